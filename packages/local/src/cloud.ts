@@ -18,10 +18,9 @@ import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
 import { startFunctions } from './functions.ts';
 import { apisAmong } from './gateway/installation.ts';
 import { openConsole, openOwnSite, openSiteWithConsole } from './gateways.ts';
-import type { StoreLocation } from './host/function-spec.ts';
+import type { FunctionSpec, StoreLocation } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
-import type { Codebase } from './host/served-codebase.ts';
-import type { Output } from './host/workers/worker-process.ts';
+import type { Ask, Codebase } from './host/served-codebase.ts';
 import { indexesOf, mergedIndexes } from './indexes.ts';
 import { assertPlansKept, PlansChangedError } from './plans.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
@@ -47,7 +46,9 @@ export interface LocalCloudOptions {
    * `firebase.json` has a port of its own. Otherwise the gateway is that site.
    */
   readonly ownConsole?: boolean;
-  /** Called with what was changed in a workflow under its version; left out: such functions are not started. */
+  /** Called with a codebase that cannot be loaded at the start; left out: the cloud does not start. */
+  readonly onNotLoaded?: (codebase: string, error: unknown) => void;
+  /** Called with what was changed in a workflow under its version; left out: the cloud does not start on such a one. */
   readonly onPlansChanged?: (message: string) => void;
   /** Called with secrets whose values were made up, since nobody gave one. */
   readonly onMadeUp?: (secrets: readonly string[]) => void;
@@ -65,7 +66,7 @@ export interface LocalCloudOptions {
   /** Added to this process's environment for the functions. */
   readonly env?: Readonly<Record<string, string>>;
   /** Where what functions print goes; left out: to standard error. */
-  readonly output?: Output;
+  readonly output?: number | ((line: string, codebase: string) => void);
   /** One line of this cloud's own log. */
   readonly log?: (line: string) => void;
 }
@@ -124,6 +125,8 @@ export const DEFAULT_WATCHDOG_S = 90;
 /** What Cloud Run leaves an instance after SIGTERM. */
 const GRACE_MS = 10_000;
 const REGION = 'us-central1';
+/** The first request of a worker loads all it has. */
+const FIRST_ANSWER_MS = 30_000;
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FIREBASE_TOOLS_WORKER = fileURLToPath(new URL('./emulators/worker.ts', import.meta.url));
 
@@ -154,17 +157,35 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
   const stores = new Map<string, readonly StoreLocation[]>();
   let secrets: Readonly<Record<string, string>> = {};
   const serve = async (codebase: Codebase) => {
-    const started = await startFunctions(codebase, { setting, servers, host, region: REGION }, (found) => {
-      if (isDeepStrictEqual(stores.get(codebase.name), found)) return Promise.resolve();
-      stores.set(codebase.name, found);
-      return prepareStores([...stores.values()].flat(), { setting, servers });
+    const serving = { setting, servers, host, region: REGION };
+    const started = await startFunctions(codebase, serving, {
+      prepare(found) {
+        if (isDeepStrictEqual(stores.get(codebase.name), found)) return Promise.resolve();
+        stores.set(codebase.name, found);
+        const all = [...stores.values()].flat();
+        const told = all.length > 0 || options.codebases !== undefined ? all : [untold(setting.outside)];
+        return prepareStores(told, { setting, servers });
+      },
+      ...(options.onPlansChanged && { verify: verifying(apiKey, options.onPlansChanged) }),
     });
     secrets = { ...secrets, ...started.secrets };
     if (started.madeUp.length > 0) options.onMadeUp?.(started.madeUp);
   };
   const codebases = codebasesOf(options);
-  await Promise.all(codebases.map(serve));
-  if (isKnown) await lookAtPlans(host, apiKey, options);
+  const { onNotLoaded } = options;
+  const first = (codebase: Codebase) =>
+    serve(codebase).catch((error: unknown) => {
+      if (!onNotLoaded) throw error;
+      onNotLoaded(codebase.name, error);
+    });
+  await Promise.all(codebases.map(first));
+  // Functions of one's own need not have Cairn's API.
+  if (isKnown && !options.onPlansChanged && host.functions.has('api')) {
+    const headers = { Authorization: `Bearer ${apiKey}` };
+    await assertPlansKept((path) =>
+      fetch(`${host.url}/api${path}`, { headers, signal: AbortSignal.timeout(FIRST_ANSWER_MS) }),
+    );
+  }
   servers.firestore.local?.meter.reset();
 
   const front = {
@@ -219,7 +240,6 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
       if (codebase === undefined) throw new Error(`no codebase named '${name}'`);
       await serve({ ...codebase, ...(env && { env }) });
       scheduler.replace([...host.functions.values()]);
-      await lookAtPlans(host, apiKey, options);
     },
     stop() {
       scheduler.stop();
@@ -265,19 +285,16 @@ function codebasesOf({ codebases, functionsModule }: LocalCloudOptions): readonl
   return codebases ?? [{ name: 'default', module }];
 }
 
-/** @throws PlansChangedError unless somebody wants to be told instead */
-async function lookAtPlans(
-  host: FunctionsHost,
-  apiKey: string,
-  { onPlansChanged }: LocalCloudOptions,
-): Promise<void> {
-  const apis = new Set(['api', ...apisAmong(host.functions)]);
-  try {
-    for (const api of apis) await assertPlansKept(host, api, apiKey);
-  } catch (error) {
-    if (!(error instanceof PlansChangedError) || !onPlansChanged) throw error;
-    onPlansChanged(error.message);
-  }
+/** Has each API answer once, which loads its workflows, and tells which of them were changed under their version. */
+function verifying(apiKey: string, onPlansChanged: (message: string) => void) {
+  const headers = { Authorization: `Bearer ${apiKey}` };
+  return async (ask: Ask, functions: ReadonlyMap<string, FunctionSpec>): Promise<void> => {
+    for (const api of apisAmong(functions))
+      await assertPlansKept((path) => ask(api, path, headers)).catch((error: unknown) => {
+        if (!(error instanceof PlansChangedError)) throw error;
+        onPlansChanged(error.message);
+      });
+  };
 }
 
 async function startHost(
@@ -303,21 +320,20 @@ async function startHost(
 }
 
 /** The installation of functions that do not say where they keep their runs: firebase-tools tells nothing of it. */
-const UNTOLD: StoreLocation = { database: '(default)', collectionPrefix: 'gwi_' };
+const untold = (outside: Setting['outside']): StoreLocation => ({
+  database: '(default)',
+  collectionPrefix: outside.COLLECTION_PREFIX || 'gwi_',
+});
 
 /** Indexes for all installations, and one key that opens all of them. */
 async function prepareStores(
   stores: readonly StoreLocation[],
   { setting, servers }: { readonly setting: Setting; readonly servers: StandIns },
 ): Promise<void> {
-  const { projectId, outside, dev, firebaseJson } = setting;
+  const { projectId, dev, firebaseJson } = setting;
   const { host: firestore, local } = servers.firestore;
   const needed = stores.flatMap(({ indexes }) => indexes ?? []);
   local?.useIndexes(mergedIndexes([...indexesOf(firebaseJson), ...needed]));
-  const untold = {
-    ...UNTOLD,
-    ...(outside.COLLECTION_PREFIX && { collectionPrefix: outside.COLLECTION_PREFIX }),
-  };
   const write = ({ database, collectionPrefix }: StoreLocation) =>
     writeDevClient({
       database,
@@ -327,7 +343,7 @@ async function prepareStores(
       secret: dev.apiSecret,
       now: Date.now(),
     });
-  await Promise.all((stores.length === 0 ? [untold] : stores).map(write));
+  await Promise.all(stores.map(write));
 }
 
 async function openControl(

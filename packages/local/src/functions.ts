@@ -26,16 +26,21 @@ export interface Started {
   readonly madeUp: readonly string[];
 }
 
+interface Preparing {
+  /** Called once, when the functions are known and before any serves, with where their installations keep their runs. */
+  prepare(stores: readonly StoreLocation[]): Promise<void>;
+  readonly verify?: StartWorkers['verify'];
+}
+
 /**
  * Called again it serves the module as it is by then, see {@link ServedCodebase.start}.
  *
- * @param prepare called once, when the functions are known and before any serves, with where their installations keep their runs
  * @returns once all workers serve
  */
 export async function startFunctions(
   codebase: Codebase,
   serving: Serving,
-  prepare: (stores: readonly StoreLocation[]) => Promise<void>,
+  { prepare, verify }: Preparing,
 ): Promise<Started> {
   const { setting, servers, host, region } = serving;
   const { projectId, githubToken } = setting;
@@ -58,6 +63,12 @@ export async function startFunctions(
       github: { url: servers.github.url, token: githubToken },
       slack: servers.slack.url,
       outside,
+    }),
+    ...(verify && {
+      async verify(ask, functions) {
+        await prepared;
+        await verify(ask, functions);
+      },
     }),
     onFunctions(specs) {
       const values = secretsOf(specs, { ...setting, outside });

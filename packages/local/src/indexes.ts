@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { IndexesFile } from '@cairn/local-firestore/indexes';
+import { parseJsonc } from './jsonc.ts';
 
 /**
  * Entries that are in several are taken once; what the first says of a field holds.
@@ -28,13 +29,13 @@ interface FirestoreConfig {
 /** @returns what the files hold that a `firebase.json` names, of all databases; nothing if there is no such file */
 export function indexesOf(firebaseJson: string): IndexesFile[] {
   if (!existsSync(firebaseJson)) return [];
-  const { firestore = [] } = JSON.parse(readFileSync(firebaseJson, 'utf8')) as {
+  const { firestore = [] } = parseJsonc(readFileSync(firebaseJson, 'utf8')) as {
     readonly firestore?: FirestoreConfig | readonly FirestoreConfig[];
   };
   return [firestore].flat().flatMap(({ indexes }) => {
     if (indexes === undefined) return [];
     const file = resolve(dirname(firebaseJson), indexes);
-    return [JSON.parse(readFileSync(file, 'utf8')) as IndexesFile];
+    return [parseJsonc(readFileSync(file, 'utf8')) as IndexesFile];
   });
 }
 

@@ -2,6 +2,7 @@
 import type { Command } from '../arguments/command.ts';
 import * as clients from './clients.ts';
 import { completionOf } from './completion.ts';
+import { dev } from './dev.ts';
 import { doctor } from './doctor/doctor.ts';
 import { listEffects, resolveEffect } from './effects.ts';
 import { sendEvent } from './events.ts';
@@ -25,6 +26,7 @@ import * as schedules from './schedules.ts';
 
 export const COMMANDS: readonly Command[] = [
   init,
+  dev,
   inbox,
   listRuns,
   searchRuns,

@@ -1,6 +1,7 @@
 /** The hosting rewrites of `firebase.json`: which function answers a path. Reads and matches; serves nothing. */
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
+import { parseJsonc } from '../jsonc.ts';
 
 export interface Rewrite {
   matches(path: string): boolean;
@@ -24,7 +25,7 @@ export interface HostingConfig {
 
 /** What `firebase.json` says of its sites. */
 export function sitesOf(firebaseJson: string): HostingConfig[] {
-  const config = JSON.parse(readFileSync(firebaseJson, 'utf8')) as {
+  const config = parseJsonc(readFileSync(firebaseJson, 'utf8')) as {
     hosting?: HostingConfig | HostingConfig[];
   };
   return [config.hosting ?? {}].flat();

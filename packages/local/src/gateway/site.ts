@@ -49,7 +49,7 @@ export function siteOf(root: string, { rewrites = [], headers = [] }: HostingCon
     serve(path, request, response) {
       if (!isReading(request)) return false;
       const page = pages.find(({ source }) => matchesSource(path, source))?.destination;
-      const isFile = isFileOf(root, path);
+      const isFile = isFileOf(root, path) || (path.endsWith('/') && isFileOf(root, `${path}index.html`));
       if (!isFile && page === undefined) return false;
       setHeaders(path, response);
       if (!isFile && page !== undefined)

@@ -14,7 +14,6 @@ import { withoutHopHeaders } from './forward.ts';
 import type { FunctionSpec } from './function-spec.ts';
 import { splitPath } from './request-shape.ts';
 import { type Codebase, ServedCodebase, type StartWorkers } from './served-codebase.ts';
-import type { Output } from './workers/worker-process.ts';
 
 export interface HostOptions {
   readonly codebases: readonly Codebase[];
@@ -26,7 +25,8 @@ export interface HostOptions {
   readonly watchdogMs: number;
   readonly region: string;
   readonly clock: MovableClock;
-  readonly output: Output;
+  /** Where what functions print goes: a file descriptor, or whoever takes its lines. */
+  readonly output: number | ((line: string, codebase: string) => void);
   /** Time in ms that a worker's requests in hand have when it is replaced; left out: what Cloud Run leaves them. */
   readonly graceMs?: number | undefined;
   /** Of the front; left out: that of before, or a free one. */
@@ -63,7 +63,8 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
     codebases.map(({ name, module, isPlain = false }): [string, ServedCodebase] => {
       // Another main is one process that has others run the functions.
       const roles = workerMain === undefined && !isPlain;
-      const common = { workerMain, workers, roles, watchdogMs, region, output, graceMs, log };
+      const to = typeof output === 'number' ? output : (line: string) => output(line, name);
+      const common = { workerMain, workers, roles, watchdogMs, region, output: to, graceMs, log };
       return [name, new ServedCodebase({ ...common, module, clockOffsetMs: clock.offsetMs })];
     }),
   );

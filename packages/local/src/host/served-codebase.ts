@@ -22,7 +22,12 @@ export interface StartWorkers {
   readonly env: Readonly<Record<string, string>>;
   /** Called once, with the functions that the module exports; answers with the values of their secrets. */
   onFunctions(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
+  /** Asks the new workers something before they get requests of others. What it throws is why they cannot be loaded. */
+  verify?(ask: Ask, functions: ReadonlyMap<string, FunctionSpec>): Promise<void>;
 }
+
+/** A GET of a path of a function. */
+export type Ask = (functionName: string, path: string, headers: Record<string, string>) => Promise<Response>;
 
 /** Workers that loaded the same state of the module. */
 interface Generation {
@@ -30,6 +35,24 @@ interface Generation {
   readonly number: number;
   readonly pool: WorkerPool;
   readonly functions: ReadonlyMap<string, FunctionSpec>;
+  /** It has answered what it was asked; never settles if it cannot be loaded. */
+  readonly verified: Promise<void>;
+}
+
+function asking({ pool, functions }: Pick<Generation, 'pool' | 'functions'>): Ask {
+  return async (name, path, headers) => {
+    const spec = functions.get(name);
+    if (spec === undefined) throw new Error(`no function named '${name}'`);
+    const { port, release } = await pool.acquire(spec);
+    try {
+      return await fetch(`http://127.0.0.1:${port}/${name}${path}`, {
+        headers,
+        signal: AbortSignal.timeout(spec.timeoutSeconds * 1000),
+      });
+    } finally {
+      release();
+    }
+  };
 }
 
 export class ServedCodebase {
@@ -68,7 +91,7 @@ export class ServedCodebase {
     // The first takes requests at once and has them wait.
     this.#serving ??= next;
     try {
-      await next.pool.start();
+      await Promise.all([next.pool.start(), next.verified]);
     } catch (error) {
       if (this.#serving === next) this.#serving = undefined;
       this.#leave(next, 'stop');
@@ -90,7 +113,8 @@ export class ServedCodebase {
     this.forwarder.close();
   }
 
-  #generation({ env, onFunctions }: StartWorkers): Generation {
+  #generation({ env, onFunctions, verify }: StartWorkers): Generation {
+    const loaded = Promise.withResolvers<void>();
     const functions = new Map<string, FunctionSpec>();
     let secrets: Readonly<Record<string, string>> | undefined;
     const pool = new WorkerPool({
@@ -99,11 +123,15 @@ export class ServedCodebase {
       onLoaded(specs) {
         for (const spec of specs) functions.set(spec.name, spec);
         secrets ??= onFunctions(specs);
+        loaded.resolve();
         return secrets;
       },
     });
+    // As soon as a worker can answer, others may be starting still.
+    const verified = loaded.promise.then(() => verify?.(asking({ pool, functions }), functions));
+    verified.catch(() => {});
     this.#started += 1;
-    const generation = { number: this.#started, pool, functions };
+    const generation = { number: this.#started, pool, functions, verified };
     this.#generations.add(generation);
     return generation;
   }

@@ -76,11 +76,21 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   if (clockOffsetMs !== 0) setClockOffset(clockOffsetMs);
   // By it functions find the names under which they are exported.
   Object.assign(process.env, env, { CAIRN_FUNCTIONS_MODULE: module });
-  const exports = (await import(pathToFileURL(module).href)) as object;
+  const exports = exportsOf((await import(pathToFileURL(module).href)) as Readonly<Record<string, unknown>>);
   setParamDefaults();
   const functions = functionsOf(exports, region);
   for (const { spec, handler } of functions) handlers.set(spec.name, handler);
   tell({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
+}
+
+/** A CommonJS module is imported with its exports also as `default` and `module.exports`, which are no functions of it. */
+function exportsOf(imported: Readonly<Record<string, unknown>>): object {
+  const { default: whole, 'module.exports': _, ...named } = imported;
+  const isWhole =
+    typeof whole === 'object' &&
+    whole !== null &&
+    Object.entries(named).every(([name, one]) => (whole as Record<string, unknown>)[name] === one);
+  return isWhole ? whole : imported;
 }
 
 async function serve(env: Readonly<Record<string, string>>): Promise<void> {

@@ -1,0 +1,72 @@
+/** `dev`: serves the functions of a project on the local cloud, and loads them anew when they are edited. */
+import { command } from '../arguments/command.ts';
+import { Declined, EXIT } from '../exit.ts';
+
+/** Those of the local cloud, which is loaded by this command only. */
+const USUAL_PORT = 8080;
+const MAX_PORT = 65_530;
+
+export const dev = command({
+  name: 'dev',
+  summary: 'Serve the functions of this project on the local cloud, and load them anew when they are edited',
+  details:
+    'Your functions and those of Cairn, with Firestore, Cloud Tasks, Pub/Sub, the console and your site, on this machine\nonly. An edit is served while runs go on; one that does not load changes nothing and is told. Ctrl-C ends everything.',
+  args: {},
+  options: {
+    codebase: { type: 'list', value: 'NAME', help: 'of firebase.json, may be repeated (default: all)' },
+    port: {
+      type: 'number',
+      range: [0, MAX_PORT],
+      help: `first of the six ports that are used (default ${USUAL_PORT}; 0: any that are free)`,
+    },
+    data: { type: 'text', value: 'DIR', help: "keep state in DIR (default .cairn); 'memory' keeps none" },
+    workers: { type: 'number', range: [1, 64], help: 'processes that run steps (default 1)' },
+    project: { type: 'text', value: 'ID', help: 'project id (default demo-cairn)' },
+    'no-types': { type: 'flag', help: 'do not check types beside serving' },
+  },
+  examples: [
+    ['dev', 'in the folder of firebase.json or below it'],
+    ['dev --port 9000', 'console at 9000, functions at 9001, and so on'],
+    ['dev --json', 'each line of the log as JSON, for programs'],
+  ],
+  async run({ world, out }, { options }) {
+    const { codebase, port = USUAL_PORT, data, workers = 1, project } = options;
+    const local = await import('@cairn/local/dev');
+    try {
+      await local.dev({
+        folder: world.cwd,
+        codebases: codebase,
+        data,
+        port,
+        workers,
+        projectId: project,
+        checksTypes: !options['no-types'],
+        json: out.json,
+        paint: out.style.paint,
+        env: world.env,
+        interrupted: world.interrupted,
+        write: (text) => out.print(text),
+        now: world.now,
+      });
+    } catch (error) {
+      if (error instanceof local.DevProblem) throw new DevDeclined(error);
+      throw error;
+    }
+    return undefined;
+  },
+});
+
+/** What the local cloud says of a project that it cannot serve. */
+class DevDeclined extends Declined {
+  override readonly name = 'DevDeclined';
+  override readonly code: string;
+
+  constructor({
+    code,
+    message,
+    help,
+  }: { readonly code: string; readonly message: string; readonly help: string }) {
+    super(message, help, EXIT.failed);
+    this.code = code;
+  }
+}

@@ -1,0 +1,111 @@
+/** What works beside the functions: a codebase's own build, and the check of its types. Owns these processes' output and order. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { Children } from './children.ts';
+import type { Severity } from './log-line.ts';
+import { DevProblem } from './problem.ts';
+import type { DevCodebase } from './project.ts';
+import { diagnosisIn } from './types.ts';
+
+export interface BuildsOptions {
+  readonly children: Children;
+  /** Folder of the project: packages may be installed there for all codebases. */
+  readonly root: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  tell(source: string, severity: Severity, message: string): void;
+}
+
+/** A watching build writes its first output within this time, ms. */
+const FIRST_OUTPUT_MS = 120_000;
+const LOOK_MS = 100;
+
+export class Builds {
+  readonly #options: BuildsOptions;
+  /** Codebases whose build runs; true if it is to run once more. */
+  readonly #running = new Map<string, boolean>();
+
+  constructor(options: BuildsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the module of the codebase is there. @throws DevProblem ENTRY_NOT_FOUND */
+  async start(codebase: DevCodebase): Promise<void> {
+    const { module, build, name } = codebase;
+    if (build === undefined) return;
+    if (build.script === 'build') await this.build(codebase);
+    if (build.script === 'build:watch') {
+      let hasEnded = false;
+      void this.#run(codebase, 'build:watch').then((code) => {
+        hasEnded = true;
+        this.#options.tell(`${name} build`, 'ERROR', `build:watch has ended with code ${code}`);
+      });
+      const until = performance.now() + FIRST_OUTPUT_MS;
+      while (!existsSync(module) && !hasEnded && performance.now() < until) await pause(LOOK_MS);
+    }
+    if (existsSync(module)) return;
+    throw new DevProblem(
+      'ENTRY_NOT_FOUND',
+      `the codebase '${name}' has no ${module}`,
+      build.script === undefined
+        ? 'Build it, or add a script "build" or "build:watch" to its package.json.'
+        : `Its script "${build.script}" does not write it.`,
+    );
+  }
+
+  /** Runs its script `build`; if that is under way, once more after it. */
+  async build(codebase: DevCodebase): Promise<void> {
+    const { name } = codebase;
+    if (this.#running.has(name)) {
+      this.#running.set(name, true);
+      return;
+    }
+    do {
+      this.#running.set(name, false);
+      const code = await this.#run(codebase, 'build');
+      if (code !== 0) this.#options.tell(`${name} build`, 'ERROR', `the build has failed with code ${code}`);
+    } while (this.#running.get(name) === true);
+    this.#running.delete(name);
+  }
+
+  /** Watches with the project's own TypeScript; says so if there is none. */
+  checkTypes({ name, folder }: DevCodebase): void {
+    const { children, root, env, tell } = this.#options;
+    const source = `${name} types`;
+    const compiler = compilerOf(folder) ?? compilerOf(root);
+    if (compiler === undefined) {
+      tell(source, 'INFO', 'not checked: typescript is not installed in the project');
+      return;
+    }
+    const flags = ['--noEmit', '--watch', '--preserveWatchOutput', '--pretty', 'false'];
+    const line = (text: string) => {
+      const diagnosis = diagnosisIn(text);
+      if (diagnosis) tell(source, diagnosis.isError ? 'ERROR' : 'INFO', diagnosis.text);
+    };
+    void children.run({ command: process.execPath, args: [compiler, ...flags], cwd: folder, env, line });
+  }
+
+  #run({ name, folder }: DevCodebase, script: string): Promise<number> {
+    const { children, env, tell } = this.#options;
+    const line = (text: string) => {
+      if (text.trim() !== '') tell(`${name} build`, /error/i.test(text) ? 'ERROR' : 'INFO', text);
+    };
+    return children.run({ command: 'npm', args: ['run', '--silent', script], cwd: folder, env, line });
+  }
+}
+
+/** Main of the TypeScript that is installed for the folder. */
+function compilerOf(folder: string): string | undefined {
+  try {
+    const manifest = createRequire(join(folder, 'package.json')).resolve('typescript/package.json');
+    return join(dirname(manifest), 'bin/tsc');
+  } catch {
+    return undefined;
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}

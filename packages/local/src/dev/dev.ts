@@ -1,0 +1,277 @@
+/**
+ * `cairn dev`: the functions of a project on the local cloud, loaded anew when a source file changes. Owns the order of things:
+ * what is built, checked, served and told. Resolves when everything has ended.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { watch } from 'chokidar';
+import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
+import { DataDirBusyError } from '../data-dir/lock.ts';
+import { Builds } from './builds.ts';
+import { Children } from './children.ts';
+import { Debounce } from './debounce.ts';
+import { envOf } from './env-files.ts';
+import { greeting } from './greeting.ts';
+import { namesNoFile, readableError } from './load-error.ts';
+import { forMachine, forPerson, type LogLine, type Paint, readLine, type Severity } from './log-line.ts';
+import { assertFree, type DevPorts, portsFrom } from './ports.ts';
+import { DevProblem } from './problem.ts';
+import { codebasesOf, type DevCodebase, effectOf, type Files, isIgnored, projectFolder } from './project.ts';
+
+export { DEFAULT_PORT, MAX_PORT } from './ports.ts';
+export { DevProblem } from './problem.ts';
+
+export interface DevOptions {
+  /** Where somebody stands: in the project, or below it. */
+  readonly folder: string;
+  /** Names; empty: all of `firebase.json`. */
+  readonly codebases: readonly string[];
+  /** Directory of the state, or `memory`; left out: `.cairn` of the project. */
+  readonly data: string | undefined;
+  /** The first of the ports; 0: free ones. */
+  readonly port: number;
+  readonly workers: number;
+  readonly projectId: string | undefined;
+  readonly checksTypes: boolean;
+  /** One line of JSON for each line of the log. */
+  readonly json: boolean;
+  readonly paint: Paint;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly interrupted: AbortSignal;
+  write(text: string): void;
+  /** Epoch ms. */
+  now(): number;
+}
+
+const FILES: Files = { exists: existsSync, read: (path) => readFileSync(path, 'utf8') };
+/** An editor's moves are over by then; more would be felt. */
+const QUIET_MS = 40;
+const MOST_MS = 500;
+/** A body under way when its workers are replaced has the longest time that a drive has. */
+const GRACE_MS = 1_800_000;
+
+/** @throws DevProblem */
+export async function dev(options: DevOptions): Promise<void> {
+  const root = projectFolder(resolve(options.folder), FILES);
+  const codebases = codebasesOf(root, options.codebases, FILES);
+  assertInstalled(root, codebases);
+  const ports = portsFrom(options.port);
+  await assertFree(ports);
+  await using session = new Session(options, { root, codebases, ports });
+  await session.start();
+  await aborted(options.interrupted);
+}
+
+interface Project {
+  readonly root: string;
+  readonly codebases: readonly DevCodebase[];
+  readonly ports: DevPorts;
+}
+
+class Session implements AsyncDisposable {
+  readonly #options: DevOptions;
+  readonly #project: Project;
+  readonly #projectId: string;
+  readonly #children = new Children();
+  readonly #builds: Builds;
+  readonly #changes: Debounce<string>;
+  readonly #closing: (() => Promise<unknown>)[] = [];
+  /** The last reload of a codebase: an earlier one that fails since a later one took its place is no failure. */
+  readonly #reloads = new Map<string, number>();
+  #cloud: LocalCloud | undefined;
+
+  constructor(options: DevOptions, project: Project) {
+    this.#options = options;
+    this.#project = project;
+    this.#projectId = options.projectId ?? DEFAULT_PROJECT;
+    this.#builds = new Builds({
+      children: this.#children,
+      root: project.root,
+      env: options.env,
+      tell: (source, severity, message) => this.#tell(source, { severity, message, fields: {} }),
+    });
+    this.#changes = new Debounce({
+      quietMs: QUIET_MS,
+      mostMs: MOST_MS,
+      now: () => performance.now(),
+      after(ms, call) {
+        const timer = setTimeout(call, ms);
+        return () => clearTimeout(timer);
+      },
+      take: (paths) => this.#changed(paths),
+    });
+  }
+
+  async start(): Promise<void> {
+    const { codebases } = this.#project;
+    await Promise.all(codebases.map((codebase) => this.#builds.start(codebase)));
+    this.#watch();
+    this.#cloud = await this.#startCloud();
+    if (this.#options.checksTypes)
+      for (const codebase of codebases) if (codebase.isChecked) this.#builds.checkTypes(codebase);
+    const { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions, projectId } =
+      this.#cloud;
+    const addresses = { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions, projectId };
+    if (this.#options.json) this.#tellEvent('ready', 'ready', { ...addresses, pids: this.#cloud.pids });
+    else this.#options.write(greeting(addresses, { ...this.#project, paint: this.#options.paint }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#changes.stop();
+    await Promise.all([...this.#closing.map((close) => close()), this.#children.stop(), this.#cloud?.stop()]);
+  }
+
+  #startCloud(): Promise<LocalCloud> {
+    const { data, workers } = this.#options;
+    const { root, codebases, ports } = this.#project;
+    const starting = startLocalCloud({
+      data: data === undefined ? join(root, '.cairn') : data === 'memory' ? data : resolve(data),
+      port: ports.console,
+      ports,
+      workers,
+      projectId: this.#projectId,
+      firebaseJson: join(root, 'firebase.json'),
+      ownConsole: true,
+      codebases: codebases.map((codebase) => ({
+        name: codebase.name,
+        module: codebase.module,
+        isPlain: !codebase.hasCairn,
+        env: this.#envOf(codebase),
+      })),
+      graceMs: GRACE_MS,
+      output: (line, codebase) => this.#tell(codebase, readLine(line)),
+      log: (message) => this.#tell('cairn', { severity: 'INFO', message, fields: {} }),
+      onNotLoaded: (codebase, error) => void this.#tellNotLoaded(codebase, error, []),
+      onPlansChanged: (message) => this.#tellEvent('plans_changed', message, {}, 'WARNING'),
+      onMadeUp: (secrets) =>
+        this.#tellEvent(
+          'secrets_made_up',
+          `no value in .secret.local, so one is made up: ${secrets.join(', ')}`,
+          { secrets },
+          'WARNING',
+        ),
+    });
+    return starting.catch((error: unknown) => {
+      if (!(error instanceof DataDirBusyError)) throw error;
+      throw new DevProblem(
+        'DATA_IN_USE',
+        error.message,
+        'Stop that one, or name another directory with --data.',
+      );
+    });
+  }
+
+  #watch(): void {
+    const { codebases } = this.#project;
+    const watcher = watch(
+      codebases.map(({ folder }) => folder),
+      {
+        ignoreInitial: true,
+        ignored: (path) => codebases.some(({ folder }) => path.startsWith(folder) && isIgnored(folder, path)),
+      },
+    );
+    watcher.on('all', (_event, path) => this.#changes.add(path));
+    watcher.on('error', (error) => this.#tellEvent('watch_failed', String(error), {}, 'ERROR'));
+    this.#closing.push(() => watcher.close());
+  }
+
+  #changed(paths: ReadonlySet<string>): void {
+    for (const codebase of this.#project.codebases) {
+      const effects = [...paths].map((path) => ({ path, effect: effectOf(codebase, path) }));
+      if (effects.some(({ effect }) => effect === 'build')) void this.#builds.build(codebase);
+      const changed = effects.filter(({ effect }) => effect === 'reload').map(({ path }) => path);
+      if (changed.length > 0) void this.#reload(codebase, changed);
+    }
+  }
+
+  async #reload(codebase: DevCodebase, changed: readonly string[]): Promise<void> {
+    const { name } = codebase;
+    const began = performance.now();
+    const reload = (this.#reloads.get(name) ?? 0) + 1;
+    this.#reloads.set(name, reload);
+    const isLatest = () => this.#reloads.get(name) === reload && !this.#options.interrupted.aborted;
+    try {
+      await this.#cloud?.reload({ name, env: this.#envOf(codebase) });
+      const tookMs = Math.round(performance.now() - began);
+      if (isLatest())
+        this.#tellEvent('reloaded', `loaded anew in ${tookMs} ms: ${this.#placesOf(changed)}`, {
+          codebase: name,
+          tookMs,
+        });
+    } catch (error) {
+      if (isLatest()) await this.#tellNotLoaded(name, error, changed);
+    }
+  }
+
+  async #tellNotLoaded(codebase: string, error: unknown, changed: readonly string[]): Promise<void> {
+    const said = error instanceof Error ? error.message : String(error);
+    const found = namesNoFile(said) ? await this.#mistakesIn(changed) : '';
+    const reason = readableError(found || said, this.#project.root);
+    const help = error instanceof DevProblem ? ` ${error.help}` : '';
+    const isServed = this.#cloud !== undefined;
+    const rest = isServed
+      ? 'What was loaded before goes on serving.'
+      : 'It is loaded when a file of it changes.';
+    this.#tellEvent(
+      'not_loaded',
+      `'${codebase}' cannot be loaded: ${reason}${help}\n${rest}`,
+      { codebase },
+      'ERROR',
+    );
+  }
+
+  /** What Node says of files that were just changed. */
+  async #mistakesIn(changed: readonly string[]): Promise<string> {
+    const lines: string[] = [];
+    for (const path of changed.filter((one) => /\.[mc]?js$/.test(one) && existsSync(one)))
+      await this.#children.run({
+        command: process.execPath,
+        args: ['--check', path],
+        cwd: this.#project.root,
+        env: this.#options.env,
+        line: (text) => lines.push(text),
+      });
+    return lines.join('\n');
+  }
+
+  /** A file that cannot be read leaves the codebase without these values, and is told. */
+  #envOf(codebase: DevCodebase): Record<string, string> {
+    return envOf(codebase.folder, this.#projectId, FILES);
+  }
+
+  #placesOf(paths: readonly string[]): string {
+    return paths.map((path) => path.replace(`${this.#project.root}/`, '')).join(', ');
+  }
+
+  #tellEvent(event: string, message: string, fields: LogLine['fields'], severity: Severity = 'INFO'): void {
+    const { json } = this.#options;
+    this.#tell('cairn', { severity, message, fields: json ? { event, ...fields } : {} });
+  }
+
+  #tell(source: string, line: LogLine): void {
+    const { json, paint, write, now } = this.#options;
+    const shown = { source, at: now() };
+    const text = json ? forMachine(line, shown) : forPerson(line, shown, paint);
+    if (text !== undefined) write(`${text}\n`);
+  }
+}
+
+/** @throws DevProblem NOT_INSTALLED */
+function assertInstalled(root: string, codebases: readonly DevCodebase[]): void {
+  const missing = codebases.find(
+    ({ folder }) => ![folder, root].some((one) => existsSync(join(one, 'node_modules'))),
+  );
+  if (missing === undefined) return;
+  throw new DevProblem(
+    'NOT_INSTALLED',
+    `the packages of the codebase '${missing.name}' are not installed`,
+    `Run: npm --prefix ${missing.folder} install`,
+  );
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,38 @@
+/** What `cairn dev` says when everything serves. Pure. */
+import { relative } from 'node:path';
+import type { Paint } from './log-line.ts';
+import type { DevCodebase } from './project.ts';
+
+export interface Addresses {
+  readonly gateway: string;
+  readonly functionsUrl: string;
+  readonly site: string | undefined;
+  /** `host:port`, as the next two. */
+  readonly firestore: string;
+  readonly tasks: string;
+  readonly pubsub: string;
+  readonly apiKey: string;
+  readonly functions: readonly string[];
+}
+
+export interface Greeted {
+  readonly root: string;
+  readonly codebases: readonly DevCodebase[];
+  readonly paint: Paint;
+}
+
+export function greeting(addresses: Addresses, { root, codebases, paint }: Greeted): string {
+  const { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions } = addresses;
+  const rows = [
+    ['console', `${gateway}   (every run, live; the API is below /v1)`],
+    ['API key', `${apiKey}   (npx cairn finds it by itself)`],
+    ['functions', `${functionsUrl}/NAME   (${functions.join(', ')})`],
+    ...(site === undefined ? [] : [['site', `${site}   (hosting of firebase.json)`]]),
+    ['Firestore', `${firestore}   (FIRESTORE_EMULATOR_HOST)`],
+    ['Tasks', `${tasks}   (CLOUD_TASKS_EMULATOR_HOST)`],
+    ['Pub/Sub', `${pubsub}   (PUBSUB_EMULATOR_HOST)`],
+    ...codebases.map(({ name, module }) => ['watches', `${name}: ${relative(root, module)}`]),
+  ];
+  const lines = rows.map(([name = '', text = '']) => `  ${paint('bold', name.padEnd(11))}${text}`);
+  return `\n${lines.join('\n')}\n\nAn edit of a source file is served at once. Ctrl-C ends everything; start again and runs go on.\n\n`;
+}

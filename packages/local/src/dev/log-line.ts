@@ -1,0 +1,129 @@
+/** A line of the log of `cairn dev`: read from what functions and tools print, shown to a person or as JSON. Pure. */
+
+export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
+
+export interface LogLine {
+  readonly severity: Severity;
+  readonly message: string;
+  /** Further members, as they were logged. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Colours the text, or leaves it as it is. */
+export type Paint = (tone: 'bad' | 'warn' | 'busy' | 'dim' | 'bold', text: string) => string;
+
+const SEVERITIES: readonly string[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
+/** Severities of Cloud Logging that are shown as one of ours. */
+const OTHERS: Readonly<Record<string, Severity>> = {
+  NOTICE: 'INFO',
+  CRITICAL: 'ERROR',
+  ALERT: 'ERROR',
+  EMERGENCY: 'ERROR',
+};
+
+/** What a function printed: JSON with `severity` and `message` as Cloud Logging reads it, or any text. */
+export function readLine(text: string): LogLine {
+  const members = membersOf(text);
+  if (typeof members?.message !== 'string') return { severity: 'INFO', message: text, fields: {} };
+  const { severity, message, ...fields } = members;
+  const said = typeof severity === 'string' ? severity : 'INFO';
+  return { severity: isSeverity(said) ? said : (OTHERS[said] ?? 'INFO'), message, fields };
+}
+
+/** Members that a person needs on no line: they are the same on all, or stand elsewhere in it. */
+const LEFT_OUT = new Set([
+  'event',
+  'runId',
+  'stepId',
+  'item',
+  'tenantId',
+  'traceId',
+  'attempt',
+  'seq',
+  'resumable',
+  'initiator',
+  'cause',
+  'epoch',
+]);
+/** Events that say nothing to somebody who watches steps. */
+const SILENT = new Set(['run_claimed', 'run_checkpoint']);
+
+export interface Shown {
+  /** Who says it: a codebase, the type check or a build of one, or `cairn`. */
+  readonly source: string;
+  /** Epoch ms. */
+  readonly at: number;
+}
+
+/** Undefined: the line is not for a person. */
+export function forPerson(line: LogLine, { source, at }: Shown, paint: Paint): string | undefined {
+  const { severity, message, fields } = line;
+  const event = typeof fields.event === 'string' ? fields.event : undefined;
+  if (event !== undefined && severity === 'INFO' && SILENT.has(event)) return undefined;
+  const step = typeof fields.stepId === 'string' ? stepOf(fields) : '';
+  const run = typeof fields.runId === 'string' ? fields.runId : '';
+  const words = [
+    paint('dim', timeOf(at)),
+    paint('dim', source),
+    ...(run === '' ? [] : [paint('busy', run)]),
+    ...(step === '' ? [] : [paint('bold', step)]),
+    painted(severity, textOf(event, message, fields), paint),
+    paint('dim', restOf(event, fields)),
+  ];
+  return words.filter((word) => word !== '').join('  ');
+}
+
+/** One line of JSON. */
+export function forMachine({ severity, message, fields }: LogLine, { source, at }: Shown): string {
+  return JSON.stringify({ ...fields, time: new Date(at).toISOString(), source, severity, message });
+}
+
+function stepOf({ stepId, item, attempt }: LogLine['fields']): string {
+  const name = `${String(stepId)}${item === undefined ? '' : `[${String(item)}]`}`;
+  return typeof attempt === 'number' && attempt > 1 ? `${name} (attempt ${attempt})` : name;
+}
+
+function textOf(event: string | undefined, message: string, fields: LogLine['fields']): string {
+  if (event === 'step_log') return message.replace(/^step_log: /, '');
+  if (event === 'run_transition') return `${String(fields.from)} → ${String(fields.to)}`;
+  if (event === 'run_completed')
+    return `${String(fields.type)} ${String(fields.status)} after ${String(fields.durationMs)} ms`;
+  return message;
+}
+
+const TOLD_ALREADY: Readonly<Record<string, readonly string[]>> = {
+  run_transition: ['from', 'to'],
+  run_completed: ['type', 'status', 'durationMs'],
+};
+
+function restOf(event: string | undefined, fields: LogLine['fields']): string {
+  const told = (event !== undefined && TOLD_ALREADY[event]) || [];
+  return Object.entries(fields)
+    .filter(([name, value]) => !LEFT_OUT.has(name) && !told.includes(name) && value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+}
+
+function painted(severity: Severity, text: string, paint: Paint): string {
+  if (severity === 'ERROR') return paint('bad', text);
+  if (severity === 'WARNING') return paint('warn', text);
+  return severity === 'DEBUG' ? paint('dim', text) : text;
+}
+
+/** Of the machine's zone: a person compares it with the clock on the wall. */
+function timeOf(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8);
+}
+
+function isSeverity(text: string): text is Severity {
+  return SEVERITIES.includes(text);
+}
+
+function membersOf(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,24 @@
+/** Why `cairn dev` cannot serve a project. The message says what is wrong, `help` what to do. */
+export type DevCode =
+  | 'PROJECT_NOT_FOUND'
+  | 'FIREBASE_JSON_INVALID'
+  | 'NO_FUNCTIONS'
+  | 'CODEBASE_UNKNOWN'
+  | 'MANIFEST_INVALID'
+  | 'NOT_INSTALLED'
+  | 'ENTRY_NOT_FOUND'
+  | 'ENV_FILE_INVALID'
+  | 'PORT_TAKEN'
+  | 'DATA_IN_USE';
+
+export class DevProblem extends Error {
+  override readonly name = 'DevProblem';
+  readonly code: DevCode;
+  readonly help: string;
+
+  constructor(code: DevCode, message: string, help: string) {
+    super(message);
+    this.code = code;
+    this.help = help;
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * What of a Firebase project is served, and how: its codebases, the module of each, what is watched and what is built. Reads through
+ * {@link Files} only, starts nothing.
+ */
+import { extname, join, posix, relative, sep } from 'node:path';
+import { parseJsonc } from '../jsonc.ts';
+import { DevProblem } from './problem.ts';
+
+export interface Files {
+  exists(path: string): boolean;
+  /** @throws the error of the file system */
+  read(path: string): string;
+}
+
+export interface DevCodebase {
+  readonly name: string;
+  /** Absolute path of its folder. */
+  readonly folder: string;
+  /** Absolute path of the module whose exports are served. */
+  readonly module: string;
+  /** It depends on Cairn, so it has workers for bodies. */
+  readonly hasCairn: boolean;
+  /** Undefined: Node runs its sources as they are. */
+  readonly build: Build | undefined;
+  /** It has a `tsconfig.json`, and no build of its own that says what is wrong. */
+  readonly isChecked: boolean;
+}
+
+export interface Build {
+  /** Folder that the build writes, from that of the codebase. */
+  readonly output: string;
+  /** Script of its `package.json`; undefined: it has none. */
+  readonly script: 'build:watch' | 'build' | undefined;
+}
+
+/** The folder of `firebase.json`, at or above the one where somebody stands. @throws DevProblem PROJECT_NOT_FOUND */
+export function projectFolder(start: string, files: Files): string {
+  for (let folder = start; ; ) {
+    if (files.exists(join(folder, 'firebase.json'))) return folder;
+    const above = join(folder, '..');
+    if (above === folder) break;
+    folder = above;
+  }
+  throw new DevProblem(
+    'PROJECT_NOT_FOUND',
+    `there is no firebase.json in ${start} or above it`,
+    'Call cairn dev in the folder of a Firebase project. cairn init adds Cairn to one.',
+  );
+}
+
+/**
+ * @param wanted names of codebases; empty: all
+ * @throws DevProblem
+ */
+export function codebasesOf(root: string, wanted: readonly string[], files: Files): DevCodebase[] {
+  const all = declaredIn(root, files);
+  if (all.length === 0)
+    throw new DevProblem(
+      'NO_FUNCTIONS',
+      'firebase.json names no functions',
+      'Add them to "functions", or have cairn init add a codebase.',
+    );
+  const unknown = wanted.find((name) => !all.some((one) => one.name === name));
+  if (unknown !== undefined)
+    throw new DevProblem(
+      'CODEBASE_UNKNOWN',
+      `firebase.json has no codebase '${unknown}'`,
+      `It has: ${all.map(({ name }) => name).join(', ')}.`,
+    );
+  return all
+    .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
+    .map(({ name, folder }) => codebaseIn(name, folder, files));
+}
+
+interface Declared {
+  readonly name: string;
+  readonly folder: string;
+}
+
+function declaredIn(root: string, files: Files): Declared[] {
+  const file = join(root, 'firebase.json');
+  const { functions } = parsed(file, files, 'FIREBASE_JSON_INVALID');
+  const usual = files.exists(join(root, 'functions/package.json')) ? [{ source: 'functions' }] : [];
+  const entries = functions === undefined ? usual : [functions].flat();
+  return entries
+    .filter(isMembers)
+    .flatMap(({ source = 'functions', codebase = 'default' }) =>
+      typeof source === 'string' && typeof codebase === 'string'
+        ? [{ name: codebase, folder: join(root, source) }]
+        : [],
+    );
+}
+
+function codebaseIn(name: string, folder: string, files: Files): DevCodebase {
+  const manifest = parsed(join(folder, 'package.json'), files, 'MANIFEST_INVALID');
+  const dependencies = isMembers(manifest.dependencies) ? manifest.dependencies : {};
+  const scripts = isMembers(manifest.scripts) ? manifest.scripts : {};
+  const main = posix.normalize(typeof manifest.main === 'string' ? manifest.main : 'index.js');
+  const tsconfig = tsconfigIn(folder, files);
+  const common = { name, folder, hasCairn: 'cairn' in dependencies };
+  const at = (entry: string) => join(folder, entry);
+  const source = tsconfig && sourceOf(main, tsconfig);
+  if (source !== undefined && tsconfig?.isRunnable && files.exists(at(source)))
+    return { ...common, module: at(source), build: undefined, isChecked: true };
+  const script = 'build:watch' in scripts ? 'build:watch' : 'build' in scripts ? 'build' : undefined;
+  if (source !== undefined && files.exists(at(source)))
+    return {
+      ...common,
+      module: at(main),
+      build: { output: tsconfig?.outDir ?? posix.dirname(main), script },
+      // Its watching build is the compiler, and says so itself.
+      isChecked: script !== 'build:watch',
+    };
+  if (files.exists(at(main)))
+    return { ...common, module: at(main), build: undefined, isChecked: tsconfig !== undefined };
+  throw new DevProblem(
+    'ENTRY_NOT_FOUND',
+    `the codebase '${name}' has no ${main}, which its package.json names as main`,
+    `Correct "main" in ${join(folder, 'package.json')}, or build the codebase once.`,
+  );
+}
+
+interface Tsconfig {
+  readonly outDir: string;
+  readonly rootDir: string;
+  /** Imports name files as they are, so Node needs only take the types away. */
+  readonly isRunnable: boolean;
+}
+
+function tsconfigIn(folder: string, files: Files): Tsconfig | undefined {
+  const file = join(folder, 'tsconfig.json');
+  if (!files.exists(file)) return undefined;
+  const { compilerOptions } = parsed(file, files, 'MANIFEST_INVALID');
+  const options = isMembers(compilerOptions) ? compilerOptions : {};
+  const folderNamed = (value: unknown, usual: string) =>
+    typeof value === 'string' ? posix.normalize(value).replace(/\/$/, '') : usual;
+  return {
+    outDir: folderNamed(options.outDir, 'lib'),
+    rootDir: folderNamed(options.rootDir, 'src'),
+    isRunnable: options.rewriteRelativeImportExtensions === true,
+  };
+}
+
+/** `lib/index.js` is built of `src/index.ts`. Undefined: the module is no output of the compiler. */
+function sourceOf(main: string, { outDir, rootDir }: Tsconfig): string | undefined {
+  if (!main.startsWith(`${outDir}/`) || !/\.[mc]?js$/.test(main)) return undefined;
+  return posix.join(rootDir, main.slice(outDir.length + 1)).replace(/js$/, 'ts');
+}
+
+/** What a change of a file means for a codebase. */
+export type Effect = 'reload' | 'build' | 'none';
+
+const SETTINGS = /^\.(?:env(?:\..+)?|secret\.local)$/;
+const MODULES = new Set(['.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts']);
+
+/** Folders of it that are never watched: what is installed, and what begins with a dot. */
+export function isIgnored(folder: string, path: string): boolean {
+  const parts = relative(folder, path).split(sep);
+  return parts.some((part, place) => {
+    if (part === 'node_modules') return true;
+    return part.startsWith('.') && !(place === parts.length - 1 && SETTINGS.test(part));
+  });
+}
+
+export function effectOf(codebase: DevCodebase, path: string): Effect {
+  const { folder, build } = codebase;
+  const place = relative(folder, path).split(sep).join('/');
+  if (place.startsWith('../') || isIgnored(folder, path)) return 'none';
+  if (SETTINGS.test(place)) return 'reload';
+  const extension = extname(place);
+  if (!MODULES.has(extension) || place.endsWith('.tsbuildinfo')) return 'none';
+  if (build === undefined) return 'reload';
+  if (place.startsWith(`${build.output}/`)) return place.endsWith('.d.ts') ? 'none' : 'reload';
+  return build.script === 'build' && /\.[mc]?ts$/.test(place) ? 'build' : 'none';
+}
+
+type ProblemOfFile = 'FIREBASE_JSON_INVALID' | 'MANIFEST_INVALID';
+
+function parsed(file: string, files: Files, code: ProblemOfFile): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = parseJsonc(files.read(file));
+  } catch (error) {
+    throw new DevProblem(code, `${file} cannot be read: ${(error as Error).message}`, 'Correct the file.');
+  }
+  if (isMembers(value)) return value;
+  throw new DevProblem(code, `${file} is no JSON object`, 'Correct the file.');
+}
+
+const isMembers = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

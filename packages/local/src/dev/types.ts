@@ -1,0 +1,17 @@
+/** Reads what the TypeScript compiler prints while it watches. Pure. */
+
+export interface Diagnosis {
+  /** As the compiler writes it, from the folder of the codebase. */
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Undefined: the line says nothing to a person (a time, a new round). */
+export function diagnosisIn(line: string): Diagnosis | undefined {
+  const text = line.trimEnd();
+  if (/error TS\d+:/.test(text)) return { text, isError: true };
+  const found = /Found (\d+) errors?\./.exec(text);
+  if (found) return { text: found[1] === '0' ? 'no errors' : `${found[1]} errors`, isError: false };
+  // The lines that explain an error are indented below it.
+  return /^\s+\S/.test(line) ? { text, isError: true } : undefined;
+}

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { assertFree, portsFrom } from '../../../packages/local/src/dev/ports.ts';
+import { eventually } from '../../system/support.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const LIMIT_MS = 180_000;
+
+type Told = Readonly<Record<string, unknown>> & { readonly event?: string; readonly message: string };
+
+let folder: string;
+let child: ChildProcess;
+let ready: Told & { gateway: string; functionsUrl: string; apiKey: string; pids: { workers: number[] } };
+const told: Told[] = [];
+
+const INDEX = (answer: string) => `
+import { onRequest } from 'firebase-functions/https';
+import { cairnFunctions } from 'cairn/functions';
+import { order } from './order.ts';
+export const hello = onRequest((request, response) => { response.send(${JSON.stringify(answer)}); });
+export const cairn = cairnFunctions({ workflows: [order] });
+`;
+
+/** Its first step ends when the file is there. */
+const ORDER = (version: string) => `
+import { existsSync } from 'node:fs';
+import { defineWorkflow } from 'cairn';
+import { z } from 'zod';
+export const order = defineWorkflow({
+  type: 'order', planVersion: 1, input: z.object({ until: z.string() }),
+  steps(step) {
+    const reserve = step('reserve', { timeout: '5m' }, async ({ input, log }) => {
+      log('reserving');
+      while (!existsSync(input.until)) await new Promise((resolve) => setTimeout(resolve, 20));
+      return '${version}';
+    });
+    const ship = step('ship', { needs: { reserve } }, ({ reserve }) => [reserve, '${version}'].join(', '));
+    return { ship };
+  },
+});
+`;
+
+const write = (name: string, text: string) => writeFileSync(join(folder, 'functions/src', name), text);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-dev-'));
+  mkdirSync(join(folder, 'functions/src'), { recursive: true });
+  mkdirSync(join(folder, 'functions/node_modules'));
+  for (const name of ['firebase-functions', 'zod'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'functions/node_modules', name));
+  symlinkSync(join(ROOT, 'packages/cairn'), join(folder, 'functions/node_modules/cairn'));
+  writeFileSync(join(folder, 'firebase.json'), '{ "functions": { "source": "functions" } }');
+  const manifest = { type: 'module', main: 'src/index.ts', dependencies: { cairn: '0.2.0' } };
+  writeFileSync(join(folder, 'functions/package.json'), JSON.stringify(manifest));
+  write('index.ts', INDEX('one'));
+  write('order.ts', ORDER('one'));
+  const words = ['dev', '--json', '--port', '0', '--data', 'memory', '--no-types'];
+  child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', join(ROOT, 'packages/cli/src/main.ts'), ...words],
+    { env: { ...process.env, INIT_CWD: folder }, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  if (child.stdout)
+    createInterface({ input: child.stdout }).on('line', (line) => told.push(JSON.parse(line) as Told));
+  ready = (await said('ready')) as typeof ready;
+}, LIMIT_MS);
+afterAll(async () => {
+  if (child.exitCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The first line of the event that is told after `from` lines. */
+function said(event: string, from = 0): Promise<Told> {
+  return eventually(event, async () => told.slice(from).find((line) => line.event === event), LIMIT_MS);
+}
+
+const hello = async () => (await fetch(`${ready.functionsUrl}/hello`)).text();
+
+async function api<T>(path: string, body?: object): Promise<T> {
+  const answer = await fetch(`${ready.gateway}/v1${path}`, {
+    headers: {
+      authorization: `Bearer ${ready.apiKey}`,
+      ...(body && { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() }),
+    },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  });
+  return (await answer.json()) as T;
+}
+
+test(
+  'an edit is served while a body goes on; one that does not load changes nothing; Ctrl-C ends every process',
+  async () => {
+    expect(await hello()).toBe('one');
+    const until = join(folder, 'go');
+    const { runId } = await api<{ runId: string }>('/runs', { type: 'order', input: { until } });
+    await said('step_log');
+
+    let from = told.length;
+    write('order.ts', ORDER('two'));
+    write('index.ts', INDEX('two'));
+    await said('reloaded', from);
+    expect(await hello()).toBe('two');
+
+    from = told.length;
+    write('order.ts', ORDER('three').replace('return { ship };', 'return { ship ;'));
+    const { message } = await said('not_loaded', from);
+    expect(message).toMatch(/'default' cannot be loaded: functions\/src\/order\.ts:\d+/);
+    expect(message).toContain('What was loaded before goes on serving.');
+    expect(await hello()).toBe('two');
+
+    from = told.length;
+    write('order.ts', ORDER('three').replace("'ship', { needs", "'reserve', { needs"));
+    expect((await said('not_loaded', from)).message).toMatch(/order[\s\S]*reserve/);
+
+    from = told.length;
+    write('order.ts', ORDER('four'));
+    await said('reloaded', from);
+    writeFileSync(until, '');
+    const run = await eventually(
+      'the end of the run',
+      async () => {
+        const now = await api<{ status: string; result: unknown }>(`/runs/${runId}`);
+        return now.status === 'completed' ? now : undefined;
+      },
+      LIMIT_MS,
+    );
+    expect(run.result).toEqual({ ship: 'one, four' });
+    const { items } = await api<{ items: { type: string }[] }>(`/runs/${runId}/events`);
+    expect(items.map(({ type }) => type)).not.toContain('orphan_detected');
+
+    child.kill('SIGINT');
+    await once(child, 'exit');
+    const alive = ready.pids.workers.filter((pid) => {
+      try {
+        process.kill(pid, 0);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    expect(alive).toEqual([]);
+  },
+  LIMIT_MS,
+);
+
+test('a port that is taken is named, with the server that would have it', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const taken = assertFree({ ...portsFrom(0), firestore: port });
+  await expect(taken).rejects.toMatchObject({
+    code: 'PORT_TAKEN',
+    message: expect.stringContaining(`${port} (firestore)`),
+  });
+  await new Promise((resolve) => server.close(resolve));
+});

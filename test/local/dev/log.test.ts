@@ -1,0 +1,136 @@
+import { describe, expect, test } from '@jest/globals';
+import { namesNoFile, readableError } from '../../../packages/local/src/dev/load-error.ts';
+import { forMachine, forPerson, type Paint, readLine } from '../../../packages/local/src/dev/log-line.ts';
+import { diagnosisIn } from '../../../packages/local/src/dev/types.ts';
+
+const PLAIN: Paint = (_, text) => text;
+const TAGGED: Paint = (tone, text) => (text === '' ? '' : `<${tone}>${text}</>`);
+const AT = { source: 'cairn', at: new Date(2026, 0, 31, 8, 30, 5).getTime() };
+
+const said = (line: object | string) =>
+  forPerson(readLine(typeof line === 'string' ? line : JSON.stringify(line)), AT, PLAIN);
+
+describe('a line for a person', () => {
+  test.each([
+    ['any text', 'charging', '08:30:05  cairn  charging'],
+    ['JSON of something else', '{"a":1}', '08:30:05  cairn  {"a":1}'],
+    ['a brace', '{ not json', '08:30:05  cairn  { not json'],
+    [
+      'what a body logs, with run and step, and further members',
+      {
+        severity: 'INFO',
+        message: 'step_log: charging',
+        event: 'step_log',
+        runId: 'run_a',
+        stepId: 'charge',
+        attempt: 1,
+        cents: 5,
+      },
+      '08:30:05  cairn  run_a  charge  charging  cents=5',
+    ],
+    [
+      'a later attempt of an item',
+      {
+        severity: 'WARNING',
+        message: 'step_attempt_failed: no',
+        event: 'step_attempt_failed',
+        runId: 'run_a',
+        stepId: 'each',
+        item: 3,
+        attempt: 2,
+        code: 'X',
+      },
+      '08:30:05  cairn  run_a  each[3] (attempt 2)  step_attempt_failed: no  code=X',
+    ],
+    [
+      'a change of status',
+      {
+        severity: 'INFO',
+        message: 'run_transition',
+        event: 'run_transition',
+        runId: 'run_a',
+        from: 'pending',
+        to: 'running',
+        tenantId: 't',
+        seq: 2,
+      },
+      '08:30:05  cairn  run_a  pending → running',
+    ],
+    [
+      'an end',
+      {
+        severity: 'INFO',
+        message: 'run_completed',
+        event: 'run_completed',
+        runId: 'run_a',
+        type: 'order',
+        status: 'failed',
+        durationMs: 12,
+      },
+      '08:30:05  cairn  run_a  order failed after 12 ms',
+    ],
+  ])('%s', (_, line, text) => {
+    expect(said(line)).toBe(text);
+  });
+
+  test('leaves out what says nothing to somebody who watches steps', () => {
+    expect(
+      said({ severity: 'INFO', message: 'run_claimed', event: 'run_claimed', runId: 'r' }),
+    ).toBeUndefined();
+  });
+
+  test('is coloured by what it is', () => {
+    const line = readLine('{"severity":"ERROR","message":"no","runId":"run_a","stepId":"s"}');
+    expect(forPerson(line, AT, TAGGED)).toBe(
+      '<dim>08:30:05</>  <dim>cairn</>  <busy>run_a</>  <bold>s</>  <bad>no</>',
+    );
+  });
+});
+
+test('a line for a program has time, source, severity, message and all that was logged', () => {
+  const line = readLine('{"severity":"CRITICAL","message":"no","event":"run_claimed","runId":"run_a"}');
+  expect(JSON.parse(forMachine(line, { source: 'default', at: 0 }))).toEqual({
+    time: '1970-01-01T00:00:00.000Z',
+    source: 'default',
+    severity: 'ERROR',
+    message: 'no',
+    event: 'run_claimed',
+    runId: 'run_a',
+  });
+});
+
+describe('why functions could not be loaded', () => {
+  test('paths begin at the project, and frames of packages and of Node go', () => {
+    const text = [
+      'the functions could not be loaded:',
+      "TypeError: workflow 'order': step 'charge' is there twice",
+      '    at define (file:///shop/node_modules/cairn/lib/index.js:1:1)',
+      '    at file:///shop/functions/src/order.ts:7:3',
+      '    at ModuleJob.run (node:internal/modules/esm/module_job:430:25)',
+    ].join('\n');
+    expect(readableError(text, '/shop')).toBe(
+      "TypeError: workflow 'order': step 'charge' is there twice\n    at functions/src/order.ts:7:3",
+    );
+  });
+
+  test('the place of a mistake in TypeScript stays; for one in JavaScript the files are asked', () => {
+    const text = 'file:///shop/src/b.ts:2\nconst y = {;\n           ^\nSyntaxError: Unexpected token';
+    expect(readableError(text, '/shop')).toMatch(/^src\/b\.ts:2\n/);
+    expect(namesNoFile(text)).toBe(false);
+    expect(
+      namesNoFile("the functions could not be loaded:\nSyntaxError: Unexpected token ';'\n    at x"),
+    ).toBe(true);
+  });
+});
+
+test.each([
+  ["src/a.ts(2,3): error TS2322: Type 'x' is not.", { isError: true }],
+  ["  Type 'x' is not.", { isError: true }],
+  ['8:30:05 AM - Found 2 errors. Watching for file changes.', { text: '2 errors', isError: false }],
+  ['8:30:05 AM - Found 0 errors. Watching for file changes.', { text: 'no errors', isError: false }],
+  ['8:30:05 AM - Starting compilation in watch mode...', undefined],
+  ['', undefined],
+])('the compiler says: %s', (line, diagnosis) => {
+  if (diagnosis) expect(diagnosisIn(line)).toMatchObject(diagnosis);
+  else expect(diagnosisIn(line)).toBeUndefined();
+});

@@ -1,0 +1,183 @@
+import { describe, expect, test } from '@jest/globals';
+import { envOf } from '../../../packages/local/src/dev/env-files.ts';
+import {
+  codebasesOf,
+  type DevCodebase,
+  effectOf,
+  type Files,
+  projectFolder,
+} from '../../../packages/local/src/dev/project.ts';
+
+const TSCONFIG = { compilerOptions: { rootDir: 'src', outDir: 'lib' } };
+const RUNNABLE = { compilerOptions: { ...TSCONFIG.compilerOptions, rewriteRelativeImportExtensions: true } };
+
+function filesOf(content: Readonly<Record<string, unknown>>): Files {
+  return {
+    exists: (path) => path in content,
+    read(path) {
+      const text = content[path];
+      if (text === undefined) throw new Error(`ENOENT: ${path}`);
+      return typeof text === 'string' ? text : JSON.stringify(text);
+    },
+  };
+}
+
+/** One codebase in `/shop/functions`. */
+function codebase(content: Readonly<Record<string, unknown>>): DevCodebase {
+  const here = Object.entries(content).map(([name, value]) => [`/shop/functions/${name}`, value]);
+  const files = filesOf({ '/shop/firebase.json': { functions: {} }, ...Object.fromEntries(here) });
+  const [found] = codebasesOf('/shop', [], files);
+  if (!found) throw new Error('no codebase');
+  return found;
+}
+
+function codeOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    const { code, message, help } = error as { code?: string; message: string; help?: string };
+    return `${code}: ${message} ${help}`;
+  }
+  return 'nothing was refused';
+}
+
+test('the project is where firebase.json is, at or above where one stands', () => {
+  const files = filesOf({ '/shop/firebase.json': {} });
+  expect(projectFolder('/shop/functions/src', files)).toBe('/shop');
+  expect(codeOf(() => projectFolder('/home', files))).toMatch(/^PROJECT_NOT_FOUND: .*\/home/);
+});
+
+describe('codebases', () => {
+  const manifest = { main: 'index.js' };
+  const files = (firebaseJson: unknown) =>
+    filesOf({
+      '/shop/firebase.json': firebaseJson,
+      '/shop/functions/package.json': manifest,
+      '/shop/functions/index.js': '',
+      '/shop/cairn/package.json': { main: 'src/index.ts', dependencies: { cairn: '0.2.0' } },
+      '/shop/cairn/src/index.ts': '',
+    });
+  const TWO = { functions: [{ source: 'functions' }, { source: 'cairn', codebase: 'cairn' }] };
+
+  test('are those of firebase.json, which may have comments; one that depends on Cairn has workers for bodies', () => {
+    const text = `{ // ours\n "functions": [{ "source": "functions" }, { "source": "cairn", "codebase": "cairn" },], }`;
+    expect(codebasesOf('/shop', [], files(text))).toMatchObject([
+      { name: 'default', folder: '/shop/functions', module: '/shop/functions/index.js', hasCairn: false },
+      { name: 'cairn', folder: '/shop/cairn', module: '/shop/cairn/src/index.ts', hasCairn: true },
+    ]);
+  });
+
+  test('can be chosen', () => {
+    expect(codebasesOf('/shop', ['cairn'], files(TWO)).map(({ name }) => name)).toEqual(['cairn']);
+    expect(codeOf(() => codebasesOf('/shop', ['x'], files(TWO)))).toBe(
+      "CODEBASE_UNKNOWN: firebase.json has no codebase 'x' It has: default, cairn.",
+    );
+  });
+
+  test('a folder named functions needs no entry; no functions at all are refused', () => {
+    expect(codebasesOf('/shop', [], files({}))).toHaveLength(1);
+    expect(codeOf(() => codebasesOf('/shop', [], filesOf({ '/shop/firebase.json': {} })))).toMatch(
+      /^NO_FUNCTIONS/,
+    );
+  });
+
+  test('a firebase.json that is no JSON is told with its line', () => {
+    expect(codeOf(() => codebasesOf('/shop', [], files('{\n"functions": [}')))).toMatch(
+      /^FIREBASE_JSON_INVALID: \/shop\/firebase.json .*line 2/,
+    );
+  });
+});
+
+describe('what is served of a codebase, and built', () => {
+  test.each([
+    ['JavaScript', { 'package.json': {}, 'index.js': '' }, 'index.js', undefined, false],
+    [
+      'TypeScript named as main',
+      { 'package.json': { main: './src/index.ts' }, 'src/index.ts': '', 'tsconfig.json': {} },
+      'src/index.ts',
+      undefined,
+      true,
+    ],
+    [
+      'sources that Node runs as they are, although a deployment builds them',
+      {
+        'package.json': { main: 'lib/index.js', scripts: { build: 'tsc' } },
+        'src/index.ts': '',
+        'tsconfig.json': RUNNABLE,
+      },
+      'src/index.ts',
+      undefined,
+      true,
+    ],
+    [
+      'what its own watching build writes',
+      {
+        'package.json': { main: 'lib/index.js', scripts: { build: 'tsc', 'build:watch': 'tsc -w' } },
+        'src/index.ts': '',
+        'tsconfig.json': TSCONFIG,
+      },
+      'lib/index.js',
+      { output: 'lib', script: 'build:watch' },
+      false,
+    ],
+    [
+      'what its own build writes',
+      {
+        'package.json': { main: 'lib/index.js', scripts: { build: 'tsc' } },
+        'src/index.ts': '',
+        'tsconfig.json': '{/* */}',
+      },
+      'lib/index.js',
+      { output: 'lib', script: 'build' },
+      true,
+    ],
+  ])('%s', (_, content, module, build, isChecked) => {
+    expect(codebase(content)).toMatchObject({ module: `/shop/functions/${module}`, build, isChecked });
+  });
+
+  test('a main that is not there is refused', () => {
+    expect(codeOf(() => codebase({ 'package.json': { main: 'main.js' } }))).toMatch(
+      /^ENTRY_NOT_FOUND: .*main\.js/,
+    );
+  });
+});
+
+describe('a change of a file', () => {
+  const asIs = codebase({ 'package.json': {}, 'index.js': '' });
+  const compiled = (script: string) =>
+    codebase({
+      'package.json': { main: 'lib/index.js', scripts: { [script]: 'tsc' } },
+      'src/index.ts': '',
+      'tsconfig.json': TSCONFIG,
+    });
+
+  test.each([
+    ['index.js', 'reload', 'none', 'none'],
+    ['src/order.ts', 'reload', 'build', 'none'],
+    ['lib/index.js', 'reload', 'reload', 'reload'],
+    ['.env', 'reload', 'reload', 'reload'],
+    ['.env.local', 'reload', 'reload', 'reload'],
+    ['.secret.local', 'reload', 'reload', 'reload'],
+    ['src/.env', 'none', 'none', 'none'],
+    ['node_modules/zod/index.js', 'none', 'none', 'none'],
+    ['.git/index.js', 'none', 'none', 'none'],
+    ['README.md', 'none', 'none', 'none'],
+    ['../other/index.js', 'none', 'none', 'none'],
+  ])('%s: served as it is → %s, built → %s, built by its own watcher → %s', (path, plain, built, watched) => {
+    const at = `/shop/functions/${path}`.replace('functions/../', '');
+    expect(effectOf(asIs, at)).toBe(plain);
+    expect(effectOf(compiled('build'), at)).toBe(built);
+    expect(effectOf(compiled('build:watch'), at)).toBe(watched);
+  });
+});
+
+test('values of parameters and secrets are read as Firebase reads them: the later file wins', () => {
+  const files = filesOf({
+    '/f/.env': 'A=1\nB=1\nC=1\nD=1',
+    '/f/.env.shop': 'B="2 # no comment"\nC=2\nD=2',
+    '/f/.env.local': 'C=3\nD=3',
+    '/f/.env.other': 'A=9',
+    '/f/.secret.local': '# a comment\nD=4',
+  });
+  expect(envOf('/f', 'shop', files)).toEqual({ A: '1', B: '2 # no comment', C: '3', D: '4' });
+});
