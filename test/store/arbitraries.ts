@@ -152,6 +152,7 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
         sinceLoss: count,
         quietDue: count,
         cutOff: plain({ step: text, times: count }),
+        left: plain({ epoch: count, task: plain({ name: text, retryCount: count }) }),
       },
     ),
     failures: plain({ times: count, error: recordedError }),

@@ -114,6 +114,7 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
   suspend_requested: plain({ reason: text }),
   continue_requested: withOptional({}, { reason: text }),
   orphan_detected: withOptional({ ...holder, lastHeartbeatAt: time }, { why: word(...TAKEOVERS) }),
+  worker_lost: plain({ epoch: count }),
   compensation_started: withOptional({ steps: fc.array(text, { maxLength: 3 }) }, { error: recordedError }),
   step_compensated: stepRef,
   compensation_failed: withOptional({ ...refMembers, error: recordedError }, { itemKey: text }),

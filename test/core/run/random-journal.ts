@@ -83,6 +83,7 @@ function draftsAt(state: RunState): EventDraft[][] {
     { type: 'cancel_requested', initiator: 'user', actor: 'u', data: { stopKind: 'user', reason: 'r' } },
     { type: 'suspend_requested', initiator: 'user', actor: 'u', data: { reason: 'r' } },
     { type: 'continue_requested', initiator: 'user', actor: 'u', data: {} },
+    bySystem('worker_lost', { epoch: state.suspect?.left?.epoch ?? 1 }),
     bySystem('snapshot_repaired', { beforeHash: 'b', afterHash: 'a' }),
   ];
   if (lease) return [anyone, answers(state), ...holderDrafts(state)];
@@ -265,6 +266,7 @@ export const ALL_TYPES: Readonly<Record<EventType, true>> = {
   replay_finished: true,
   cancel_requested: true,
   suspend_requested: true,
+  worker_lost: true,
   continue_requested: true,
   orphan_detected: true,
   compensation_started: true,

@@ -23,6 +23,8 @@ const COMPANY = { processes: 2, concurrency: 40 };
 /** The function for suspects has many instances of one request each. */
 const ALONE_AT_MOST = 4;
 const REDELIVERY_MS = 100;
+/** Time from the end of a drive to its answer. */
+const MOST_LINGERING_MS = 1_500;
 const LEASE_MS = 20_000;
 const GRACE_MS = 1_000;
 /** Many times what a crowd takes. */
@@ -69,12 +71,23 @@ export class Processes {
       this.world.queue.take(task.id);
       host.tasks.add(task);
       delivered = true;
-      drive(host.mortal.deps, requestOf(task)).then(
-        () => this.#answered(host, task),
-        () => {
+      // Between the end of a drive and its answer lies what a busy machine makes of it; a timer may strike there.
+      const lingersMs = this.#draw.chance(0.3) ? this.#draw.between(1, MOST_LINGERING_MS) : 0;
+      const answer = (then: () => void) => {
+        const tell = () => {
+          if (host.state === 'dead') return;
           this.#answered(host, task);
-          this.world.queue.repeat(task, { at: this.world.clock.now() + REDELIVERY_MS, answered: true });
-        },
+          then();
+        };
+        if (lingersMs === 0) tell();
+        else this.world.clock.timer(lingersMs, tell);
+      };
+      drive(host.mortal.deps, requestOf(task)).then(
+        () => answer(() => {}),
+        () =>
+          answer(() =>
+            this.world.queue.repeat(task, { at: this.world.clock.now() + REDELIVERY_MS, answered: true }),
+          ),
       );
     }
     return delivered;

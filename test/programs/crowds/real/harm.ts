@@ -1,13 +1,33 @@
 /** What a harm does to the process that runs its body, for real. Each process that is harmed is noted in a file, by its id. */
-import { appendFileSync } from 'node:fs';
+import { subscribe } from 'node:diagnostics_channel';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BodyPlan, type Harm, lets } from '../grammar.ts';
 
 /** Environment variable that names the file. */
 export const NOTES = 'CROWD_NOTES';
 
+/** A process carries something that will harm it, or is harmed; or the one dispatch that it is for is answered. */
+export interface Note {
+  readonly what: 'armed' | 'struck' | 'answered';
+  readonly pid: number;
+  readonly at: string;
+}
+
 /** Elements of an array that V8 keeps at 8 bytes each. */
 const CHUNK = 1_000_000;
+
+/** To be called once in a process. */
+export function noteAnswers(): void {
+  subscribe('http.server.request.start', (message) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+    if (!request.url?.startsWith('/driveAlone/')) return;
+    response.once('close', () => {
+      if (response.writableFinished) note('answered');
+    });
+  });
+}
 
 export async function act({ ms, fails, harm }: BodyPlan, attempt: number): Promise<string> {
   if (harm) {
@@ -39,6 +59,16 @@ function strike(kind: Harm['kind']): void {
   }
 }
 
-function note(what: 'armed' | 'struck'): void {
-  appendFileSync(process.env[NOTES] as string, `${what} ${process.pid}\n`);
+function note(what: Note['what']): void {
+  appendFileSync(process.env[NOTES] as string, `${what} ${process.pid} ${new Date().toISOString()}\n`);
+}
+
+/** Those of all processes so far, in their order. */
+export function notesIn(file: string): Note[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => {
+    const [what, pid, at] = line.split(' ');
+    return { what: what as Note['what'], pid: Number(pid), at: String(at) };
+  });
 }

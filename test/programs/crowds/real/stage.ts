@@ -1,5 +1,6 @@
 /** A local cloud whose workers may be harmed, and the crowds that are drawn on it one after the other. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -11,7 +12,7 @@ import { eventually, look, startRun } from '../../../system/support.ts';
 import { Draw } from '../../data/draw.ts';
 import { type Crowd, drawCrowd, HARMS, type HarmKind, type RunPlan } from '../grammar.ts';
 import { type End, judge, type Outcome } from '../judge.ts';
-import { NOTES } from './harm.ts';
+import { NOTES, type Note, notesIn } from './harm.ts';
 
 const SCALE = { bodyMs: 300, timerMs: 1_500, pauseMs: 1_500 };
 const MOST_INNOCENTS = 8;
@@ -23,6 +24,19 @@ const LOST = /; starting another/g;
 
 interface RunView extends End {
   readonly id: string;
+}
+
+interface RunEventView {
+  readonly seq: number;
+  readonly at: string;
+  readonly type: string;
+  readonly data: {
+    readonly stepId?: string;
+    readonly epoch?: number;
+    readonly alone?: true;
+    readonly why?: string;
+    readonly reason?: string;
+  };
 }
 
 export class RealStage {
@@ -66,35 +80,56 @@ export class RealStage {
     const crowd = crowdOf(seed);
     const { ready } = this.#cloud;
     this.#complaints = '';
-    const before = this.#notes('struck').length;
+    const before = this.#notes.length;
     const started = await Promise.all([...crowd.innocents, crowd.hostile].map((plan) => start(ready, plan)));
     const ends = await Promise.all(started.map((runId) => ended(ready, runId)));
     // What was armed is to strike here, and not in the next draw.
     await eventually(
       `seed ${seed}: the processes with something armed to end`,
-      () => (this.#notes('armed').some(isAlive) ? undefined : true),
+      () => (this.#notes.some(({ what, pid }) => what === 'armed' && isAlive(pid)) ? undefined : true),
       LIMIT_MS,
     );
     const hostile = ends.pop();
     if (!hostile) throw new Error('no run ended');
-    const struck = this.#notes('struck').slice(before);
-    return judge(seed, crowd, { innocents: ends, hostile, deaths: this.#deaths(struck) });
+    const notes = this.#notes.slice(before);
+    try {
+      return judge(seed, crowd, { innocents: ends, hostile, deaths: this.#deaths(notes) });
+    } catch (error) {
+      const story = await this.#storyOf(hostile.id, notes);
+      throw new Error(`${(error as Error).message}\n${story}`);
+    }
   }
 
-  /** Those that were struck, and those that the cloud lost without that; both tell of most. */
-  #deaths(struck: readonly number[]): string[] {
-    const pids = [...new Set(struck)].map((pid) => `process ${pid}`);
+  /**
+   * Those that were struck, and those that the cloud lost without that; both tell of most. A process that serves one dispatch
+   * and has answered it has nothing to lose and is ended anyway, so what strikes it then counts for nothing.
+   */
+  #deaths(notes: readonly Note[]): string[] {
+    const firsts = new Map<number, Note['what']>();
+    for (const { what, pid } of notes) if (what !== 'armed' && !firsts.has(pid)) firsts.set(pid, what);
+    const struck = [...firsts].filter(([, what]) => what === 'struck').map(([pid]) => `process ${pid}`);
+    const isNoted = new Set(notes.filter(({ what }) => what === 'struck').map(({ pid }) => pid));
     const lost = this.#complaints.match(LOST) ?? [];
-    return [...pids, ...lost.slice(pids.length).map(() => 'a process that was not struck')];
+    return [...struck, ...lost.slice(isNoted.size).map(() => 'a process that was not struck')];
   }
 
-  #notes(what: string): number[] {
-    const file = join(this.#folder, 'notes');
-    if (!existsSync(file)) return [];
-    const lines = readFileSync(file, 'utf8')
-      .split('\n')
-      .map((line) => line.split(' '));
-    return lines.filter(([which]) => which === what).map(([, pid]) => Number(pid));
+  /** The journal of a run, and what its processes noted meanwhile, by the time. */
+  async #storyOf(runId: string, notes: readonly Note[]): Promise<string> {
+    const path = `/v1/runs/${runId}/events?limit=100`;
+    const { items } = (await look<{ items: RunEventView[] }>(this.#cloud.ready, path)) ?? { items: [] };
+    const told = items.map(
+      ({ at, seq, type, data: { stepId = '', alone, epoch = '', why = '', reason = '' } }) => ({
+        at,
+        line: [`#${seq} ${type}`, stepId, epoch, alone ? 'alone' : '', why, reason].join(' '),
+      }),
+    );
+    const noted = notes.map(({ at, what, pid }) => ({ at, line: `process ${pid} ${what}` }));
+    const all = [...told, ...noted].sort((a, b) => a.at.localeCompare(b.at));
+    return all.map(({ at, line }) => `${at} ${line.trimEnd()}`).join('\n');
+  }
+
+  get #notes(): Note[] {
+    return notesIn(join(this.#folder, 'notes'));
   }
 }
 
@@ -108,11 +143,20 @@ export function harmsOf(seed: number): HarmKind[] {
   return HARMS.filter((kind) => kinds.has(kind));
 }
 
-async function start(ready: Ready, plan: RunPlan): Promise<string> {
-  const answer = await startRun(ready, 'crowd', plan);
-  const { runId } = (await answer.json()) as { runId?: string };
-  if (runId === undefined) throw new Error(`a start was answered with ${answer.status}`);
-  return runId;
+/** A busy machine may answer 503, which says: send again. */
+function start(ready: Ready, plan: RunPlan): Promise<string> {
+  const key = randomUUID();
+  return eventually(
+    'a run to start',
+    async () => {
+      const answer = await startRun(ready, 'crowd', plan, key);
+      if (answer.status === 503) return undefined;
+      const { runId } = (await answer.json()) as { runId?: string };
+      if (runId === undefined) throw new Error(`a start was answered with ${answer.status}`);
+      return runId;
+    },
+    LIMIT_MS,
+  );
 }
 
 function ended(ready: Ready, runId: string): Promise<RunView> {

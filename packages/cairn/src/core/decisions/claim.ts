@@ -81,9 +81,22 @@ function leasedVerdict({ state, soft, readAt, leaseMs, delivery, deployed }: Obs
  * its next append that it lost the run.
  */
 function takeover({ lease }: RunState, delivery: Delivery | undefined): Takeover | undefined {
-  const task = lease?.task;
-  if (!task || task.name !== delivery?.name || delivery.retryCount <= task.retryCount) return undefined;
+  if (!delivery || !follows(delivery, lease?.task)) return undefined;
   return delivery.answered ? 'answered' : 'redelivered';
+}
+
+/**
+ * The dispatch before this delivery ran alone, let go of the run, and died before it answered: its epoch. Undefined: nothing
+ * says so.
+ */
+export function lateDeath(state: RunState, delivery: Delivery | undefined): number | undefined {
+  const left = state.suspect?.left;
+  if (isOver(state) || !delivery || delivery.answered || !follows(delivery, left?.task)) return undefined;
+  return left?.epoch;
+}
+
+function follows(delivery: TaskRef, earlier: TaskRef | undefined): boolean {
+  return earlier?.name === delivery.name && delivery.retryCount > earlier.retryCount;
 }
 
 /** True if nothing is under way that must not overlap with the previous holder, which may still be working. */

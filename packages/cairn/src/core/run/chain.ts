@@ -57,6 +57,7 @@ const LATER_TYPES: ReadonlySet<EventDraft['type']> = new Set<EventDraft['type']>
   'suspend_requested',
   'continue_requested',
   'wait_heartbeat',
+  'worker_lost',
 ]);
 
 /**

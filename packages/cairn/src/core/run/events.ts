@@ -252,6 +252,8 @@ export interface EventData {
   continue_requested: { readonly reason?: string };
   /** `why` is absent in journals of before 0.2, whose deaths make no suspect. */
   orphan_detected: Lost & { readonly why?: Takeover };
+  /** The process of a dispatch alone died after it had let go of the run and before it answered. `epoch`: of that dispatch. */
+  worker_lost: { readonly epoch: number };
   /** `error`: why the run is failing, where no step of it failed. `count`: of the steps, where not all are named. */
   compensation_started: {
     readonly steps: readonly string[];

@@ -93,6 +93,8 @@ export interface Suspicion {
   readonly quietDue?: number;
   /** The body that shutdowns alone cut off when it had been under way for long, and how often in a row. */
   readonly cutOff?: { readonly step: string; readonly times: number };
+  /** The last dispatch alone that let go of the run and may still die of what its bodies left: its epoch and its delivery. */
+  readonly left?: { readonly epoch: number; readonly task: TaskRef };
 }
 
 /** Keys of deaths between two steps, and while steps were undone. No step has such a key. */

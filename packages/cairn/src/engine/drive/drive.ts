@@ -36,6 +36,7 @@ import { endUnwritable, nameIfStuck } from '../unwritable.ts';
 import { Beats } from './bodies/beats.ts';
 import { handedOver } from './hand-over.ts';
 import { importRecorded } from './importing.ts';
+import { noteLateDeath } from './late-death.ts';
 import { releaseFailed } from './release-failed.ts';
 import { DriveSession, type SessionEnd, type SessionParams } from './session.ts';
 
@@ -106,6 +107,7 @@ async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAcco
     const clock = setTo(deps.clock, loaded.readAt);
     const store = patientStore(counted.store, { clock, random: deps.random });
     const own = { ...deps, ...counted, clock, store };
+    if (await noteLateDeath(own, loaded, account)) continue;
     if (!(await mayDrive(deps, loaded.state))) {
       await postpone(own, loaded);
       return 'held';

@@ -47,6 +47,8 @@ export const RUN_LINES = {
     line('■', 'warn', `cancel asked for (${stopKind})`, reason),
   suspend_requested: ({ reason }: DataOf<'suspend_requested'>) => line('‖', 'warn', 'suspended', reason),
   continue_requested: ({ reason }: DataOf<'continue_requested'>) => line('▶', 'good', 'continued', reason),
+  worker_lost: ({ epoch }: DataOf<'worker_lost'>) =>
+    line('☠', 'bad', `the worker of drive ${epoch} died`, 'after it had let go of the run'),
   orphan_detected: ({ epoch, lastHeartbeatAt, why }: DataOf<'orphan_detected'>, at: string) => {
     const silence = duration(Date.parse(at) - Date.parse(lastHeartbeatAt));
     if (why === 'answered') return line('☠', 'warn', `drive ${epoch} ended without letting go`);

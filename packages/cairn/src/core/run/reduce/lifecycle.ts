@@ -5,7 +5,7 @@ import type { RunEvent, Wait } from '../events.ts';
 import type { RunState } from '../state.ts';
 import { assertTransition, type RunStatus } from '../status.ts';
 import type { Reducers } from './index.ts';
-import { afterDeath, afterShutdown } from './suspicion.ts';
+import { afterDeath, afterLateDeath, afterLettingGo, afterShutdown } from './suspicion.ts';
 
 type LifecycleEvent =
   | 'run_claimed'
@@ -14,6 +14,7 @@ type LifecycleEvent =
   | 'run_suspended'
   | 'run_resumed'
   | 'orphan_detected'
+  | 'worker_lost'
   | 'replay_started'
   | 'replay_finished'
   | 'policy_evaluated'
@@ -55,7 +56,9 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     inFlight: data.inFlight,
     dueAt: data.dueAt ?? ABSENT,
     failures: data.error ? { times: (state.failures?.times ?? 0) + 1, error: data.error } : ABSENT,
-    ...(data.interrupted && afterShutdown(state, { interrupted: data.interrupted, at })),
+    ...(data.interrupted
+      ? afterShutdown(state, { interrupted: data.interrupted, at })
+      : afterLettingGo(state)),
   }),
   run_suspended: (state, event) => ({
     status: moveTo(state, event.data.status),
@@ -67,6 +70,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     interruptions: 0,
     failures: ABSENT,
     ...optional('error', state.error ?? event.data.error),
+    ...afterLettingGo(state),
   }),
   run_resumed: (state) => ({
     status: afterResume(state),
@@ -83,6 +87,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     interruptions: state.interruptions + 1,
     ...((data.why === 'silence' || data.why === 'redelivered') && afterDeath(state)),
   }),
+  worker_lost: (state, { data }) => afterLateDeath(state, data.epoch),
   replay_started: replayStarted,
   replay_finished: (state) => ({ status: moveTo(state, 'running'), replay: 'finished' }),
   policy_evaluated: (state, { data }) => ({

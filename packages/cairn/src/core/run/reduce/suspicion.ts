@@ -55,6 +55,23 @@ export function afterDeath(state: RunState): Pick<RunState, 'suspect'> {
 }
 
 /**
+ * A dispatch alone lets go of the run with its bodies ended. What these left behind (a timer) may kill the process before it has
+ * answered, and only then is that known: the queue delivers its task again.
+ */
+export function afterLettingGo(state: RunState): Partial<Pick<RunState, 'suspect'>> {
+  const { suspect, lease } = state;
+  if (!suspect || !lease?.task || !isAlone(state) || !hasRunABody(state)) return {};
+  return { suspect: { ...suspect, left: { epoch: lease.epoch, task: lease.task } } };
+}
+
+/** It did. A death alone, whatever became of the run meanwhile; a run that was cleared for the bodies that had ended is a suspect again. */
+export function afterLateDeath({ suspect }: RunState, epoch: number): Partial<Pick<RunState, 'suspect'>> {
+  if (suspect?.left?.epoch !== epoch) return {};
+  const { left: _, ...before } = suspect;
+  return { suspect: { ...before, times: before.times + 1, alone: true, ...diedAlone(before, NO_STEP) } };
+}
+
+/**
  * A process was asked to end, and the drive let go of the run. Once is the normal course of a deployment. In company, a second
  * loss soon after another one, or with the same body cut off, makes a suspect: the body may have sent the signal, also one that
  * ended before its process did. Of a run that was a suspect before, one that cuts bodies off is enough to have it alone

@@ -45,6 +45,8 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
   suspend_requested: ({ reason }) => line('‖', 'warn', 'Suspended', reason),
   continue_requested: ({ reason }) => line('▶', 'good', 'Continued', reason),
   cancel_requested: ({ stopKind, reason }) => line('⊘', 'warn', `Asked to end (${stopKind})`, reason),
+  worker_lost: ({ epoch }) =>
+    line('↯', 'bad', `The worker of drive ${epoch} died`, 'after it had let go of the run'),
   orphan_detected: ({ epoch, lastHeartbeatAt, why }, at) =>
     why === 'answered'
       ? line('↯', 'warn', `Drive ${epoch} ended without letting go: interrupted`)
