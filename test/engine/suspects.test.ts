@@ -137,3 +137,49 @@ test('a drive that throws lets go of its run with a growing back-off, and that i
   expect(state.failures).toBeUndefined();
   expect(state.suspect).toBeUndefined();
 });
+
+test('a process that dies after it let go of a suspect makes it a suspect again, while another dispatch has it', async () => {
+  const held = Promise.withResolvers<string>();
+  let calls = 0;
+  const workflow = defineWorkflow({
+    type: 'late',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const first = step('first', { timeout: '5m' }, () => {
+        calls += 1;
+        return calls === 1 ? new Promise<string>(() => {}) : 'well';
+      });
+      return { second: step('second', { needs: { first }, timeout: '5m' }, () => held.promise) };
+    },
+  });
+  const world = new World({ workflows: [workflow] });
+  const runId = await world.start('late', {});
+  const taken = () => {
+    const task = world.queue.take();
+    if (!task) throw new Error('no task');
+    return task;
+  };
+  const task = taken();
+  const victim = mortal(world.deps, 50);
+  void drive(victim.deps, requestOf(task));
+  await settle();
+  victim.kill();
+  expect(await drive(world.deps, requestOf({ ...task, retryCount: 1 }))).toBe('moved');
+  const alone = taken();
+  expect(await drive(mortal(world.deps, 51).deps, requestOf(alone))).toBe('released');
+  const inCompany = drive(world.deps, requestOf(taken()));
+  await settle();
+  expect(assertStored(world.db, runId).suspect).toMatchObject({ times: 1, alone: false });
+
+  expect(await drive(world.deps, requestOf({ ...alone, retryCount: 1 }))).toBe('leased');
+  const state = assertStored(world.db, runId);
+  expect(state.suspect).toMatchObject({ times: 2, alone: true, inARow: { times: 1 } });
+  expect(state.lease).toBeDefined();
+
+  held.resolve('done');
+  expect(await inCompany).toBe('closed');
+  const types = await world.eventTypes(runId);
+  expect(types.filter((type) => type === 'worker_lost')).toHaveLength(1);
+  expect(assertStored(world.db, runId)).toMatchObject({ status: 'completed', interruptions: 0 });
+});

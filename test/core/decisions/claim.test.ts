@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { claimVerdict, type Delivery } from '../../../packages/cairn/src/core/decisions/claim.ts';
+import { claimVerdict, type Delivery, lateDeath } from '../../../packages/cairn/src/core/decisions/claim.ts';
 import type { Deployed } from '../../../packages/cairn/src/core/decisions/deployed.ts';
-import { isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { isOver, type Lease, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { hasUntold, isParked, nextDue } from '../../../packages/cairn/src/core/run/wake.ts';
 import {
   bySystem,
@@ -158,5 +158,31 @@ describe('what a drive may do with a run', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('a delivery of the task whose dispatch alone let go of the run', () => {
+  const left: RunState = {
+    ...released(),
+    suspect: {
+      times: 1,
+      alone: false,
+      steps: [],
+      deaths: [],
+      left: { epoch: 4, task: { name: 'driveAlone/1', retryCount: 2 } },
+    },
+  };
+  const again: Delivery = { name: 'driveAlone/1', retryCount: 3 };
+  test.each([
+    ['the next one tells of its death', left, again, 4],
+    ['also while another drive has the run', { ...left, lease: leased.lease as Lease }, again, 4],
+    ['not if the dispatch had answered', left, { ...again, answered: true }, undefined],
+    ['not the same one', left, { ...again, retryCount: 2 }, undefined],
+    ['not another task', left, { ...again, name: 'driveAlone/2' }, undefined],
+    ['not one without a name', left, undefined, undefined],
+    ['not if the run has ended', { ...left, status: 'failed' }, again, undefined],
+    ['not if no dispatch alone let go of it', released(), again, undefined],
+  ] as const)('%s', (_, state, delivery, epoch) => {
+    expect(lateDeath(state, delivery)).toBe(epoch);
   });
 });

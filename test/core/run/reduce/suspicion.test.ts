@@ -6,7 +6,7 @@ import {
   afterShutdown,
   SOON_MS,
 } from '../../../../packages/cairn/src/core/run/reduce/suspicion.ts';
-import type { RunState } from '../../../../packages/cairn/src/core/run/state.ts';
+import { NO_STEP, type RunState } from '../../../../packages/cairn/src/core/run/state.ts';
 import { append, bySystem, claimed, grownBy, running, settledStep, succeeded } from '../journal-drafts.ts';
 
 const DEPLOYED = {
@@ -190,5 +190,56 @@ describe('a process that is lost in company soon after another one', () => {
     const steps = Array.from({ length: 16 }, (_, i) => succeeded(`s${i}`));
     const after = grownBy(shutDown(unleased(running()), { alone: false }), steps);
     expect(shutDown(after, { alone: false }).suspect?.alone).toBe(false);
+  });
+});
+
+describe('a process that dies after its dispatch alone let go of the run', () => {
+  /** A dispatch claims the run, `begins` end well in it, and it lets go; `died`: its task comes again unanswered. */
+  function letGo(before: RunState, { alone = true, begins = [] as string[], died = true } = {}): RunState {
+    const claim = claimed(before);
+    const task = { name: 't', retryCount: before.epoch };
+    const claiming = { ...claim, data: { ...claim.data, task, ...(alone && { alone }) } as never };
+    const state = append(before, claiming).state;
+    const { epoch } = state;
+    return grownBy(state, [
+      ...begins.flatMap((key) => [began(key), succeeded(key)]),
+      bySystem('run_released', { reason: 'cleared', inFlight: [] }),
+      ...(died ? [bySystem('worker_lost', { epoch })] : []),
+    ]);
+  }
+
+  test('makes it a suspect again, for good', () => {
+    const before = unleased(suspect());
+    expect(letGo(before, { begins: ['s1'], died: false }).suspect?.alone).toBe(false);
+    const after = letGo(before, { begins: ['s1'] });
+    expect(after.suspect).toMatchObject({ times: 2, alone: true, inARow: { times: 1, endedSince: 0 } });
+    expect(letGo(after, { begins: ['s2'], died: false }).suspect?.alone).toBe(true);
+  });
+
+  test('counts as a death alone: the third ends the run', () => {
+    let state = unleased(suspect());
+    for (const key of ['s1', 's2', 's3']) {
+      expect(lostWorkers(state)).toBeUndefined();
+      state = letGo(state, { begins: [key] });
+    }
+    expect(lostWorkers(state)).toEqual({ times: 3, at: NO_STEP, isSameStep: false });
+  });
+
+  test('counts once, leaves the run to who has it meanwhile, and counts against that dispatch only', () => {
+    const once = letGo(unleased(suspect()), { begins: ['s1'], died: false });
+    const lost = bySystem('worker_lost', { epoch: once.epoch });
+    const held = append(once, claimed(once)).state;
+    const after = append(held, lost).state;
+    expect(after.lease).toEqual(held.lease);
+    expect(after.suspect?.inARow?.times).toBe(1);
+    expect(append(after, lost).state.suspect).toEqual(after.suspect);
+    expect(append(held, bySystem('worker_lost', { epoch: 1 })).state.suspect).toEqual(held.suspect);
+  });
+
+  test('says nothing of a dispatch that ran no body, of one in company, and of one that was shut down', () => {
+    const before = unleased(suspect());
+    expect(letGo(before).suspect).toEqual(before.suspect);
+    expect(letGo(before, { alone: false, begins: ['s1'] }).suspect?.deaths).toEqual([]);
+    expect(shutDown(before, { begins: ['s1'], ends: ['s1'] }).suspect?.left).toBeUndefined();
   });
 });
