@@ -26,19 +26,19 @@ writeFileSync(stamp, wanted);
 
 /** Of everything that goes into it: its sources, the API's types are none of them, and the versions of its libraries. */
 function sourcesHash() {
-  const console = join(root, 'packages/console');
-  const files = ['index.html', 'vite.config.ts', ...under('src'), ...under('public')].map((file) =>
-    join(console, file),
+  const folders = ['console/src', 'console/public', 'client/src'].flatMap((folder) =>
+    filesUnder(join(root, 'packages', folder)),
   );
+  const named = ['packages/console/index.html', 'packages/console/vite.config.ts', 'package-lock.json'];
   const hash = createHash('sha256');
-  for (const file of [join(root, 'package-lock.json'), ...files])
+  for (const file of [...named.map((name) => join(root, name)), ...folders])
     hash.update(file.slice(root.length)).update(readFileSync(file));
   return hash.digest('hex');
+}
 
-  function under(folder) {
-    return readdirSync(join(console, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name).slice(console.length + 1))
-      .sort();
-  }
+function filesUnder(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
 }

@@ -57,6 +57,7 @@ function stage(name) {
     cpSync(join(compiled, name, 'src'), join(target, 'lib'), { recursive: true });
     nameCompiledFiles(join(target, 'lib'));
     copyOthers(join(source, 'src'), join(target, 'lib'));
+    if (name === 'client') bringTypes(join(target, 'lib'));
   }
   for (const file of ['README.md', 'FIDELITY.md'])
     if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file));
@@ -84,6 +85,36 @@ function nameCompiledFiles(folder) {
     const text = readFileSync(file, 'utf8');
     const named = text.replace(/(new URL\('\.[^']*)\.ts('\s*,\s*import\.meta\.url\))/g, '$1.js$2');
     if (named !== text) writeFileSync(file, named);
+  }
+}
+
+/**
+ * The client is typed by the routes of the API, which are the engine's. Their types come with it, so that nobody installs the
+ * engine and Google's libraries to ask an API.
+ */
+function bringTypes(lib) {
+  const engine = join(compiled, 'cairn/src');
+  const types = join(lib, 'engine');
+  const pending = [join(engine, 'api/openapi/calls.d.ts')];
+  const seen = new Set(pending);
+  for (const file of pending) {
+    const text = readFileSync(file, 'utf8');
+    for (const [, from] of text.matchAll(/(?:from |import\()['"](\.[^'"]*)['"]/g)) {
+      const other = join(dirname(file), from.replace(/\.[jt]s$/, '.d.ts'));
+      if (!seen.has(other)) pending.push(other);
+      seen.add(other);
+    }
+    const target = join(types, file.slice(engine.length));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+  }
+  for (const file of filesIn(lib, '.d.ts')) {
+    if (file.startsWith(types)) continue;
+    const text = readFileSync(file, 'utf8').replaceAll(
+      "'cairn/api/calls'",
+      "'./engine/api/openapi/calls.js'",
+    );
+    writeFileSync(file, text);
   }
 }
 

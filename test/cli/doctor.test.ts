@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Exchange } from '../../packages/cli/src/api/client.ts';
 import type { Finding } from '../../packages/cli/src/commands/doctor/findings.ts';
 import * as findings from '../../packages/cli/src/commands/doctor/findings.ts';
+import type { Exchange } from '../../packages/client/src/client.ts';
 import { Stage } from './support/stage.ts';
 
 const NOW = Date.parse('2026-01-31T08:30:00.000Z');

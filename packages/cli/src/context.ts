@@ -1,12 +1,12 @@
 /** What a command has at hand: the API, where to print, and what was asked of all commands. */
-import type { Api } from './api/client.ts';
+import type { CairnClient } from '@cairn/client';
 import { PLAIN, type Style, styleFor } from './render/style.ts';
 import type { World } from './world.ts';
 
 export interface Context {
   readonly world: World;
   /** Made when it is first asked for: help needs no address. */
-  readonly api: Api;
+  readonly api: CairnClient;
   readonly out: Output;
   /** Beside what was asked for: to standard error, so that pipes get only the answer. */
   readonly notes: Output;

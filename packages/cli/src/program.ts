@@ -1,5 +1,6 @@
 /** One call of the command line, from its words to its exit code. Owns the order: read, connect, run, tell what failed. */
-import { Api } from './api/client.ts';
+import type { CairnClient } from '@cairn/client';
+import { apiOf } from './api/client.ts';
 import { connect } from './api/connection.ts';
 import type { Command } from './arguments/command.ts';
 import { helpOf, helpOfGroup } from './arguments/help.ts';
@@ -33,11 +34,11 @@ export async function run(
 
 function contextFor({ given, global }: Parsed & { readonly kind: 'run' }, world: World): Context {
   const wish = { json: global.json, plain: global['no-color'] };
-  let api: Api | undefined;
+  let api: CairnClient | undefined;
   return {
     world,
     get api() {
-      api ??= new Api(connect(global, world), world, given.key);
+      api ??= apiOf(connect(global, world), world, given.key);
       return api;
     },
     out: new Output(world, 'stdout', wish),

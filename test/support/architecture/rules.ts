@@ -96,6 +96,7 @@ function within(file: SourceFile): string[] {
   const { path } = file;
   if (path.startsWith(ENGINE)) return engineLayering(file);
   if (path.startsWith('functions/src/')) return installationLayering(file);
+  if (path.startsWith('packages/client/src/')) return clientLayering(file);
   if (path.startsWith('packages/cli/src/')) return cliLayering(file);
   if (path.startsWith('packages/console/src/')) return consoleLayering(file);
   if (path.startsWith('packages/local')) return localLayering(file);
@@ -138,11 +139,18 @@ const TOLD = ['cairn/api/calls', 'cairn/api/events', 'cairn/journal-events'];
 /** Edits a person's `firebase.json` and keeps its comments and formatting; nothing but `init` loads it. */
 const EDITS_JSON = ['packages/cli/src/init/firebase-json.ts', 'jsonc-parser'] as const;
 
+/** The client runs in any project and in a browser: of the engine it has types, and nothing else. */
+function clientLayering({ path, text }: SourceFile): string[] {
+  return importsOf(text)
+    .filter(({ from, typeOnly }) => !from.startsWith('.') && !(typeOnly && TOLD.includes(from)))
+    .map(({ from }) => `${path}: the client may not import ${from}`);
+}
+
 /** The command line is a client of the API: of the engine it has types and the table of indexes, and of packages nothing else to run. */
 function cliLayering({ path, text }: SourceFile): string[] {
   return importsOf(text).flatMap(({ from, typeOnly }) => {
     if (from.startsWith('node:') || from.startsWith('.')) return [];
-    if (from === 'cairn/indexes') return [];
+    if (from === '@cairn/client' || from === 'cairn/indexes') return [];
     // Starts the local cloud; loaded by that command only.
     if (path === 'packages/cli/src/commands/dev.ts' && from === '@cairn/local/dev') return [];
     if (path === EDITS_JSON[0] && from === EDITS_JSON[1]) return [];
@@ -153,6 +161,7 @@ function cliLayering({ path, text }: SourceFile): string[] {
 
 /** Whatever else the console took would be in the page of everybody who looks. */
 const CONSOLE_PACKAGES = [
+  '@cairn/client',
   'react',
   'react-dom',
   'wouter',
@@ -224,6 +233,7 @@ export function isRoot(path: string): boolean {
       path,
     ) ||
     path === 'packages/cli/src/main.ts' ||
+    path === 'packages/client/src/transport.ts' ||
     path === 'packages/console/src/api/device-clock.ts' ||
     path === 'packages/console/vite.config.ts' ||
     /^(?:scripts|bench|test)\//.test(path)

@@ -6,8 +6,7 @@
  * Must not: store the key anywhere, or write over a client that is there.
  */
 import { createHash } from 'node:crypto';
-import { reasonOf } from '../api/client.ts';
-import { Refusal, Unreachable } from '../api/problem.ts';
+import { Refusal, reasonOf, Unreachable } from '@cairn/client';
 import { command } from '../arguments/command.ts';
 import { Declined, UsageError } from '../exit.ts';
 import type { World } from '../world.ts';

@@ -1,5 +1,5 @@
 /** What went wrong, for a person: what, where, and what to do next. Pure. */
-import { exitCodeOf, isUncertain, Refusal, Unreachable } from '../api/problem.ts';
+import { isUncertain, type Problem, Refusal, Unreachable } from '@cairn/client';
 import { Declined, EXIT, type ExitCode } from '../exit.ts';
 import type { Style } from './style.ts';
 import { clean } from './width.ts';
@@ -71,4 +71,10 @@ function repetition(error: Refusal | Unreachable, style: Style): string | undefi
 
 function lines(parts: readonly (string | undefined)[]): string {
   return `${parts.filter((part) => part !== undefined).join('\n')}\n`;
+}
+
+function exitCodeOf({ status }: Problem): ExitCode {
+  if (status === 401 || status === 403) return EXIT.notAllowed;
+  if (status === 404) return EXIT.notFound;
+  return status === 429 || status >= 500 ? EXIT.unreachable : EXIT.failed;
 }

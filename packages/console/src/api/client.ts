@@ -4,6 +4,7 @@
  *
  * Must not: keep the credential anywhere, or send it to another address than this page's own.
  */
+import { targetOf as filledTarget } from '@cairn/client';
 import type {
   Answer,
   AnswerOf,
@@ -159,7 +160,7 @@ export function planned<M extends ChangingMethod, P extends PathWith<M>>(
   };
 }
 
-/** The path with its parameters and query filled in. */
+/** The path with its parameters and query filled in; a field that was left empty asks nothing. */
 export function targetOf(
   path: string,
   {
@@ -167,10 +168,6 @@ export function targetOf(
     query,
   }: { readonly params?: unknown; readonly query?: Readonly<Record<string, string | undefined>> },
 ): string {
-  const values = (params ?? {}) as Readonly<Record<string, string>>;
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
-  const asked = Object.entries(query ?? {}).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
-  );
-  return asked.length === 0 ? filled : `${filled}?${new URLSearchParams(asked)}`;
+  const asked = Object.entries(query ?? {}).filter(([, value]) => value !== '');
+  return filledTarget(path, { params, query: Object.fromEntries(asked) });
 }

@@ -1,6 +1,5 @@
 /** Asks the API what `doctor` wants to know. A question that is refused is a finding, and ends no other. */
-import type { Api } from '../../api/client.ts';
-import { Refusal, Unreachable } from '../../api/problem.ts';
+import { type CairnClient, Refusal, Unreachable } from '@cairn/client';
 import type { World } from '../../world.ts';
 import type { Finding } from './findings.ts';
 import * as findings from './findings.ts';
@@ -11,8 +10,8 @@ const LIVE = ['pending', 'running', 'interrupted', 'awaiting_approval', 'waiting
 const RUNS = 100;
 const SCHEDULES = 500;
 
-export async function examine(api: Api, world: World): Promise<Finding[]> {
-  const { url } = api.connection;
+export async function examine(api: CairnClient, world: World): Promise<Finding[]> {
+  const { url } = api;
   const healthy = await ask('health', async () => {
     const answer = await api.exchange({ method: 'GET', target: '/v1/healthz' });
     return [findings.health(url, answer), findings.clock(answer)];
@@ -42,7 +41,9 @@ export async function examine(api: Api, world: World): Promise<Finding[]> {
 }
 
 /** A key without the role `installation` is told what it may see. */
-async function diagnosis(api: Api): Promise<{ readonly isSeen: boolean; readonly findings: Finding[] }> {
+async function diagnosis(
+  api: CairnClient,
+): Promise<{ readonly isSeen: boolean; readonly findings: Finding[] }> {
   let isSeen = false;
   const found = await ask('diagnosis', async () => {
     try {

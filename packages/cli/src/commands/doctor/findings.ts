@@ -1,7 +1,7 @@
 /** What `doctor` says of what it was told. Pure: each finding is a function of answers. */
 
+import type { Exchange } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Exchange } from '../../api/client.ts';
 import { ago, duration } from '../../render/time.ts';
 
 export interface Finding {

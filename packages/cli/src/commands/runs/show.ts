@@ -49,7 +49,7 @@ export const showRun = command({
     const [steps, effects, events] = await Promise.all([
       api.list('/v1/runs/{id}/steps', { params, limit: STEPS }),
       api.list('/v1/runs/{id}/effects', { params, limit: EFFECTS }),
-      newestEvents(api, run, { count: options.events ?? USUAL_EVENTS, world }),
+      newestEvents(api, run, options.events ?? USUAL_EVENTS),
     ]);
     const all = { run, steps: steps.items, effects: effects.items, events };
     const page = (shape: Shape) =>
@@ -86,9 +86,9 @@ export const listEvents = command({
   },
   examples: [['runs events last --limit 1000 --json', 'every event as it is stored']],
   async run(context, { args, options }) {
-    const { api, out, world } = context;
+    const { api, out } = context;
     const run = await api.get('/v1/runs/{id}', { params: { id: await runIdOf(context, args.run) } });
-    const events = await newestEvents(api, run, { count: options.limit ?? USUAL_LISTED, world });
+    const events = await newestEvents(api, run, options.limit ?? USUAL_LISTED);
     out.answer(events, (shape) => events.map((event) => timelineLine(event, run.createdAt, shape)).join(''));
   },
 });

@@ -1,5 +1,5 @@
 /** `runs watch`: the events of a run as they happen, until it has ended. */
-import { type Event, follow } from '../../api/follow.ts';
+import type { RunEvent } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit.ts';
@@ -41,9 +41,9 @@ const ENDS: Readonly<Record<string, ExitCode>> = {
 
 /** Prints every event after `after`. @returns the exit code that says how the run ended */
 export async function watch(context: Context, runId: string, after: number): Promise<ExitCode> {
-  const { api, out, notes, world } = context;
+  const { api, out, notes } = context;
   const { createdAt } = await api.get('/v1/runs/{id}', { params: { id: runId } });
-  for await (const followed of follow(api, { runId, after, world })) {
+  for await (const followed of api.follow(runId, { after })) {
     switch (followed.kind) {
       case 'event':
         out.print(eventLine(context, followed.event, createdAt));
@@ -60,7 +60,7 @@ export async function watch(context: Context, runId: string, after: number): Pro
   return EXIT.interrupted;
 }
 
-function eventLine({ out }: Context, event: Event, createdAt: string): string {
+function eventLine({ out }: Context, event: RunEvent, createdAt: string): string {
   return out.json ? `${JSON.stringify(event)}\n` : timelineLine(event, createdAt, out);
 }
 

@@ -1,6 +1,7 @@
 /** The journal of a run as lines that a person reads: when, what, by whom. Pure. */
+
+import type { RunEvent as Event } from '@cairn/client';
 import type { EventType } from 'cairn/journal-events';
-import type { Event } from '../../api/follow.ts';
 import type { Shape } from '../../context.ts';
 import { offset } from '../../render/time.ts';
 import { cells, clean, cutTo } from '../../render/width.ts';

@@ -1,5 +1,4 @@
 /** Why a request was not done: the API refused it, or nobody answered. */
-import { EXIT, type ExitCode } from '../exit.ts';
 
 /** As far as an answer of whatever server can be read as problem details. */
 export interface Problem {
@@ -59,10 +58,12 @@ export function isUncertain(error: unknown): error is Refusal | Unreachable {
   return error instanceof Unreachable || (error instanceof Refusal && error.problem.status >= 500);
 }
 
-export function exitCodeOf({ status }: Problem): ExitCode {
-  if (status === 401 || status === 403) return EXIT.notAllowed;
-  if (status === 404) return EXIT.notFound;
-  return status === 429 || status >= 500 ? EXIT.unreachable : EXIT.failed;
+/** What the network said, without the wrapping of `fetch`. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (cause instanceof AggregateError) return reasonOf(cause.errors[0]);
+  return cause instanceof Error ? reasonOf(cause) : error.message;
 }
 
 function objectOf(text: string): Record<string, unknown> | undefined {

@@ -5,24 +5,22 @@
  */
 
 import type { Answer } from 'cairn/api/calls';
-import type { World } from '../world.ts';
-import { type Api, reasonOf, targetOf } from './client.ts';
-import { problemOf, Refusal, Unreachable } from './problem.ts';
+import type { CairnClient } from './client.ts';
+import { problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
 import { type Frame, framesOf } from './server-sent-events.ts';
+import { targetOf } from './target.ts';
 
-export type Event = Answer<'RunEvent'>;
+export type RunEvent = Answer<'RunEvent'>;
 
 export type Followed =
-  | { readonly kind: 'event'; readonly event: Event }
+  | { readonly kind: 'event'; readonly event: RunEvent }
   /** The stream was cut and is taken up again. */
   | { readonly kind: 'again'; readonly why: string }
   | { readonly kind: 'end'; readonly status: string };
 
 export interface Following {
-  readonly runId: string;
-  /** Seq of the last event that is known; 0 for none. */
-  readonly after: number;
-  readonly world: World;
+  /** Seq of the last event that is known; left out: none is. */
+  readonly after?: number;
 }
 
 /** The API says something every 15 s; what is silent for so long is cut. */
@@ -39,7 +37,12 @@ const WHOLE_PAUSE_MS = 2_000;
 const MOST_PAUSE_MS = 5_000;
 
 /** @throws Refusal if the API will not, Unreachable after too many failures in a row */
-export async function* follow(api: Api, { runId, after, world }: Following): AsyncGenerator<Followed> {
+export async function* followRun(
+  client: CairnClient,
+  runId: string,
+  { after = 0 }: Following,
+): AsyncGenerator<Followed> {
+  const { machine, signal } = client;
   let seen = after;
   let failures = 0;
   let mutes = 0;
@@ -51,13 +54,13 @@ export async function* follow(api: Api, { runId, after, world }: Following): Asy
       isAlive = true;
     };
     try {
-      for await (const frame of openStream(api, { runId, after: seen, world, isWhole }, heard)) {
+      for await (const frame of openStream(client, { runId, after: seen, isWhole }, heard)) {
         failures = 0;
         if (frame.event === 'end') {
           yield { kind: 'end', status: (JSON.parse(frame.data) as { status: string }).status };
           return;
         }
-        const event = JSON.parse(frame.data) as Event;
+        const event = JSON.parse(frame.data) as RunEvent;
         if (event.seq <= seen) continue;
         seen = event.seq;
         yield { kind: 'event', event };
@@ -65,11 +68,11 @@ export async function* follow(api: Api, { runId, after, world }: Following): Asy
       if (isAlive) {
         // It came to its end in order: the API lets none be longer than a minute.
         failures = 0;
-        await world.sleep(isWhole ? WHOLE_PAUSE_MS : PAUSE_MS, world.interrupted);
+        await machine.sleep(isWhole ? WHOLE_PAUSE_MS : PAUSE_MS, signal);
         continue;
       }
     } catch (error) {
-      if (world.interrupted.aborted) throw error;
+      if (signal.aborted) throw error;
       if (error instanceof Mute) {
         mutes += 1;
         continue;
@@ -78,19 +81,24 @@ export async function* follow(api: Api, { runId, after, world }: Following): Asy
       why = error instanceof Refusal ? error.message : reasonOf(error);
     }
     failures += 1;
-    if (failures >= MOST_FAILURES)
-      throw new Unreachable(`${api.connection.url} does not answer: ${why}`, undefined);
+    if (failures >= MOST_FAILURES) throw new Unreachable(`${client.url} does not answer: ${why}`, undefined);
     yield { kind: 'again', why };
-    await world.sleep(Math.min(PAUSE_MS * failures, MOST_PAUSE_MS), world.interrupted);
+    await machine.sleep(Math.min(PAUSE_MS * failures, MOST_PAUSE_MS), signal);
   }
 }
 
 /** A stream is open and nothing of it comes through. */
 class Mute extends Error {}
 
+interface Opening {
+  readonly runId: string;
+  readonly after: number;
+  readonly isWhole: boolean;
+}
+
 async function* openStream(
-  api: Api,
-  { runId, after, world, isWhole }: Following & { readonly isWhole: boolean },
+  client: CairnClient,
+  { runId, after, isWhole }: Opening,
   onSign: () => void,
 ): AsyncGenerator<Frame> {
   const target = targetOf('/v1/runs/{id}/stream', {
@@ -102,10 +110,10 @@ async function* openStream(
     ? setTimeout(() => silent.abort(new Error('it fell silent')), SILENCE_MS)
     : setTimeout(() => silent.abort(new Mute()), FIRST_WORD_MS);
   try {
-    const answer = await world.fetch(`${api.connection.url}${target}`, {
-      headers: api.headers({ accept: 'text/event-stream', 'last-event-id': String(after) }),
+    const answer = await client.machine.fetch(`${client.url}${target}`, {
+      headers: await client.headers({ accept: 'text/event-stream', 'last-event-id': String(after) }),
       redirect: 'manual',
-      signal: AbortSignal.any([world.interrupted, silent.signal]),
+      signal: AbortSignal.any([client.signal, silent.signal]),
     });
     if (answer.status !== 200 || answer.body === null)
       throw new Refusal(problemOf(answer.status, await answer.text()), undefined);

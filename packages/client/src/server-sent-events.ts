@@ -14,7 +14,7 @@ export async function* framesOf(
 ): AsyncGenerator<Frame> {
   let rest = '';
   let block: string[] = [];
-  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+  for await (const text of textOf(body)) {
     heard();
     rest += text;
     // A carriage return at the very end may be the first half of a line's end.
@@ -30,6 +30,21 @@ export async function* framesOf(
       block = [];
       if (frame) yield frame;
     }
+  }
+}
+
+async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    // Who stops listening wants no more of it.
+    await reader.cancel().catch(() => {});
   }
 }
 

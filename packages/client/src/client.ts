@@ -1,0 +1,241 @@
+/**
+ * One conversation with an installation's API. Owns the credential on every request, the idempotency key on every change,
+ * and that a request nobody answered is sent again, the same, a few times.
+ *
+ * Must not: print, or follow a redirect with the credential in hand.
+ */
+
+import type {
+  Answer,
+  AnswerOf,
+  Change,
+  ChangingMethod,
+  ItemOf,
+  PagedPath,
+  PathWith,
+  Question,
+} from 'cairn/api/calls';
+import { type Followed, type Following, followRun } from './follow.ts';
+import { problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
+import { targetOf } from './target.ts';
+import { type Machine, type Reply, THIS_MACHINE } from './transport.ts';
+
+/** Programs of its own that the API tells apart. */
+export type ClientName = 'api' | 'cli' | 'ui';
+
+/** Where to and as whom. The rest is that of this machine unless it is given. */
+export interface ClientOptions extends Partial<Machine> {
+  /** Of the installation, without a path; that of the function `api` works too. A slash at its end is dropped. */
+  readonly url: string;
+  /** An API key or an ID token; or what gives one, asked with each request since tokens expire. */
+  readonly credential: string | (() => string | Promise<string>);
+  /** Who started a run is told by it; `api` unless given. */
+  readonly name?: ClientName;
+  /** Ends what is under way, and everything after it. */
+  readonly signal?: AbortSignal;
+  /** Sendings of one request that nobody answers, or that the API cannot answer at the moment; 4 unless given. */
+  readonly attempts?: number;
+}
+
+/** An answer as it came. */
+export interface Exchange {
+  readonly status: number;
+  readonly headers: Reply['headers'];
+  readonly text: string;
+  /** How long it took, ms. */
+  readonly tookMs: number;
+  /** The middle of that, by our clock: what a clock of the server is compared with. */
+  readonly at: number;
+}
+
+/** Items of a list, over its pages. */
+export interface Listed<Item> {
+  readonly items: Item[];
+  readonly more: boolean;
+  /** Ids of runs. */
+  readonly unreadable?: readonly string[];
+  /** Only the inbox has them. */
+  readonly findings?: Answer<'InboxPage'>['findings'];
+}
+
+/** Sendings of one request; what is not done by then will hardly be done in the next second. */
+const ATTEMPTS = 4;
+/** Between them where the answer does not say, and the most it can say: somebody waits. */
+const PAUSE_MS = 500;
+const MOST_PAUSE_MS = 5_000;
+/** The API answers within 60 s, whatever it does. */
+const TIMEOUT_MS = 65_000;
+/** The most a page holds. */
+const PAGE = 100;
+
+export class CairnClient {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly machine: Machine;
+  /** Never aborted unless one was given. */
+  readonly signal: AbortSignal;
+  readonly #credential: ClientOptions['credential'];
+  readonly #name: ClientName;
+  readonly #attempts: number;
+
+  constructor({ url, credential, name = 'api', signal, attempts = ATTEMPTS, ...machine }: ClientOptions) {
+    this.url = url.replace(/\/+$/, '');
+    this.machine = { ...THIS_MACHINE, ...machine };
+    this.signal = signal ?? new AbortController().signal;
+    this.#credential = credential;
+    this.#name = name;
+    this.#attempts = attempts;
+  }
+
+  /** @throws Refusal, Unreachable */
+  async get<P extends PathWith<'GET'>>(
+    path: P,
+    question: Question<P> = {} as Question<P>,
+  ): Promise<AnswerOf<'GET', P>> {
+    const { text } = await this.#send({ method: 'GET', target: targetOf(path, question) });
+    return read<AnswerOf<'GET', P>>(text);
+  }
+
+  /**
+   * The first `limit` items, over as many pages as they take. `more` if there are others, `unreadable` if there are runs among
+   * them that cannot be read.
+   */
+  async list<P extends PagedPath>(
+    path: P,
+    { limit, ...question }: Question<P> & { readonly limit: number },
+  ): Promise<Listed<ItemOf<P>>> {
+    const items: ItemOf<P>[] = [];
+    const unreadable: string[] = [];
+    let findings: Listed<ItemOf<P>>['findings'];
+    let cursor: string | undefined;
+    do {
+      const size = String(Math.min(PAGE, limit - items.length));
+      const query = { ...question.query, limit: size, cursor };
+      const page = (await this.get(path, { ...question, query } as unknown as Question<P>)) as {
+        items: ItemOf<P>[];
+        next?: string;
+        unreadable?: string[];
+        findings?: typeof findings;
+      };
+      items.push(...page.items);
+      unreadable.push(...(page.unreadable ?? []));
+      findings ??= page.findings;
+      cursor = page.next;
+    } while (cursor !== undefined && items.length < limit);
+    return {
+      items,
+      more: cursor !== undefined,
+      ...(unreadable.length > 0 ? { unreadable } : {}),
+      ...(findings ? { findings } : {}),
+    };
+  }
+
+  /**
+   * @param change with an `idempotencyKey` the same request within a day is done once; without one it gets a new one
+   * @throws Refusal, Unreachable with the idempotency key under which the same can be asked again
+   */
+  async change<M extends ChangingMethod, P extends PathWith<M>>(
+    method: M,
+    path: P,
+    change: Change<M, P> & { readonly idempotencyKey?: string },
+  ): Promise<AnswerOf<M, P>> {
+    const key = change.idempotencyKey ?? this.machine.newKey();
+    const body = JSON.stringify(change.body ?? {});
+    const { text } = await this.#send({ method, target: targetOf(path, change), body, key });
+    return read<AnswerOf<M, P>>(text);
+  }
+
+  /**
+   * The events of a run after a seq, each once and in order, until it ends. Streams that are cut are taken up again.
+   *
+   * @throws Refusal, Unreachable after some failures in a row
+   */
+  follow(runId: string, following: Following = {}): AsyncGenerator<Followed> {
+    return followRun(this, runId, following);
+  }
+
+  /** One sending, whatever the answer. @throws Unreachable */
+  async exchange({ method, target, body, key }: Request): Promise<Exchange> {
+    const { fetch, now } = this.machine;
+    const asked = await this.headers({
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    });
+    const began = now();
+    try {
+      const answer = await fetch(`${this.url}${target}`, {
+        method,
+        headers: asked,
+        redirect: 'manual',
+        signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.signal]),
+        ...(body === undefined ? {} : { body }),
+      });
+      const text = await answer.text();
+      const ended = now();
+      const { status, headers } = answer;
+      return { status, headers, text, tookMs: ended - began, at: (began + ended) / 2 };
+    } catch (error) {
+      throw new Unreachable(`${this.url} does not answer: ${reasonOf(error)}`, key, error);
+    }
+  }
+
+  async headers(more: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> {
+    const credential = typeof this.#credential === 'string' ? this.#credential : await this.#credential();
+    return {
+      authorization: `Bearer ${credential}`,
+      accept: 'application/json',
+      'x-cairn-client': this.#name,
+      ...more,
+    };
+  }
+
+  /** Sends the same until there is an answer that says something; safe, since a change carries its key. */
+  async #send(request: Request): Promise<Exchange> {
+    for (let attempt = 1; ; attempt += 1) {
+      const isLast = attempt === this.#attempts || this.signal.aborted;
+      const outcome = await this.exchange(request).catch((error: unknown) => {
+        if (isLast || this.signal.aborted || !(error instanceof Unreachable)) throw error;
+        return undefined;
+      });
+      const again = outcome === undefined || isPassing(outcome);
+      if (outcome !== undefined && (!again || isLast)) return settled(outcome, request.key);
+      await this.machine.sleep(pauseOf(outcome, attempt), this.signal);
+    }
+  }
+}
+
+/** A request as it is sent. */
+export interface Request {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly body?: string;
+  /** The idempotency key. */
+  readonly key?: string;
+}
+
+/** Under way elsewhere, too many at once, or not at the moment. */
+function isPassing({ status }: Exchange): boolean {
+  return status === 202 || status === 429 || status === 503;
+}
+
+function settled(outcome: Exchange, key: string | undefined): Exchange {
+  const { status, text } = outcome;
+  if (status === 202) throw new Unreachable('the same request is under way elsewhere', key);
+  if (status >= 200 && status < 300) return outcome;
+  throw new Refusal(problemOf(status, text), key);
+}
+
+function pauseOf(outcome: Exchange | undefined, attempt: number): number {
+  const said = Number(outcome?.headers.get('retry-after') ?? Number.NaN) * 1_000;
+  const pause = Number.isFinite(said) && said > 0 ? said : PAUSE_MS * 2 ** (attempt - 1);
+  return Math.min(pause, MOST_PAUSE_MS);
+}
+
+function read<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new Refusal(problemOf(200, text), undefined);
+  }
+}

@@ -1,0 +1,40 @@
+/** What the client needs of the machine it runs on, and where it takes that from unless it is told. */
+
+/** As much of a `Response` as is read. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Pick<Headers, 'get'>;
+  readonly body: ReadableStream<Uint8Array> | null;
+  text(): Promise<string>;
+}
+
+/** `fetch`, or something that sends requests in another way. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Reply>;
+
+export interface Machine {
+  readonly fetch: Fetch;
+  /** Epoch ms. */
+  now(): number;
+  /** An idempotency key that was never used. */
+  newKey(): string;
+  /** Ends early, without an error, when the signal aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Node's, a browser's, or that of another runtime with the standards of the web. */
+export const THIS_MACHINE: Machine = {
+  fetch: (url, init) => fetch(url, init),
+  now: Date.now,
+  newKey: () => crypto.randomUUID(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal?.addEventListener('abort', done);
+    }),
+};

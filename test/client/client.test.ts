@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { describe, expect, test } from '@jest/globals';
+import { CairnClient, type ClientOptions } from '../../packages/client/src/client.ts';
+import { isUncertain, Refusal, Unreachable } from '../../packages/client/src/problem.ts';
+import type { Fetch } from '../../packages/client/src/transport.ts';
+import { Installation } from '../api/installation.ts';
+import { readDocument } from '../docs/snippets.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Over HTTP; each run is driven to its end before its start is answered. */
+async function served(installation: Installation) {
+  const server = createServer(async (request, response) => {
+    const sent = await buffer(request);
+    const answer = await installation.api.request(request.url ?? '/', {
+      method: request.method ?? 'GET',
+      headers: new Headers(request.headers as Record<string, string>),
+      ...(sent.length > 0 ? { body: new Uint8Array(sent) } : {}),
+    });
+    if (request.method === 'POST') await installation.world.run();
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(await answer.text());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+}
+
+test('the example of its README starts a run, follows it to its end, lists it, and is told what is refused', async () => {
+  const installation = new Installation();
+  const server = await served(installation);
+  mkdirSync(join(ROOT, '.cairn'), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, '.cairn/client-'));
+  try {
+    const [, example = ''] = /```js\n([\s\S]*?)```/.exec(readDocument('packages/client/README.md')) ?? [];
+    const file = join(folder, 'example.mjs');
+    writeFileSync(file, example);
+    const env = {
+      ...process.env,
+      CAIRN_URL: `${server.url}/`,
+      CAIRN_API_KEY: await installation.key('mine'),
+    };
+    const program = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [out, complaints, [code]] = await Promise.all([
+      text(program.stdout),
+      text(program.stderr),
+      once(program, 'exit'),
+    ]);
+    expect({ code, complaints }).toEqual({ code: 0, complaints: '' });
+    const lines = out.trim().split('\n');
+    expect([lines[0], ...lines.slice(-4)]).toEqual([
+      'run_created',
+      'run_completed',
+      'it ended: completed',
+      '1 completed',
+      'RUN_NOT_FOUND',
+    ]);
+  } finally {
+    server.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+type Step = { readonly status: number; readonly body?: object; readonly after?: string } | 'nobody';
+
+/** Answers one after the other, the last one for ever, and takes no time. */
+function clientOf(steps: readonly Step[], options: Partial<ClientOptions> = {}) {
+  const keys: (string | undefined)[] = [];
+  const pauses: number[] = [];
+  const credentials: (string | undefined)[] = [];
+  const fetch: Fetch = async (_url, { headers }) => {
+    const sent = headers as Record<string, string>;
+    keys.push(sent['idempotency-key']);
+    credentials.push(sent.authorization);
+    const step = steps[Math.min(keys.length, steps.length) - 1] as Step;
+    if (step === 'nobody') throw new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') });
+    const { status, body = {}, after } = step;
+    return Response.json(body, { status, headers: after === undefined ? {} : { 'retry-after': after } });
+  };
+  let made = 0;
+  const client = new CairnClient({
+    url: 'https://runs.test',
+    credential: 'k',
+    fetch,
+    now: () => 0,
+    newKey: () => `key${++made}`,
+    sleep: async (ms) => void pauses.push(ms),
+    ...options,
+  });
+  const cancel = (more = {}) =>
+    client.change('POST', '/v1/runs/{id}/cancel', { params: { id: 'a' }, body: { reason: 'no' }, ...more });
+  return { client, cancel, keys, pauses, credentials };
+}
+
+describe('a change', () => {
+  test('that nobody answered is sent again under the same key, the next one under another', async () => {
+    const { cancel, keys, pauses } = clientOf(['nobody', { status: 503, after: '2' }, { status: 200 }]);
+    await cancel();
+    await cancel();
+    await cancel({ idempotencyKey: 'mine' });
+    expect(keys).toEqual(['key1', 'key1', 'key1', 'key2', 'mine']);
+    expect(pauses).toEqual([500, 2_000]);
+  });
+
+  test('that is refused is not sent again, and says why', async () => {
+    const body = { code: 'RUN_FINISHED', title: 'Over', detail: 'it has ended' };
+    const { cancel, keys } = clientOf([{ status: 409, body }]);
+    const error = await cancel().catch((refused: unknown) => refused);
+    expect(error).toBeInstanceOf(Refusal);
+    expect(error).toMatchObject({ problem: { code: 'RUN_FINISHED', status: 409 }, key: 'key1' });
+    expect([isUncertain(error), keys.length]).toEqual([false, 1]);
+  });
+
+  test.each([['nobody' as const], [{ status: 500 }]])(
+    'of which nobody knows what became (%j) carries the key to ask again with',
+    async (step) => {
+      const { cancel } = clientOf([step], { attempts: 2 });
+      const error = await cancel().catch((lost: unknown) => lost);
+      expect([isUncertain(error), (error as Unreachable).key]).toEqual([true, 'key1']);
+    },
+  );
+});
+
+test('a credential is asked for with each request, since tokens expire; one that cannot be had is no silence of the API', async () => {
+  let asked = 0;
+  const { client, credentials } = clientOf([{ status: 200 }], { credential: async () => `token${++asked}` });
+  await client.get('/v1/workflows');
+  await client.get('/v1/workflows');
+  expect(credentials).toEqual(['Bearer token1', 'Bearer token2']);
+  const failing = clientOf([{ status: 200 }], { credential: () => Promise.reject(new Error('signed out')) });
+  const error = await failing.client.get('/v1/workflows').catch((thrown: unknown) => thrown);
+  expect(error).not.toBeInstanceOf(Unreachable);
+  expect(failing.pauses).toEqual([]);
+});
+
+test('a list goes on over pages up to its limit, and says whether there is more', async () => {
+  const page = { status: 200, body: { items: [{ id: 'a' }, { id: 'b' }], next: 'c' } };
+  const { client, keys } = clientOf([page]);
+  const listed = await client.list('/v1/runs', { limit: 4 });
+  expect([listed.items.length, listed.more, keys.length]).toEqual([4, true, 2]);
+});
