@@ -13,9 +13,13 @@ const jest = [...quiet, '--experimental-vm-modules', join(root, 'node_modules/je
 
 const buildConsole = [join(root, 'scripts/build-console.mjs')];
 
+const [name, ...args] = process.argv.slice(2);
+/** An example beside the shipped workflows; a later `--functions` counts, and firebase-tools serves the folder functions/. */
+const exampleFunctions = args.includes('--emulators') ? [] : ['--functions', 'examples/order/functions.ts'];
+
 /** Each command is a list of node invocations, run in order until one fails. */
 const commands = {
-  start: [buildConsole, [...quiet, join(root, 'packages/local/src/main.ts')]],
+  start: [buildConsole, [...quiet, join(root, 'packages/local/src/main.ts'), ...exampleFunctions]],
   emulators: [
     buildConsole,
     [join(root, 'scripts/install-emulators.mjs')],
@@ -41,7 +45,6 @@ const commands = {
   'console:dev': [[join(root, 'node_modules/vite/bin/vite.js'), join(root, 'packages/console')]],
 };
 
-const [name, ...args] = process.argv.slice(2);
 const invocations = commands[name];
 if (!invocations) {
   console.error(`unknown command '${name}'; known: ${Object.keys(commands).join(', ')}`);

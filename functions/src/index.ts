@@ -1,7 +1,6 @@
 /** This repository's own installation: the shipped workflows, and all that Cairn has. */
 import { cairnFunctions } from 'cairn/functions';
-
-const shipped = () => import('./shipped.ts');
+import { installation } from './installation.ts';
 
 export const {
   api,
@@ -14,11 +13,4 @@ export const {
   checkRuns,
   deleteExpired,
   pubsub,
-} = cairnFunctions({
-  workflows: async () => (await shipped()).installedWorkflows(),
-  bindings: async () => (await shipped()).installedBindings(),
-  github: true,
-  slack: true,
-  topics: ['cloud-builds', 'deploy-requests'],
-  parameters: true,
-});
+} = cairnFunctions(installation);

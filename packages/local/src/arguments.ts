@@ -39,7 +39,7 @@ export const USAGE = `npm start -- [options]
   --tick SECONDS   how long a minute of 'every N minutes' takes (default 5; production: 60)
   --accept-damage  start on damaged files with what is left of them, and keep them as *.damaged
   --project ID     project id (default demo-cairn)
-  --functions FILE module whose exports are served (default functions/src/index.ts)
+  --functions FILE module whose exports are served (default: examples/order/functions.ts)
   --emulators      have firebase-tools' own emulator run the functions (see npm run emulators)
   --official       with --emulators: Google's own Firestore emulator too; needs Java
   --help           print this

@@ -1,0 +1,22 @@
+/** What `npm start` serves: this repository's own installation, and the order with it. */
+import { cairnFunctions } from 'cairn/functions';
+import { installation } from '../../functions/src/installation.ts';
+import { order } from './order.ts';
+import { pretendedBindings } from './payments.ts';
+
+export const {
+  api,
+  githubWebhook,
+  slackWebhook,
+  drive,
+  driveAlone,
+  recoverRuns,
+  fireSchedules,
+  checkRuns,
+  deleteExpired,
+  pubsub,
+} = cairnFunctions({
+  ...installation,
+  workflows: async () => [...(await installation.workflows()), order],
+  bindings: async () => [...(await installation.bindings()), ...pretendedBindings],
+});

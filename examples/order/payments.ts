@@ -1,0 +1,54 @@
+/** What an order does outside: charges, refunds and mails. The bindings below reach nobody; a shop replaces them by its provider's. */
+import { type Binding, defineBinding, defineCapability, NotApplied } from 'cairn';
+import { z } from 'zod';
+
+const Charge = z.object({ orderId: z.string(), cents: z.number().int().positive(), card: z.string() });
+
+export const charge = defineCapability({
+  id: 'payments.charge',
+  sideEffects: 'external_action',
+  idempotency: 'required',
+  request: Charge,
+  response: z.object({ chargeId: z.string() }),
+});
+
+export const refund = defineCapability({
+  id: 'payments.refund',
+  sideEffects: 'external_action',
+  idempotency: 'required',
+  request: z.object({ chargeId: z.string() }),
+  response: z.object({ refundId: z.string() }),
+});
+
+export const sendMail = defineCapability({
+  id: 'mail.send',
+  sideEffects: 'external_action',
+  idempotency: 'required',
+  request: z.object({ to: z.string(), text: z.string() }),
+  response: z.object({ messageId: z.string() }),
+});
+
+/** The card that the pretended provider declines. */
+export const DECLINED_CARD = 'card-declined';
+
+/** A receiver that acts once for each key answers a repetition as it answered first: what it makes is named by the key. */
+const named = (kind: string, key: string) => `${kind}_${key.slice(0, 12)}`;
+
+export const pretendedBindings: readonly Binding[] = [
+  defineBinding(charge, {
+    id: 'payments.pretended',
+    async call({ card }, { idempotencyKey }) {
+      // Certain that nothing was charged, and that trying again is of no use.
+      if (card === DECLINED_CARD) throw new NotApplied('the card was declined', { final: true });
+      return { chargeId: named('ch', idempotencyKey) };
+    },
+  }),
+  defineBinding(refund, {
+    id: 'payments.pretended-refund',
+    call: async (_request, { idempotencyKey }) => ({ refundId: named('re', idempotencyKey) }),
+  }),
+  defineBinding(sendMail, {
+    id: 'mail.pretended',
+    call: async (_request, { idempotencyKey }) => ({ messageId: named('mail', idempotencyKey) }),
+  }),
+];

@@ -1,0 +1,11 @@
+/** The options of this repository's own installation. What is shipped is loaded by the first request. */
+const shipped = () => import('./shipped.ts');
+
+export const installation = {
+  workflows: async () => (await shipped()).installedWorkflows(),
+  bindings: async () => (await shipped()).installedBindings(),
+  github: true,
+  slack: true,
+  topics: ['cloud-builds', 'deploy-requests'],
+  parameters: true,
+} as const;
