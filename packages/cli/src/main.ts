@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 /** `cairn …`: hands this process's words, environment and terminal to the program. Composition root only. */
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import * as modules from 'node:module';
 import { setTimeout } from 'node:timers/promises';
 import { projectOf } from './project.ts';
-import type { Terminal, World } from './world.ts';
+import type { ProgramEnd, Terminal, World } from './world.ts';
 
 // A Node that is too old has no such cache; the command that needs a newer one says so.
 modules.enableCompileCache?.();
@@ -23,6 +24,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // npm runs scripts in the project's folder, and says here where it was called.
 const cwd = process.env.INIT_CWD ?? process.cwd();
 
+const MAX_PROGRAM_OUTPUT_BYTES = 16 * 1024 * 1024;
+
 const world: World = {
   env: process.env,
   cwd,
@@ -38,6 +41,7 @@ const world: World = {
     return Buffer.concat(chunks).toString('utf8');
   },
   ask,
+  runProgram,
   nodeVersion: process.versions.node,
   now: Date.now,
   token: () => randomBytes(16).toString('hex'),
@@ -58,6 +62,22 @@ async function ask(question: string): Promise<string | undefined> {
   } finally {
     lines.close();
   }
+}
+
+function runProgram(command: string, args: readonly string[], cwd: string): Promise<ProgramEnd> {
+  const options = {
+    cwd,
+    signal: interrupted.signal,
+    maxBuffer: MAX_PROGRAM_OUTPUT_BYTES,
+    // npm is a script there.
+    shell: process.platform === 'win32',
+  };
+  return new Promise((resolve) =>
+    execFile(command, args, options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : undefined;
+      resolve({ code, output: `${stdout}${stderr}` || (error?.message ?? '') });
+    }),
+  );
 }
 
 function terminalOf(stream: NodeJS.WriteStream): Terminal {

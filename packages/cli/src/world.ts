@@ -24,6 +24,8 @@ export interface World {
   readStdin(): Promise<string>;
   /** A line that a person types. Undefined: nobody sits there. */
   ask(question: string): Promise<string | undefined>;
+  /** A program that is run to its end. */
+  runProgram(command: string, args: readonly string[], cwd: string): Promise<ProgramEnd>;
   /** `process.versions.node` */
   readonly nodeVersion: string;
   /** Epoch ms. */
@@ -32,4 +34,11 @@ export interface World {
   token(): string;
   /** Ends early, without an error, when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export interface ProgramEnd {
+  /** Undefined: it could not be run, or was ended by a signal. */
+  readonly code: number | undefined;
+  /** Both streams. */
+  readonly output: string;
 }

@@ -17,7 +17,11 @@ describe('in the example of an app', () => {
   test('adds a codebase and a database, and changes nothing but what it says', async () => {
     const project = opening(exampleProject());
     const before = project.files();
-    const { code, out, err } = await project.init(['--yes'], { cwd: 'functions' });
+    const { code, out, err, programs } = await project.init(['--yes'], { cwd: 'functions' });
+    const folder = join(project.root, 'cairn');
+    expect(programs).toEqual([
+      `${folder} npm install --prefix ${folder} --no-audit --no-fund --loglevel=error`,
+    ]);
     expect([code, err]).toEqual([0, expect.stringContaining('cairn/src/index.js')]);
     expect(out).toContain('npx cairn dev');
     const after = project.files();
@@ -59,7 +63,7 @@ describe('in the example of an app', () => {
     await project.init(['--yes']);
     const before = project.files();
     const { code, out } = await project.init([]);
-    expect([code, out]).toEqual([0, expect.stringContaining('Nothing to do')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('Nothing to change')]);
     expect(project.files()).toEqual(before);
   });
 
@@ -110,6 +114,48 @@ describe('what was edited since', () => {
     const old = JSON.parse(before['firebase.json'] ?? '');
     expect([functions, hosting.public]).toEqual([[old.functions], 'site']);
     expect(firestore).toEqual([{ database: '(default)', ...old.firestore }]);
+  });
+});
+
+describe('what was installed and built in the folder', () => {
+  const installed = {
+    'cairn/node_modules/zod/index.js': '',
+    'cairn/package-lock.json': '{}',
+    'cairn/lib/index.js': '',
+  };
+  const withTypescript = { 'firebase.json': '{"functions": {"source": "f"}}', 'f/tsconfig.json': '{}' };
+
+  test('goes with --undo', async () => {
+    const project = withFiles(withTypescript);
+    const before = project.files();
+    await project.init(['--yes']);
+    for (const [path, text] of Object.entries(installed)) project.write(path, text);
+    expect((await project.init(['--undo', '--yes'])).code).toBe(0);
+    expect(project.files()).toEqual(before);
+    expect(isThere(project, 'cairn')).toBe(false);
+  });
+
+  test('stays if the files that it was made by were edited', async () => {
+    const project = withFiles(withTypescript);
+    await project.init(['--yes']);
+    for (const path of ['cairn/package.json', 'cairn/tsconfig.json'])
+      project.write(path, `${project.files()[path]}\n`);
+    for (const [path, text] of Object.entries(installed)) project.write(path, text);
+    await project.init(['--undo', '--yes']);
+    expect(Object.keys(installed).filter((path) => !isThere(project, path))).toEqual([]);
+  });
+
+  test('is told to be missing if npm fails, with the files in their places', async () => {
+    const project = withFiles(withTypescript);
+    const program = { code: 1, output: 'npm error code E404' };
+    const { code, err } = await project.init(['--yes'], { program });
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/INSTALL_FAILED.*E404\nRun npm --prefix cairn install/),
+    ]);
+    expect((await project.init(['--yes'])).out).toContain('Nothing to change');
+    expect((await project.init(['--yes', '--no-install', '--undo'])).code).toBe(0);
+    expect((await project.init(['--yes', '--no-install'], { program })).code).toBe(0);
   });
 });
 
@@ -166,7 +212,8 @@ describe('other projects', () => {
     ['bun.lock', 'bun install --cwd cairn', 'bunx cairn dev'],
   ])('with %s are told what to run', async (lock, install, develop) => {
     const project = withFiles({ 'firebase.json': '{}', [lock]: '' });
-    const { out } = await project.init(['--yes', '--json']);
+    const { out, programs } = await project.init(['--yes', '--json']);
+    expect(programs).toEqual([]);
     const [first, second] = JSON.parse(out).next;
     expect([first.command, second.command]).toEqual([install, develop]);
   });
@@ -222,6 +269,7 @@ describe('is refused, and leaves nothing behind,', () => {
     ],
     ['for a name that is no name', js, ['--name', 'My Runs'], 'NAME_INVALID'],
     ['for a word of JavaScript', js, ['--name', 'default'], 'NAME_INVALID'],
+    ['for a name that leads out of the project', js, ['--name', '../up', '--undo'], 'NAME_INVALID'],
     ['where the record is no JSON', { ...js, 'cairn/init-record.json': '{' }, [], 'RECORD_DAMAGED'],
     [
       'where the record is of a later version',

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ProgramEnd } from '../../../packages/cli/src/world.ts';
 import { listening, type Said, saying } from '../support/stage.ts';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -24,11 +25,17 @@ export interface TemporaryProject {
   write(path: string, text: string): void;
   remove(path: string): void;
   /** `cairn init …words` by somebody who stands in that folder. */
-  init(words: readonly string[], options?: InitOptions): Promise<Said>;
+  init(words: readonly string[], options?: InitOptions): Promise<InitSaid>;
   dispose(): void;
 }
 
+export interface InitSaid extends Said {
+  /** Programs that were run. */
+  readonly programs: readonly string[];
+}
+
 interface InitOptions {
+  readonly program?: ProgramEnd;
   /** From the project's. */
   readonly cwd?: string;
   readonly answer?: string;
@@ -48,9 +55,10 @@ export function temporaryProject(files: Readonly<Record<string, string>>): Tempo
     files: () => filesBelow(root),
     write,
     remove: (path) => rmSync(at(path), { recursive: true }),
-    init(words, { cwd = '.', answer, nodeVersion = '24.0.0' } = {}) {
-      const world = listening({ ...(answer !== undefined && { answer }) });
-      return saying(['init', ...words], { ...world, cwd: at(cwd), nodeVersion });
+    async init(words, { cwd = '.', answer, program, nodeVersion = '24.0.0' } = {}) {
+      const world = listening({ ...(answer !== undefined && { answer }), ...(program && { program }) });
+      const said = await saying(['init', ...words], { ...world, cwd: at(cwd), nodeVersion });
+      return { ...said, programs: world.programs };
     },
     dispose: () => rmSync(root, { recursive: true, force: true }),
   };

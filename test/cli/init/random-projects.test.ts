@@ -122,6 +122,11 @@ class MemoryFiles implements Files {
     this.contents.delete(path);
   }
 
+  removeAll(path: string): void {
+    for (const one of [...this.contents.keys()])
+      if (one === path || one.startsWith(`${path}/`)) this.remove(one);
+  }
+
   makeFolder(): readonly string[] {
     return [];
   }
@@ -144,11 +149,32 @@ test('any project has its own entries as before, and is restored byte for byte',
       expect(functions.slice(0, -1)).toEqual([f].flat());
       const databases = [d].flat().map((one) => ({ database: '(default)', ...one }));
       expect(firestore.slice(0, -1)).toEqual(databases);
-      const record = decodeRecord(files.contents.get(recordPath('cairn')) ?? '', 'record');
+      const record = decodeRecord(files.contents.get(recordPath('cairn')) ?? '', 'cairn');
       expect(undo(record, files).left).toEqual([]);
       expect(files.contents).toEqual(before);
     }),
     { numRuns: 300 },
+  );
+});
+
+test('an undo that fails at any write is completed by the next', () => {
+  fc.assert(
+    fc.property(firebaseJson, gitignore, fc.integer({ min: 1, max: 6 }), ({ text }, ignored, failsAt) => {
+      const files = new MemoryFiles({ 'firebase.json': text, '.gitignore': ignored });
+      const before = new Map(files.contents);
+      apply(planOf(projectOf(text, ignored), options).changes, files);
+      const record = decodeRecord(files.contents.get(recordPath('cairn')) ?? '', 'cairn');
+      files.changes = 0;
+      files.failsAt = failsAt;
+      try {
+        undo(record, files);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'WRITE_FAILED' });
+        expect(files.contents.has(recordPath('cairn'))).toBe(true);
+        undo(record, files);
+      }
+      expect(files.contents).toEqual(before);
+    }),
   );
 });
 
@@ -203,12 +229,12 @@ test('a process that dies at any write leaves what --undo restores, or nothing i
       if (failsAt > 2 * changes.length) return;
       expect(() => apply(changes, files)).toThrow();
       files.dies = false;
-      const text0 = files.contents.get(recordPath('cairn'));
-      if (text0 !== undefined) undo(decodeRecord(text0, 'record'), files);
+      const recorded = files.contents.get(recordPath('cairn'));
+      if (recorded !== undefined) undo(decodeRecord(recorded, 'cairn'), files);
       // Before the record is placed there are only files that are not in their places.
       const inPlace = [...files.contents].filter(([path]) => !path.endsWith('.cairn-init'));
       expect(new Map(inPlace)).toEqual(before);
-      if (text0 !== undefined) expect(files.contents).toEqual(before);
+      if (recorded !== undefined) expect(files.contents).toEqual(before);
     }),
   );
 });

@@ -8,7 +8,7 @@ import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import type { Role } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import type { Command } from '../../../packages/cli/src/arguments/command.ts';
 import { run } from '../../../packages/cli/src/program.ts';
-import type { World } from '../../../packages/cli/src/world.ts';
+import type { ProgramEnd, World } from '../../../packages/cli/src/world.ts';
 import { Installation } from '../../api/installation.ts';
 
 export interface Said {
@@ -23,6 +23,8 @@ export interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** How programs end; left out: well. */
+  readonly program?: ProgramEnd;
   /** What a person types when asked; left out: nobody sits there. */
   readonly answer?: string;
   readonly now?: number;
@@ -34,6 +36,8 @@ export interface Listening extends World {
   said(): Pick<Said, 'out' | 'err'>;
   /** Ctrl-C. */
   interrupt(): void;
+  /** Programs that were run: folder, command, arguments. */
+  readonly programs: readonly string[];
   /** Pauses that were made, ms. */
   readonly pauses: readonly number[];
 }
@@ -44,6 +48,7 @@ export function listening(options: StageOptions = {}): Listening {
   const said = { out: '', err: '' };
   const interrupted = new AbortController();
   const pauses: number[] = [];
+  const programs: string[] = [];
   let tokens = 0;
   const terminal = (to: 'out' | 'err') => ({
     isTty,
@@ -68,6 +73,11 @@ export function listening(options: StageOptions = {}): Listening {
     readStdin: async () => stdin,
     ask: async () => options.answer,
     nodeVersion: '24.0.0',
+    async runProgram(command, args, cwd) {
+      programs.push([cwd, command, ...args].join(' '));
+      return options.program ?? { code: 0, output: '' };
+    },
+    programs,
     now: () => now,
     token: options.token ?? (() => `token${++tokens}`),
     sleep: async (ms) => void pauses.push(ms),

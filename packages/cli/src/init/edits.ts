@@ -77,8 +77,24 @@ export interface Restored {
   readonly left: readonly { readonly path: string; readonly why: string }[];
 }
 
-/** What a person edited since is left, and told. The record goes last, so that an undo that dies can be repeated. */
+/**
+ * What a person edited since is left, and told. The record goes last, so that an undo that dies can be repeated.
+ *
+ * @throws InitProblem WRITE_FAILED
+ */
 export function undo(record: InitRecord, files: Files): Restored {
+  try {
+    return restore(record, files);
+  } catch (error) {
+    throw new InitProblem(
+      'WRITE_FAILED',
+      `the project cannot be written: ${(error as Error).message}`,
+      'Put right what is named, then run cairn init --undo again: it goes on where it stopped.',
+    );
+  }
+}
+
+function restore(record: InitRecord, files: Files): Restored {
   const restored: string[] = [];
   const takenOut: string[] = [];
   const left: Restored['left'][number][] = [];
@@ -89,10 +105,13 @@ export function undo(record: InitRecord, files: Files): Restored {
     else if (result === 'taken out') takenOut.push(edited.path);
     else left.push({ path: edited.path, why: result.left });
   }
+  for (const path of derivedFrom(record, files)) {
+    files.removeAll(path);
+    restored.push(path);
+  }
   for (const { path, sha256: hash } of record.created) {
     files.remove(path + UNPLACED);
-    const now = files.read(path);
-    if (now !== undefined && sha256(now) !== hash) left.push({ path, why: 'it was edited since' });
+    if (!isAsWritten(path, hash, files)) left.push({ path, why: 'it was edited since' });
     else {
       files.remove(path);
       restored.push(path);
@@ -105,6 +124,26 @@ export function undo(record: InitRecord, files: Files): Restored {
   for (const folder of foldersOf([own, ...record.created.map(({ path }) => path)]))
     files.removeFolder(folder);
   return { restored, takenOut, left };
+}
+
+/** What package managers make of a package.json. */
+const OF_PACKAGES = ['node_modules', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
+
+/** What was installed and built by files that are as `init` wrote them, and goes with them. */
+function derivedFrom({ name, created }: InitRecord, files: Files): string[] {
+  const isOurs = (file: string) =>
+    created.some(
+      ({ path, sha256: hash }) =>
+        path === `${name}/${file}` && files.exists(path) && isAsWritten(path, hash, files),
+    );
+  const paths = [...(isOurs('package.json') ? OF_PACKAGES : []), ...(isOurs('tsconfig.json') ? ['lib'] : [])];
+  return paths.map((path) => `${name}/${path}`).filter((path) => files.exists(path));
+}
+
+/** Or is not there any more. */
+function isAsWritten(path: string, hash: string, files: Files): boolean {
+  const now = files.read(path);
+  return now === undefined || sha256(now) === hash;
 }
 
 type UndoneEdit = 'restored' | 'taken out' | { readonly left: string };

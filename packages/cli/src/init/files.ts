@@ -24,6 +24,8 @@ export interface Files {
   rename(from: string, to: string): void;
   /** Nothing, if there is no such file. */
   remove(path: string): void;
+  /** A file, or a folder with all that is in it. Nothing, if there is neither. */
+  removeAll(path: string): void;
   /** The folders that were made, the outermost first. */
   makeFolder(path: string): readonly string[];
   /** Only if it is empty. */
@@ -42,6 +44,7 @@ export function filesOf(root: string): Files {
       renameSync(at(from), target);
     },
     remove: (path) => rmSync(at(path), { force: true }),
+    removeAll: (path) => rmSync(at(path), { force: true, recursive: true }),
     makeFolder: (path) => missingFolders(path, at).map((folder) => made(folder, at)),
     removeFolder(path) {
       if (existsSync(at(path)) && readdirSync(at(path)).length === 0) rmdirSync(at(path));

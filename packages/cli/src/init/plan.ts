@@ -40,10 +40,10 @@ const OLDEST_NODE = [22, 18] as const;
 const RUNTIMES = ['22', '24'];
 const NEWEST_RUNTIME = '24';
 
-/** @throws InitProblem NODE_TOO_OLD, NAME_INVALID, ALREADY_ADOPTED, NAME_TAKEN */
+/** @throws InitProblem NODE_TOO_OLD, ALREADY_ADOPTED, NAME_TAKEN */
 export function planOf(project: Project, options: PlanOptions): Plan {
   assertNode(options.nodeVersion);
-  assertName(project, options);
+  assertFree(project, options);
   const { name } = options;
   const { firebaseJson, gitignore, codebases, installed, impliedFunctions } = project;
   const language = options.language ?? (codebases.some((one) => one.language === 'ts') ? 'ts' : 'js');
@@ -144,13 +144,17 @@ function assertNode(version: string): void {
   );
 }
 
-function assertName({ codebases, firebaseJson }: Project, { name, folderExists }: PlanOptions): void {
-  if (!NAME.test(name) || RESERVED.test(name))
-    throw new InitProblem(
-      'NAME_INVALID',
-      `'${name}' cannot be the name of a codebase, a database and an export`,
-      '--name takes 4 to 20 lower-case letters and digits, the first one a letter, and no word of JavaScript.',
-    );
+/** Before it is part of any path. @throws InitProblem NAME_INVALID */
+export function assertName(name: string): void {
+  if (NAME.test(name) && !RESERVED.test(name)) return;
+  throw new InitProblem(
+    'NAME_INVALID',
+    `'${name}' cannot be the name of a codebase, a database and an export`,
+    '--name takes 4 to 20 lower-case letters and digits, the first one a letter, and no word of JavaScript.',
+  );
+}
+
+function assertFree({ codebases, firebaseJson }: Project, { name, folderExists }: PlanOptions): void {
   const adopted = codebases.find(({ entryTexts }) =>
     entryTexts.some((text) => text.includes('cairnFunctions(')),
   );

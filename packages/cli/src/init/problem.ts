@@ -15,6 +15,7 @@ export const INIT_CODES = [
   'NOT_CONFIRMED',
   'CHANGED_MEANWHILE',
   'WRITE_FAILED',
+  'INSTALL_FAILED',
 ] as const;
 export type InitCode = (typeof INIT_CODES)[number];
 

@@ -74,8 +74,13 @@ export function readProject(root: string, files: Files): Project {
     codebases: entries.map((entry) => codebaseOf(entry, files)),
     impliedFunctions,
     installed: installedIn(root),
-    packageManager: LOCKS.find(([file]) => files.exists(file))?.[1] ?? 'npm',
+    packageManager: packageManagerOf(files),
   };
+}
+
+/** By the lock file beside `firebase.json`. */
+export function packageManagerOf(files: Files): PackageManager {
+  return LOCKS.find(([file]) => files.exists(file))?.[1] ?? 'npm';
 }
 
 /** @throws InitProblem if it is no UTF-8: it could not be restored byte for byte */

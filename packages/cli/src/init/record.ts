@@ -42,7 +42,8 @@ export function encodeRecord(record: InitRecord): string {
 }
 
 /** @throws InitProblem RECORD_DAMAGED */
-export function decodeRecord(text: string, path: string): InitRecord {
+export function decodeRecord(text: string, expectedName: string): InitRecord {
+  const path = recordPath(expectedName);
   let value: Partial<InitRecord> | null;
   try {
     value = JSON.parse(text) as Partial<InitRecord> | null;
@@ -52,13 +53,13 @@ export function decodeRecord(text: string, path: string): InitRecord {
   if (value?.version !== 1) throw damaged(path, 'its version is unknown here');
   const { created, edited, entries, ignored, name } = value;
   const isWhole =
-    typeof name === 'string' &&
+    name === expectedName &&
     isList(created, isCreated) &&
     isList(edited, isEdited) &&
     isList(ignored, (line) => typeof line === 'string') &&
     isObject(entries?.functions) &&
     isObject(entries.firestore);
-  if (!isWhole) throw damaged(path, 'members of it are missing or have other types');
+  if (!isWhole) throw damaged(path, 'members of it are missing or have other values');
   return value as InitRecord;
 }
 

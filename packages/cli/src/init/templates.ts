@@ -58,7 +58,7 @@ export function templatesOf(options: TemplateOptions): Template[] {
 function manifestOf({ name, language, node, installed }: TemplateOptions): string {
   const { version, dependencies, tarball } = installed;
   const pinned = Object.fromEntries(
-    ['firebase-functions', 'zod'].map((one) => [one, dependencies[one] ?? '*']),
+    ['firebase-admin', 'firebase-functions', 'zod'].map((one) => [one, dependencies[one] ?? '*']),
   );
   const isTypescript = language === 'ts';
   return json({

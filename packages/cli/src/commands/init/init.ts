@@ -14,6 +14,7 @@ export const init = command({
       choices: ['ts', 'js'],
       help: 'of the files that are made (default: as your functions)',
     },
+    'no-install': { type: 'flag', help: 'do not run npm install in the folder that is made' },
     yes: { type: 'flag', help: 'do not ask' },
     undo: { type: 'flag', help: 'take out what an earlier cairn init added' },
   },
@@ -25,7 +26,7 @@ export const init = command({
   async run(context, { options }) {
     const { name = 'cairn', language, undo, yes } = options;
     const { initOrUndo } = await import('./steps.ts');
-    await initOrUndo(context, { name, language, undo, mayAsk: !yes });
+    await initOrUndo(context, { name, language, undo, mayAsk: !yes, installs: !options['no-install'] });
     return undefined;
   },
 });

@@ -1,11 +1,12 @@
 /** What `init` says and asks, in its order; `init/` at the top decides and writes. Loaded by that command only: the parser is its alone. */
+import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { apply, type Restored, undo } from '../../init/edits.ts';
 import { type Files, filesOf } from '../../init/files.ts';
 import { readFirebaseJson } from '../../init/firebase-json.ts';
-import { type Change, type Plan, planOf } from '../../init/plan.ts';
+import { assertName, type Change, type Plan, planOf } from '../../init/plan.ts';
 import { InitProblem } from '../../init/problem.ts';
-import { type PackageManager, projectFolder, readProject } from '../../init/project.ts';
+import { type PackageManager, packageManagerOf, projectFolder, readProject } from '../../init/project.ts';
 import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts';
 import type { Style } from '../../render/style.ts';
 import { clean } from '../../render/width.ts';
@@ -15,17 +16,20 @@ export interface InitWish {
   readonly language: 'ts' | 'js' | undefined;
   readonly undo: boolean;
   readonly mayAsk: boolean;
+  /** Whether npm may be run; other package managers are the person's to run. */
+  readonly installs: boolean;
 }
 
 /** @throws InitProblem */
 export async function initOrUndo(context: Context, wish: InitWish): Promise<void> {
-  const root = projectFolder(context.world.cwd);
   const { name, mayAsk } = wish;
+  assertName(name);
+  const root = projectFolder(context.world.cwd);
   const place: Place = { root, name, files: filesOf(root), mayAsk };
   const record = recordIn(place);
   if (wish.undo) await takeOut(context, place, record);
   else if (record !== undefined) tellAdded(context, place, record);
-  else await add(context, place, wish.language);
+  else await add(context, place, wish);
 }
 
 interface Place {
@@ -37,28 +41,51 @@ interface Place {
 
 function recordIn({ files, name }: Place): InitRecord | undefined {
   const bytes = files.read(recordPath(name));
-  return bytes && decodeRecord(Buffer.from(bytes).toString('utf8'), recordPath(name));
+  return bytes && decodeRecord(Buffer.from(bytes).toString('utf8'), name);
 }
 
-async function add(context: Context, place: Place, language: 'ts' | 'js' | undefined): Promise<void> {
+async function add(context: Context, place: Place, wish: InitWish): Promise<void> {
+  const { language } = wish;
   const { root, name, files } = place;
   const project = readProject(root, files);
   const { nodeVersion } = context.world;
   const plan = planOf(project, { name, language, nodeVersion, folderExists: files.exists(name) });
-  context.notes.print(planText(plan, place, context.notes.style));
+  const manager = project.packageManager;
+  const isInstalled = wish.installs && manager === 'npm';
+  tell(context, planText(plan, { ...place, isInstalled }, context.notes.style));
   await confirm(context, place, 'Change these files?');
   apply(plan.changes, files);
-  const next = nextSteps(name, project.packageManager);
+  if (isInstalled) await install(context, place);
+  const next = nextSteps(name, manager, isInstalled);
   const changes = plan.changes.map(({ path, before, what }) => ({
     path,
     change: before === undefined ? 'create' : 'edit',
     what,
   }));
-  context.out.answer({ root, name, changes, next }, ({ style }) => {
+  const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
+  context.out.answer({ root, name, changes, installed, next }, ({ style }) => {
     const width = Math.max(...next.map(({ command: line }) => line.length));
     const lines = next.map(({ command: line, why }) => `  ${line.padEnd(width)}  ${style.dim(`# ${why}`)}\n`);
     return `${style.paint('good', '✓')} Cairn is added. Next:\n\n${lines.join('')}`;
   });
+}
+
+/** Of what npm said. */
+const MAX_TOLD_CHARS = 2_000;
+/** What npm makes. */
+const INSTALLED = ['node_modules', 'package-lock.json'];
+
+async function install(context: Context, { root, name }: Place): Promise<void> {
+  tell(context, `Installing the packages of ${name}/ …\n`);
+  const folder = join(root, name);
+  const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error'];
+  const { code, output } = await context.world.runProgram('npm', args, folder);
+  if (code === 0) return;
+  throw new InitProblem(
+    'INSTALL_FAILED',
+    `the files are in their places, but npm install failed: ${output.trim().slice(-MAX_TOLD_CHARS)}`,
+    `Run ${INSTALL.npm(name)} when what npm names is put right. cairn init --undo takes everything back.`,
+  );
 }
 
 /** An `init` that died has left its record, since that is placed first. */
@@ -70,9 +97,14 @@ function tellAdded({ out }: Context, { root, name, files }: Place, record: InitR
       `${recordPath(name)} says that Cairn was added, but firebase.json has no codebase '${name}'`,
       'An earlier cairn init was interrupted, or the entry was removed. Run cairn init --undo, then cairn init.',
     );
+  // As in a fresh clone.
+  const isInstalled = files.exists(`${name}/node_modules`);
+  const next = nextSteps(name, packageManagerOf(files), isInstalled).slice(0, isInstalled ? 0 : 1);
+  const steps = next.map(({ command, why }) => `Run ${command} for the ${why}.\n`).join('');
   out.answer(
-    { root, name, changes: [], next: [] },
-    () => `Nothing to do: Cairn ${record.cairn} was added as '${name}'. cairn init --undo takes it out.\n`,
+    { root, name, changes: [], installed: [], next },
+    () =>
+      `Nothing to change: Cairn ${record.cairn} was added as '${name}'. cairn init --undo takes it out.\n${steps}`,
   );
 }
 
@@ -84,14 +116,17 @@ async function takeOut(context: Context, place: Place, record: InitRecord | unde
       'cairn init was not run here, or was undone. Another installation is named with --name NAME.',
     );
   const paths = [...record.edited, ...record.created].map(({ path }) => `  ${path}\n`);
-  context.notes.print(
-    `cairn init --undo in ${clean(place.root)} restores or removes:\n\n${paths.join('')}\n`,
-  );
+  tell(context, `cairn init --undo in ${clean(place.root)} restores or removes:\n\n${paths.join('')}\n`);
   await confirm(context, place, 'Take Cairn out?');
   const restored = undo(record, place.files);
   context.out.answer({ root: place.root, name: place.name, ...restored }, ({ style }) =>
     restoredText(restored, style),
   );
+}
+
+/** With `--json` there is nothing but JSON on either stream. */
+function tell({ notes }: Context, text: string): void {
+  if (!notes.json) notes.print(text);
 }
 
 async function confirm({ world }: Context, { mayAsk }: Place, question: string): Promise<void> {
@@ -105,7 +140,11 @@ async function confirm({ world }: Context, { mayAsk }: Place, question: string):
   );
 }
 
-function planText({ changes }: Plan, { root, name }: Place, style: Style): string {
+function planText(
+  { changes }: Plan,
+  { root, name, isInstalled }: Place & { readonly isInstalled: boolean },
+  style: Style,
+): string {
   const width = Math.max(...changes.map(({ path }) => path.length));
   const lines = changes.flatMap((change) =>
     change.what.map((what, i) => {
@@ -113,7 +152,8 @@ function planText({ changes }: Plan, { root, name }: Place, style: Style): strin
       return `  ${head}  ${style.dim(what)}\n`;
     }),
   );
-  return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}
+  const installing = isInstalled ? `  run     ${INSTALL.npm(name)}\n` : '';
+  return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}${installing}
 Nothing else: not your functions, rules, indexes or site. From then on \`firebase deploy\` deploys the codebase and the
 database '${name}' too.\n\n`;
 }
@@ -151,14 +191,10 @@ const INSTALL: Readonly<Record<PackageManager, (folder: string) => string>> = {
   bun: (folder) => `bun install --cwd ${folder}`,
 };
 
-function nextSteps(name: string, manager: PackageManager): NextStep[] {
-  const develop = { command: `${RUN[manager]} cairn dev`, why: "your functions and Cairn's on this machine" };
-  const install = { command: INSTALL[manager](name), why: 'packages of the codebase' };
+function nextSteps(name: string, manager: PackageManager, isInstalled: boolean): NextStep[] {
   return [
-    // npm puts what the codebase needs where it finds it; the others do not.
-    ...(manager === 'npm'
-      ? [develop, { ...install, why: `${install.why}, before a deployment` }]
-      : [install, develop]),
+    ...(isInstalled ? [] : [{ command: INSTALL[manager](name), why: 'packages of the codebase' }]),
+    { command: `${RUN[manager]} cairn dev`, why: "your functions and Cairn's on this machine" },
     {
       command: `firebase firestore:databases:create ${name} --location=LOCATION`,
       why: 'once, before the first deployment',
