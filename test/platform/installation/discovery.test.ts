@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,29 +18,30 @@ interface Endpoint {
 interface Manifest {
   readonly endpoints: Readonly<Record<string, Endpoint>>;
   readonly params?: readonly { readonly name: string }[];
+  readonly requiredRoles?: readonly string[];
 }
 
-let manifest: Manifest;
-beforeAll(() => {
-  writeFileSync(join(folder, 'package.json'), '{"type":"module","main":"index.js"}');
+/** Manifest of a codebase whose module is this text. */
+function discover(name: string, text: string): Manifest {
+  const codebase = join(folder, name);
+  mkdirSync(codebase);
+  writeFileSync(join(codebase, 'package.json'), '{"type":"module","main":"index.js"}');
   writeFileSync(
-    join(folder, 'index.js'),
+    join(codebase, 'index.js'),
     `import { cairnFunctions } from '${url('packages/cairn/src/platform/installation/cairn-functions.ts')}';
      import { defineSecret } from '${url('node_modules/firebase-functions/lib/esm/params/index.mjs')}';
      import { onRequest } from '${url('node_modules/firebase-functions/lib/esm/v2/providers/https.mjs')}';
      const workflows = () => import('nowhere');
-     export const placeOrder = onRequest(() => {});
-     export const cairn = cairnFunctions({ workflows, region: 'europe-west1', secrets: [defineSecret('STRIPE_KEY')] });
-     export const { api, drive, driveAlone } = cairnFunctions({ workflows, region: 'us-east1', slack: true });`,
+     ${text}`,
   );
   const script = `
     const { loadStack } = require('${join(ROOT, 'node_modules/firebase-functions/lib/runtime/loader.js')}');
-    loadStack('${folder}').then((stack) => process.stdout.write(JSON.stringify(stack)));`;
+    loadStack('${codebase}').then((stack) => process.stdout.write(JSON.stringify(stack)));`;
   const { stdout, stderr } = spawnSync(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', '-e', script],
     {
-      cwd: folder,
+      cwd: codebase,
       encoding: 'utf8',
       env: {
         PATH: process.env.PATH,
@@ -50,7 +51,17 @@ beforeAll(() => {
     },
   );
   expect(stderr).toBe('');
-  manifest = JSON.parse(stdout) as Manifest;
+  return JSON.parse(stdout) as Manifest;
+}
+
+let manifest: Manifest;
+beforeAll(() => {
+  manifest = discover(
+    'beside-an-app',
+    `export const placeOrder = onRequest(() => {});
+     export const cairn = cairnFunctions({ workflows, region: 'europe-west1', secrets: [defineSecret('STRIPE_KEY')] });
+     export const { api, drive, driveAlone } = cairnFunctions({ workflows, region: 'us-east1', slack: true });`,
+  );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -79,4 +90,22 @@ test('a deployment asks for the secret that the code names, for those opted into
     secretEnvironmentVariables.map(({ key }) => `${name} ${key}`),
   );
   expect(bound.sort()).toEqual(['cairn-drive STRIPE_KEY', 'cairn-driveAlone STRIPE_KEY']);
+});
+
+test('roles are declared only where the codebase is for Cairn alone, and for what it is opted into', () => {
+  expect(manifest.requiredRoles ?? []).toEqual([]);
+  const alone = discover(
+    'alone',
+    `export const cairn = cairnFunctions({ workflows, managedAccount: true, runEventsTopic: '', topics: ['orders'] });`,
+  );
+  expect([...(alone.requiredRoles ?? [])].sort()).toEqual([
+    'roles/cloudtasks.enqueuer',
+    'roles/cloudtasks.viewer',
+    'roles/datastore.user',
+    'roles/eventarc.eventReceiver',
+    'roles/iam.serviceAccountUser',
+    'roles/logging.logWriter',
+    'roles/monitoring.metricWriter',
+    'roles/run.invoker',
+  ]);
 });

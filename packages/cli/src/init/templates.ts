@@ -93,7 +93,7 @@ function indexOf({ name, language }: TemplateOptions): string {
 import { cairnFunctions } from 'cairn/functions';
 import { order } from './workflows/order.${language}';
 
-export const ${name} = cairnFunctions({ workflows: [order], database: '${name}' });
+export const ${name} = cairnFunctions({ workflows: [order], database: '${name}', managedAccount: true });
 `;
 }
 

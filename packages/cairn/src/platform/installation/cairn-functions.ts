@@ -25,6 +25,7 @@ import {
   type SlackChoice,
   type SlackOptions,
 } from './options.ts';
+import { declareRoles } from './roles.ts';
 import { startServing } from './serving.ts';
 import { locateStore } from './store-location.ts';
 
@@ -107,6 +108,7 @@ function functionsOf(installation: Installation): Readonly<Record<string, object
   const { github, slack, topics = [], drive = {}, drives = {} } = options;
   const region = options.region ?? regionParameter.declare();
   if (options.parameters) declareParameters(options);
+  if (options.managedAccount) declareRoles(options);
   const place = { installation, region, secrets: options.secrets ?? [] };
   const bodies = { ...place, secrets: [...place.secrets, ...(github ? [declareGithubToken()] : [])] };
   const pools = Object.entries(drives).flatMap(([pool, own]) => Object.entries(drivesOf(bodies, own, pool)));

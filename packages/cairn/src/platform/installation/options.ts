@@ -62,6 +62,11 @@ export interface BaseOptions {
   readonly runEventsTopic?: string;
   /** Declares the parameters to Firebase, so that a deployment asks for those that have no value. */
   readonly parameters?: boolean;
+  /**
+   * Has `firebase deploy` make a service account with the roles that the functions need, and run all functions of the codebase as that
+   * account. For a codebase of Cairn's own: other functions in it would lose the roles of the account they had.
+   */
+  readonly managedAccount?: boolean;
 }
 
 export type GithubChoice = boolean | GithubOptions | undefined;
@@ -103,6 +108,7 @@ const OPTIONS: Names<CairnOptions> = {
   environment: true,
   runEventsTopic: true,
   parameters: true,
+  managedAccount: true,
   github: true,
   slack: true,
   topics: true,

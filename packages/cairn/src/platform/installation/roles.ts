@@ -1,0 +1,30 @@
+/** IAM roles that the functions of an installation need, declared for codebases whose account is the installation's alone. */
+import { requiresRole } from 'firebase-functions/options';
+import type { CairnOptions } from './options.ts';
+
+type Role = Parameters<typeof requiresRole>[0];
+
+/** Needed by every installation, on the project (docs/deploy.md says what each is for). */
+const ALWAYS: readonly Role[] = [
+  'roles/datastore.user',
+  'roles/cloudtasks.enqueuer',
+  'roles/cloudtasks.viewer',
+  'roles/iam.serviceAccountUser',
+  'roles/run.invoker',
+  'roles/logging.logWriter',
+  'roles/monitoring.metricWriter',
+];
+
+export function rolesOf({ runEventsTopic, topics = [] }: CairnOptions): readonly Role[] {
+  return [
+    ...ALWAYS,
+    // Left out, a parameter says it, whose value is not known while functions are read for a deployment.
+    ...(runEventsTopic === '' ? [] : (['roles/pubsub.publisher'] as const)),
+    ...(topics.length > 0 ? (['roles/eventarc.eventReceiver'] as const) : []),
+  ];
+}
+
+/** `firebase deploy` then makes an account with these roles and runs every function of the codebase as that account. */
+export function declareRoles(options: CairnOptions): void {
+  for (const role of rolesOf(options)) requiresRole(role);
+}
