@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { Installation } from '../installation.ts';
 
 const asleep = (name = 'night') =>
@@ -46,4 +47,44 @@ test('a run whose time came while its version was away says what it stands for, 
   });
   await world.run();
   expect(await seen()).toBeUndefined();
+});
+
+test('lists, searches and their stream say of such a run that it is blocked, and of others nothing', async () => {
+  const installation = new Installation([asleep()]);
+  const { world, apiDeps } = installation;
+  const key = await installation.key('dev', { roles: ['admin'] });
+  const start = async () => {
+    const answer = await installation.post(key, { type: 'asleep', input: {} });
+    return ((await answer.json()) as { runId: string }).runId;
+  };
+  const [due, parked] = [await start(), await start()];
+  await world.run(() => world.db.runs.get(due)?.snapshot.status === 'waiting_external');
+  const away = { ...apiDeps, registry: new WorkflowRegistry([]) };
+  world.clock.jump(8 * 3_600_000 - 1_000);
+  const fresh = await start();
+  await drive({ ...world.deps, registry: away.registry }, { runId: fresh });
+  world.clock.jump(60_000);
+  const headers = { authorization: `Bearer ${key}` };
+  const asked = async (path: string) => {
+    const answer = await createApi(away).request(path, { headers });
+    return path.includes('stream') ? await answer.text() : await answer.json();
+  };
+  const { items } = (await asked('/v1/runs')) as {
+    items: { id: string; blocked?: object; waits: { dueAt: string }[] }[];
+  };
+  const blockedOf = (id: string) => items.find((item) => item.id === id)?.blocked;
+  const code = 'PLAN_VERSION_UNAVAILABLE';
+  for (const id of [due, parked]) {
+    const since = items.find((item) => item.id === id)?.waits[0]?.dueAt;
+    expect(blockedOf(id)).toEqual({ code, since });
+  }
+  expect(blockedOf(fresh)).toEqual({ code, since: expect.any(String) });
+  const found = (await asked(`/v1/search?q=${due}`)) as { items: { run: { blocked?: object } }[] };
+  expect(found.items[0]?.run.blocked).toMatchObject({ code });
+  expect(await asked('/v1/runs/stream?follow=false')).toContain(`"blocked":{"code":"${code}"`);
+  await world.run();
+  const after = (await (await installation.api.request('/v1/runs', { headers })).json()) as typeof items & {
+    items: typeof items;
+  };
+  expect(after.items.map(({ blocked }) => blocked)).toEqual([undefined, undefined, undefined]);
 });

@@ -25,6 +25,11 @@ test.each([
     'a: no',
   ],
   [
+    'that its version is away, before what it waits for',
+    { ...waiting({ kind: 'timer' }), blocked: { code: 'PLAN_VERSION_UNAVAILABLE', since: '' } },
+    'its version is not deployed',
+  ],
+  [
     'why it was stopped, and by whom',
     {
       status: 'cancelled',

@@ -4,8 +4,10 @@ import type { EventData, Wait } from '../../../packages/cairn/src/core/run/event
 import { mustWriteSnapshot } from '../../../packages/cairn/src/core/run/lag.ts';
 import { hasObligations, isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import {
+  FIRST_PARKED_LOOK_MS,
   isParked,
   nextDue,
+  nextParkedLookMs,
   OPEN_WAIT_MS,
   PARKED_MS,
   READY_GRACE_MS,
@@ -90,7 +92,7 @@ describe('wakeAt (J10)', () => {
       T0 + 50_000,
     ],
     ['a parked run: when it was to be looked at', waiting([], { ...PARK, until: T0 + 4 }), T0 + 4],
-    ['a parked run that did not say when: ten minutes', waiting([], PARK), T0 + PARKED_MS],
+    ['a parked run that did not say when: half a minute', waiting([], PARK), T0 + FIRST_PARKED_LOOK_MS],
     [
       'a parked run with a wait that is long due: not before it was to be looked at',
       waiting([wait('a', T0 - 9)], { ...PARK, until: T0 + 4 }),
@@ -175,4 +177,14 @@ describe('over any journal', () => {
       { numRuns: 200 },
     );
   });
+});
+
+test('a parked run is looked at after half a minute, then after twice as long each time, up to ten minutes', () => {
+  const parked = waiting([], { ...PARK, until: T0 + FIRST_PARKED_LOOK_MS });
+  const looks: number[] = [];
+  for (let now = wakeAt(parked) ?? 0; looks.length < 8; now += nextParkedLookMs(parked, now))
+    looks.push(now - T0);
+  const minutes = [0.5, 1, 2, 4, 8, 16, 26, 36];
+  expect(looks.map((ms) => ms / 60_000)).toEqual(minutes);
+  expect(PARKED_MS).toBe(10 * 60_000);
 });

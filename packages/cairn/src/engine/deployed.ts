@@ -56,12 +56,20 @@ export async function learnPlan(
   if (workflow) registry.setKnownChanged(workflow, typeof (await plans.look(workflow)) === 'object');
 }
 
+/** Whether the plan of a run is deployed here, and if not, whether its version is, with another definition. */
+export function planStanding(
+  registry: WorkflowRegistry,
+  run: Pinned,
+): Pick<Deployed, 'available'> & { readonly changed: boolean } {
+  const available = workflowOf(registry, run) !== undefined;
+  return { available, changed: !available && registry.pinned(run.type, run.planVersion) !== undefined };
+}
+
 export function deployedFor(registry: WorkflowRegistry, state: RunState): Deployed {
   const workflow = workflowOf(registry, state);
   const stepOf = (key: string) => workflow?.steps.get(stepIdOf(key));
   return {
-    available: workflow !== undefined,
-    changed: workflow === undefined && registry.pinned(state.type, state.planVersion) !== undefined,
+    ...planStanding(registry, state),
     // A step the definition does not know was never declared safe to repeat.
     isIdempotent: (key) => isIdempotent(stepOf(key), key),
     allowsNewAttempt: (key, attempts) => {

@@ -5,7 +5,7 @@ import { type RecoveryVerdict, recoveryVerdict } from '../core/decisions/recover
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
 import type { Takeover } from '../core/run/lease/takeover.ts';
 import { type RunState, stepRefOf } from '../core/run/state.ts';
-import { hasUntold, PARKED_MS } from '../core/run/wake.ts';
+import { FIRST_PARKED_LOOK_MS, hasUntold } from '../core/run/wake.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
@@ -135,7 +135,7 @@ export function verdictDrafts(state: RunState, verdict: RecoveryVerdict, now: nu
       return [runFailed(verdict.error)];
     case 'park': {
       const { status, reason } = verdict;
-      const data = reason === undefined ? {} : { reason, until: now + PARKED_MS };
+      const data = reason === undefined ? {} : { reason, until: now + FIRST_PARKED_LOOK_MS };
       return [{ type: 'run_suspended', initiator: 'system', data: { status, ...data } }];
     }
     case 'cancel':

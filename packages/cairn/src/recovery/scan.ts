@@ -6,7 +6,7 @@ import { claimVerdict } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
 import { optional } from '../core/optional.ts';
 import { hasObligations, owesEvents } from '../core/run/state.ts';
-import { OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
+import { nextParkedLookMs, OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { deployedFor } from '../engine/deployed.ts';
@@ -188,7 +188,7 @@ async function unpark(
   trace: TraceContext | undefined,
 ): Promise<Handled> {
   if (deployedFor(deps.registry, loaded.state).available) return enqueue(deps, loaded, { trace });
-  return lookAgain(deps, loaded, PARKED_MS);
+  return lookAgain(deps, loaded, nextParkedLookMs(loaded.state, deps.clock.now()));
 }
 
 /** Nothing is to be done before somebody else has done something. */

@@ -39,11 +39,12 @@ function runColumns(now: number): readonly Column<RunSummary>[] {
 
 /** `halted` is how people call a run that a person stopped at a question. */
 export function statusText(run: RunSummary): string {
-  const { status, stopKind, compensating, cancellation, suspension, waitsFor } = run;
+  const { status, stopKind, compensating, cancellation, suspension, waitsFor, blocked } = run;
   if (status === 'cancelled' && stopKind === 'halt') return 'cancelled (halt)';
   if (compensating && !isOver(status)) return `${status} (undoing)`;
   if (cancellation && !isOver(status)) return `${status} (cancelling)`;
   if (suspension && !isOver(status)) return `${status} (suspended)`;
+  if (blocked) return `${status} (blocked)`;
   // It is found by that status too.
   return waitsFor === undefined || waitsFor === status ? status : `${status}, ${waitsFor}`;
 }
@@ -67,6 +68,7 @@ function tookText({ durationMs }: RunSummary): string {
 function aboutText(run: RunSummary): string {
   const { error, parked, waits, running, runningCount, prId, repoId, threadId, id } = run;
   if (error) return `${error.code}${error.stepId === undefined ? '' : ` in ${error.stepId}`}`;
+  if (run.blocked) return run.blocked.code;
   if (parked !== undefined) return parked;
   const [wait] = waits;
   if (wait) return `${wait.execution.stepId} (${wait.kind})`;

@@ -16,7 +16,7 @@ import type { LoadedRun, Page, PageRequest, RunFilter, RunStore } from '../../po
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { pageRequest, type Query, readQuery, vocabularyOf } from '../query.ts';
-import { blockedView } from '../views/blocked.ts';
+import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { findingView } from '../views/finding.ts';
 import { leaseWaitView, runSummary, runView, type View } from '../views/run.ts';
@@ -26,11 +26,15 @@ import { withRunning } from '../views/running.ts';
 export const RUN_FILTERS = ['status', 'waitsFor', 'type', 'repoId', 'threadId', 'vocabulary'] as const;
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a run under way by about a second. */
-export async function listRuns({ start }: ApiDeps, caller: Caller, url: string): Promise<Response> {
+export async function listRuns({ start, registry }: ApiDeps, caller: Caller, url: string): Promise<Response> {
   const query = readQuery(url, [...RUN_FILTERS, 'limit', 'cursor']);
   const { filter, vocabulary } = runFilter(caller, query);
   const page = await start.store.listRuns(filter, pageRequest(query));
-  return pageAnswer(page, (run) => runSummary(run, vocabulary));
+  const now = start.clock.now();
+  return pageAnswer(page, (run) => ({
+    ...runSummary(run, vocabulary),
+    ...listedBlocked(registry, run, now),
+  }));
 }
 
 /**

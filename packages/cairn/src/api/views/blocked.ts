@@ -1,8 +1,26 @@
 /** Why a run stands that needs nobody but a dispatch, in words, and what to do about it. */
-import type { Blocked } from '../../core/decisions/blocked.ts';
+import { type Blocked, blockedOn } from '../../core/decisions/blocked.ts';
+import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { planStanding } from '../../engine/deployed.ts';
+import type { ListedRun } from '../../ports/run-store.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
+
+/**
+ * Of a run in a list: that it stands, and since when. Judged by the first of its waits, which are all that a list reads.
+ *
+ * @param now epoch ms
+ */
+export function listedBlocked(
+  registry: WorkflowRegistry,
+  { state, waits }: Pick<ListedRun, 'state' | 'waits'>,
+  now: number,
+): View {
+  const blocked = blockedOn({ ...state, waits: waits.first }, planStanding(registry, state), now);
+  return optional('blocked', blocked && { code: blocked.code, since: iso(blocked.since) });
+}
 
 export function blockedView(
   { code, since, lookMs }: Blocked,

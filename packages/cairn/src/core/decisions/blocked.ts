@@ -2,8 +2,15 @@
  * Why a run that nobody drives does not go on although nothing outside is missing: its plan is not deployed, or it could go on
  * and nobody has looked at it since. A total function of the fold, of what is deployed, and of the time.
  */
-import type { RunState } from '../run/state.ts';
-import { isDue, isParked, nextDue, PARKED_MS, standsSuspended } from '../run/wake.ts';
+import {
+  isDue,
+  isParked,
+  nextDue,
+  nextParkedLookMs,
+  parkedSince,
+  type Resting,
+  standsSuspended,
+} from '../run/wake.ts';
 import type { Deployed } from './deployed.ts';
 
 export const BLOCKED_CODES = ['PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED', 'DISPATCH_DUE'] as const;
@@ -21,7 +28,7 @@ export interface Blocked {
 const TICK_MS = 60_000;
 
 export function blockedOn(
-  state: RunState,
+  state: Resting,
   deployed: Pick<Deployed, 'available' | 'changed'>,
   now: number,
 ): Blocked | undefined {
@@ -40,11 +47,12 @@ interface Standing {
   readonly canGoOn: boolean;
 }
 
-function standingOf(state: RunState, now: number): Standing | undefined {
+function standingOf(state: Resting, now: number): Standing | undefined {
   switch (state.status) {
     case 'awaiting_approval':
     case 'waiting_external':
-      if (isParked(state)) return { since: parkedSince(state), lookMs: PARKED_MS, canGoOn: true };
+      if (isParked(state))
+        return { since: parkedSince(state), lookMs: wholeTicks(nextParkedLookMs(state, now)), canGoOn: true };
       if (!isDue(state, now)) return undefined;
       return { since: Math.min(now, nextDue(state) ?? now), lookMs: TICK_MS, canGoOn: true };
     // Without its plan it cannot take over anything, nor be parked from there.
@@ -55,11 +63,11 @@ function standingOf(state: RunState, now: number): Standing | undefined {
   }
 }
 
-function timesOf({ since, lookMs }: Standing): Pick<Blocked, 'since' | 'lookMs'> {
-  return { since, lookMs };
+/** The scan comes to it at a tick. */
+function wholeTicks(ms: number): number {
+  return Math.ceil(ms / TICK_MS) * TICK_MS;
 }
 
-/** Whoever parks a run says until when, which no later event moves. */
-function parkedSince({ dueAt, updatedAt }: RunState): number {
-  return dueAt === undefined ? updatedAt : dueAt - PARKED_MS;
+function timesOf({ since, lookMs }: Standing): Pick<Blocked, 'since' | 'lookMs'> {
+  return { since, lookMs };
 }

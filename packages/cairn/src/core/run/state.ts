@@ -355,11 +355,13 @@ export function waitsOutChildren({ waits }: Pick<RunState, 'waits'>): boolean {
 }
 
 /** It is to be cancelled or to fail, and waits out a child first: no time of its own moves it. */
-export function endsAfterChildren(state: RunState): boolean {
+export function endsAfterChildren(
+  state: Pick<RunState, 'waits' | 'cancellation' | 'error' | 'compensating'>,
+): boolean {
   const isEnding = state.cancellation !== undefined || state.error !== undefined;
   return isEnding && !state.compensating && waitsOutChildren(state);
 }
 
-export function isOver(state: RunState): boolean {
+export function isOver(state: Pick<RunState, 'status'>): boolean {
   return isTerminal(state.status);
 }

@@ -13,7 +13,12 @@ import {
 export const READY_GRACE_MS = 60_000;
 /** A wait without a deadline is still looked at once a day. */
 export const OPEN_WAIT_MS = 24 * 3_600_000;
-/** A parked run without a deadline: the missing thing (a deployment) may have come. */
+/**
+ * A parked run is looked at after this long, and then after as long again as it has been parked, up to {@link PARKED_MS}: the
+ * functions of a deployment are updated one by one, so what is missing often comes within a minute.
+ */
+export const FIRST_PARKED_LOOK_MS = 30_000;
+/** Longest time until a parked run is looked at again: the missing thing (a deployment) may have come. */
 export const PARKED_MS = 10 * 60_000;
 
 /**
@@ -28,8 +33,26 @@ export function wakeAt(state: RunState, soft: SoftState = {}): number | undefine
   return Math.min(publishAt, dueAt ?? Number.POSITIVE_INFINITY);
 }
 
+/** The members of a run that tell whether it rests, and until when. */
+export type Resting = Pick<
+  RunState,
+  | 'status'
+  | 'lease'
+  | 'waits'
+  | 'parked'
+  | 'dueAt'
+  | 'deadlineAt'
+  | 'updatedAt'
+  | 'suspension'
+  | 'cancellation'
+  | 'error'
+  | 'compensating'
+>;
+
 /** Whether the run stands because an operator suspended it: nobody drives it, and no time of its own moves it. */
-export function standsSuspended(state: RunState): boolean {
+export function standsSuspended(
+  state: Pick<Resting, 'status' | 'lease' | 'suspension' | 'cancellation'>,
+): boolean {
   return isSuspended(state) && !isOver(state) && state.lease === undefined && state.status !== 'interrupted';
 }
 
@@ -56,7 +79,7 @@ function dueForItself(state: RunState, soft: SoftState): number | undefined {
 }
 
 function waitingUntil(state: RunState): number {
-  if (isParked(state)) return state.dueAt ?? state.updatedAt + PARKED_MS;
+  if (isParked(state)) return state.dueAt ?? state.updatedAt + FIRST_PARKED_LOOK_MS;
   const due = nextDue(state) ?? state.updatedAt + OPEN_WAIT_MS;
   return hasUntold(state) ? Math.min(due, state.updatedAt + READY_GRACE_MS) : due;
 }
@@ -65,22 +88,32 @@ function waitingUntil(state: RunState): number {
  * It waits for something that nobody outside can bring, since its drive did not live to tell them: an event it has not
  * asked for, a child it has not started.
  */
-export function hasUntold({ waits }: RunState): boolean {
+export function hasUntold({ waits }: Pick<Resting, 'waits'>): boolean {
   return waits.some(({ kind, announced }) => !announced && (kind === 'event' || kind === 'child'));
 }
 
 /** Suspended for something that no wait of its own will bring. */
-export function isParked(state: RunState): boolean {
-  return state.parked !== undefined || state.waits.length === 0;
+export function isParked({ parked, waits }: Pick<Resting, 'parked' | 'waits'>): boolean {
+  return parked !== undefined || waits.length === 0;
+}
+
+/** Since when a parked run stands: whoever parks it says until when, which no later event moves. Epoch ms. */
+export function parkedSince({ dueAt, updatedAt }: Pick<Resting, 'dueAt' | 'updatedAt'>): number {
+  return dueAt === undefined ? updatedAt : dueAt - FIRST_PARKED_LOOK_MS;
+}
+
+/** How long after this look the next one at a parked run follows, ms. */
+export function nextParkedLookMs(state: Pick<Resting, 'dueAt' | 'updatedAt'>, now: number): number {
+  return Math.min(PARKED_MS, Math.max(FIRST_PARKED_LOOK_MS, now - parkedSince(state)));
 }
 
 /** A waiting run that has something to do by itself at this time: a deadline, a timer or a retry, or others to tell of its waits. */
-export function isDue(state: RunState, now: number): boolean {
+export function isDue(state: Resting, now: number): boolean {
   return !isParked(state) && (hasUntold(state) || (nextDue(state) ?? Number.POSITIVE_INFINITY) <= now);
 }
 
 /** When a waiting run next has something to do by itself: a deadline, a timer, or a retry. Undefined: never. */
-export function nextDue(state: RunState): number | undefined {
+export function nextDue(state: Resting): number | undefined {
   if (endsAfterChildren(state)) return undefined;
   const times = state.waits.flatMap((wait) => (wait.dueAt === undefined ? [] : [wait.dueAt]));
   if (state.dueAt !== undefined) times.push(state.dueAt);

@@ -71,22 +71,24 @@ export function byAge(a: RunRow, b: RunRow): number {
 }
 
 function markOf(run: RunSummary): string | undefined {
-  const { status, stopKind, compensating, cancellation, suspension, steps, waitsFor } = run;
+  const { status, stopKind, compensating, cancellation, suspension, steps, waitsFor, blocked } = run;
   if (status === 'cancelled' && stopKind === 'halt') return 'halted';
   if (isFinal(status)) return undefined;
   if (compensating) return 'undoing';
   if (cancellation) return 'being cancelled';
   if (suspension) return 'suspended';
+  if (blocked) return 'blocked';
   if (waitsFor === 'awaiting_approval' && waitsFor !== status) return 'asks a person';
   return status === 'running' && steps && steps.retrying > 0 ? 'a step is tried again' : undefined;
 }
 
 /** What it failed over, why it was stopped, what it waits for, or what it does. */
 function nowOf(run: RunSummary): string {
-  const { error, cancellation, parked, status } = run;
+  const { error, cancellation, parked, status, blocked } = run;
   if (status === 'completed') return '';
   if (status === 'cancelled' || (cancellation && !error)) return cancellationText(cancellation);
   if (error) return [error.stepId, codeOf(error), error.message].filter(Boolean).join(': ');
+  if (blocked) return BLOCKED[blocked.code];
   if (parked !== undefined) return parked;
   const [wait] = run.waits;
   if (wait) {
@@ -100,6 +102,12 @@ function nowOf(run: RunSummary): string {
   const more = runningCount - running.length;
   return `${running.map(({ step }) => step).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
+
+const BLOCKED: Readonly<Record<NonNullable<RunSummary['blocked']>['code'], string>> = {
+  PLAN_VERSION_UNAVAILABLE: 'its version is not deployed',
+  PLAN_CHANGED: 'its version is deployed with another definition',
+  DISPATCH_DUE: 'nothing is missing; it goes on at the next look',
+};
 
 /** That a step failed is said by its name. */
 function codeOf({ code, stepId }: NonNullable<RunSummary['error']>): string {

@@ -302,7 +302,16 @@ const unlisted = {
   lastHandoff: z.array(Wait).optional(),
 };
 
-export const RunSummary = z.object({ ...identity, ...progress, ...end });
+const Blocked = z.object({ code: z.enum(BLOCKED_CODES), since: Time });
+
+export const RunSummary = z.object({
+  ...identity,
+  ...progress,
+  ...end,
+  blocked: Blocked.optional().describe(
+    'Why it does not go on although it waits for nobody, as far as its first three waits tell; the run itself has what to do.',
+  ),
+});
 export const RunPage = pageOfRuns(RunSummary);
 
 const ValueRef = z
@@ -325,13 +334,7 @@ export const Run = RunSummary.extend({
       'Of a run that is driven: should its worker have died, another takes it over at this time and not at once, and why.',
     ),
   finding: Finding.optional(),
-  blocked: z
-    .object({
-      code: z.enum(BLOCKED_CODES),
-      message: z.string(),
-      since: Time,
-      help: z.string(),
-    })
+  blocked: Blocked.extend({ message: z.string(), help: z.string() })
     .optional()
     .describe(
       'Why it does not go on although it waits for nobody: its plan is not deployed, or it is (`DISPATCH_DUE`) and the next look sets it going. `resume` has it go on at once.',

@@ -4,19 +4,24 @@ import { findRuns } from '../../../operations/search/find-runs.ts';
 import type { Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { readQuery, vocabularyOf } from '../../query.ts';
+import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
 
 /** What is found nowhere, and what is another tenant's, are the same answer: nothing. */
 export async function searchRuns(
-  { finder, start }: ApiDeps,
+  { finder, start, registry }: ApiDeps,
   { tenantId }: Caller,
   url: string,
 ): Promise<Response> {
   const query = readQuery(url, ['q', 'vocabulary']);
   if (query.q === undefined) throw new CairnError('INVALID_INPUT', 'say what to look for', { field: 'q' });
   const vocabulary = vocabularyOf(query);
+  const now = start.clock.now();
   const found = await findRuns({ ...start, finder }, tenantId, query.q);
   return Response.json({
-    items: found.map(({ by, run }) => ({ by, run: runSummary(run, vocabulary) })),
+    items: found.map(({ by, run }) => ({
+      by,
+      run: { ...runSummary(run, vocabulary), ...listedBlocked(registry, run, now) },
+    })),
   });
 }

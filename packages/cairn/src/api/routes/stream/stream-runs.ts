@@ -7,6 +7,7 @@ import { type FollowedList, followRunList } from '../../../operations/follow-run
 import { assertRole, type Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { isFollowing, limitOf, readQuery } from '../../query.ts';
+import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
 import { RUN_FILTERS, runFilter } from '../read-runs.ts';
 import type { StreamPlaces } from './places.ts';
@@ -51,7 +52,13 @@ export function streamRuns(deps: ApiDeps, caller: Caller, { request, places }: S
       case 'gone':
         return frameText({ event: 'gone', data: { id: one.runId } });
       case 'run':
-        return frameText({ event: 'run', data: runSummary(one.run, vocabulary) });
+        return frameText({
+          event: 'run',
+          data: {
+            ...runSummary(one.run, vocabulary),
+            ...listedBlocked(deps.registry, one.run, clock.now()),
+          },
+        });
     }
   };
   return streamAnswer({
