@@ -7,6 +7,7 @@ import { call, isStale, isTaken } from './call.ts';
 import type { Members } from './codec/kinds.ts';
 import { scheduleCodec } from './codec/schedule.ts';
 import { readPage } from './lists/pages.ts';
+import { findDue } from './lists/without-index.ts';
 import { Paths } from './paths.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
@@ -56,8 +57,17 @@ export class FirestoreScheduleStore implements ScheduleStore {
       .orderBy('nextAt')
       .limit(limit)
       .select('id');
-    const { docs } = await call('look for due schedules', () => due.get());
-    return docs.map((found) => found.get('id') as string);
+    const found = await findDue({
+      what: 'look for due schedules',
+      query: due,
+      collection: this.#paths.schedules(),
+      member: 'nextAt',
+      names: ['id', 'state', 'nextAt'],
+      applies: (schedule) => schedule.get('state') === 'active',
+      now,
+      limit,
+    });
+    return found.map((schedule) => schedule.get('id') as string);
   }
 
   list(tenantId: string, page: PageRequest): Promise<Page<Schedule>> {

@@ -17,13 +17,13 @@ import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import type { Position } from '../../ports/cursor.ts';
 import type { DueRun, ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
-import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 import { readPage } from './pages.ts';
 import { withWaits } from './waits.ts';
+import { findDue } from './without-index.ts';
 
 /** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
@@ -43,8 +43,16 @@ export class RunLists {
       .orderBy('wakeAt')
       .limit(limit)
       .select('wakeAt');
-    const { docs } = await call('scan of due runs', () => due.get());
-    return docs.map(dueRunOf);
+    const found = await findDue({
+      what: 'scan of due runs',
+      query: due,
+      collection: this.#paths.runs(),
+      member: 'wakeAt',
+      names: ['wakeAt'],
+      now,
+      limit,
+    });
+    return found.map(dueRunOf);
   }
 
   async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {

@@ -1,0 +1,58 @@
+/**
+ * Finds what is due while the index for it is being built, which takes minutes after a first deployment: runs whose tasks were lost
+ * would stand until then.
+ */
+import {
+  type CollectionReference,
+  FieldPath,
+  type Query,
+  type QueryDocumentSnapshot,
+  Timestamp,
+} from '@google-cloud/firestore';
+import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
+import { call } from '../call.ts';
+
+/** Documents read in place of the index. An installation whose indexes are being built is young and has few. */
+export const MOST_WITHOUT_INDEX = 1_000;
+
+export interface Due {
+  /** Named in errors. */
+  readonly what: string;
+  /** Needs the index. Selects and orders by `member`, and is limited to `limit`. */
+  readonly query: Query;
+  readonly collection: CollectionReference;
+  /** Member that holds when a document is due. */
+  readonly member: string;
+  /** Members that `applies` and the caller read. */
+  readonly names: readonly string[];
+  /** Whether the query would find the document if it is due. */
+  readonly applies?: (found: QueryDocumentSnapshot) => boolean;
+  readonly now: number;
+  readonly limit: number;
+}
+
+export async function findDue(due: Due): Promise<readonly QueryDocumentSnapshot[]> {
+  try {
+    const { docs } = await call(due.what, () => due.query.get());
+    return docs;
+  } catch (error) {
+    if (grpcStatusOf(error) !== GRPC_STATUS.FAILED_PRECONDITION) throw error;
+    return withoutIndex(due);
+  }
+}
+
+async function withoutIndex({ what, collection, member, names, applies, now, limit }: Due) {
+  const all = collection
+    .orderBy(FieldPath.documentId())
+    .limit(MOST_WITHOUT_INDEX)
+    .select(...names);
+  const { docs } = await call(`${what}, without its index`, () => all.get());
+  const at = (found: QueryDocumentSnapshot) => {
+    const value: unknown = found.get(member);
+    return value instanceof Timestamp ? value.toMillis() : Number.POSITIVE_INFINITY;
+  };
+  return docs
+    .filter((found) => at(found) <= now && (applies?.(found) ?? true))
+    .sort((a, b) => at(a) - at(b))
+    .slice(0, limit);
+}
