@@ -50,15 +50,15 @@ function stage(name) {
   const target = join(staged, name);
   mkdirSync(target, { recursive: true });
   const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
-  if (name === 'console') {
-    cpSync(join(source, 'dist'), join(target, 'dist'), { recursive: true });
-    cpSync(join(source, 'hosting.json'), join(target, 'hosting.json'));
-  } else {
+  if (name === 'console') copyConsole(target);
+  else {
     cpSync(join(compiled, name, 'src'), join(target, 'lib'), { recursive: true });
     nameCompiledFiles(join(target, 'lib'));
     copyOthers(join(source, 'src'), join(target, 'lib'));
     if (name === 'client') bringTypes(join(target, 'lib'));
   }
+  // The function `api` serves it, and a folder of functions is deployed without other packages of ours.
+  if (name === 'cairn') copyConsole(join(target, 'console'));
   for (const file of ['README.md', 'FIDELITY.md'])
     if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file));
   cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
@@ -69,6 +69,12 @@ function stage(name) {
   };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
   return published;
+}
+
+function copyConsole(target) {
+  const source = join(root, 'packages/console');
+  for (const part of ['dist', 'hosting.json'])
+    cpSync(join(source, part), join(target, part), { recursive: true });
 }
 
 function exported(file) {

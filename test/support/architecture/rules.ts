@@ -48,6 +48,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'node:module',
       'node:path',
       'node:url',
+      'node:util',
+      'node:zlib',
       '@google-cloud/firestore',
       '@google-cloud/firestore-api',
       '@google-cloud/tasks',

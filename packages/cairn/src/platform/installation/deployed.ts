@@ -4,6 +4,7 @@ import type { Expression } from 'firebase-functions/params';
 import { onSchedule } from 'firebase-functions/scheduler';
 import { onTaskDispatched } from 'firebase-functions/tasks';
 import { DRIVE_TIMEOUT_S } from '../../core/drive-time.ts';
+import { consoleFolder, isOfConsole } from '../console/location.ts';
 import type { TaskRequest } from '../doors.ts';
 import { aloneMember, driveMember, type Installation } from './installation.ts';
 import type { DriveOptions, SecretOption } from './options.ts';
@@ -15,9 +16,20 @@ export interface Place {
   readonly secrets: readonly SecretOption[];
 }
 
-/** The HTTP API, all of `/v1`. Open to everybody: it checks keys itself. Memory for one start with 32 MiB at a time. */
+/**
+ * The HTTP API, all of `/v1`, and the console beside it if the options say so. Open to everybody: it checks keys itself. Memory for one
+ * start with 32 MiB at a time.
+ *
+ * @throws Error if the console is wanted and not there
+ */
 export function apiOf({ installation, region }: Place) {
+  const hasConsole = installation.options.console === true;
+  if (hasConsole) consoleFolder();
   return onRequest({ region, invoker: 'public', memory: '1GiB' }, async (request, response) => {
+    if (hasConsole && isOfConsole(request.url)) {
+      const { answerConsole } = await import('../console/site.ts');
+      return answerConsole(request, response);
+    }
     const { answerApi } = await import('../doors.ts');
     await answerApi(installation, request, response);
   });

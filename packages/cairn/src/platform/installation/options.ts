@@ -60,6 +60,8 @@ export interface BaseOptions {
   readonly environment?: string;
   /** Pub/Sub topic to which the events of runs are published. Left out: the parameter `RUN_EVENTS_TOPIC`. */
   readonly runEventsTopic?: string;
+  /** The function `api` serves the console too, so that Hosting is not needed. */
+  readonly console?: boolean;
   /** Declares the parameters to Firebase, so that a deployment asks for those that have no value. */
   readonly parameters?: boolean;
   /**
@@ -107,6 +109,7 @@ const OPTIONS: Names<CairnOptions> = {
   collectionPrefix: true,
   environment: true,
   runEventsTopic: true,
+  console: true,
   parameters: true,
   managedAccount: true,
   github: true,

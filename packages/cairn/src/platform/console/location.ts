@@ -1,0 +1,25 @@
+/** Where the built console lies (in the package as it is published, beside it in this repository), and at which addresses it is. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** All but the API. @param url path and query */
+export function isOfConsole(url: string): boolean {
+  return !/^\/+v1(?:[/?]|$)/.test(url);
+}
+
+const PLACES = ['../../../console/', '../../../../console/'];
+
+/**
+ * The folder of `hosting.json` and `dist`.
+ *
+ * @throws Error that says what to do
+ */
+export function consoleFolder(): string {
+  const places = PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const found = places.find((place) => existsSync(`${place}dist/index.html`));
+  if (found !== undefined) return found;
+  throw new Error(
+    "cairnFunctions: the console's files are not beside the package 'cairn'. Install the published package and do not bundle it, " +
+      "or leave out 'console' and serve the console by Firebase Hosting",
+  );
+}

@@ -1,0 +1,119 @@
+/**
+ * The console as the function `api` serves it where there is no Firebase Hosting: the same files, pages and headers. Loaded by the
+ * first request for it, and loads nothing of the engine.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Request as FunctionRequest } from 'firebase-functions/https';
+import { methodNotAllowed, problemResponse } from '../../http/problem.ts';
+import { exchange, type FunctionResponse } from '../http.ts';
+import { platformLog } from '../log.ts';
+import { consoleFolder } from './location.ts';
+
+/** Part of `hosting` of a `firebase.json`. */
+interface Hosting {
+  readonly rewrites: readonly { readonly source: string; readonly destination: string }[];
+  readonly headers: readonly {
+    readonly source: string;
+    readonly headers: readonly { readonly key: string; readonly value: string }[];
+  }[];
+}
+
+interface File {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly type: string;
+  readonly etag: string;
+  /** Made for the first who takes it. */
+  gzipped?: Promise<Uint8Array<ArrayBuffer>>;
+}
+
+type Site = (request: Request) => Promise<Response>;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+};
+/** What Hosting sends with every answer. */
+const TRANSPORT = 'max-age=31556926; includeSubDomains; preload';
+const MISSING_PAGE = '/404.html';
+/** A smaller answer gains nothing. */
+const COMPRESSED_BYTES = 1_024;
+
+const compress = promisify(gzip);
+let site: Site | undefined;
+
+export async function answerConsole(request: FunctionRequest, response: FunctionResponse): Promise<void> {
+  site ??= consoleSite(consoleFolder());
+  await exchange({ request, response, log: platformLog }, site);
+}
+
+/** @param folder that of `hosting.json` and `dist` */
+export function consoleSite(folder: string): Site {
+  const { rewrites, headers } = JSON.parse(readFileSync(join(folder, 'hosting.json'), 'utf8')) as Hosting;
+  const files = filesIn(join(folder, 'dist'));
+  const headersOf = (path: string) => {
+    const all = new Headers({ 'strict-transport-security': TRANSPORT });
+    // A rule for all but the API is for everything that comes here.
+    for (const rule of headers.filter(({ source }) => source.startsWith('!') || isAt(path, source)))
+      for (const { key, value } of rule.headers) all.set(key, value);
+    return all;
+  };
+  return async (request) => {
+    const { method, url } = request;
+    if (method !== 'GET' && method !== 'HEAD')
+      return problemResponse(methodNotAllowed(method, ['GET', 'HEAD']), platformLog);
+    const path = new URL(url).pathname;
+    const page = rewrites.find(({ source }) => isAt(path, source))?.destination;
+    const found = files.get(path) ?? (page === undefined ? undefined : files.get(page));
+    const file = found ?? files.get(MISSING_PAGE);
+    return file === undefined
+      ? new Response('', { status: 404, headers: headersOf(path) })
+      : sent(file, { request, status: found === undefined ? 404 : 200, headers: headersOf(path) });
+  };
+}
+
+interface Sending {
+  readonly request: Request;
+  readonly status: number;
+  readonly headers: Headers;
+}
+
+async function sent(file: File, { request, status, headers }: Sending): Promise<Response> {
+  headers.set('content-type', file.type);
+  headers.set('etag', file.etag);
+  headers.set('vary', 'accept-encoding');
+  if (status === 200 && request.headers.get('if-none-match') === file.etag)
+    return new Response(null, { status: 304, headers });
+  const takesGzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
+  if (!takesGzip || file.bytes.length < COMPRESSED_BYTES)
+    return new Response(file.bytes, { status, headers });
+  headers.set('content-encoding', 'gzip');
+  file.gzipped ??= compress(file.bytes).then((bytes) => new Uint8Array(bytes));
+  return new Response(await file.gzipped, { status, headers });
+}
+
+/** By path. Names that begin with a dot are none of the site, as at Hosting. */
+function filesIn(root: string): Map<string, File> {
+  const names = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return new Map(
+    names.map((name): [string, File] => {
+      const bytes = new Uint8Array(readFileSync(name));
+      const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`;
+      const type = TYPES[extname(name)] ?? 'application/octet-stream';
+      return [`/${relative(root, name).split(sep).join('/')}`, { bytes, type, etag }];
+    }),
+  );
+}
+
+/** The two forms that the console's rules have: a path, and all below one. */
+function isAt(path: string, source: string): boolean {
+  return source.endsWith('/**') ? path.startsWith(source.slice(0, -2)) : path === source;
+}
