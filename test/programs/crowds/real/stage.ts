@@ -20,7 +20,9 @@ const MOST_INNOCENTS = 8;
 const HEAP_MB = 256;
 /** Of a draw, whose processes may each have to be started anew. */
 const LIMIT_MS = 300_000;
-const LOST = /; starting another/g;
+const LOST = /worker (\d+) .*; starting another/g;
+const LINES_OF_WORKERS = /^.*worker \d+ .*$/gm;
+const SILENT = /worker (\d+) gave no sign of life/g;
 
 interface RunView extends End {
   readonly id: string;
@@ -101,31 +103,35 @@ export class RealStage {
   }
 
   /**
-   * Those that were struck, and those that the cloud lost without that; both tell of most. A process that serves one dispatch
-   * and has answered it has nothing to lose and is ended anyway, so what strikes it then counts for nothing.
+   * Those that were struck, and those that the cloud lost without that. A process that serves one dispatch and has answered it
+   * has nothing to lose and is ended anyway, so what strikes it then counts for nothing. One that was not struck and was silent
+   * for too long had no share of a busy machine.
    */
   #deaths(notes: readonly Note[]): string[] {
     const firsts = new Map<number, Note['what']>();
     for (const { what, pid } of notes) if (what !== 'armed' && !firsts.has(pid)) firsts.set(pid, what);
     const struck = [...firsts].filter(([, what]) => what === 'struck').map(([pid]) => `process ${pid}`);
-    const isNoted = new Set(notes.filter(({ what }) => what === 'struck').map(({ pid }) => pid));
-    const lost = this.#complaints.match(LOST) ?? [];
-    return [...struck, ...lost.slice(isNoted.size).map(() => 'a process that was not struck')];
+    // Also of earlier draws: the cloud may tell of the last of them late.
+    const known = new Set(this.#notes.filter(({ what }) => what === 'struck').map(({ pid }) => pid));
+    for (const pid of told(this.#complaints, SILENT)) known.add(pid);
+    const others = told(this.#complaints, LOST).filter((pid) => !known.has(pid));
+    return [...struck, ...others.map((pid) => `process ${pid}, which was not struck`)];
   }
 
-  /** The journal of a run, and what its processes noted meanwhile, by the time. */
+  /** The journal of a run, and what its processes noted meanwhile, by the time; then what the cloud said of their ends. */
   async #storyOf(runId: string, notes: readonly Note[]): Promise<string> {
     const path = `/v1/runs/${runId}/events?limit=100`;
     const { items } = (await look<{ items: RunEventView[] }>(this.#cloud.ready, path)) ?? { items: [] };
-    const told = items.map(
+    const events = items.map(
       ({ at, seq, type, data: { stepId = '', alone, epoch = '', why = '', reason = '' } }) => ({
         at,
         line: [`#${seq} ${type}`, stepId, epoch, alone ? 'alone' : '', why, reason].join(' '),
       }),
     );
     const noted = notes.map(({ at, what, pid }) => ({ at, line: `process ${pid} ${what}` }));
-    const all = [...told, ...noted].sort((a, b) => a.at.localeCompare(b.at));
-    return all.map(({ at, line }) => `${at} ${line.trimEnd()}`).join('\n');
+    const all = [...events, ...noted].sort((a, b) => a.at.localeCompare(b.at));
+    const ends = this.#complaints.match(LINES_OF_WORKERS) ?? [];
+    return [...all.map(({ at, line }) => `${at} ${line.trimEnd()}`), ...ends].join('\n');
   }
 
   get #notes(): Note[] {
@@ -168,6 +174,10 @@ function ended(ready: Ready, runId: string): Promise<RunView> {
     },
     LIMIT_MS,
   );
+}
+
+function told(complaints: string, of: RegExp): number[] {
+  return [...complaints.matchAll(of)].map(([, pid]) => Number(pid));
 }
 
 function isAlive(pid: number): boolean {

@@ -31,6 +31,7 @@ export type Output = number | ((line: string) => void);
 
 /** How a worker ended. `error` is set if it could not load or serve the functions. */
 export interface WorkerEnd {
+  readonly pid: number;
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly error: string | undefined;
@@ -87,7 +88,7 @@ export class WorkerProcess {
       this.#child.once('exit', (code, signal) => {
         this.#port = undefined;
         this.#onAlive = () => {};
-        resolve({ code, signal, error: this.#error });
+        resolve({ pid: this.pid, code, signal, error: this.#error });
       });
     });
     this.ready = new Promise((resolve, reject) => {
@@ -223,7 +224,7 @@ function typeFlags(module: string): string[] {
   return /\.m?ts$/.test(module) && !process.features.typescript ? ['--experimental-strip-types'] : [];
 }
 
-export function describeEnd({ code, signal, error }: WorkerEnd): string {
+export function describeEnd({ pid, code, signal, error }: WorkerEnd): string {
   if (error !== undefined) return `the functions could not be loaded:\n${error}`;
-  return signal ? `the worker was ended by ${signal}` : `the worker exited with code ${code}`;
+  return signal ? `worker ${pid} was ended by ${signal}` : `worker ${pid} exited with code ${code}`;
 }
