@@ -2,4 +2,9 @@
 import { cairnFunctions } from 'cairn/functions';
 import { chargeOrder, STRIPE_KEY } from './workflows/charge-order.js';
 
-export const cairn = cairnFunctions({ workflows: [chargeOrder], secrets: [STRIPE_KEY], database: 'cairn' });
+export const cairn = cairnFunctions({
+  workflows: [chargeOrder],
+  secrets: [STRIPE_KEY],
+  database: 'cairn',
+  managedAccount: true,
+});

@@ -91,6 +91,18 @@ describe('in the example of an app', () => {
   });
 });
 
+test('--undo says how to take back what other commands made', async () => {
+  const project = withFiles({
+    'firebase.json': '{}',
+    'package.json': '{"devDependencies": {"@cairn/cli": "0.2.0", "cairn": "0.2.0", "jest": "30.0.0"}}',
+    '.cairn/dev.json': '{}',
+  });
+  await project.init(['--yes']);
+  const { out } = await project.init(['--undo', '--yes', '--json']);
+  const commands = JSON.parse(out).next.map(({ command }: { command: string }) => command);
+  expect(commands).toEqual(['rm -r .cairn', 'npm uninstall @cairn/cli cairn']);
+});
+
 describe('what was edited since', () => {
   test('is left by --undo and told; entries and lines of Cairn are taken out of the files of the app', async () => {
     const project = opening(exampleProject());

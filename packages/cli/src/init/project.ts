@@ -83,6 +83,13 @@ export function packageManagerOf(files: Files): PackageManager {
   return LOCKS.find(([file]) => files.exists(file))?.[1] ?? 'npm';
 }
 
+/** Packages of Cairn that the package.json beside `firebase.json` names. */
+export function packagesIn(files: Files): string[] {
+  const { dependencies, devDependencies } = manifestIn(textOf(files, 'package.json'));
+  const names = Object.keys({ ...dependencies, ...devDependencies });
+  return names.filter((name) => name === 'cairn' || name.startsWith('@cairn/'));
+}
+
 /** @throws InitProblem if it is no UTF-8: it could not be restored byte for byte */
 function textOf(files: Files, path: string): string | undefined {
   const bytes = files.read(path);
@@ -99,8 +106,8 @@ function textOf(files: Files, path: string): string | undefined {
 function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Codebase {
   const source = typeof entry.source === 'string' ? posix.normalize(entry.source) : DEFAULT_SOURCE;
   const within = (path: string) => posix.join(source, path);
-  const main = mainOf(textOf(files, within('package.json')));
-  const paths = [...new Set([...(main === undefined ? [] : [main]), ...ENTRIES])];
+  const { main } = manifestIn(textOf(files, within('package.json')));
+  const paths = [...new Set([...(typeof main === 'string' ? [main] : []), ...ENTRIES])];
   return {
     source,
     name: typeof entry.codebase === 'string' ? entry.codebase : 'default',
@@ -110,12 +117,11 @@ function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Cod
 }
 
 /** A package.json that cannot be read is for its own tools to complain about. */
-function mainOf(manifest: string | undefined): string | undefined {
+function manifestIn(text: string | undefined): Manifest {
   try {
-    const { main } = JSON.parse(manifest ?? '{}') as { main?: unknown };
-    return typeof main === 'string' ? main : undefined;
+    return (JSON.parse(text ?? '{}') ?? {}) as Manifest;
   } catch {
-    return undefined;
+    return {};
   }
 }
 
@@ -137,6 +143,7 @@ function installedIn(root: string): Installed {
 }
 
 interface Manifest {
+  readonly main?: unknown;
   readonly version?: string;
   readonly exports?: Readonly<Record<string, unknown>>;
   readonly dependencies?: Readonly<Record<string, string>>;

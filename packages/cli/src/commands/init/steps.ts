@@ -6,7 +6,13 @@ import { type Files, filesOf } from '../../init/files.ts';
 import { readFirebaseJson } from '../../init/firebase-json.ts';
 import { assertName, type Change, type Plan, planOf } from '../../init/plan.ts';
 import { InitProblem } from '../../init/problem.ts';
-import { type PackageManager, packageManagerOf, projectFolder, readProject } from '../../init/project.ts';
+import {
+  type PackageManager,
+  packageManagerOf,
+  packagesIn,
+  projectFolder,
+  readProject,
+} from '../../init/project.ts';
 import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts';
 import type { Style } from '../../render/style.ts';
 import { clean } from '../../render/width.ts';
@@ -64,9 +70,7 @@ async function add(context: Context, place: Place, wish: InitWish): Promise<void
   }));
   const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
   context.out.answer({ root, name, changes, installed, next }, ({ style }) => {
-    const width = Math.max(...next.map(({ command: line }) => line.length));
-    const lines = next.map(({ command: line, why }) => `  ${line.padEnd(width)}  ${style.dim(`# ${why}`)}\n`);
-    return `${style.paint('good', '✓')} Cairn is added. Next:\n\n${lines.join('')}`;
+    return `${style.paint('good', '✓')} Cairn is added. Next:\n\n${stepsText(next, style)}`;
   });
 }
 
@@ -119,8 +123,10 @@ async function takeOut(context: Context, place: Place, record: InitRecord | unde
   tell(context, `cairn init --undo in ${clean(place.root)} restores or removes:\n\n${paths.join('')}\n`);
   await confirm(context, place, 'Take Cairn out?');
   const restored = undo(record, place.files);
-  context.out.answer({ root: place.root, name: place.name, ...restored }, ({ style }) =>
-    restoredText(restored, style),
+  const next = stepsAfterUndo(place.files);
+  context.out.answer(
+    { root: place.root, name: place.name, ...restored, next },
+    ({ style }) => restoredText(restored, style) + stepsText(next, style),
   );
 }
 
@@ -178,6 +184,33 @@ interface NextStep {
   readonly why: string;
 }
 
+function stepsText(steps: readonly NextStep[], style: Style): string {
+  const width = Math.max(...steps.map(({ command: line }) => line.length));
+  return steps
+    .map(({ command: line, why }) => `  ${line.padEnd(width)}  ${style.dim(`# ${why}`)}\n`)
+    .join('');
+}
+
+/** What other commands made is theirs to take back. */
+function stepsAfterUndo(files: Files): NextStep[] {
+  const packages = packagesIn(files);
+  const manager = packageManagerOf(files);
+  return [
+    ...(files.exists('.cairn')
+      ? [{ command: 'rm -r .cairn', why: 'the state of the local cloud, with its runs' }]
+      : []),
+    ...(packages.length > 0
+      ? [{ command: `${manager} ${REMOVE[manager]} ${packages.join(' ')}`, why: 'the packages' }]
+      : []),
+  ];
+}
+
+const REMOVE: Readonly<Record<PackageManager, string>> = {
+  npm: 'uninstall',
+  pnpm: 'remove',
+  yarn: 'remove',
+  bun: 'remove',
+};
 const RUN: Readonly<Record<PackageManager, string>> = {
   npm: 'npx',
   pnpm: 'pnpm exec',
