@@ -7,8 +7,11 @@ import { retryScheduled } from '../../packages/cairn/src/engine/facts/drafts.ts'
 import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import { Scene } from './approvals/scene.ts';
 
-const cancel = ({ world, runId }: Scene, deps: Partial<EngineDeps> = {}) =>
-  cancelRun({ ...world.deps, ...deps }, { runId, tenantId: 't1', actor: 'c.ada', stopKind: 'user' });
+const cancel = ({ world, runId }: Scene, deps: Partial<EngineDeps> = {}, withoutUndo?: boolean) =>
+  cancelRun(
+    { ...world.deps, ...deps },
+    { runId, tenantId: 't1', actor: 'c.ada', stopKind: 'user', withoutUndo },
+  );
 
 const typesOf = async (scene: Scene, count: number) => (await scene.last(count)).map(({ type }) => type);
 
@@ -73,12 +76,35 @@ describe.each(Object.keys(UNLEASED))('a run with something to undo that %s', (na
     expect(scene.tasks()).toBe(1);
   });
 
-  test('ends at once where its plan is gone: nobody here knows how to undo it', async () => {
+  test('stands where its plan is gone, and is undone and ends once that is back', async () => {
     const scene = await situation();
-    expect(await cancel(scene, { registry: new WorkflowRegistry([]) })).toMatchObject({
-      status: 'cancelled',
-    });
+    const bare = { ...scene.world.deps, registry: new WorkflowRegistry([]) };
+    expect(await cancel(scene, bare)).toMatchObject({ status: 'cancelling' });
+    await scene.world.run(() => scene.state.parked !== undefined, bare);
+    const { head } = scene.state;
+    // Asked again, it stands as before.
+    expect(await cancel(scene, bare)).toMatchObject({ status: 'cancelling' });
+    expect(scene.state.head).toBe(head);
+    await scene.world.run();
+    const { status, compensationLog } = scene.state;
+    expect(status).toBe('cancelled');
+    expect(compensationLog).toMatchObject([{ stepId: 'review', outcome: 'compensated' }]);
+    const [last] = await scene.last(1);
+    expect(last?.data).not.toHaveProperty('notUndone');
   });
+
+  test.each(['at once', 'after it was cancelled otherwise'])(
+    'ends %s where its plan is gone if it is to end without being undone, and its last event says what was not',
+    async (when) => {
+      const scene = await situation();
+      const bare = { ...scene.world.deps, registry: new WorkflowRegistry([]) };
+      if (when !== 'at once') await cancel(scene, bare);
+      expect(await cancel(scene, bare, true)).toMatchObject({ status: 'cancelled' });
+      const [last] = await scene.last(1);
+      expect(last).toMatchObject({ type: 'run_cancelled', data: { notUndone: { steps: ['review'] } } });
+      expect(scene.state.cancellation).toMatchObject({ withoutUndo: true });
+    },
+  );
 });
 
 test('a run that has undone everything ends at once', async () => {
@@ -91,7 +117,7 @@ test('a run that has undone everything ends at once', async () => {
   expect(await cancel(scene)).toMatchObject({ status: 'cancelled' });
 });
 
-test('a run that a drive let go of before all was undone ends without its plan: a cancel waits for no deployment', async () => {
+test('a run that a drive let go of before all was undone stands until its plan is back', async () => {
   const scene = await Scene.begun({ undo: true });
   await scene.done('review');
   await scene.append([
@@ -99,8 +125,11 @@ test('a run that a drive let go of before all was undone ends without its plan: 
     { type: 'run_released', initiator: 'system', data: { reason: 'shutdown', inFlight: [] } },
   ]);
   const bare = { ...scene.world.deps, registry: new WorkflowRegistry([]) };
-  expect(await drive(bare, { runId: scene.runId })).toBe('closed');
+  expect(await drive(bare, { runId: scene.runId })).toBe('waiting');
+  expect(scene.state).toMatchObject({ status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' });
+  await scene.world.run();
   expect(scene.state).toMatchObject({ status: 'cancelled', stopKind: 'user' });
+  expect(scene.state.compensationLog).toMatchObject([{ stepId: 'review', outcome: 'compensated' }]);
 });
 
 test('an item that can be undone holds the end up, its map does not', async () => {

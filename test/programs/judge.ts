@@ -200,9 +200,20 @@ function assertUndone({ program, events, state, end, mayLackPlan }: Undone): voi
     wanted.push(`${key} ${bodyOutcome(plan.compensate) === 'succeeded' ? 'compensated' : 'failed'}`);
   }
   const found = state.compensationLog.map(({ stepId, outcome }) => `${stepId} ${outcome}`);
-  // Nothing else can undo it: who cancels a run whose definition is not deployed leaves what it did.
-  const given =
-    mayLackPlan && (state.status === 'cancelled' || end === 'orphaned') ? found.length : wanted.length;
+  const left = events.flatMap((event) =>
+    event.type === 'run_cancelled' ? (event.data.notUndone?.steps ?? []) : [],
+  );
+  if (left.length > 0) {
+    expect(
+      lostAlone(events) >= POISONOUS,
+      'it was cancelled without being undone, and did not kill its workers',
+    );
+    const owed = wanted.slice(found.length).map((line) => line.split(' ')[0]);
+    expect(left.join() === owed.join(), `it says that [${left.join()}] was not undone, not [${owed.join()}]`);
+  }
+  // Of a run whose workers were lost, undoing may have been given up.
+  const isGivenUp = left.length > 0 || (mayLackPlan && end === 'orphaned');
+  const given = isGivenUp ? found.length : wanted.length;
   expect(
     found.join() === wanted.slice(0, given).join(),
     `undone was [${found.join()}], not [${wanted.join()}]`,

@@ -88,3 +88,42 @@ test('lists, searches and their stream say of such a run that it is blocked, and
   };
   expect(after.items.map(({ blocked }) => blocked)).toEqual([undefined, undefined, undefined]);
 });
+
+test('a run that is cancelled while the version that undoes it is away says so, and can be ended without that', async () => {
+  const buying = defineWorkflow({
+    type: 'buying',
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const paid = step('pay', { compensate: () => {} }, () => 7);
+      return { slept: step.sleep('night', { needs: { paid }, for: '8h' }) };
+    },
+  });
+  const installation = new Installation([buying]);
+  const { world, apiDeps } = installation;
+  const key = await installation.key('dev', { roles: ['admin'] });
+  const answer = await installation.post(key, { type: 'buying', input: {} });
+  const { runId } = (await answer.json()) as { runId: string };
+  await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'waiting_external');
+  const registry = new WorkflowRegistry([]);
+  const api = createApi({ ...apiDeps, registry, start: { ...apiDeps.start, registry } as never });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const cancel = async (body: object) => {
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    return (await (await api.request(`/v1/runs/${runId}/cancel`, init)).json()) as object;
+  };
+
+  expect(await cancel({ reason: 'too dear' })).toMatchObject({ status: 'cancelling', reason: 'too dear' });
+  await world.run(() => world.db.runs.get(runId)?.snapshot.parked !== undefined, { ...world.deps, registry });
+  const run = (await (await api.request(`/v1/runs/${runId}`, { headers })).json()) as object;
+  expect(run).toMatchObject({
+    status: 'waiting_external',
+    blocked: {
+      code: 'PLAN_VERSION_UNAVAILABLE',
+      message: expect.stringContaining('what its completed steps did is to be undone by that version first'),
+      help: expect.stringContaining(`cairn runs cancel ${runId} --without-undo`),
+    },
+  });
+  expect(await cancel({ withoutUndo: true })).toMatchObject({ status: 'cancelled', reason: 'too dear' });
+  expect(world.db.runs.get(runId)?.events.at(-1)?.data).toMatchObject({ notUndone: { steps: ['pay'] } });
+});

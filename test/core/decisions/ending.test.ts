@@ -159,7 +159,44 @@ describe('what it did is undone first', () => {
   });
 });
 
-test('whatever is so: a cancel of a run that nobody else drives comes about, and only what has ended well completes', () => {
+describe('a run that is cancelled where its plan is not deployed', () => {
+  const facts = { ...ATTENDED, isDeployed: false, cancellation };
+  const stands = { kind: 'goes_on', held: 'without_plan' };
+  const ends = { kind: 'cancelled' };
+
+  test.each([
+    ['stands if something is to be undone', { undoDue: true }, stands],
+    ['stands if children are to end before it', { childrenOpen: true }, stands],
+    ['ends if nothing is', {}, ends],
+    [
+      'ends if it kills its workers',
+      { undoDue: true, lostWorkers: { times: 5, at: 's1', isSameStep: true } },
+      ends,
+    ],
+    [
+      'ends if it is to end without that',
+      { undoDue: true, cancellation: { ...cancellation, withoutUndo: true } },
+      ends,
+    ],
+    [
+      'ends before its children if it is to end without that',
+      { childrenOpen: true, cancellation: { ...cancellation, withoutUndo: true } },
+      ends,
+    ],
+  ] as const)('%s', (_, more, ending) => {
+    expect(endingOf({ ...facts, ...more })).toMatchObject(ending);
+  });
+});
+
+test('where its plan is deployed, a run that is to end without that is not undone', () => {
+  const asked = { ...cancellation, withoutUndo: true as const };
+  expect(endingOf({ ...ATTENDED, undoDue: true, cancellation: asked })).toEqual({
+    kind: 'cancelled',
+    cancellation: asked,
+  });
+});
+
+test('whatever is so: a cancel of a run that nobody else drives comes about once what it did can be undone, and only what has ended well completes', () => {
   const random: fc.Arbitrary<EndFacts> = fc.record({
     drivenByAnother: fc.boolean(),
     cancellation: fc.option(fc.constant(cancellation), { nil: undefined }),
@@ -181,7 +218,10 @@ test('whatever is so: a cancel of a run that nobody else drives comes about, and
     fc.property(random, (facts) => {
       const ending = endingOf(facts);
       const end = ending.kind === 'undo_first' ? ending.end : ending;
-      expect(end.kind === 'cancelled').toBe(!facts.drivenByAnother && facts.cancellation !== undefined);
+      const canBeUndone = facts.isDeployed || !facts.undoDue || facts.lostWorkers !== undefined;
+      expect(end.kind === 'cancelled').toBe(
+        !facts.drivenByAnother && facts.cancellation !== undefined && canBeUndone,
+      );
       if (ending.kind === 'undo_first') expect(facts.undoDue).toBe(true);
       if (end.kind === 'failed') expect(goesBadly(facts)).toBe(true);
       if (end.kind === 'completed') expect([facts.allEnded, goesBadly(facts)]).toEqual([true, false]);

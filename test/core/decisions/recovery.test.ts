@@ -154,7 +154,7 @@ describe('what becomes of an interrupted run', () => {
     ['has no checkpoint', { ...interrupted, checkpointHead: 0 }, safe],
     ['died often while it undid', { ...done, suspect: alone(MAX_DEATHS_ALONE) }, undoing],
   ])('one that %s ends if somebody had asked for that', (_, state, deployed) => {
-    expect(recoveryVerdict(cancelled(state), deployed)).toEqual({ kind: 'cancel' });
+    expect(recoveryVerdict(cancelled(state), deployed)).toMatchObject({ kind: 'cancel' });
   });
 
   test('one that was cancelled and has something to undo goes on to undo it', () => {

@@ -162,6 +162,25 @@ describe('a run whose version is not deployed', () => {
     },
   );
 
+  test('can be cancelled at once after it has done something, since its stored plan says that nothing is to be undone', async () => {
+    const runId = await world.start('work');
+    await world.run(() => isAsleep(runId));
+    const others = deployed(two);
+    const request = { runId, tenantId: 't1', actor: 'c.ops', stopKind: 'user' } as const;
+    expect(await cancelRun(others, request)).toMatchObject({ status: 'cancelled' });
+    expect(ran).toEqual(['before@1']);
+  });
+
+  test('stands when it is cancelled if nothing tells whether it is to be undone', async () => {
+    const runId = await world.start('work');
+    await world.run(() => isAsleep(runId));
+    world.db.plans.clear();
+    const others = deployed(two);
+    const request = { runId, tenantId: 't1', actor: 'c.ops', stopKind: 'user' } as const;
+    expect(await cancelRun(others, request)).toMatchObject({ status: 'cancelling' });
+    expect(await cancelRun(others, { ...request, withoutUndo: true })).toMatchObject({ status: 'cancelled' });
+  });
+
   test('can be cancelled', async () => {
     const runId = await world.start('work');
     const others = deployed(two);

@@ -165,14 +165,20 @@ describe('a run whose version was changed', () => {
     expect(ran).not.toContain('mail');
   });
 
-  test('is cancelled without undoing anything by the other definition', async () => {
+  test('is cancelled and stands, until its own definition is back and undoes it', async () => {
     const runId = await world.start('work');
     await world.run(() => isAsleep(runId));
     const changed = deployed(other);
     await cancelRun(changed, { runId, tenantId: 't1', actor: 'c.ops', stopKind: 'user' });
-    await world.run(() => false, changed);
-    expect(assertStored(world.db, runId).status).toBe('cancelled');
+    await world.run(() => snapshotOf(runId)?.parked !== undefined, changed);
+    expect(assertStored(world.db, runId)).toMatchObject({
+      status: 'waiting_external',
+      parked: 'PLAN_CHANGED',
+    });
     expect(ran).toEqual(['before']);
+    await world.run(() => false, deployed(old));
+    expect(assertStored(world.db, runId).status).toBe('cancelled');
+    expect(ran).toEqual(['before', 'undo before']);
   });
 
   test('from before fingerprints goes by what is kept of its version, if anything is', async () => {

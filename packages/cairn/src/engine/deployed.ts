@@ -3,6 +3,7 @@ import type { Deployed } from '../core/decisions/deployed.ts';
 import { CairnError } from '../core/errors.ts';
 import { optional } from '../core/optional.ts';
 import { differ } from '../core/plan/plan.ts';
+import type { StepKind } from '../core/run/events.ts';
 import { isOver, type RunState, stepIdOf } from '../core/run/state.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 import type { StepDefinition, Workflow } from './define/steps.ts';
@@ -43,17 +44,28 @@ export function isPlanMissing({ code }: CairnError): boolean {
 
 /**
  * A run that was started before plans were fingerprinted is judged by what is kept of its version since then, if anything.
+ * Of one that is to be cancelled and whose plan is not deployed, what is kept says whether anything is to be undone first.
  * Call before such a run is driven or recovered.
  *
  * @throws CairnError UNAVAILABLE
  */
-export async function learnPlan(
-  { registry, plans }: Pick<EngineDeps, 'registry' | 'plans'>,
-  state: RunState,
-) {
-  if (state.planFingerprint !== undefined || isOver(state)) return;
+export async function learnPlan(deps: Pick<EngineDeps, 'registry' | 'plans'>, state: RunState) {
+  if (isOver(state)) return;
+  const { registry, plans } = deps;
   const workflow = registry.pinned(state.type, state.planVersion);
-  if (workflow) registry.setKnownChanged(workflow, typeof (await plans.look(workflow)) === 'object');
+  if (state.planFingerprint === undefined && workflow)
+    registry.setKnownChanged(workflow, typeof (await plans.look(workflow)) === 'object');
+  if (state.cancellation && !workflowOf(registry, state)) await learnUndoable(deps, state);
+}
+
+/** @throws CairnError UNAVAILABLE */
+export async function learnUndoable(
+  { registry, plans }: Pick<EngineDeps, 'registry' | 'plans'>,
+  run: Pinned,
+): Promise<void> {
+  if (registry.undoableIn(run)) return;
+  const undoable = await plans.undoable(run);
+  if (undoable) registry.setUndoable(run, undoable);
 }
 
 /** Whether the plan of a run is deployed here, and if not, whether its version is, with another definition. */
@@ -77,7 +89,9 @@ export function deployedFor(registry: WorkflowRegistry, state: RunState): Deploy
       return step !== undefined && 'body' in step && !!step.newAttempt && attempts < step.retry.maxAttempts;
     },
     onDoubt: workflow?.onDoubt ?? 'fail',
-    isCompensable: (key) => isCompensable(stepOf(key), key),
+    isCompensable: workflow
+      ? (key) => isCompensable(stepOf(key), key)
+      : mayBeCompensable(registry.undoableIn(state)),
   };
 }
 
@@ -87,7 +101,16 @@ function isIdempotent(step: StepDefinition | undefined, key: string): boolean {
 }
 
 /** Of a map each item is undone, and the map itself has nothing to undo. */
-function isCompensable(step: StepDefinition | undefined, key: string): boolean {
+export function isCompensable(step: StepDefinition | undefined, key: string): boolean {
   if (!step || !('compensate' in step) || !step.compensate) return false;
   return (step.kind === 'map') === (key !== step.id);
+}
+
+/** By the stored plan of a version that is not deployed; without one anything may be. */
+function mayBeCompensable(undoable: ReadonlyMap<string, StepKind> | undefined): (key: string) => boolean {
+  return (key) => {
+    if (!undoable) return true;
+    const id = stepIdOf(key);
+    return undoable.has(id) && (undoable.get(id) === 'map') === (key !== id);
+  };
 }

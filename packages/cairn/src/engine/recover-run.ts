@@ -139,7 +139,7 @@ export function verdictDrafts(state: RunState, verdict: RecoveryVerdict, now: nu
       return [{ type: 'run_suspended', initiator: 'system', data: { status, ...data } }];
     }
     case 'cancel':
-      return [runCancelled(state)];
+      return [runCancelled(state, verdict.notUndone)];
     case 'undo': {
       // From here on it is failing, for this reason. A drive undoes the steps.
       const { steps, error } = verdict;

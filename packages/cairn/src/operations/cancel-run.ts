@@ -2,6 +2,7 @@
  * Cancels a run: one pure decision, one append. A run that nobody drives and that has nothing to undo ends in that
  * commit; any other is asked to, and a drive ends it: the one that has it as soon as it sees the request.
  */
+import { leftUndone } from '../core/decisions/compensation.ts';
 import type { Deployed } from '../core/decisions/deployed.ts';
 import { endFactsOf } from '../core/decisions/end-facts.ts';
 import { endingOf } from '../core/decisions/ending.ts';
@@ -10,9 +11,10 @@ import type { EventDraft, StopKind } from '../core/run/events.ts';
 import { isOver, type RunState } from '../core/run/state.ts';
 import { assertTransition } from '../core/run/status.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
-import { deployedFor } from '../engine/deployed.ts';
+import { deployedFor, learnUndoable, workflowOf } from '../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../engine/drive-after.ts';
 import { runCancelled } from '../engine/facts/terminal.ts';
+import type { KnownPlans } from '../engine/plans/known-plans.ts';
 import { resumed } from '../engine/waits/settle.ts';
 import type { Appended, JournalDeps } from '../journal/run-journal.ts';
 import { type Log, ofRun } from '../ports/log.ts';
@@ -21,6 +23,8 @@ import { appendFromOutside } from './outside-append.ts';
 export interface CancelDeps extends JournalDeps, DriveAfterDeps {
   /** Says what has to be undone first. */
   readonly registry: WorkflowRegistry;
+  /** Says so of a version that is not deployed. */
+  readonly plans: KnownPlans;
 }
 
 export interface CancelRequest {
@@ -30,12 +34,14 @@ export interface CancelRequest {
   readonly actor?: string | undefined;
   readonly reason?: string | undefined;
   readonly stopKind: StopKind;
+  /** End it without calling the compensations of its steps; its last event names them. */
+  readonly withoutUndo?: boolean | undefined;
 }
 
 /** Says what the first request said: a later one changes nothing, whatever its reason. */
 export interface Cancellation {
   readonly runId: string;
-  /** `cancelling`: a drive has been asked to end it, after what it has to undo. */
+  /** `cancelling`: a drive has been asked to end it, after what it has to undo. It stands while its plan is not deployed. */
   readonly status: 'cancelled' | 'cancelling';
   /** Epoch ms. */
   readonly requestedAt: number;
@@ -45,11 +51,24 @@ export interface Cancellation {
 /** @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE (completed or failed), UNAVAILABLE (send the same again) */
 export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promise<Cancellation> {
   const { runId, tenantId } = request;
-  const appended = await appendFromOutside(deps, {
-    runId,
-    tenantId,
-    decide: (current) => cancelDrafts(current, request, deployedFor(deps.registry, current)),
-  });
+  const { registry } = deps;
+  let unlearned: RunState | undefined;
+  const append = (isLearned: boolean) =>
+    appendFromOutside(deps, {
+      runId,
+      tenantId,
+      decide(current) {
+        const isKnown = isLearned || isOver(current) || workflowOf(registry, current) !== undefined;
+        unlearned = isKnown ? undefined : current;
+        return isKnown ? cancelDrafts(current, request, deployedFor(registry, current)) : [];
+      },
+    });
+  let appended = await append(false);
+  // Only its stored plan says whether a version that is not deployed would undo anything.
+  if (unlearned) {
+    await learnUndoable(deps, unlearned);
+    appended = await append(true);
+  }
   logCancelRequests(deps.log, appended);
   await driveAfter(deps, appended);
   return cancellationOf(appended.state);
@@ -69,12 +88,14 @@ export function cancelDrafts(
     ...optional('reason', reason),
     ...optional('actor', actor),
   };
-  const ended = runCancelled({ cancellation, inbox: state.inbox });
-  const { unread: _, ...why } = ended.data;
-  const requested: EventDraft[] = state.cancellation
-    ? []
-    : [{ ...ended, type: 'cancel_requested', data: why }];
-  const asked = { requestedAt: state.updatedAt, ...cancellation };
+  const ended = runCancelled({ cancellation, inbox: state.inbox }, leftUndone(state, deployed.isCompensable));
+  const { unread: _, notUndone: __, ...why } = ended.data;
+  const withoutUndo = request.withoutUndo && { withoutUndo: true as const };
+  const isNews = !state.cancellation || (withoutUndo && !state.cancellation.withoutUndo);
+  const requested: EventDraft[] = isNews
+    ? [{ ...ended, ...optional('actor', actor), type: 'cancel_requested', data: { ...why, ...withoutUndo } }]
+    : [];
+  const asked = { requestedAt: state.updatedAt, ...cancellation, ...withoutUndo };
   const ending = endingOf(endFactsOf({ ...state, cancellation: asked }, deployed));
   switch (ending.kind) {
     case 'undo_first':
@@ -84,9 +105,12 @@ export function cancelDrafts(
       // What a drive was asked for and did not live to do is done by whoever asks again.
       return [...requested, ended];
     default: {
+      const held = ending.kind === 'goes_on' ? ending.held : undefined;
+      // A drive parks it, and it stands there until what it did can be undone.
+      if (held === 'without_plan' && state.parked === undefined)
+        return [...requested, ...resumed(state, 'cancelled: what it did is to be undone', ended)];
       // A drive cancels the children that it waits out, and ends it after them.
-      const isForChildren = ending.kind === 'goes_on' && ending.held === 'children_open';
-      if (!isForChildren || state.cancellation) return requested;
+      if (held !== 'children_open' || state.cancellation) return requested;
       return [...requested, ...resumed(state, 'cancelled: its children are to end first', ended)];
     }
   }

@@ -11,7 +11,15 @@ import type { RunAddress } from './read-runs.ts';
 /** A sentence or two; it stands in the snapshot and in every list. */
 const MAX_REASON_CHARS = 1_000;
 
-export const CancelBody = z.strictObject({ reason: z.string().min(1).max(MAX_REASON_CHARS).optional() });
+export const CancelBody = z.strictObject({
+  reason: z.string().min(1).max(MAX_REASON_CHARS).optional(),
+  withoutUndo: z
+    .boolean()
+    .optional()
+    .describe(
+      'End the run without calling the compensations of its steps, for example because its version will not be deployed again. Its last event names them.',
+    ),
+});
 
 export async function cancelFromApi(
   deps: ApiDeps,
@@ -24,7 +32,7 @@ export async function cancelFromApi(
   // Before anything is kept: a request about a run that is not there leaves nothing behind.
   await loadOwn(deps.start, { runId, tenantId });
   return answerOnce(deps, caller, mutation, async () => {
-    const { reason } = mutation.body;
+    const { reason, withoutUndo } = mutation.body;
     const cancellation = await cancelRun(
       { ...deps.start, registry: deps.registry },
       {
@@ -33,6 +41,7 @@ export async function cancelFromApi(
         actor: principalOf(caller),
         reason,
         stopKind: 'user',
+        withoutUndo,
       },
     );
     return { status: 200, body: { ...cancellation, requestedAt: iso(cancellation.requestedAt) } };

@@ -24,11 +24,24 @@ export function listedBlocked(
 
 export function blockedView(
   { code, since, lookMs }: Blocked,
-  { type, planVersion }: Pick<RunState, 'type' | 'planVersion'>,
+  { id, type, planVersion, cancellation }: Pick<RunState, 'id' | 'type' | 'planVersion' | 'cancellation'>,
 ): View {
   const plan = `version ${planVersion} of '${type}'`;
   const within = lookMs === MINUTE_MS ? 'a minute' : `${lookMs / MINUTE_MS} minutes`;
-  return { code, since: iso(since), ...WORDS[code](plan, within) };
+  const words = WORDS[code](plan, within);
+  return {
+    code,
+    since: iso(since),
+    ...(cancellation && code !== 'DISPATCH_DUE' ? toBeUndone(words, id) : words),
+  };
+}
+
+/** It was cancelled, and stands because steps that it completed have compensations. */
+function toBeUndone({ message, help }: Words, runId: string): Words {
+  return {
+    message: `${message} It was cancelled, and what its completed steps did is to be undone by that version first.`,
+    help: `${help} To end it without undoing them: cairn runs cancel ${runId} --without-undo`,
+  };
 }
 
 const MINUTE_MS = 60_000;

@@ -17,6 +17,11 @@ export function compensationsDue(state: RunState, isCompensable: (stepKey: strin
     .sort((a, b) => b.seq - a.seq);
 }
 
+/** Their keys, the next one first. */
+export function leftUndone(state: RunState, isCompensable: (stepKey: string) => boolean): string[] {
+  return compensationsDue(state, isCompensable).map(({ step }) => step);
+}
+
 /** Keys among the steps named whose newest revision can be undone: what is lost from sight when they are sent back. */
 export function undoableOf(
   state: RunState,

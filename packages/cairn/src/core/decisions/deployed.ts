@@ -12,7 +12,10 @@ export interface Deployed {
    * Only asked while `available`.
    */
   allowsNewAttempt?(stepKey: string, attempts: number): boolean;
-  /** Whether it says how to undo what has this key; of a plan that is not deployed nothing can be undone. */
+  /**
+   * Whether it says how to undo what has this key. Of a plan that is not deployed nothing can be undone now: then this is what
+   * its stored plan says, and true where that is not known.
+   */
   isCompensable(stepKey: string): boolean;
   /** What becomes of a step that must not run twice and was caught mid-flight. */
   readonly onDoubt: 'fail' | 'ask';

@@ -7,7 +7,8 @@
  * |----------------------------------------------|---------------------------------------------------------------------|
  * | another's drive has it                       | goes on: only that drive ends it (J3)                               |
  * | somebody asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone |
- * | its plan is not deployed                     | goes on once it is: nothing can be undone or run without            |
+ * | its plan is not deployed                     | goes on once it is: nothing can be undone or run without. So does   |
+ * |                                              | one that is to be cancelled and undone, unless `withoutUndo`        |
  * | a step of it killed its workers alone        | fails, after what is to be undone                                   |
  * | a step failed for good, or its time is over  | fails, after what is to be undone                                   |
  * | its drive died, and a question is open       | goes on once that is answered                                       |
@@ -128,18 +129,29 @@ export function endingOf(facts: EndFacts): Ending {
   return { kind: 'goes_on' };
 }
 
-function afterChildren(ending: Ending, { childrenOpen, compensating, lostWorkers }: EndFacts): Ending {
-  if (!childrenOpen || compensating || lostWorkers) return ending;
+function afterChildren(ending: Ending, facts: EndFacts): Ending {
+  if (!isForChildren(facts) || !facts.isDeployed) return ending;
   const end = ending.kind === 'undo_first' ? ending.end : ending;
   return end.kind === 'cancelled' || end.kind === 'failed'
     ? { kind: 'goes_on', held: 'children_open', end }
     : ending;
 }
 
-/** A cancel has to come about: what kills its workers is not begun once more for it. */
-function cancelled({ cancellation, undoDue, lostWorkers }: EndFacts): Ending | undefined {
+function isForChildren({ childrenOpen, compensating, lostWorkers }: EndFacts): boolean {
+  return childrenOpen && !compensating && !lostWorkers;
+}
+
+/**
+ * A cancel has to come about: what kills its workers is not begun once more for it. But what it did would be dropped for good
+ * where nothing can undo it, so there it stands, and its answer says so.
+ */
+function cancelled(facts: EndFacts): Ending | undefined {
+  const { cancellation, undoDue, lostWorkers, isDeployed } = facts;
   if (!cancellation) return undefined;
-  return undoneFirst({ kind: 'cancelled', cancellation }, undoDue && !lostWorkers);
+  const undoes = undoDue && !lostWorkers && !cancellation.withoutUndo;
+  const takesDrive = undoes || (isForChildren(facts) && !cancellation.withoutUndo);
+  if (takesDrive && !isDeployed) return undefined;
+  return undoneFirst({ kind: 'cancelled', cancellation }, undoes);
 }
 
 /** If it was its compensations that killed the worker, they are not begun again. */

@@ -6,7 +6,7 @@
  */
 import type { RecordedError } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
-import { compensationsDue } from './compensation.ts';
+import { leftUndone } from './compensation.ts';
 import type { Deployed } from './deployed.ts';
 import { endFactsOf } from './end-facts.ts';
 import { endingOf, type Failed, type GoesOn } from './ending.ts';
@@ -27,7 +27,7 @@ export type RecoveryVerdict =
   /** It is to fail, and a drive must wait out its children first. */
   | { readonly kind: 'fail_after_children'; readonly error: RecordedError }
   /** Its drive did not live to end it, as somebody had asked. */
-  | { readonly kind: 'cancel' };
+  | { readonly kind: 'cancel'; readonly notUndone: readonly string[] };
 
 /** The verdict over an `interrupted` run, or one that a drive let go of with steps under way. */
 export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVerdict {
@@ -36,13 +36,13 @@ export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVe
     case 'goes_on':
       return goingOn(ending, deployed);
     case 'cancelled':
-      return { kind: 'cancel' };
+      return { kind: 'cancel', notUndone: leftUndone(state, deployed.isCompensable) };
     case 'failed':
       return isKnown(ending) ? { kind: 'resume' } : { kind: 'fail', error: ending.error };
     case 'undo_first': {
       const { end } = ending;
       if (end.kind === 'cancelled' || isKnown(end)) return { kind: 'resume' };
-      const steps = compensationsDue(state, deployed.isCompensable).map(({ step }) => step);
+      const steps = leftUndone(state, deployed.isCompensable);
       return { kind: 'undo', error: end.error, steps };
     }
     case 'completed':

@@ -246,7 +246,8 @@ export interface EventData {
     readonly more?: true;
   };
   replay_finished: Record<string, never>;
-  cancel_requested: { readonly stopKind: StopKind; readonly reason?: string };
+  /** `withoutUndo`: of a run that is not to wait until what it did can be undone. May follow one that did not say so. */
+  cancel_requested: { readonly stopKind: StopKind; readonly reason?: string; readonly withoutUndo?: true };
   /** An operator wants nothing new to be started, until `continue_requested`. */
   suspend_requested: { readonly reason: string };
   continue_requested: { readonly reason?: string };
@@ -266,7 +267,13 @@ export interface EventData {
   /** `unread`: how many signals of its inbox no step has read; they stay readable. Absent: none. */
   run_completed: { readonly result: StoredValue; readonly resultHash?: string; readonly unread?: number };
   run_failed: { readonly error: RecordedError };
-  run_cancelled: { readonly stopKind: StopKind; readonly reason?: string; readonly unread?: number };
+  /** `notUndone`: steps whose compensations were due and were not called. `count`: of them, where not all are named. */
+  run_cancelled: {
+    readonly stopKind: StopKind;
+    readonly reason?: string;
+    readonly unread?: number;
+    readonly notUndone?: { readonly steps: readonly string[]; readonly count?: number };
+  };
   run_superseded: { readonly by: string };
   /**
    * Hashes of what was repaired, as it was and as it is. `problems`: codes of what was found; `documents`: which were written,

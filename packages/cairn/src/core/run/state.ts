@@ -213,6 +213,8 @@ export interface RunState extends RunIdentity {
     readonly reason?: string;
     readonly requestedAt: number;
     readonly actor?: string;
+    /** It ends although what it did cannot be undone now. */
+    readonly withoutUndo?: true;
   };
   /** An operator wants nothing new to be started. A cancel counts for more. */
   readonly suspension?: {

@@ -1,5 +1,6 @@
 /** The workflows this deployment can run, each in all its versions. */
 import { CairnError } from '../../core/errors.ts';
+import type { StepKind } from '../../core/run/events.ts';
 import type { PubsubSubscription } from './pubsub.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
@@ -16,11 +17,23 @@ export interface PubsubListener {
   readonly subscription: PubsubSubscription;
 }
 
+/** The members of a run that tell which plan it is pinned to. */
+interface StoredPlanName {
+  readonly type: string;
+  readonly planVersion: number;
+  readonly planFingerprint?: string;
+}
+
+function nameOf({ type, planVersion, planFingerprint = '' }: StoredPlanName): string {
+  return `${type}@${planVersion} ${planFingerprint}`;
+}
+
 export class WorkflowRegistry {
   readonly #versions = new Map<string, Map<number, Workflow>>();
   readonly #commands = new Map<string, SlackListener>();
   readonly #topics = new Map<string, PubsubListener>();
   readonly #changed = new WeakSet<Workflow>();
+  readonly #undoable = new Map<string, ReadonlyMap<string, StepKind>>();
 
   /** @throws CairnError INVALID_INPUT if a type and version stand twice, or two workflows want one slash command or topic */
   constructor(workflows: readonly Workflow[]) {
@@ -51,6 +64,16 @@ export class WorkflowRegistry {
   setKnownChanged(workflow: Workflow, isChanged: boolean): void {
     if (isChanged) this.#changed.add(workflow);
     else this.#changed.delete(workflow);
+  }
+
+  /** Steps with a compensation, by id, in a plan that is not deployed. Undefined: not known here. */
+  undoableIn(plan: StoredPlanName): ReadonlyMap<string, StepKind> | undefined {
+    return this.#undoable.get(nameOf(plan));
+  }
+
+  /** A stored plan never changes, so what is known of it stays known; there are as many as versions with cancelled runs. */
+  setUndoable(plan: StoredPlanName, undoable: ReadonlyMap<string, StepKind>): void {
+    this.#undoable.set(nameOf(plan), undoable);
   }
 
   /** The newest version of a type: what a new run gets. */

@@ -1,9 +1,11 @@
 /** The last event of a drive, from what was concluded. Pure. */
 
+import { leftUndone } from '../../core/decisions/compensation.ts';
 import type { Conclusion } from '../../core/decisions/conclude.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
-import { type RunState, stepKey, UNDOING } from '../../core/run/state.ts';
+import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
 import type { Workflow } from '../define/steps.ts';
+import { isCompensable } from '../deployed.ts';
 import * as drafts from '../facts/drafts.ts';
 import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
 import * as terminal from '../facts/terminal.ts';
@@ -24,7 +26,10 @@ export interface ClosingFacts {
 export function closingDraft(closing: Closing, state: RunState, facts: ClosingFacts): EventDraft {
   switch (closing.kind) {
     case 'cancelled':
-      return terminal.runCancelled({ ...closing, inbox: state.inbox });
+      return terminal.runCancelled(
+        { ...closing, inbox: state.inbox },
+        leftUndone(state, (key) => isCompensable(facts.workflow.steps.get(stepIdOf(key)), key)),
+      );
     case 'failed':
       return terminal.runFailed(state.error ?? closing.error);
     case 'completed':

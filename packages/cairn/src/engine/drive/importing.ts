@@ -191,7 +191,7 @@ function carried({ signalId, name, key, payloadText }: InboxSignal): EventDraft 
 /** Nothing of it has run yet, so nothing is to be undone; but it may have been cancelled. */
 function endOf({ cancellation, inbox }: RunState, failure: RecordedError): EventDraft {
   const ending = endingOf({ ...ATTENDED, cancellation, failure });
-  return ending.kind === 'cancelled' ? runCancelled({ ...ending, inbox }) : runFailed(failure);
+  return ending.kind === 'cancelled' ? runCancelled({ ...ending, inbox }, []) : runFailed(failure);
 }
 
 function sourceGone({ runId, mode }: SuccessorSource) {

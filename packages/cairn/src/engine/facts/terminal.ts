@@ -2,6 +2,7 @@
  * The events by which runs end. Nothing else writes a terminal; whether and how a run ends is decided in
  * core/decisions/ending.ts. Every end that is no success says why.
  */
+import { MAX_SHOWN } from '../../core/run/bounded.ts';
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { storedValue } from '../../core/run/values.ts';
@@ -33,8 +34,14 @@ export function runFailed(error: RecordedError): EventDraft {
   return { type: 'run_failed', initiator: 'system', data: { error } };
 }
 
-/** @param cancellation who wants it and why; `requestedAt` is not said again */
-export function runCancelled({ cancellation, inbox }: Cancelled): EventDraft<'run_cancelled'> {
+/**
+ * @param cancellation who wants it and why; `requestedAt` is not said again
+ * @param notUndone keys of the steps whose compensations are due
+ */
+export function runCancelled(
+  { cancellation, inbox }: Cancelled,
+  notUndone: readonly string[],
+): EventDraft<'run_cancelled'> {
   return {
     type: 'run_cancelled',
     initiator: cancellation?.stopKind === 'policy' ? 'policy' : cancellation?.actor ? 'user' : 'system',
@@ -43,8 +50,13 @@ export function runCancelled({ cancellation, inbox }: Cancelled): EventDraft<'ru
       stopKind: cancellation?.stopKind ?? 'system',
       ...(cancellation?.reason === undefined ? {} : { reason: cancellation.reason }),
       ...unread({ inbox }),
+      ...(notUndone.length > 0 && { notUndone: named(notUndone) }),
     },
   };
+}
+
+function named(steps: readonly string[]) {
+  return { steps: steps.slice(0, MAX_SHOWN), ...(steps.length > MAX_SHOWN && { count: steps.length }) };
 }
 
 function unread({ inbox }: Pick<RunState, 'inbox'>): { unread?: number } {

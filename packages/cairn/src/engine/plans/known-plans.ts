@@ -8,6 +8,7 @@ import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { type PlanDifference, planDifference } from '../../core/plan/difference.ts';
 import { differ, planFrom, planText } from '../../core/plan/plan.ts';
+import type { StepKind } from '../../core/run/events.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { PlanStore, StoredPlan } from '../../ports/runs/plan-store.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
@@ -55,6 +56,29 @@ export class KnownPlans {
     let verdict = this.#recall(workflow) ?? 'unknown';
     if (verdict === 'unknown') verdict = this.#remember(workflow, await this.#compareOrKeep(workflow, by));
     return verdict === 'same' || verdict === 'unknown' ? undefined : verdict;
+  }
+
+  /**
+   * Steps with a compensation in the plan that a run was started on, by id. Undefined: that plan is not stored, or only as
+   * hashes of its steps.
+   *
+   * @throws CairnError UNAVAILABLE
+   */
+  async undoable(run: {
+    readonly type: string;
+    readonly planVersion: number;
+    readonly planFingerprint?: string;
+  }): Promise<ReadonlyMap<string, StepKind> | undefined> {
+    const { type, planVersion, planFingerprint } = run;
+    const stored = await sendUntilKnown(this.#deps, () => this.#deps.store.read(type, planVersion));
+    if (stored?.planText === undefined) return undefined;
+    if (planFingerprint !== undefined && differ(planFingerprint, stored.fingerprint)) return undefined;
+    const undoable = new Map<string, StepKind>();
+    for (const [id, step] of Object.entries(planFrom(stored.planText).steps)) {
+      if (typeof step === 'string') return undefined;
+      if (step.compensate) undoable.set(id, step.kind);
+    }
+    return undoable;
   }
 
   #recall(workflow: Workflow): PlanVerdict | undefined {

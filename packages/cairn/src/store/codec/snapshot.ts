@@ -155,6 +155,7 @@ const changingTable: Table<Changing> = {
       reason: optional(text),
       requestedAt: time,
       actor: optional(text),
+      withoutUndo: optional(json<true>()),
     }),
   ),
   suspension: optional(

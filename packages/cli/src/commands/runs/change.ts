@@ -9,15 +9,22 @@ export const cancelRun = command({
   name: 'runs cancel',
   summary: 'End a run, or ask whoever drives it to',
   args: { run: RUN },
-  options: { reason: { type: 'text', value: 'TEXT', help: 'why; it stands in the journal' } },
+  options: {
+    reason: { type: 'text', value: 'TEXT', help: 'why; it stands in the journal' },
+    'without-undo': {
+      type: 'flag',
+      help: 'do not call the compensations of its steps; its last event names them',
+    },
+  },
   mutates: true,
   examples: [
     ['runs cancel last --reason "not needed any more"', 'what it did is undone first, where steps say how'],
+    ['runs cancel last --without-undo', 'also if the version that could undo it is gone'],
   ],
-  async run(context, { args, options: { reason } }) {
+  async run(context, { args, options: { reason, 'without-undo': withoutUndo } }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
-    const body = reason === undefined ? {} : { reason };
+    const body = { ...(reason !== undefined && { reason }), ...(withoutUndo && { withoutUndo }) };
     const cancellation = await api.change('POST', '/v1/runs/{id}/cancel', { params, body });
     out.answer(
       cancellation,

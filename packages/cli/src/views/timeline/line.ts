@@ -55,3 +55,14 @@ export function dueText(dueAt: string | undefined, from: string): string {
 
 export const parts = (...texts: readonly (string | undefined | false)[]): string =>
   texts.filter((text) => text !== undefined && text !== false && text !== '').join(' · ');
+
+/** Keys of steps, and how many there are beside them. */
+export function stepsOf({
+  steps,
+  count = steps.length,
+}: {
+  readonly steps: readonly string[];
+  readonly count?: number | undefined;
+}): string {
+  return `${steps.join(', ')}${count > steps.length ? ` and ${count - steps.length} more` : ''}`;
+}

@@ -2,7 +2,7 @@
 
 import type { DataOf } from 'cairn/api/events';
 import { duration, moment } from '../../render/time.ts';
-import { errorText, line, parts, stepName } from './line.ts';
+import { errorText, line, parts, stepName, stepsOf } from './line.ts';
 
 export const RUN_LINES = {
   run_created: (data: DataOf<'run_created'>) =>
@@ -62,8 +62,13 @@ export const RUN_LINES = {
   run_completed: () => line('✓', 'good', 'completed'),
   run_failed: ({ error }: DataOf<'run_failed'>) =>
     line('✗', 'bad', `failed: ${errorText(error)}`, error.stepId),
-  run_cancelled: ({ stopKind, reason }: DataOf<'run_cancelled'>) =>
-    line('■', 'bad', `cancelled (${stopKind})`, reason),
+  run_cancelled: ({ stopKind, reason, notUndone }: DataOf<'run_cancelled'>) =>
+    line(
+      '■',
+      'bad',
+      `cancelled (${stopKind})`,
+      parts(reason, notUndone && `not undone: ${stepsOf(notUndone)}`),
+    ),
   run_superseded: ({ by }: DataOf<'run_superseded'>) => line('⇢', 'dim', `goes on as ${by}`),
   snapshot_repaired: ({ problems = [], documents = [] }: DataOf<'snapshot_repaired'>) =>
     line('✎', 'warn', parts(`repaired ${problems.join(', ')}`), documents.join(', ')),

@@ -3,7 +3,7 @@
 import type { DataOf } from 'cairn/api/events';
 import { duration } from '../../render/time.ts';
 import { questionText } from '../question.ts';
-import { dueText, errorText, type Line, line, parts, stepName, valueText } from './line.ts';
+import { dueText, errorText, type Line, line, parts, stepName, stepsOf, valueText } from './line.ts';
 
 export const STEP_LINES = {
   step_started: (data: DataOf<'step_started'>) => line('▸', 'busy', `${stepName(data)} began`),
@@ -34,7 +34,7 @@ export const STEP_LINES = {
   },
   step_compensated: (data: DataOf<'step_compensated'>) => line('↩', 'warn', `${stepName(data)} undone`),
   compensation_started: (data: DataOf<'compensation_started'>) =>
-    line('↩', 'warn', `undoing ${undoneSteps(data)}`, data.error && errorText(data.error)),
+    line('↩', 'warn', `undoing ${stepsOf(data)}`, data.error && errorText(data.error)),
   compensation_failed: (data: DataOf<'compensation_failed'>) =>
     line('✗', 'bad', `${stepName(data)} could not be undone: ${errorText(data.error)}`),
 };
@@ -93,8 +93,4 @@ function toneOf(decision: string): 'good' | 'warn' | 'bad' {
 function saidText(payload: unknown): string {
   const { note, feedback } = (payload ?? {}) as { readonly note?: string; readonly feedback?: string };
   return parts(note, feedback);
-}
-
-function undoneSteps({ steps, count = steps.length }: DataOf<'compensation_started'>): string {
-  return `${steps.join(', ')}${count > steps.length ? ` and ${count - steps.length} more` : ''}`;
 }

@@ -211,6 +211,7 @@ const end = {
       reason: z.string().optional(),
       requestedAt: Time,
       actor: z.string().optional(),
+      withoutUndo: z.literal(true).optional(),
     })
     .optional(),
   suspension: z

@@ -97,11 +97,14 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   cancel_requested: (state, event) => ({
     // A run that rests has to end now: nothing waits for the attempt that was due.
     dueAt: ABSENT,
-    cancellation: state.cancellation ?? {
-      stopKind: event.data.stopKind,
-      requestedAt: event.at,
-      ...(event.data.reason === undefined ? {} : { reason: event.data.reason }),
-      ...(event.actor === undefined ? {} : { actor: event.actor }),
+    cancellation: {
+      ...(state.cancellation ?? {
+        stopKind: event.data.stopKind,
+        requestedAt: event.at,
+        ...(event.data.reason === undefined ? {} : { reason: event.data.reason }),
+        ...(event.actor === undefined ? {} : { actor: event.actor }),
+      }),
+      ...(event.data.withoutUndo && { withoutUndo: true as const }),
     },
   }),
   suspend_requested: (state, event) => ({

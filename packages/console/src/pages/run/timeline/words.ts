@@ -60,7 +60,10 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
         ),
   run_completed: () => line('✓', 'good', 'Completed'),
   run_failed: ({ error }) => line('✕', 'bad', `Failed: ${error.code}`, error.message),
-  run_cancelled: ({ stopKind, reason }) => line('⊘', 'quiet', `Cancelled (${stopKind})`, reason),
+  run_cancelled: ({ stopKind, reason, notUndone }) =>
+    notUndone
+      ? line('⊘', 'bad', `Cancelled (${stopKind}), not undone: ${stepsText(notUndone)}`, reason)
+      : line('⊘', 'quiet', `Cancelled (${stopKind})`, reason),
   run_superseded: ({ by }) => line('⇢', 'quiet', `Goes on as ${by}`),
   snapshot_repaired: ({ problems }) => line('✎', 'warn', 'Repaired', problems?.join(', ')),
   step_started: (data) => line('▸', 'live', `${stepName(data)} began`),
@@ -81,10 +84,7 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
       data.error.message,
     ),
   step_compensated: (data) => line('↩', 'warn', `${stepKey(data)} undone`),
-  compensation_started: ({ steps, count = steps.length }) => {
-    const more = count > steps.length ? ` and ${count - steps.length} more` : '';
-    return line('↩', 'warn', `Undoing ${steps.join(', ')}${more}`);
-  },
+  compensation_started: (data) => line('↩', 'warn', `Undoing ${stepsText(data)}`),
   compensation_failed: (data) => line('✕', 'bad', `${stepKey(data)} could not be undone`, data.error.message),
   wait_opened: ({ wait }) =>
     line('‖', 'wait', `${stepKey(wait.execution)} ${WAITS[wait.kind]}`, waitsFor(wait)),
@@ -127,6 +127,17 @@ export function lineOf({ type, data, at }: RunEvent): Line {
 
 function line(mark: string, tone: string, text: string, more?: string): Line {
   return more === undefined || more === '' ? { mark, tone, text } : { mark, tone, text, more };
+}
+
+/** Keys of steps, and how many there are beside them. */
+function stepsText({
+  steps,
+  count = steps.length,
+}: {
+  readonly steps: readonly string[];
+  readonly count?: number | undefined;
+}): string {
+  return `${steps.join(', ')}${count > steps.length ? ` and ${count - steps.length} more` : ''}`;
 }
 
 function stepName(ref: {
