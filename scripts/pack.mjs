@@ -1,21 +1,28 @@
 // `npm run pack [-- folder]`: builds every package as it is published, and packs each into a tarball (build/packages, or the folder). In the
 // repository packages are imported as their sources; what is published has JavaScript and types, and its manifest says so.
-// The last line is JSON: the tarball of each package.
+// The last line is JSON: the tarball of each package. With `--staged folder` it leaves the packages in folders there, but for the console,
+// and packs none: for tests, which have no built console and need no npm.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const work = join(root, 'build');
+const isStagedOnly = process.argv[2] === '--staged';
+const work = isStagedOnly ? resolve(process.argv[3]) : join(root, 'build');
 const compiled = join(work, 'compiled');
 const staged = join(work, 'staged');
-const packed = resolve(root, process.argv[2] ?? 'build/packages');
-const names = readdirSync(join(root, 'packages'));
+const packed = resolve(root, (!isStagedOnly && process.argv[2]) || 'build/packages');
+const names = readdirSync(join(root, 'packages')).filter((name) => name !== 'console' || !isStagedOnly);
 
-for (const folder of [compiled, staged, packed]) rmSync(folder, { recursive: true, force: true });
-mkdirSync(packed, { recursive: true });
+for (const folder of [compiled, staged]) rmSync(folder, { recursive: true, force: true });
 compile();
+if (isStagedOnly) {
+  names.forEach(stage);
+  process.exit(0);
+}
+rmSync(packed, { recursive: true, force: true });
+mkdirSync(packed, { recursive: true });
 const tarballs = {};
 for (const name of names) {
   const manifest = stage(name);
@@ -26,20 +33,22 @@ console.log(JSON.stringify({ tarballs }));
 /** All but the console in one call: they import each other. */
 function compile() {
   const config = join(work, 'tsconfig.json');
-  const include = names.filter((name) => name !== 'console').map((name) => `../packages/${name}/src`);
+  const include = names
+    .filter((name) => name !== 'console')
+    .map((name) => join(root, 'packages', name, 'src'));
   const compilerOptions = {
     noEmit: false,
     declaration: true,
-    rootDir: '../packages',
+    rootDir: join(root, 'packages'),
     outDir: compiled,
     allowImportingTsExtensions: false,
     rewriteRelativeImportExtensions: true,
-    typeRoots: ['../node_modules/@types'],
+    typeRoots: [join(root, 'node_modules/@types')],
   };
   mkdirSync(work, { recursive: true });
   writeFileSync(
     config,
-    JSON.stringify({ extends: '../tsconfig.json', compilerOptions, include, exclude: [] }),
+    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include, exclude: [] }),
   );
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config]);
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { degraded } from '../../packages/cairn/src/engine/define/degraded.ts';
+import { degraded } from '../../packages/cairn/src/engine/define/body-result.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import {
   createTestRuntime,

@@ -4,6 +4,8 @@ export { MAX_ITEMS } from './core/decisions/fan-out.ts';
 export { parseDuration } from './core/duration.ts';
 export type { Json } from './core/encoding/json.ts';
 export { CairnError, type ErrorCode, Fatal, NotApplied, RetryAt } from './core/errors.ts';
+export type { Degraded } from './engine/define/body-result.ts';
+export { degraded, isDegraded } from './engine/define/body-result.ts';
 export {
   type Binding,
   type BindingOptions,
@@ -15,14 +17,12 @@ export {
   type Found,
   type LookupOptions,
 } from './engine/define/capability.ts';
-export { degraded, isDegraded } from './engine/define/degraded.ts';
 export type { MessageEvent, PubsubMessage, PubsubSubscription } from './engine/define/pubsub.ts';
 export type { SlackCommand, SlackSubscription } from './engine/define/slack.ts';
 export type { Workflow } from './engine/define/steps.ts';
 export type {
   Approved,
   ChildResult,
-  Degraded,
   GithubSubscription,
   Handle,
   Needs,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { DEFAULT_RETRY } from '../../../packages/cairn/src/core/decisions/retry.ts';
-import { degraded } from '../../../packages/cairn/src/engine/define/degraded.ts';
+import { degraded } from '../../../packages/cairn/src/engine/define/body-result.ts';
 import type { StepDefinition, Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import type { Handle, StepFactory } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { RetryAt } from '../../../packages/cairn/src/core/errors.ts';
-import { degraded } from '../../../packages/cairn/src/engine/define/degraded.ts';
+import { degraded } from '../../../packages/cairn/src/engine/define/body-result.ts';
 import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
 import { mortal } from '../../support/mortal.ts';
 import { assertStored } from '../../support/soundness.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { isSettled } from '../../../packages/cairn/src/core/run/events.ts';
 import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
-import { degraded } from '../../../packages/cairn/src/engine/define/degraded.ts';
+import { degraded } from '../../../packages/cairn/src/engine/define/body-result.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { From } from '../../../packages/cairn/src/operations/successors/request.ts';

@@ -1,6 +1,6 @@
 /** What the bodies of a program do when they are called: as planned, and it takes them their time. */
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
-import { degraded } from '../../../packages/cairn/src/engine/define/degraded.ts';
+import { degraded } from '../../../packages/cairn/src/engine/define/body-result.ts';
 import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
 import type { Behaviour, BodyPlan, ProgramInput, StepPlan } from './program.ts';
 import { bodyValue, returned } from './values.ts';

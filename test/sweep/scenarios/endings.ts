@@ -1,7 +1,7 @@
 /** What becomes of a failure, and of what was done before the end: onFailure, compensation, time limits, policies. */
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
-import { degraded } from '../../../packages/cairn/src/engine/define/degraded.ts';
+import { degraded } from '../../../packages/cairn/src/engine/define/body-result.ts';
 import type { Policy } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage } from '../scenario.ts';

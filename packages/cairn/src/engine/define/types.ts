@@ -4,6 +4,7 @@ import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import type { OnParentEnd, SuccessorMode } from '../../core/run/events.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
+import type { BodyResult, Recorded } from './body-result.ts';
 import type { Capability } from './capability.ts';
 import type { PubsubSubscription } from './pubsub.ts';
 import type { RetentionOptions } from './retention.ts';
@@ -11,7 +12,6 @@ import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
 
 declare const outputType: unique symbol;
-declare const degradedValue: unique symbol;
 declare const workflowTypes: unique symbol;
 
 /** A step as other steps refer to it; carries the type of its output. */
@@ -70,7 +70,7 @@ export interface StepContext<Input> {
    * A sub-checkpoint: `fn` is called once per name and revision, and later attempts get what it returned. After a
    * crash it may be called again; then the value that was recorded first is the one everybody gets.
    */
-  memo<T>(name: string, fn: () => T | Promise<T>): Promise<T>;
+  memo<T>(name: string, fn: (() => T | Promise<T>) & Recorded<T>): Promise<T>;
   /**
    * Does something outside, once: an attempt that follows gets the recorded answer. The step must declare the capability
    * in `uses`. Calls are told apart by their order; those made at the same time, or in an order that may change, need a
@@ -88,25 +88,16 @@ export interface StepContext<Input> {
   log(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** A result that is worth less than what was asked for; see `degraded`. */
-export interface Degraded<T> {
-  readonly [degradedValue]: true;
-  readonly value: T;
-  readonly reason: string;
-}
-
-type Result<T> = T | Degraded<T> | Promise<T | Degraded<T>>;
-
-export type Body<Input, N extends Needs, T> = (context: StepContext<Input> & Outputs<N>) => Result<T>;
+export type Body<Input, N extends Needs, T> = (context: StepContext<Input> & Outputs<N>) => BodyResult<T>;
 
 /** With `ifSkipped: 'run'` a need may have been skipped, and then is undefined. */
 export type BodyOfOptional<Input, N extends Needs, T> = (
   context: StepContext<Input> & { readonly [K in keyof N]: Outputs<N>[K] | undefined },
-) => Result<T>;
+) => BodyResult<T>;
 
 export type ItemBody<Input, N extends Needs, Item, T> = (
   context: StepContext<Input> & Outputs<N> & { readonly item: Item; readonly index: number },
-) => Result<T>;
+) => BodyResult<T>;
 
 /**
  * What the final failure of a step means: the run fails (default), the step counts as skipped, or it has this value
@@ -309,12 +300,12 @@ export interface StepFactory<Input> {
   map<N extends Needs, Item, T>(
     id: string,
     options: MapOptions<Input, N, Item, T> & { readonly completion: Completion },
-    body: ItemBody<Input, N, Item, T>,
+    body: ItemBody<Input, N, Item, T> & Recorded<T>,
   ): Handle<(T | null)[]>;
   map<N extends Needs, Item, T>(
     id: string,
     options: MapOptions<Input, N, Item, T>,
-    body: ItemBody<Input, N, Item, T>,
+    body: ItemBody<Input, N, Item, T> & Recorded<T>,
   ): Handle<T[]>;
   /** Asks a person, who can approve, approve with a waiver, send steps back with feedback, reject, or halt the run. */
   approval<N extends Needs>(id: string, options: ApprovalOptions<Input, N>): Handle<Approved>;
@@ -335,13 +326,17 @@ export interface StepFactory<Input> {
     id: string,
     options: ChildOptions<Input, N, T, Takes>,
   ): Handle<T>;
-  <T>(id: string, body: Body<Input, Record<never, never>, T>): Handle<T>;
+  <T>(id: string, body: Body<Input, Record<never, never>, T> & Recorded<T>): Handle<T>;
   <N extends Needs, T>(
     id: string,
     options: StepOptions<Input, N, T> & { readonly ifSkipped: 'run' },
-    body: BodyOfOptional<Input, N, T>,
+    body: BodyOfOptional<Input, N, T> & Recorded<T>,
   ): Handle<T>;
-  <N extends Needs, T>(id: string, options: StepOptions<Input, N, T>, body: Body<Input, N, T>): Handle<T>;
+  <N extends Needs, T>(
+    id: string,
+    options: StepOptions<Input, N, T>,
+    body: Body<Input, N, T> & Recorded<T>,
+  ): Handle<T>;
 }
 
 /** Declares that a GitHub event starts this workflow. */

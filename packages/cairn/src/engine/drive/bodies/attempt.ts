@@ -5,7 +5,7 @@ import type { RecordedError } from '../../../core/run/events.ts';
 import type { OpenEffect } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import { isDegraded } from '../../define/degraded.ts';
+import { isDegraded } from '../../define/body-result.ts';
 import type { BodyStep, Context } from '../../define/steps.ts';
 import type { Ask } from '../../effects/wish.ts';
 import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';

@@ -1,0 +1,62 @@
+/** What a body may return: a value that JSON brings back as it was, or one that is worth less than what was asked for. */
+import type { Json } from '../../core/encoding/json.ts';
+
+declare const degradedValue: unique symbol;
+
+/** A result that is worth less than what was asked for; see `degraded`. */
+export interface Degraded<T> {
+  readonly [degradedValue]: true;
+  readonly value: T;
+  readonly reason: string;
+}
+
+export type BodyResult<T> = T | Degraded<T> | Promise<T | Degraded<T>>;
+
+/** What JSON would change on its way to the next step, as far as its type tells. */
+type ChangedByJson =
+  | Date
+  | RegExp
+  | bigint
+  | symbol
+  | ReadonlyMap<unknown, unknown>
+  | ReadonlySet<unknown>
+  | ArrayBuffer
+  | ArrayBufferView
+  | Promise<unknown>;
+
+/** Named in the compiler's error. */
+interface OutputIsNotJson {
+  readonly 'return text, numbers, booleans, null, lists and plain objects': never;
+}
+
+/** The same type with something in place of each part that would not come back from JSON; the compiler looks as deep as it must. */
+type Kept<T> = unknown extends T
+  ? T
+  : T extends Json
+    ? T
+    : T extends ChangedByJson
+      ? OutputIsNotJson
+      : T extends object
+        ? { [K in keyof T]: Kept<T[K]> }
+        : T;
+
+/** Asked of a body beside its own type, so that what is refused is told where it stands. What has no known type is checked when the step ends. */
+export type Recorded<T> = [T] extends [Kept<T>] ? unknown : OutputIsNotJson;
+
+class DegradedResult {
+  readonly value: unknown;
+  readonly reason: string;
+  constructor(value: unknown, reason: string) {
+    this.value = value;
+    this.reason = reason;
+  }
+}
+
+/** Returned by a body: the step ends as `degraded` with this value. */
+export function degraded<T>(value: T, reason: string): Degraded<T> {
+  return new DegradedResult(value, reason) as unknown as Degraded<T>;
+}
+
+export function isDegraded(result: unknown): result is Degraded<unknown> {
+  return result instanceof DegradedResult;
+}
