@@ -1,8 +1,7 @@
 /** Runs the trials of a test file: all its seeds, as many as the environment variable SEEDS says, or the one that SEED names. */
 import { expect, test } from '@jest/globals';
-import type { EventType } from '../../packages/cairn/src/core/run/events.ts';
 import type { Repertoire } from './data/generate.ts';
-import { trial } from './trial.ts';
+import { type Met, trial } from './trial.ts';
 
 export interface Seeds {
   readonly from: number;
@@ -11,7 +10,7 @@ export interface Seeds {
   readonly also?: readonly number[];
   readonly repertoire: Repertoire;
   /** What must have happened to some of them: seeds that meet with nothing show nothing. */
-  readonly meet: readonly EventType[];
+  readonly meet: readonly Met[];
 }
 
 /** One quiet core needs a few seconds of it. */
@@ -28,7 +27,7 @@ export function everySeed({ from, count, also = [], repertoire, meet }: Seeds): 
         return;
       }
       const ends: string[] = [];
-      const met = new Set<EventType>();
+      const met = new Set<Met>();
       for (const seed of seeds) {
         const outcome = await trial({ seed, repertoire });
         ends.push(...outcome.ends);

@@ -10,6 +10,16 @@ describe('programs of all kinds of steps', () => {
       maxSteps: 10,
       extras: true,
     },
-    meet: ['wait_expired', 'signal_received', 'feedback_given', 'step_compensated', 'orphan_detected'],
+    meet: [
+      'wait_expired',
+      'signal_received',
+      'feedback_given',
+      'step_compensated',
+      'orphan_detected',
+      'suspend_requested',
+      'continue_requested',
+      'polled',
+      'failed_from_outside',
+    ],
   });
 });

@@ -92,7 +92,7 @@ function lostAlone(events: readonly RunEvent[]): number {
     events.flatMap((event) => (event.type === 'run_claimed' && event.data.alone ? event.data.epoch : [])),
   );
   return events.filter((event) => {
-    if (event.type === 'orphan_detected') return alone.has(event.data.epoch);
+    if (event.type === 'orphan_detected' || event.type === 'worker_lost') return alone.has(event.data.epoch);
     if (event.type !== 'run_released' || event.data.reason !== 'shutdown') return false;
     return alone.has(event.writer?.epoch ?? -1) && (event.data.interrupted?.length ?? 0) > 0;
   }).length;

@@ -2,7 +2,7 @@
  * One trial: a program drawn from a seed is run where everything goes wrong that may, must come to its end, and is
  * judged. What fails says how to repeat it, with the program and the journals.
  */
-import type { EventType } from '../../packages/cairn/src/core/run/events.ts';
+import type { EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
 import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
@@ -13,8 +13,8 @@ import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';
 import { Cluster } from './chaos/cluster.ts';
-import { planCancel, planPause, planStart } from './chaos/operators.ts';
-import { People } from './chaos/people.ts';
+import { planCancel, planPause, planStart, planSuspension } from './chaos/operators.ts';
+import { FAILS, People } from './chaos/people.ts';
 import { WatchedStage } from './chaos/stage.ts';
 import { drawTrouble, LEASE_MS, type Trouble } from './chaos/trouble.ts';
 import type { Sabotage } from './chaos/worker.ts';
@@ -45,12 +45,17 @@ const MAX_TURNS = 20_000;
 /** Longer than all waits of any of these programs one after the other. */
 const MAX_MS = 400 * 24 * 3_600_000;
 const TENANT = 't1';
+/** Share of trials in which an operator suspends a run. */
+const SUSPENDED = 0.15;
+
+/** An event of a journal, or what one of them says besides. */
+export type Met = EventType | 'polled' | 'failed_from_outside';
 
 export interface TrialOutcome {
   /** Of each run. */
   readonly ends: readonly string[];
   /** All that happened to any of them. */
-  readonly met: ReadonlySet<EventType>;
+  readonly met: ReadonlySet<Met>;
   readonly redeploys: ReadonlySet<string>;
   /** The most that a dispatch has kept of outputs at a time. */
   readonly mostBytes: number;
@@ -143,6 +148,8 @@ class Trial {
     planStart(outside, this.#program, seed);
     if (this.#trouble.cancels) planCancel(outside);
     if (this.#trouble.pauses) planPause(outside, this.#program);
+    const more = new Draw(seed * 7_919 + 13);
+    if (more.chance(SUSPENDED)) planSuspension({ ...outside, draw: more });
   }
 
   async run(): Promise<void> {
@@ -168,12 +175,12 @@ class Trial {
   async judge(): Promise<TrialOutcome> {
     const { db } = this.#world;
     const ends: string[] = [];
-    const met = new Set<EventType>();
+    const met = new Set<Met>();
     for (const [runId, run] of db.runs) {
       assertLively(run.events);
       const state = assertStored(db, runId, this.#movedTo.get(runId));
       const program = this.#programs.get(state.type) as Program;
-      for (const { type } of run.events) met.add(type);
+      for (const event of run.events) for (const what of metIn(event)) met.add(what);
       const resultText = await this.#resultOf(run);
       const mayBeCancelled = this.#mayBeCancelled(state);
       const mayLackPlan = this.#redeploys !== undefined;
@@ -233,4 +240,12 @@ class Trial {
       return proceed();
     });
   }
+}
+
+function metIn(event: RunEvent): Met[] {
+  const { type, data } = event;
+  if (type === 'step_retry_scheduled' && data.polled) return [type, 'polled'];
+  if (type === 'wait_resolved' && data.signalId?.startsWith(`${FAILS} `))
+    return [type, 'failed_from_outside'];
+  return [type];
 }

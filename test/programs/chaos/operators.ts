@@ -8,6 +8,7 @@ import {
   unpauseWorkflow,
 } from '../../../packages/cairn/src/operations/runtime/pause-workflow.ts';
 import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
+import { continueRun, suspendRun } from '../../../packages/cairn/src/operations/suspend-run.ts';
 import type { Draw } from '../data/draw.ts';
 import type { Program, ProgramInput } from '../data/program.ts';
 import type { Cluster } from './cluster.ts';
@@ -60,6 +61,36 @@ export function planCancel({ cluster, db, draw, tenantId }: Installation): void 
     },
   });
 }
+
+/** Suspends a run that is there by then, its own or a child's, for up to two hours. */
+export function planSuspension({ cluster, db, draw, tenantId }: Installation): void {
+  const at = cluster.now + (draw.chance(0.7) ? draw.below(20_000) : draw.below(DAY));
+  const which = draw.random.unit();
+  cluster.plan(at, {
+    label: 'suspend',
+    work: async (deps) => {
+      const runs = [...db.runs.keys()];
+      const runId = runs[Math.floor(which * runs.length)];
+      if (runId === undefined) return;
+      const request = { runId, tenantId, actor: 'o1', reason: 'to look first' };
+      const isHeld = await suspendRun(deps, request).then(
+        () => true,
+        (error) => {
+          if (!(error instanceof CairnError) || !ENDING.has(error.code)) throw error;
+          return false;
+        },
+      );
+      if (!isHeld) return;
+      cluster.plan(cluster.now + draw.below(120 * MINUTE), {
+        label: 'continue',
+        work: async (later) => void (await continueRun(later, request)),
+      });
+    },
+  });
+}
+
+/** Refusals of a suspension: the run has ended, or is about to. */
+const ENDING: ReadonlySet<string> = new Set(['RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION']);
 
 /** Holds the workflow, or all of them, for up to two hours. */
 export function planPause({ cluster, draw }: Installation, program: Program): void {

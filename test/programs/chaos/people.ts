@@ -11,6 +11,7 @@ import type { MemoryDatabase, RunDocuments } from '../../../packages/cairn/src/m
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
+import { failWait } from '../../../packages/cairn/src/operations/events/fail-wait.ts';
 import { signalRun } from '../../../packages/cairn/src/operations/events/signal-run.ts';
 import type { Draw } from '../data/draw.ts';
 import { feedbackOf, waiverOf } from '../data/predict.ts';
@@ -39,6 +40,8 @@ const TOO_LATE_MS = 10 * MINUTE;
 /** Before an early event is forgotten, by every clock. */
 const STILL_KEPT_MS = 23 * 60 * MINUTE;
 const REPEATS = 0.2;
+/** Begins the id by which a journal knows that a wait was failed from outside. */
+export const FAILS = 'fail';
 
 /** Refusals that tell somebody he was too late: others, or the end of the run, were faster. */
 const TOO_LATE = new Set([
@@ -118,6 +121,10 @@ export class People {
     // One that is too late for this question would be early for the next.
     const tooEarly = plan.delivery === 'late' && this.#isSentBack(snapshot, plan);
     if (plan.delivery === 'never' || lies || tooEarly) return;
+    if (plan.delivery === 'failed') {
+      this.#fail(snapshot, wait, this.#soon);
+      return;
+    }
     const at = plan.delivery === 'late' ? (wait.dueAt ?? 0) + TOO_LATE_MS : this.#soon;
     this.#send(snapshot, plan, { eventId, at });
   }
@@ -169,6 +176,16 @@ export class People {
     };
     cluster.plan(at, job);
     if (draw.chance(REPEATS)) cluster.plan(at + draw.below(30 * MINUTE), job);
+  }
+
+  #fail({ id: runId }: RunState, wait: Wait, at: number): void {
+    const { tenantId, draw, cluster } = this.#outside;
+    const { stepId } = wait.execution;
+    const request = { runId, tenantId, stepId, reason: 'as planned', actor: 's1' };
+    const work: Job['work'] = (deps) =>
+      unlessTooLate(failWait(deps, { ...request, requestId: `${FAILS} ${runId} ${wait.id}` }));
+    cluster.plan(at, { label: `fail ${wait.id}`, work });
+    if (draw.chance(REPEATS)) cluster.plan(at + draw.below(30 * MINUTE), { label: `fail ${wait.id}`, work });
   }
 
   #isAsked(runId: string, { id }: StepPlan): boolean {

@@ -64,6 +64,10 @@ export class WatchedStage implements Stage {
     }
   }
 
+  now(): number {
+    return this.#surroundings().clock.now();
+  }
+
   heedsSignal(): boolean {
     return this.#draw.chance(0.5);
   }

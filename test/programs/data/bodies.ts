@@ -1,5 +1,5 @@
 /** What the bodies of a program do when they are called: as planned, and it takes them their time. */
-import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { Fatal, RetryAt } from '../../../packages/cairn/src/core/errors.ts';
 import { degraded } from '../../../packages/cairn/src/engine/define/body-result.ts';
 import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
 import type { Behaviour, BodyPlan, ProgramInput, StepPlan } from './program.ts';
@@ -15,6 +15,8 @@ export interface Stage {
   fresh(): number;
   /** A body got this from its memo. */
   recalled(body: Beginning, value: number): void;
+  /** The time as a body knows it, epoch ms. */
+  now(): number;
   /** Half of the bodies that hang do not heed their signal. */
   heedsSignal(): boolean;
 }
@@ -30,6 +32,9 @@ export type Context = StepContext<ProgramInput> & { readonly index?: number };
 
 /** Longer than any body takes that does not hang, everything standing still meanwhile included. */
 export const BODY_TIMEOUT = '60s';
+
+/** The later of several polls come in less and less of a hurry. */
+const POLL_MS = 20_000;
 
 interface Sight {
   readonly plan: StepPlan;
@@ -53,7 +58,10 @@ export async function perform(
   }
   await stage.spend(signal);
   signal.throwIfAborted();
-  const behaviour = behaviourAt(body, attempt);
+  const polls = plan.kind === 'step' ? (plan.polls ?? 0) : 0;
+  // In the past as well: then at once.
+  if (attempt <= polls) throw new RetryAt(stage.now() + POLL_MS * (attempt - 2));
+  const behaviour = behaviourAt(body, attempt - polls);
   const value = bodyValue(plan, input, { needs, feedback, ...(index === undefined ? {} : { index }) });
   switch (behaviour) {
     case 'ok':

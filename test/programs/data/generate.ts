@@ -25,16 +25,19 @@ const HOUR = 3_600_000;
 const MAX_DEPTH = 2;
 
 export function generate(seed: number, repertoire: Repertoire): Program {
-  return new Generator(new Draw(seed), repertoire).program(`p${seed}`, 0);
+  return new Generator(new Draw(seed), new Draw(seed * 7_919 + 11), repertoire).program(`p${seed}`, 0);
 }
 
 class Generator {
   readonly #draw: Draw;
+  /** What was added later is drawn from it, so that the rest of each program is what it was. */
+  readonly #more: Draw;
   readonly #repertoire: Repertoire;
   #sendsBack = false;
 
-  constructor(draw: Draw, repertoire: Repertoire) {
+  constructor(draw: Draw, more: Draw, repertoire: Repertoire) {
     this.#draw = draw;
+    this.#more = more;
     this.#repertoire = repertoire;
   }
 
@@ -111,7 +114,7 @@ class Generator {
           [1, 'late'],
           [1, 'never'],
         ]);
-        return { ...any, kind, delivery };
+        return { ...any, kind, delivery: this.#more.chance(0.1) ? 'failed' : delivery };
       }
       case 'child':
         return this.#child(any, depth);
@@ -131,8 +134,17 @@ class Generator {
       memo: draw.chance(0.15),
       policy: this.#policy(),
       body: idempotent ? this.#body(8, maxAttempts, BODY) : once,
+      ...(idempotent ? this.#polls() : {}),
       ...this.#compensation(maxAttempts),
     };
+  }
+
+  #waits(otherwise: 'cancel' | 'abandon'): ChildPlan['onParentEnd'] {
+    return this.#more.chance(0.35) ? 'wait' : otherwise;
+  }
+
+  #polls(): { polls?: number } {
+    return this.#more.chance(0.15) ? { polls: this.#more.between(0, 6) } : {};
   }
 
   #body(failing: number, maxAttempts: number, behaviours: readonly Behaviour[]): BodyPlan {
@@ -205,7 +217,7 @@ class Generator {
         program,
         ...this.#fanOut(copies ?? 1),
         ...(copies === undefined ? {} : { copies }),
-        onParentEnd: draw.pick(['cancel', 'abandon', 'wait'] as const),
+        onParentEnd: this.#waits(draw.pick(['cancel', 'abandon'] as const)),
       };
       const { ends } = predict(program, { path: '', salt: 0 });
       const conditional = program.steps.some(({ when }) => when === 'odd');

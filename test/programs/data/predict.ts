@@ -169,7 +169,8 @@ function fateOf(plan: StepPlan, sight: Sight): Fate {
     case 'sleep':
       return { outcome: 'succeeded', output: null };
     case 'event':
-      if (plan.delivery === 'never' || plan.delivery === 'late') return failure(plan);
+      if (plan.delivery === 'never' || plan.delivery === 'late' || plan.delivery === 'failed')
+        return failure(plan);
       return { outcome: 'succeeded', output: eventData(plan, sight.input) };
     case 'approval': {
       const answer = plan.answer === 'nobody' ? plan.onExpiry : plan.answer;

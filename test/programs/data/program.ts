@@ -31,6 +31,8 @@ export interface PlainPlan extends AnyPlan {
   readonly idempotent: boolean;
   readonly memo: boolean;
   readonly policy: 'none' | 'allow' | 'deny';
+  /** It polls, and so many attempts find that its condition does not hold; absent: it does not poll. */
+  readonly polls?: number;
   /** It may perform an action, which none of these bodies does. */
   readonly uses?: true;
   readonly compensate?: BodyPlan;
@@ -69,8 +71,11 @@ export interface ApprovalPlan extends AnyPlan {
 
 export interface EventPlan extends AnyPlan {
   readonly kind: 'event';
-  /** `early`: before the run can have asked. `late`: after the time-out. A signal goes to the run itself. */
-  readonly delivery: 'early' | 'on_time' | 'late' | 'never' | 'signal' | 'early_signal';
+  /**
+   * `early`: before the run can have asked. `late`: after the time-out. A signal goes to the run itself. `failed`: its sender says
+   * that it will not come.
+   */
+  readonly delivery: 'early' | 'on_time' | 'late' | 'never' | 'signal' | 'early_signal' | 'failed';
 }
 
 export interface ChildPlan extends AnyPlan, FanOutPlan {

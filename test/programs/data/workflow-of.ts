@@ -27,6 +27,8 @@ const UNUSED = defineCapability({
   request: z.object({}),
   response: z.object({}),
 });
+/** Longer than a trial takes. */
+const POLL_WITHIN = '1000d';
 const SNAPPY = { initialMs: 500, factor: 4, capMs: 30_000 };
 
 export function workflowOf(program: Program, stage: Stage, planVersion = 1): Workflow {
@@ -122,6 +124,7 @@ function bodyOptions(plan: PlainPlan | MapPlan, maxAttempts: number, stage: Stag
     retry: { ...SNAPPY, maxAttempts },
     ...(plan.kind === 'step' ? { idempotent: plan.idempotent } : {}),
     ...(plan.kind === 'step' && plan.policy !== 'none' ? { policy: () => verdict(plan.policy) } : {}),
+    ...(plan.kind === 'step' && plan.polls !== undefined ? { poll: { within: POLL_WITHIN } } : {}),
     ...(plan.kind === 'step' && plan.uses ? { uses: [UNUSED] } : {}),
     ...(compensate ? { compensate: (context: object) => undo(compensate, context as Context, stage) } : {}),
   };

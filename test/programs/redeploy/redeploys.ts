@@ -105,6 +105,13 @@ export class Redeploys {
       this.failure ??= error;
       throw error;
     };
-    return { spend: async () => fail(), began: fail, fresh: fail, recalled: fail, heedsSignal: fail };
+    return {
+      spend: async () => fail(),
+      began: fail,
+      fresh: fail,
+      recalled: fail,
+      now: fail,
+      heedsSignal: fail,
+    };
   }
 }
