@@ -94,7 +94,10 @@ function lostAlone(events: readonly RunEvent[]): number {
   return events.filter((event) => {
     if (event.type === 'orphan_detected' || event.type === 'worker_lost') return alone.has(event.data.epoch);
     if (event.type !== 'run_released' || event.data.reason !== 'shutdown') return false;
-    return alone.has(event.writer?.epoch ?? -1) && (event.data.interrupted?.length ?? 0) > 0;
+    const epoch = event.writer?.epoch ?? -1;
+    // A body that had ended by then may have been why it was shut down.
+    const ranABody = events.some(({ type, writer }) => type === 'step_started' && writer?.epoch === epoch);
+    return alone.has(epoch) && ((event.data.interrupted?.length ?? 0) > 0 || ranABody);
   }).length;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { intercept } from '../../support/intercept.ts';
 import type { Sabotage } from '../chaos/worker.ts';
-import { trial } from './trial.ts';
+import { ASKED_FIRST, trial } from './trial.ts';
 
 /** A quiet core needs two hundredths of a second for each; the full size is asked for by SEEDS. */
 const SEEDS = 100;
@@ -40,6 +40,7 @@ const MEET = [
   'settled failed',
   'settled in_doubt',
   'settled blocked',
+  ASKED_FIRST,
   'settled reused',
   'orphan_detected',
   'replay_started',

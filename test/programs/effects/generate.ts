@@ -1,20 +1,29 @@
 /** Draws a program whose bodies act outside. */
 import { Draw } from '../data/draw.ts';
-import { type ActionPlan, type BodyPlan, NATURES, type Program, type StepPlan } from './plan.ts';
+import { type ActionPlan, ASKED_FIRST, type BodyPlan, NATURES, type Program, type StepPlan } from './plan.ts';
 
 const MAX_STEPS = 4;
 const MAX_ACTIONS = 4;
 
 export function generate(seed: number): Program {
-  return program(new Draw(seed), `a${seed}`, 0);
+  return program({ draw: new Draw(seed), more: new Draw(seed * 7_919 + 17) }, `a${seed}`, 0);
 }
 
-function program(draw: Draw, type: string, depth: number): Program {
+interface Draws {
+  readonly draw: Draw;
+  /** What was added later is drawn from it, so that the rest of each program is what it was. */
+  readonly more: Draw;
+}
+
+function program(draws: Draws, type: string, depth: number): Program {
+  const { draw, more } = draws;
   const steps: StepPlan[] = [];
   const count = draw.between(1, depth === 0 ? MAX_STEPS : 2);
   // A few natures in each program, so that the same one is met in more than one place.
-  const natures = Array.from({ length: 3 }, () => draw.below(NATURES.length));
-  for (let i = 0; i < count; i += 1) steps.push(step(draw, { id: `${type}-s${i}`, steps, depth, natures }));
+  const natures = Array.from({ length: 3 }, () => draw.below(ASKED_FIRST)).map((nature) =>
+    more.chance(0.15) ? nature + ASKED_FIRST : nature,
+  );
+  for (let i = 0; i < count; i += 1) steps.push(step(draws, { id: `${type}-s${i}`, steps, depth, natures }));
   return { type, steps };
 }
 
@@ -25,7 +34,8 @@ interface Where {
   readonly natures: readonly number[];
 }
 
-function step(draw: Draw, { id, steps, depth, natures }: Where): StepPlan {
+function step(draws: Draws, { id, steps, depth, natures }: Where): StepPlan {
+  const { draw } = draws;
   const kind = draw.weighted<StepPlan['kind']>([
     [6, 'step'],
     [2, 'map'],
@@ -42,17 +52,20 @@ function step(draw: Draw, { id, steps, depth, natures }: Where): StepPlan {
     onFailure: draw.chance(0.8) ? ('fail' as const) : ('skip' as const),
   };
   if (kind === 'child') {
-    return { ...common, bodies: [], idempotent: true, child: program(draw, `${id}-c`, depth + 1) };
+    return { ...common, bodies: [], idempotent: true, child: program(draws, `${id}-c`, depth + 1) };
   }
   const bodies = Array.from({ length: kind === 'map' ? draw.between(1, 3) : 1 }, () => body(draw, natures));
   const compensate = draw.chance(0.3)
     ? { compensate: { ...body(draw, natures), end: 'returns' as const } }
     : {};
   const all = [...bodies, ...('compensate' in compensate ? [compensate.compensate] : [])];
-  const asksFirst = all.some(({ actions }) =>
-    actions.some(({ nature }) => NATURES[nature]?.replayPolicy === 'require_human'),
-  );
-  return { ...common, bodies, idempotent: asksFirst || draw.chance(0.93), ...compensate };
+  const natureIs = (asks: (nature: (typeof NATURES)[number]) => boolean | undefined) =>
+    all.some(({ actions }) =>
+      actions.some(({ nature }) => asks(NATURES[nature] as (typeof NATURES)[number])),
+    );
+  const asksAgain = natureIs(({ replayPolicy }) => replayPolicy === 'require_human');
+  const asksFirst = natureIs(({ requiresConfirmation }) => requiresConfirmation);
+  return { ...common, bodies, idempotent: asksAgain || draw.chance(0.93) || asksFirst, ...compensate };
 }
 
 function body(draw: Draw, natures: readonly number[]): BodyPlan {

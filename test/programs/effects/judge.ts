@@ -26,6 +26,7 @@ export function judge(judged: Judged): void {
   assertOncePerKey(receiver);
   assertOncePerLineage(judged, rows);
   assertAsked(receiver, rows);
+  assertConfirmed(receiver, rows);
   for (const run of db.runs.values()) {
     assertEnd(judged, run);
     assertDone(judged, run);
@@ -87,11 +88,27 @@ function assertAsked(receiver: Receiver, rows: readonly EffectRecord[]): void {
     if (nature?.idempotency === 'required') continue;
     const words = ofKey.filter(
       ({ blockedBy, resolution }) =>
-        blockedBy !== 'policy' && resolution && resolution.outcome !== 'recorded' && isPerson(resolution.by),
+        blockedBy !== 'policy' &&
+        blockedBy !== 'confirmation' &&
+        resolution &&
+        resolution.outcome !== 'recorded' &&
+        isPerson(resolution.by),
     );
     const { sent, refused, missed } = receiver.countOf(key);
     const may = 1 + refused + missed + words.length;
     expect(sent <= may, `${ofKey[0]?.requestText} was called ${sent} times, with reason for ${may}`);
+  }
+}
+
+/** What asks a person first is not called before somebody has said so. */
+function assertConfirmed(receiver: Receiver, rows: readonly EffectRecord[]): void {
+  for (const [key, ofKey] of Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey)) {
+    const nature = NATURES[Number(ofKey[0]?.capabilityId.slice('outside.act'.length))];
+    if (!nature?.requiresConfirmation || receiver.countOf(key).sent === 0) continue;
+    const isConfirmed = ofKey.some(
+      ({ resolution }) => resolution?.outcome === 're-execute' && isPerson(resolution.by),
+    );
+    expect(isConfirmed, `${ofKey[0]?.requestText} was called, and nobody had confirmed it`);
   }
 }
 

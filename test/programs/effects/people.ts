@@ -131,12 +131,13 @@ export class People {
     const row = db.effects.get(effectId)?.record;
     if (!row) throw new Error(`nobody has row ${effectId}, of which run ${runId} asks`);
     // Whoever knows that something is on its way waits for what becomes of it.
-    if (row.blockedBy !== 'policy' && receiver.isUnderWay(row.idempotencyKey)) {
+    const isPermission = row.blockedBy === 'policy' || row.blockedBy === 'confirmation';
+    if (!isPermission && receiver.isUnderWay(row.idempotencyKey)) {
       return this.#resolve(runId, effectId, cluster.now + MINUTE);
     }
     const isEnded = isOver(this.#stateOf(runId));
     const outcome = row.resolution?.outcome ?? (isEnded ? this.#truthAtEnd(row) : this.#truth(row));
-    const found = row.blockedBy === 'policy' ? undefined : receiver.find(row.idempotencyKey);
+    const found = isPermission ? undefined : receiver.find(row.idempotencyKey);
     const result = outcome === 'recorded' && found ? { result: { serial: found.serial } } : {};
     if (outcome === 'failed' && !isEnded) this.failed.add(runId);
     if (outcome === 're-execute' && row.blockedBy === 'policy') {
@@ -166,6 +167,7 @@ export class People {
         [1, 'failed'],
       ]);
     }
+    if (blockedBy === 'confirmation') return draw.chance(0.9) ? 're-execute' : 'failed';
     if (receiver.find(idempotencyKey)) return 'recorded';
     return draw.chance(0.85) ? 're-execute' : 'failed';
   }

@@ -69,8 +69,8 @@ export function* allPrograms(program: Program): Generator<Program> {
   for (const { child } of program.steps) if (child) yield* allPrograms(child);
 }
 
-/** Natures of every kind, in an order that a plan can name them by. */
-export const NATURES: readonly Nature[] = (['required', 'optional', 'not_supported'] as const).flatMap(
+/** Natures of every kind but those that ask a person first. */
+const UNASKED: readonly Nature[] = (['required', 'optional', 'not_supported'] as const).flatMap(
   (idempotency) =>
     (['use_recorded_result', 'reexecute', 'require_human'] as const).flatMap((replayPolicy, i) =>
       [true, false].map((withLookup) => ({
@@ -81,3 +81,12 @@ export const NATURES: readonly Nature[] = (['required', 'optional', 'not_support
       })),
     ),
 );
+
+/** How far behind each nature that is not asked about first the same one lies that is. */
+export const ASKED_FIRST = UNASKED.length;
+
+/** In an order that a plan can name them by. */
+export const NATURES: readonly Nature[] = [
+  ...UNASKED,
+  ...UNASKED.map((nature) => ({ ...nature, requiresConfirmation: true })),
+];

@@ -63,6 +63,9 @@ export async function trial(options: TrialOptions): Promise<TrialOutcome> {
   }
 }
 
+/** What a lineage met with in which a person was asked before the first call. */
+export const ASKED_FIRST = 'asked first';
+
 class Trial {
   readonly #seed: number;
   readonly #program: Program;
@@ -155,6 +158,8 @@ class Trial {
     const { db } = this.#world;
     const ends: string[] = [];
     const met = new Set<string>();
+    for (const { record } of db.effects.values())
+      if (record.blockedBy === 'confirmation') met.add(ASKED_FIRST);
     for (const [runId, { events }] of db.runs) {
       const { status } = assertStored(db, runId, this.#movedTo.get(runId));
       ends.push(status);
