@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { type MovableClock, movableClock } from '@cairn/local-kit/time/clock';
+import { Closing } from './closing.ts';
 import { type ControlPort, startControlPort } from './control/control.ts';
 import { controlRoutes } from './control/routes.ts';
 import { writeAddress } from './data-dir/address.ts';
@@ -131,16 +132,16 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FIREBASE_TOOLS_WORKER = fileURLToPath(new URL('./emulators/worker.ts', import.meta.url));
 
 export async function startLocalCloud(options: LocalCloudOptions): Promise<LocalCloud> {
-  const stack = new AsyncDisposableStack();
+  const stack = new Closing();
   try {
     return await start(options, stack);
   } catch (error) {
-    await stack.disposeAsync();
+    await stack.close();
     throw error;
   }
 }
 
-async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): Promise<LocalCloud> {
+async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalCloud> {
   const setting = settingOf(options, stack);
   const { projectId, clock, dir, dev, log } = setting;
   const servers = await startStandIns(
@@ -246,7 +247,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
       servers.tasks?.quiesce();
       servers.pubsub.local?.quiesce();
       stopping ??= Promise.all([gateway.stop(GRACE_MS), site?.stop(GRACE_MS), host.stop()]).then(() =>
-        stack.disposeAsync(),
+        stack.close(),
       );
       return stopping;
     },
@@ -254,7 +255,7 @@ async function start(options: LocalCloudOptions, stack: AsyncDisposableStack): P
 }
 
 /** What the surroundings, the options and the data directory say, with a clock that goes on where it was left. */
-function settingOf(options: LocalCloudOptions, stack: AsyncDisposableStack): Setting {
+function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
   const outside = { ...process.env, ...options.env };
   const log = options.log ?? ((line: string) => process.stderr.write(`cairn: ${line}\n`));
   const clock = movableClock(Date.now);
@@ -368,7 +369,7 @@ async function openControl(
 }
 
 /** The directory, made and locked; undefined in memory mode. */
-function openDataDir(data: string, stack: AsyncDisposableStack): string | undefined {
+function openDataDir(data: string, stack: Closing): string | undefined {
   if (data === 'memory') return undefined;
   const dir = resolve(data);
   mkdirSync(dir, { recursive: true, mode: 0o700 });

@@ -10,6 +10,7 @@ import type { MovableClock } from '@cairn/local-kit/time/clock';
 import type { PubsubServer } from '@cairn/local-pubsub/server';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
 import { startTasksServer, type TasksServer } from '@cairn/local-tasks/server';
+import type { Closing } from './closing.ts';
 import type { ControlledFirestore } from './control/routes.ts';
 import type { DevValues } from './data-dir/dev-values.ts';
 import type { OutsideServer } from './outside/server.ts';
@@ -18,7 +19,7 @@ interface ServerContext {
   readonly dir: string | undefined;
   readonly acceptDamage: boolean;
   readonly clock: MovableClock;
-  readonly stack: AsyncDisposableStack;
+  readonly stack: Closing;
   /** Left out: a free one. */
   readonly port?: number;
 }

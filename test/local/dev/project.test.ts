@@ -162,6 +162,8 @@ describe('a change of a file', () => {
     ['node_modules/zod/index.js', 'none', 'none', 'none'],
     ['.git/index.js', 'none', 'none', 'none'],
     ['README.md', 'none', 'none', 'none'],
+    ['package-lock.json', 'none', 'none', 'none'],
+    ['package.json', 'reload', 'none', 'none'],
     ['../other/index.js', 'none', 'none', 'none'],
   ])('%s: served as it is → %s, built → %s, built by its own watcher → %s', (path, plain, built, watched) => {
     const at = `/shop/functions/${path}`.replace('functions/../', '');

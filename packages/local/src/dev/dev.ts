@@ -3,6 +3,7 @@
  * what is built, checked, served and told. Resolves when everything has ended.
  */
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { watch } from 'chokidar';
 import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
@@ -47,14 +48,14 @@ const FILES: Files = { exists: existsSync, read: (path) => readFileSync(path, 'u
 /** An editor's moves are over by then; more would be felt. */
 const QUIET_MS = 40;
 const MOST_MS = 500;
-/** A body under way when its workers are replaced has the longest time that a drive has. */
+/** For requests that workers have in hand when they are replaced: as long as a function may take. */
 const GRACE_MS = 1_800_000;
 
 /** @throws DevProblem */
 export async function dev(options: DevOptions): Promise<void> {
   const root = projectFolder(resolve(options.folder), FILES);
   const codebases = codebasesOf(root, options.codebases, FILES);
-  assertInstalled(root, codebases);
+  assertInstalled(codebases);
   const ports = portsFrom(options.port);
   await assertFree(ports);
   await using session = new Session(options, { root, codebases, ports });
@@ -78,6 +79,7 @@ class Session implements AsyncDisposable {
   readonly #closing: (() => Promise<unknown>)[] = [];
   /** The last reload of a codebase: an earlier one that fails since a later one took its place is no failure. */
   readonly #reloads = new Map<string, number>();
+  readonly #madeUp = new Set<string>();
   #cloud: LocalCloud | undefined;
 
   constructor(options: DevOptions, project: Project) {
@@ -143,13 +145,7 @@ class Session implements AsyncDisposable {
       log: (message) => this.#tell('cairn', { severity: 'INFO', message, fields: {} }),
       onNotLoaded: (codebase, error) => void this.#tellNotLoaded(codebase, error, []),
       onPlansChanged: (message) => this.#tellEvent('plans_changed', message, {}, 'WARNING'),
-      onMadeUp: (secrets) =>
-        this.#tellEvent(
-          'secrets_made_up',
-          `no value in .secret.local, so one is made up: ${secrets.join(', ')}`,
-          { secrets },
-          'WARNING',
-        ),
+      onMadeUp: (secrets) => this.#tellMadeUp(secrets),
     });
     return starting.catch((error: unknown) => {
       if (!(error instanceof DataDirBusyError)) throw error;
@@ -239,6 +235,15 @@ class Session implements AsyncDisposable {
     return envOf(codebase.folder, this.#projectId, FILES);
   }
 
+  /** Each once: a codebase says it whenever it is loaded. */
+  #tellMadeUp(secrets: readonly string[]): void {
+    const news = secrets.filter((name) => !this.#madeUp.has(name));
+    if (news.length === 0) return;
+    for (const name of news) this.#madeUp.add(name);
+    const message = `no value in .secret.local, so one is made up: ${news.join(', ')}`;
+    this.#tellEvent('secrets_made_up', message, { secrets: news }, 'WARNING');
+  }
+
   #placesOf(paths: readonly string[]): string {
     return paths.map((path) => path.replace(`${this.#project.root}/`, '')).join(', ');
   }
@@ -257,16 +262,18 @@ class Session implements AsyncDisposable {
 }
 
 /** @throws DevProblem NOT_INSTALLED */
-function assertInstalled(root: string, codebases: readonly DevCodebase[]): void {
-  const missing = codebases.find(
-    ({ folder }) => ![folder, root].some((one) => existsSync(join(one, 'node_modules'))),
-  );
-  if (missing === undefined) return;
-  throw new DevProblem(
-    'NOT_INSTALLED',
-    `the packages of the codebase '${missing.name}' are not installed`,
-    `Run: npm --prefix ${missing.folder} install`,
-  );
+function assertInstalled(codebases: readonly DevCodebase[]): void {
+  for (const { name, folder, dependencies } of codebases) {
+    const places = createRequire(join(folder, 'package.json')).resolve.paths('any') ?? [];
+    const isThere = (one: string) => places.some((place) => existsSync(join(place, one)));
+    const missing = dependencies.find((one) => !isThere(one));
+    if (missing === undefined) continue;
+    throw new DevProblem(
+      'NOT_INSTALLED',
+      `the package '${missing}', which the codebase '${name}' needs, is not installed`,
+      `Run: npm --prefix ${folder} install`,
+    );
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -46,7 +46,7 @@ const LEFT_OUT = new Set([
   'epoch',
 ]);
 /** Events that say nothing to somebody who watches steps. */
-const SILENT = new Set(['run_claimed', 'run_checkpoint']);
+const SILENT = new Set(['run_claimed', 'run_checkpoint', 'runs_sampled']);
 
 export interface Shown {
   /** Who says it: a codebase, the type check or a build of one, or `cairn`. */

@@ -18,6 +18,8 @@ export interface DevCodebase {
   readonly folder: string;
   /** Absolute path of the module whose exports are served. */
   readonly module: string;
+  /** Names of the packages that it needs. */
+  readonly dependencies: readonly string[];
   /** It depends on Cairn, so it has workers for bodies. */
   readonly hasCairn: boolean;
   /** Undefined: Node runs its sources as they are. */
@@ -97,7 +99,7 @@ function codebaseIn(name: string, folder: string, files: Files): DevCodebase {
   const scripts = isMembers(manifest.scripts) ? manifest.scripts : {};
   const main = posix.normalize(typeof manifest.main === 'string' ? manifest.main : 'index.js');
   const tsconfig = tsconfigIn(folder, files);
-  const common = { name, folder, hasCairn: 'cairn' in dependencies };
+  const common = { name, folder, dependencies: Object.keys(dependencies), hasCairn: 'cairn' in dependencies };
   const at = (entry: string) => join(folder, entry);
   const source = tsconfig && sourceOf(main, tsconfig);
   if (source !== undefined && tsconfig?.isRunnable && files.exists(at(source)))
@@ -151,6 +153,8 @@ function sourceOf(main: string, { outDir, rootDir }: Tsconfig): string | undefin
 export type Effect = 'reload' | 'build' | 'none';
 
 const SETTINGS = /^\.(?:env(?:\..+)?|secret\.local)$/;
+/** Written by an installation, and read by nothing that is served. */
+const LOCK_FILE = /(?:^|\/)package-lock\.json$/;
 const MODULES = new Set(['.js', '.mjs', '.cjs', '.json', '.ts', '.mts', '.cts']);
 
 /** Folders of it that are never watched: what is installed, and what begins with a dot. */
@@ -168,7 +172,7 @@ export function effectOf(codebase: DevCodebase, path: string): Effect {
   if (place.startsWith('../') || isIgnored(folder, path)) return 'none';
   if (SETTINGS.test(place)) return 'reload';
   const extension = extname(place);
-  if (!MODULES.has(extension) || place.endsWith('.tsbuildinfo')) return 'none';
+  if (!MODULES.has(extension) || LOCK_FILE.test(place)) return 'none';
   if (build === undefined) return 'reload';
   if (place.startsWith(`${build.output}/`)) return place.endsWith('.d.ts') ? 'none' : 'reload';
   return build.script === 'build' && /\.[mc]?ts$/.test(place) ? 'build' : 'none';

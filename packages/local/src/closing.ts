@@ -1,0 +1,20 @@
+/** What is to be closed at the end, in the reverse order of its beginning. Node 22 has no `AsyncDisposableStack`. */
+export class Closing {
+  readonly #steps: (() => unknown)[] = [];
+
+  defer(step: () => unknown): void {
+    this.#steps.push(step);
+  }
+
+  /** Does every step, whatever becomes of others. @throws the first error of a step */
+  async close(): Promise<void> {
+    const errors: unknown[] = [];
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop())
+      try {
+        await step();
+      } catch (error) {
+        errors.push(error);
+      }
+    if (errors.length > 0) throw errors[0];
+  }
+}
