@@ -225,6 +225,15 @@ describe('a process that dies after its dispatch alone let go of the run', () =>
     expect(lostWorkers(state)).toEqual({ times: 3, at: NO_STEP, isSameStep: false });
   });
 
+  test('is forgotten once ten bodies have ended alone: a long run whose processes are killed from outside goes on', () => {
+    let state = unleased(suspect());
+    for (let dispatch = 0; dispatch < 10; dispatch += 1) {
+      state = letGo(state, { begins: Array.from({ length: 10 }, (_, i) => `s${dispatch}-${i}`) });
+      expect(lostWorkers(state)).toBeUndefined();
+      expect(state.suspect?.inARow?.times).toBe(1);
+    }
+  });
+
   test('counts once, leaves the run to who has it meanwhile, and counts against that dispatch only', () => {
     const once = letGo(unleased(suspect()), { begins: ['s1'], died: false });
     const lost = bySystem('worker_lost', { epoch: once.epoch });
