@@ -12,6 +12,10 @@ export function pretendedDiagnosis(db: MemoryDatabase, clock: { now(): number })
     heartbeats: new MemoryHeartbeatStore(db),
     findings: new MemoryFindingStore(db),
     queueLook: {
+      queues: [
+        { name: 'drive', isAlone: false },
+        { name: 'driveAlone', isAlone: true },
+      ],
       look: async () => ({
         kind: 'seen',
         state: 'running',

@@ -21,6 +21,7 @@ const look = () =>
     region: 'us-central1',
     tasksHost: tasks.server.host,
     drive: { shared: called('drive'), alone: called('driveAlone') },
+    pools: { heavy: { shared: called('drive-heavy'), alone: called('drive-heavyAlone') } },
   });
 const add = (inMs: number) =>
   tasks.client.createTask({
@@ -57,7 +58,14 @@ test('a queue tells whether it runs, how much is in it, and for how long the fir
   });
 });
 
-test('each queue is looked at by its name', async () => {
+test('each queue is looked at by its name, those of drive classes too', async () => {
+  expect(look().queues).toEqual([
+    { name: 'drive', isAlone: false },
+    { name: 'driveAlone', isAlone: true },
+    { name: 'drive-heavy', isAlone: false },
+    { name: 'drive-heavyAlone', isAlone: true },
+  ]);
+  expect(await look().look(now, 'drive-heavy')).toEqual({ kind: 'missing' });
   expect(await look().look(now, 'driveAlone')).toEqual({ kind: 'missing' });
 });
 
@@ -74,7 +82,6 @@ const made = (client: Partial<QueueClient>) =>
       listTasks: async () => [[], null],
       ...client,
     },
-    names: { drive: 'drive', driveAlone: 'driveAlone' },
     project: 'p',
     location: 'l',
   });

@@ -101,6 +101,20 @@ describe('a look', () => {
     expect(codesOf(findings)).toContain('INSTANCE_CLOCK_SKEW');
   });
 
+  test('looks at the queues of drive classes too, each by the name under which it is deployed', async () => {
+    const queues = [...deps.queueLook.queues, { name: 'drive-heavyAlone', isAlone: true }];
+    const missing = async (now: number, name: string) =>
+      name === 'drive-heavyAlone' ? { kind: 'missing' as const } : deps.queueLook.look(now, name);
+    const { findings } = await look({ queueLook: { queues, look: missing } });
+    const found = findings.filter(({ code }) => code.includes('QUEUE'));
+    expect(found.map(({ state, code }) => `${state} ${code}`)).toEqual([
+      'wrong ALONE_QUEUE_MISSING',
+      'well QUEUE',
+      'well ALONE_QUEUE',
+    ]);
+    expect(found[0]?.help).toContain('--only functions:drive-heavyAlone');
+  });
+
   test('puts what is wrong first', async () => {
     world.clock.jump(HOUR_MS);
     await deps.config.write({ killSwitch: true, paused: new Map() }, undefined);
@@ -113,7 +127,7 @@ describe('a look', () => {
 
 describe('what cannot be answered', () => {
   test.each([
-    ['the queue', { queueLook: { look: lost } }],
+    ['the queue', { queueLook: { queues: [{ name: 'drive', isAlone: false }], look: lost } }],
     ['the runs that are due', { look: { indexes: async () => [], leftOvers: async () => [], waking: lost } }],
     ['the indexes', { look: { indexes: lost, leftOvers: async () => [], waking: async () => [] } }],
     ['what has expired', { look: { indexes: async () => [], leftOvers: lost, waking: async () => [] } }],
@@ -130,7 +144,7 @@ describe('what cannot be answered', () => {
     const deaf = {
       heartbeats: { read: lost, beat: lost },
       look: { indexes: lost, leftOvers: lost, waking: lost },
-      queueLook: { look: lost },
+      queueLook: { ...deps.queueLook, look: lost },
       findings: { ...deps.findings, list: lost },
       config: { read: lost, write: lost },
       schedules: { ...deps.schedules, due: lost },
@@ -187,7 +201,7 @@ test('a look that failed is made again by whoever asks next', async () => {
   const diagnostician = new Diagnostician({
     ...deps,
     heartbeats: { beat: lost, read: () => flaky(() => heartbeats.read()) },
-    queueLook: { look: (now) => flaky(() => deps.queueLook.look(now, 'drive')) },
+    queueLook: { ...deps.queueLook, look: (now) => flaky(() => deps.queueLook.look(now, 'drive')) },
     config: { write: lost, read: () => flaky(() => config.read()) },
     schedules: Object.assign(Object.create(schedules), {
       due: (at: number, limit: number) => flaky(() => schedules.due(at, limit)),

@@ -53,6 +53,9 @@ test('two installations on the same collections are wrong and named while both r
   expect(found?.what).toContain(`${cairn}, ${shop}`);
 });
 
+const DRIVE = { name: 'drive', isAlone: false };
+const ALONE = { name: 'driveAlone', isAlone: true };
+
 describe('the store', () => {
   test.each([
     [['ready', 'ready'], ['well INDEXES']],
@@ -195,15 +198,15 @@ describe('the queue', () => {
       'wrong QUEUE_STOPPED',
     ],
   ] as const)('that %s', (_, seenQueue, expected) => {
-    expect(seen([work.ofQueue(seenQueue, NOW, 'drive')])).toEqual([expected]);
-    const ofAlone = work.ofQueue(seenQueue, NOW, 'driveAlone');
+    expect(seen([work.ofQueue(seenQueue, NOW, DRIVE)])).toEqual([expected]);
+    const ofAlone = work.ofQueue(seenQueue, NOW, ALONE);
     expect(seen([ofAlone])).toEqual([expected.replace(' ', ' ALONE_')]);
     expect(ofAlone.what).toContain('driveAlone');
     if (ofAlone.state !== 'well') expect(ofAlone.help).toContain('driveAlone');
   });
 
   test('who may not see it is told which role that takes', () => {
-    expect(work.ofQueue({ kind: 'denied' }, NOW, 'drive').help).toContain('roles/cloudtasks.viewer');
+    expect(work.ofQueue({ kind: 'denied' }, NOW, DRIVE).help).toContain('roles/cloudtasks.viewer');
   });
 });
 
@@ -264,8 +267,8 @@ test('whatever is wrong says what to do', () => {
   const wrongs = [
     ...store.ofIndexes([index('missing')]),
     ...work.ofFunctions(heard({})),
-    work.ofQueue({ kind: 'missing' }, NOW, 'drive'),
-    work.ofQueue({ kind: 'missing' }, NOW, 'driveAlone'),
+    work.ofQueue({ kind: 'missing' }, NOW, DRIVE),
+    work.ofQueue({ kind: 'missing' }, NOW, ALONE),
     ...deployment.ofParameters([{ name: 'X', why: 'y' }]),
   ].filter(({ state }) => state === 'wrong');
   expect(wrongs.length).toBeGreaterThan(4);

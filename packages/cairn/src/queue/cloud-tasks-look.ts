@@ -4,7 +4,7 @@
  *
  * Must not: change anything, or look into a task.
  */
-import type { QueueLook, QueueName, SeenQueue, SeenTasks } from '../ports/diagnosis/queue-look.ts';
+import type { QueueLook, SeenQueue, SeenTasks } from '../ports/diagnosis/queue-look.ts';
 import { GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
 
 /** What this adapter needs of `CloudTasksClient`. */
@@ -36,7 +36,6 @@ export interface CloudTasksLookOptions {
   readonly client: QueueClient;
   readonly project: string;
   readonly location: string;
-  readonly names: Readonly<Record<QueueName, string>>;
 }
 
 /** The most the service gives out at once. */
@@ -46,19 +45,17 @@ const CALL: CallOptions = { timeout: 5_000, retry: null };
 
 const STATES = { RUNNING: 'running', PAUSED: 'paused', DISABLED: 'disabled' } as const;
 
-export class CloudTasksLook implements QueueLook {
+export class CloudTasksLook implements Pick<QueueLook, 'look'> {
   readonly #client: QueueClient;
   readonly #location: string;
-  readonly names: Readonly<Record<QueueName, string>>;
 
-  constructor({ client, project, location, names }: CloudTasksLookOptions) {
-    this.names = names;
+  constructor({ client, project, location }: CloudTasksLookOptions) {
     this.#client = client;
     this.#location = `projects/${project}/locations/${location}`;
   }
 
-  async look(now: number, queue: QueueName): Promise<SeenQueue> {
-    const name = `${this.#location}/queues/${this.names[queue]}`;
+  async look(now: number, queue: string): Promise<SeenQueue> {
+    const name = `${this.#location}/queues/${queue}`;
     try {
       const [{ state }] = await this.#client.getQueue({ name }, CALL);
       const word =

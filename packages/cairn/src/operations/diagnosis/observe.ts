@@ -73,7 +73,9 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
   const [waking, queues, late, switches, named] = await Promise.all([
     asking.ask('the runs that are due', async () => wakingIn(await look.waking(RUNS_LOOKED_AT), now)),
     asking.ask('the queue', () =>
-      Promise.all([queueLook.look(now, 'drive'), queueLook.look(now, 'driveAlone')]),
+      Promise.all(
+        queueLook.queues.map(async (queue) => ({ ...queue, seen: await queueLook.look(now, queue.name) })),
+      ),
     ),
     asking.ask('late schedules', () => schedules.due(now - work.SCHEDULE_LATE_MS, SCHEDULES_LOOKED_AT)),
     asking.ask('the switches', async () => (await config.read())?.config ?? NOTHING_SET),
@@ -88,19 +90,14 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
     ...(heard ? [...work.ofFunctions(heard), ...work.ofInstallations(heard)] : []),
     ...(waking ? work.ofRuns(waking, isOff) : []),
     ...(named ? work.ofNamed(named, now) : []),
-    ...(queues
-      ? [
-          work.ofQueue(queues[0], now, 'drive', queueLook.names?.drive),
-          work.ofQueue(queues[1], now, 'driveAlone', queueLook.names?.driveAlone),
-        ]
-      : []),
+    ...(queues ?? []).map((queue) => work.ofQueue(queue.seen, now, queue)),
     ...(lateSchedules ? [work.ofSchedules(lateSchedules.late, lateSchedules.isCut)] : []),
     ...(heard ? work.ofSample(heard) : []),
     ...deployment.ofSecrets(setup.secrets()),
     ...deployment.ofParameters(setup.wrongParameters()),
     ...asking.unanswered,
   ];
-  return { findings, heard, skewMs, waking, queue: queues?.[0], lateSchedules };
+  return { findings, heard, skewMs, waking, queue: queues?.[0]?.seen, lateSchedules };
 }
 
 export interface Slow {

@@ -2,7 +2,7 @@
 import { findingCode } from '../../core/findings.ts';
 import { FINDINGS_READ, type RunFinding } from '../../ports/diagnosis/findings.ts';
 import { BEATING, type BeatingFunction, type HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
-import type { QueueName, SeenQueue } from '../../ports/diagnosis/queue-look.ts';
+import type { SeenQueue, WatchedQueue } from '../../ports/diagnosis/queue-look.ts';
 import { counted, type Finding, note, span, well, wrong } from './finding.ts';
 
 const MINUTE_MS = 60_000;
@@ -205,19 +205,12 @@ export function ofSchedules(late: number, isCut: boolean): Finding {
   );
 }
 
-const WITHOUT_QUEUE: { readonly [Q in QueueName]: string } = {
-  drive: 'runs are only moved by the scan',
-  driveAlone: 'a run whose worker died stands until there is one',
-};
-
-/** Codes of the queue of suspects begin with `ALONE_`. */
-/** @param name under which it is deployed */
-export function ofQueue(queue: SeenQueue, now: number, which: QueueName, name: string = which): Finding {
-  const isAlone = which === 'driveAlone';
+/** Codes of a queue of suspects begin with `ALONE_`. */
+export function ofQueue(queue: SeenQueue, now: number, { name, isAlone }: WatchedQueue): Finding {
   if (queue.kind === 'missing')
     return wrong(
       isAlone ? 'ALONE_QUEUE_MISSING' : 'QUEUE_MISSING',
-      `there is no queue ${name}: ${WITHOUT_QUEUE[which]}`,
+      `there is no queue ${name}: ${isAlone ? 'a run whose worker died stands until there is one' : 'runs are only moved by the scan'}`,
       {
         help: `firebase deploy --only functions:${name} makes it. Is CAIRN_REGION where the functions run?`,
       },

@@ -50,18 +50,21 @@ export function lazyQueue(options: LazyQueueOptions): TaskQueue & { connect(): P
 
 /** Looks at the queues by a client of its own: an instance that asks seldom enqueues. */
 export function lazyQueueLook(
-  settings: Pick<Settings, 'project' | 'region' | 'tasksHost' | 'drive'>,
+  settings: Pick<Settings, 'project' | 'region' | 'tasksHost' | 'drive' | 'pools'>,
 ): QueueLook {
-  const { project, region: location, tasksHost, drive } = settings;
-  const names = { drive: drive.shared.name, driveAlone: drive.alone.name };
-  let connected: Promise<QueueLook> | undefined;
+  const { project, region: location, tasksHost, drive, pools } = settings;
+  const queues = [drive, ...Object.values(pools)].flatMap(({ shared, alone }) => [
+    { name: shared.name, isAlone: false },
+    { name: alone.name, isAlone: true },
+  ]);
+  let connected: Promise<CloudTasksLook> | undefined;
   return {
-    names,
-    async look(now, queue) {
+    queues,
+    async look(now, name) {
       connected ??= tasksClient(tasksHost).then(
-        (client) => new CloudTasksLook({ client, project, location, names }),
+        (client) => new CloudTasksLook({ client, project, location }),
       );
-      return (await connected).look(now, queue);
+      return (await connected).look(now, name);
     },
   };
 }

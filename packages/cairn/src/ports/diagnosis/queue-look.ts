@@ -1,7 +1,11 @@
 /** State of the queues that drive runs. */
 
-/** Each has the name of its function; suspects are in the second. */
-export type QueueName = 'drive' | 'driveAlone';
+export interface WatchedQueue {
+  /** Under which it is deployed: that of its function. */
+  readonly name: string;
+  /** It is for runs that are dispatched alone. */
+  readonly isAlone: boolean;
+}
 
 export type SeenQueue =
   | {
@@ -25,8 +29,8 @@ export type SeenTasks =
   | { readonly kind: 'denied' };
 
 export interface QueueLook {
+  /** All queues that drive runs: those of `drive` first, then those of each drive class. */
+  readonly queues: readonly WatchedQueue[];
   /** One page of tasks at most. Throws what the service answered where it is none of the above. */
-  /** The names under which they are deployed; absent: their own. */
-  readonly names?: Readonly<Record<QueueName, string>>;
-  look(now: number, queue: QueueName): Promise<SeenQueue>;
+  look(now: number, name: string): Promise<SeenQueue>;
 }
