@@ -14,7 +14,7 @@ function notesIn(file: string): { what: string; pid: number }[] {
 /** For the start of four clouds on a busy machine. */
 const PATIENCE_MS = 480_000;
 
-/** Each waits for leases to run out most of its time: beside each other they take as long as the longest. */
+/** Each waits most of its time, for a new worker or for a lease to run out: beside each other they take as long as the longest. */
 describe('a worker that dies', () => {
   test.concurrent.each(STORAGES)(
     'killed in a step, its run is resumed by another and completes once, state in %s',
@@ -43,6 +43,7 @@ describe('a worker that dies', () => {
   test.concurrent.each(STORAGES)(
     'stopped past its lease and continued, it writes nothing more (J3), state in %s',
     async (storage) => {
+      // A lease lasts 90 s; this cloud is told to make it 5, since the test waits until one has run out.
       const cloud = await startTestCloud(storage, { workers: 2, leaseMs: 5_000, watchdogSeconds: 3_600 });
       try {
         const { ready, folder } = cloud;
