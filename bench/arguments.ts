@@ -12,6 +12,7 @@ export const WORKLOADS = [
   'W6',
   'recovery',
   'large-map',
+  'cold-start',
 ] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
 

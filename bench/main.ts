@@ -3,6 +3,7 @@
  * Owns flags, printing and the exit code: 0 measured, 1 something failed, 2 wrong flags.
  */
 import { type BenchArguments, readArguments, USAGE, UsageError } from './arguments.ts';
+import { FIRST_ANSWER_MS } from './cold/cold-start.ts';
 import { compare, table } from './comparison.ts';
 import { LARGE_MAP_MOST_MB } from './memory/large-map.ts';
 import { assertPeers } from './peers.ts';
@@ -31,7 +32,7 @@ const comparison =
     ? undefined
     : await compare({ suite, rounds: flags.rounds, folder: peers, first: figures });
 if (comparison) for (const line of table(comparison)) tell(line);
-const { recovery, 'large-map': large } = figures;
+const { recovery, 'large-map': large, 'cold-start': cold = [] } = figures;
 const line = { data, workers, ...figures, ...(comparison && { comparison }) };
 process.stdout.write(`${JSON.stringify(line)}\n`);
 if (recovery && recovery.medianMs > RECOVERS_WITHIN_MS) {
@@ -42,6 +43,13 @@ if (recovery && recovery.medianMs > RECOVERS_WITHIN_MS) {
 }
 if ((large?.peakMb ?? 0) > LARGE_MAP_MOST_MB) {
   process.stderr.write(`bench: a process held ${large?.peakMb} MB, and should ${LARGE_MAP_MOST_MB}\n`);
+  process.exitCode = 1;
+}
+for (const { name, loadMs, answerMs } of cold) {
+  if (loadMs + answerMs <= FIRST_ANSWER_MS) continue;
+  process.stderr.write(
+    `bench: the first answer of ${name} took ${loadMs + answerMs} ms of CPU, and should ${FIRST_ANSWER_MS}\n`,
+  );
   process.exitCode = 1;
 }
 

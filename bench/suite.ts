@@ -1,6 +1,7 @@
 /** Which workloads are run, in which order and how often. Knows no flags and prints nothing. */
 import { loadavg } from 'node:os';
 import type { WorkloadName } from './arguments.ts';
+import { type ColdStart, coldStarts } from './cold/cold-start.ts';
 import { type Operations, operationsOf, type StartUp, startUp } from './footprint.ts';
 import { type MeasuredCloud, startMeasuredCloud } from './measured-cloud.ts';
 import { type LargeMap, largeMap } from './memory/large-map.ts';
@@ -42,12 +43,15 @@ export interface Figures {
   W6?: readonly Recovery[];
   recovery?: KillToNextStep;
   'large-map'?: LargeMap;
+  'cold-start'?: readonly ColdStart[];
   /** All processes, when everything had been run. */
   residentAfterMb?: number | null;
   /** Mean load of the machine over one minute, before and after: figures of a busy machine are not comparable. */
   load: readonly [number, number];
 }
 
+/** Measured on processes of their own. */
+const WITHOUT_CLOUD: ReadonlySet<WorkloadName> = new Set(['start', 'cold-start']);
 const W2 = { runs: 500, atOnce: 50 };
 const W3 = [
   { steps: 100, n: 5 },
@@ -72,7 +76,8 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
     report(name, found);
   };
   await measure('start', () => startUp({ data, workers }));
-  if ([...only].some((name) => name !== 'start')) {
+  await measure('cold-start', async () => coldStarts());
+  if ([...only].some((name) => !WITHOUT_CLOUD.has(name))) {
     await using cloud = await startMeasuredCloud({ data, workers });
     await measure('W1', () => oneAtATime(cloud, runs));
     await measure('cost', () =>
