@@ -23,10 +23,8 @@ export const RECOVERS_WITHIN_MS = 1_000;
 /** The body looks for no longer than its timeout. */
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 10;
-/** A cloud is killed at rest, with its spares ready: so long without a change of its processes. */
+/** A cloud is killed at rest, with its spare loaded: so long without a change of its processes and of what they serve. */
 const REST_MS = 4_000;
-/** Until the task of a run that has ended is answered. */
-const ANSWERED_MS = 1_000;
 
 export async function killToNextStep(cloud: MeasuredCloud, n: number): Promise<KillToNextStep> {
   const times: number[] = [];
@@ -54,9 +52,23 @@ async function once({ client, folder, ready }: MeasuredCloud): Promise<number> {
   process.kill(first.pid, 'SIGKILL');
   const [, second] = await beginnings(mark, 2);
   await new Watch(client, 'held').completed(runId, startedAt);
-  await pause(ANSWERED_MS);
+  await answered(ready);
   killIfAlive((second as Beginning).pid);
   return (second as Beginning).at - killedAt;
+}
+
+/**
+ * A process that serves one dispatch ends by itself once that is answered. Killed before, it would count as one that died of its
+ * dispatch, and the next run that has to be alone would wait for a new process.
+ */
+async function answered(ready: Ready): Promise<void> {
+  const until = performance.now() + PATIENCE_MS;
+  while (performance.now() < until) {
+    const { roles } = await pidsOf(ready);
+    if (!Object.keys(roles).some((role) => role.startsWith('alone:'))) return;
+    await pause(REST_MS / 10);
+  }
+  throw new Error(`a process for one dispatch has not ended in ${PATIENCE_MS / 1_000} s`);
 }
 
 /** A process of the function for suspects ends after its dispatch; a worker of the tasks stays, and would be warm at the next kill. */

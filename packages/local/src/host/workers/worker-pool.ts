@@ -94,10 +94,10 @@ export class WorkerPool {
     return [...this.#workers].map((worker) => worker.pid);
   }
 
-  /** Those of {@link pids} by role; `spare` has none yet. */
+  /** Those of {@link pids} by role; `spare` has none yet, and `starting` does not serve either. */
   get pidsByRole(): Readonly<Record<string, readonly number[]>> {
     const byRole: Record<string, number[]> = {};
-    for (const { pid, role = 'spare' } of this.#workers) {
+    for (const { pid, port, role = port === undefined ? 'starting' : 'spare' } of this.#workers) {
       byRole[role] ??= [];
       byRole[role].push(pid);
     }
