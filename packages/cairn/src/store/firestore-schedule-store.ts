@@ -1,5 +1,11 @@
 /** Schedules in Firestore. Each query has its index in `firestore.indexes.json`. */
-import { FieldPath, FieldValue, type Firestore, Timestamp } from '@google-cloud/firestore';
+import {
+  FieldPath,
+  FieldValue,
+  type Firestore,
+  type QueryDocumentSnapshot,
+  Timestamp,
+} from '@google-cloud/firestore';
 import type { Schedule } from '../core/schedule/schedule.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
 import type { ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedules/schedule-store.ts';
@@ -50,16 +56,9 @@ export class FirestoreScheduleStore implements ScheduleStore {
   }
 
   async due(now: number, limit: number): Promise<readonly string[]> {
-    const due = this.#paths
-      .schedules()
-      .where('state', '==', 'active')
-      .where('nextAt', '<=', Timestamp.fromMillis(now))
-      .orderBy('nextAt')
-      .limit(limit)
-      .select('id');
     const found = await findDue({
       what: 'look for due schedules',
-      query: due,
+      indexed: () => this.dueByIndex(now, limit),
       collection: this.#paths.schedules(),
       member: 'nextAt',
       names: ['id', 'state', 'nextAt'],
@@ -68,6 +67,19 @@ export class FirestoreScheduleStore implements ScheduleStore {
       limit,
     });
     return found.map((schedule) => schedule.get('id') as string);
+  }
+
+  /** @throws FAILED_PRECONDITION while there is no index */
+  async dueByIndex(now: number, limit: number): Promise<readonly QueryDocumentSnapshot[]> {
+    const due = this.#paths
+      .schedules()
+      .where('state', '==', 'active')
+      .where('nextAt', '<=', Timestamp.fromMillis(now))
+      .orderBy('nextAt')
+      .limit(limit)
+      .select('id');
+    const { docs } = await call('look for due schedules', () => due.get());
+    return docs;
   }
 
   list(tenantId: string, page: PageRequest): Promise<Page<Schedule>> {

@@ -90,7 +90,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
       collection: runs,
       fields: ['shard', 'wakeAt'],
       serves: 'the scan, which finds runs that nobody touched in time',
-      ask: () => lists.dueRuns(NEVER, 1),
+      ask: () => lists.dueByIndex(NEVER, 1),
     },
     {
       collection: runs,
@@ -126,7 +126,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
       collection: paths.schedules().id,
       fields: ['state', 'nextAt'],
       serves: 'schedules: none fires without it',
-      ask: () => schedules.due(NEVER, 1),
+      ask: () => schedules.dueByIndex(NEVER, 1),
     },
     {
       collection: paths.schedules().id,

@@ -17,6 +17,7 @@ import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import type { Position } from '../../ports/cursor.ts';
 import type { DueRun, ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
+import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
@@ -36,16 +37,9 @@ export class RunLists {
   }
 
   async dueRuns(now: number, limit: number): Promise<readonly DueRun[]> {
-    const due = this.#paths
-      .runs()
-      .where('shard', 'in', SHARDS)
-      .where('wakeAt', '<=', Timestamp.fromMillis(now))
-      .orderBy('wakeAt')
-      .limit(limit)
-      .select('wakeAt');
     const found = await findDue({
       what: 'scan of due runs',
-      query: due,
+      indexed: () => this.dueByIndex(now, limit),
       collection: this.#paths.runs(),
       member: 'wakeAt',
       names: ['wakeAt'],
@@ -53,6 +47,19 @@ export class RunLists {
       limit,
     });
     return found.map(dueRunOf);
+  }
+
+  /** @throws FAILED_PRECONDITION while there is no index */
+  async dueByIndex(now: number, limit: number): Promise<readonly QueryDocumentSnapshot[]> {
+    const due = this.#paths
+      .runs()
+      .where('shard', 'in', SHARDS)
+      .where('wakeAt', '<=', Timestamp.fromMillis(now))
+      .orderBy('wakeAt')
+      .limit(limit)
+      .select('wakeAt');
+    const { docs } = await call('scan of due runs', () => due.get());
+    return docs;
   }
 
   async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {

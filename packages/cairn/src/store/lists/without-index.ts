@@ -5,7 +5,6 @@
 import {
   type CollectionReference,
   FieldPath,
-  type Query,
   type QueryDocumentSnapshot,
   Timestamp,
 } from '@google-cloud/firestore';
@@ -18,8 +17,8 @@ export const MOST_WITHOUT_INDEX = 1_000;
 export interface Due {
   /** Named in errors. */
   readonly what: string;
-  /** Needs the index. Selects and orders by `member`, and is limited to `limit`. */
-  readonly query: Query;
+  /** The query that needs the index; ordered by `member`, at most `limit`. */
+  readonly indexed: () => Promise<readonly QueryDocumentSnapshot[]>;
   readonly collection: CollectionReference;
   /** Member that holds when a document is due. */
   readonly member: string;
@@ -33,8 +32,7 @@ export interface Due {
 
 export async function findDue(due: Due): Promise<readonly QueryDocumentSnapshot[]> {
   try {
-    const { docs } = await call(due.what, () => due.query.get());
-    return docs;
+    return await due.indexed();
   } catch (error) {
     if (grpcStatusOf(error) !== GRPC_STATUS.FAILED_PRECONDITION) throw error;
     return withoutIndex(due);
