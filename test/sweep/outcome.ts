@@ -4,6 +4,7 @@
  *
  * Must not: say which differences are allowed.
  */
+import { canonicalJson, type Json } from '../../packages/cairn/src/core/encoding/json.ts';
 import type { EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import { fold } from '../../packages/cairn/src/core/run/reduce/index.ts';
 import { type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
@@ -135,7 +136,8 @@ function tracesOf(state: RunState, events: readonly RunEvent[]): Pick<RunOutcome
   for (const event of events) {
     if (event.type !== 'step_started') continue;
     const trace: Trace = alone.has(event.writer?.epoch ?? 0) ? 'of_a_suspect' : 'usual';
-    const line = JSON.stringify(stripped(event.data));
+    // Members of what was read from a store come in an order of its own.
+    const line = canonicalJson(stripped(event.data) as Json);
     // Begun anew after a crash: one that is told of every dispatch stays one.
     if (begun[line] !== 'usual') begun[line] = trace;
     const key = stepKey(event.data);
