@@ -23,6 +23,7 @@ function inProcess(script: string, env: Record<string, string> = {}) {
   return { stdout, stderr, status };
 }
 
+/** Scripts end once all they wrote is out: into a pipe that is read slowly, a part is written later, and an exit loses it. */
 const OURS = `
     const { drive } = await import('./functions/src/index.ts');
     const { installationOf } = await import('./packages/cairn/src/platform/installation/installation.ts');
@@ -39,7 +40,7 @@ test('a task that names no run is done, with an error in the log, and never repe
     const { driveTask } = await import('./packages/cairn/src/platform/doors.ts');
     const tasks = [undefined, null, 'x', {}, { runId: 7 }, { runId: '../x' }, { runId: 'run_short' }];
     for (const task of tasks) process.stdout.write('outcome ' + (await driveTask(ours, { data: task, id: '', queueName: 'drive', retryCount: 0 }, { alone: false })) + '\\n');
-    process.exit(0);`;
+    process.stdout.write('', () => process.exit(0));`;
   const lines = inProcess(script).stdout.trim().split('\n');
   expect(lines.filter((line) => line === 'outcome done')).toHaveLength(7);
   const logged = lines
@@ -97,8 +98,9 @@ test('without a collector nothing of the OpenTelemetry SDK is loaded, whatever i
     const { compose } = await import('./packages/cairn/src/platform/root.ts');
     (await compose(ours)).engine.metrics.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
     await driveTask(ours, { data: {}, id: '', queueName: 'drive', retryCount: 0 }, { alone: false });
-    process.exit(0);`;
-  const { stdout } = inProcess(script);
+    process.stdout.write('', () => process.exit(0));`;
+  const { stdout, stderr, status } = inProcess(script);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toContain('drive_task_invalid');
   expect(stdout).toMatch(/^loaded .*@google-cloud\/firestore\//m);
   expect(stdout).not.toMatch(/^loaded .*(?:@opentelemetry\/sdk|otlp)/m);

@@ -92,6 +92,17 @@ const OF_STATE: ReadonlySet<string> = new Set([
 function mayWrite(stage: Stage, { as, key, method, route }: Drawn, { status, code }: Answered) {
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return () => false;
   if (status < 400) return () => true;
+  const may = mayKeep(stage, { as, key, method, route }, { status, code });
+  // The first request that asks for a deployed version keeps its plan, also one that is refused for another reason.
+  return (place: string) => place.startsWith('plans/') || may(place);
+}
+
+/** An answer to a request with a key may be kept if it comes from the state that the request met. */
+function mayKeep(
+  stage: Stage,
+  { as, key, method, route }: Pick<Drawn, 'as' | 'key' | 'method' | 'route'>,
+  { status, code }: Pick<Answered, 'status' | 'code'>,
+) {
   const principal = stage.credentials[as]?.principal;
   const isOfState = [409, 410].includes(status) || OF_STATE.has(`${method} ${route.template} ${code}`);
   if (key === undefined || principal === undefined || !isOfState) return () => false;
