@@ -48,6 +48,7 @@ const LEASE_AND_RECOVERY: ReadonlySet<EventType> = new Set<EventType>([
   'run_suspended',
   'run_resumed',
   'orphan_detected',
+  'worker_lost',
   // Compared as `begun`.
   'step_started',
   // It is taken in when the answer comes before the wait, and answers the wait at once when it does not.
