@@ -49,8 +49,11 @@ const PORTS = Object.keys(WRITES) as readonly Port[];
 const MOVES: ReadonlySet<string> = new Set(['store.commit', 'store.touch']);
 /** By then the run must have ended, or be named. */
 const DISPATCHES = 10;
-/** Refusals of ten dispatches; fewer than what makes a client give up that is refused itself (`outside.ts`). */
-const MAX_REFUSED = 15;
+/**
+ * Refusals of ten dispatches. Fewer than the dispatches in a row that may throw (`performance.ts`), and than what makes a client give up
+ * that is refused itself (`outside.ts`): of a document beside the runs only refusals are counted.
+ */
+const MAX_REFUSED = 12;
 /** So much longer than undisturbed: redeliveries, leases, back-off and the minutely scan. */
 const DELAY_LIMIT_MS = 90 * 60_000;
 
