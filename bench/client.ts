@@ -21,7 +21,7 @@ export class Client {
 
   constructor({ gateway, apiKey }: Ready) {
     const fetch = sendingBy(this.#agent);
-    // What is measured is one request, so none is sent again.
+    // A measurement is one request, so none is repeated.
     this.#api = new CairnClient({ url: gateway, credential: apiKey, attempts: 1, fetch });
   }
 

@@ -133,7 +133,7 @@ function bringTypes(lib) {
   }
 }
 
-/** What is no TypeScript: a preload, a page. */
+/** Copies files that are not TypeScript: a preload, a page. */
 function copyOthers(from, to) {
   for (const file of filesIn(from, ''))
     if (!/\.tsx?$/.test(file)) cpSync(file, join(to, file.slice(from.length)));

@@ -1,4 +1,4 @@
-// What the lock files hold that the registry warns of: packages marked as deprecated, and known vulnerabilities (`npm audit`). A
+// Looks in the lock files for what the registry warns of: packages marked as deprecated, and known vulnerabilities (`npm audit`). A
 // registry that cannot be asked is said to be so and fails nothing: a build must not depend on the network. Plain JS without
 // dependencies, for it runs before anything is installed.
 import { spawnSync } from 'node:child_process';

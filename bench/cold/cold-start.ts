@@ -6,11 +6,11 @@ import { rounded } from '../statistics.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const STARTS = 5;
-/** Of CPU, from the first line of the module to the first answer. */
+/** Most CPU time from the first line of the module to the first answer, ms. */
 export const FIRST_ANSWER_MS = 400;
 const ANSWER_LIMIT_MS = 60_000;
 
-/** What is asked of each needs no store: a key that is none, a signature that is missing. */
+/** Each is asked something that needs no store: an invalid key, a missing signature. */
 const DOORS = [
   { name: 'api', method: 'GET', path: '/v1/runs' },
   { name: 'slackWebhook', method: 'POST', path: '/' },
@@ -19,7 +19,7 @@ const DOORS = [
 export interface ColdStart {
   readonly name: string;
   readonly status: number;
-  /** Of CPU, median: to load the module, as `firebase deploy` does too; and from the request to its answer. */
+  /** Median CPU time, ms: to load the module, as `firebase deploy` does too, and from the request to its answer. */
   readonly loadMs: number;
   readonly answerMs: number;
 }

@@ -1,4 +1,4 @@
-/** What `npm start` serves: this repository's own installation, and the order with it. */
+/** Functions that `npm start` serves: this repository's own installation, with the order added. */
 import { cairnFunctions } from 'cairn/functions';
 import { installation } from '../../functions/src/installation.ts';
 import { order } from './order.ts';

@@ -1,4 +1,4 @@
-/** What an order does outside: charges, refunds and mails. The bindings below reach nobody; a shop replaces them by its provider's. */
+/** Capabilities of an order: charges, refunds and mails. The bindings below reach nobody; a shop replaces them with its provider's. */
 import { type Binding, defineBinding, defineCapability, NotApplied } from 'cairn';
 import { z } from 'zod';
 

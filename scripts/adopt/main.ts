@@ -23,7 +23,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 const own = fileURLToPath(new URL('./own', import.meta.url));
 const packed = mkdtempSync(join(tmpdir(), 'cairn-packed-'));
 const shop = new AdoptingProject(join(repository, 'examples/existing-app'), { STRIPE_KEY });
-/** Of what a person waits for, ms. */
+/** Durations of what a person waits for, ms. */
 const times: Record<string, number> = {};
 let commands = 0;
 let editsOfCairn = 0;

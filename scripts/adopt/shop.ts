@@ -1,4 +1,4 @@
-/** What a customer and a developer of the shop do: an order by its own function, a run of its own workflow, a look into the console. */
+/** Actions of the shop's customer and developer: an order by its own function, a run of its own workflow, a look into the console. */
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';

@@ -82,7 +82,7 @@ export class Holdings {
   #isNeeded(id: string, state: RunState, { released }: Keeper): boolean {
     const program = this.#programs.get(state.type);
     if (!program) throw new Error(`no program '${state.type}'`);
-    // What is being undone has no result; the undo of a step sees what its body saw.
+    // A run that is being undone has no result; the undo of a step sees what its body saw.
     if (state.compensating) return program.steps.some(({ needs }) => needs.includes(id));
     if (program.result.includes(id)) return true;
     return program.steps.some((step) => {

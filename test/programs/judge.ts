@@ -214,7 +214,7 @@ function assertUndone({ program, events, state, end, mayLackPlan }: Undone): voi
     const owed = wanted.slice(found.length).map((line) => line.split(' ')[0]);
     expect(left.join() === owed.join(), `it says that [${left.join()}] was not undone, not [${owed.join()}]`);
   }
-  // Of a run whose workers were lost, undoing may have been given up.
+  // The undo of a run whose workers were lost may have been given up.
   const isGivenUp = left.length > 0 || (mayLackPlan && end === 'orphaned');
   const given = isGivenUp ? found.length : wanted.length;
   expect(

@@ -106,7 +106,7 @@ function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
   });
 }
 
-/** Of runs that act outside, or count attempts that a crash cut off: attempts, questions and answers are as what went wrong makes them, ends are not. */
+/** Compares only the ends of runs that act outside or count attempts that a crash cut off: their attempts, questions and answers depend on what went wrong. */
 function differenceOfEnds(expected: Outcome, actual: Outcome): string | undefined {
   const ends = ({ runs }: Outcome) =>
     runs.map(({ type, final }) => ({ type, final, story: {}, begun: {}, cutOff: {} }));
@@ -156,7 +156,7 @@ function runDifference(expected: RunOutcome, actual: RunOutcome): string | undef
   );
 }
 
-/** What is told of every dispatch must be told; a dispatch alone may tell more. */
+/** Events that every dispatch leaves must be there; a dispatch alone may leave more. */
 function traceDifference(
   what: string,
   expected: Readonly<Record<string, Trace>>,

@@ -15,7 +15,7 @@ import type { VirtualStage } from './stage.ts';
 
 const TENANT = 't1';
 export const START = 'start';
-/** How the answer begins of whoever never got one that has a name. */
+/** Beginning of the recorded answer where none with a code ever came. */
 export const NO_ANSWER = 'no answer:';
 /** How long a client waits before it repeats a request that was not answered. */
 const AGAIN_MS = 1_000;
@@ -43,7 +43,7 @@ interface Acting {
 export class Outside {
   /** Empty before the run was started. */
   runId = '';
-  /** What requests were refused with, also those that were repeated. */
+  /** Errors of refused requests, those that were repeated included. */
   readonly refusals: unknown[] = [];
   readonly #acting: readonly Acting[];
   readonly #stage: VirtualStage;

@@ -1,6 +1,6 @@
 /**
- * What a project writes that installed the packages, right and wrong. It is compiled against the sources like all else, and against
- * what is published: each line that must not compile says so, and one that compiles is an error.
+ * Code of a project that installed the packages, right and wrong. It is compiled against the sources like all else, and against
+ * the published packages: each line that must not compile says so, and one that compiles is an error.
  */
 import { CairnClient } from '@cairn/client';
 import { defineBinding, defineCapability, defineWorkflow } from 'cairn';

@@ -25,11 +25,11 @@ export type ClientName = 'api' | 'cli' | 'ui';
 
 /** Where to and as whom. The rest is that of this machine unless it is given. */
 export interface ClientOptions extends Partial<Machine> {
-  /** Of the installation, without a path; that of the function `api` works too. A slash at its end is dropped. */
+  /** URL of the installation, without a path; that of the function `api` works too. A slash at its end is dropped. */
   readonly url: string;
   /** An API key or an ID token; or what gives one, asked with each request since tokens expire. */
   readonly credential: string | (() => string | Promise<string>);
-  /** Who started a run is told by it; `api` unless given. */
+  /** Recorded as the source of runs that this client starts. Default: `api`. */
   readonly name?: ClientName;
   /** Ends what is under way, and everything after it. */
   readonly signal?: AbortSignal;

@@ -43,7 +43,7 @@ async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
       yield decoder.decode(value, { stream: true });
     }
   } finally {
-    // Who stops listening wants no more of it.
+    // The consumer stopped: the rest is not needed.
     await reader.cancel().catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-/** What the client needs of the machine it runs on, and where it takes that from unless it is told. */
+/** Dependencies of the client on its platform, and their defaults. */
 
 /** As much of a `Response` as is read. */
 export interface Reply {

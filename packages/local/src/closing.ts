@@ -1,4 +1,4 @@
-/** What is to be closed at the end, in the reverse order of its beginning. Node 22 has no `AsyncDisposableStack`. */
+/** Closes resources in the reverse order of their opening. Node 22 has no `AsyncDisposableStack`. */
 export class Closing {
   readonly #steps: (() => unknown)[] = [];
 

@@ -30,9 +30,9 @@ import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
 export interface LocalCloudOptions {
   /** `memory`, or the directory that keeps the state; it is made if missing. */
   readonly data: string;
-  /** Of the gateway; 0 or left out: a free one. */
+  /** Port of the gateway. 0 or left out: a free one. */
   readonly port?: number;
-  /** Of the other servers; left out: free ones, for the functions that of before if it is free. */
+  /** Ports of the other servers. Left out: free ones; the functions get their earlier port if it is free. */
   readonly ports?: Ports;
   /** Processes that run task-queue functions; left out: one. Other functions have one of their own. */
   readonly workers?: number;

@@ -20,7 +20,7 @@ export interface Serving {
 }
 
 export interface Started {
-  /** Of the functions, by their short names. */
+  /** Secrets of the functions, by their short names. */
   readonly secrets: Readonly<Record<string, string>>;
   /** Names of secrets whose values were made up, since nobody gave one. */
   readonly madeUp: readonly string[];

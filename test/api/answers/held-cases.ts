@@ -25,7 +25,7 @@ export const HELD: readonly Case[] = [
   refused(SUSPEND, 'a run that has ended', [409, 'RUN_TERMINAL_STATE'], ended),
   {
     ...refused(SUSPEND, 'a run that is being cancelled', [409, 'RUN_INVALID_TRANSITION'], acting),
-    // What it completed is undone first: it has not ended yet.
+    // Its completed steps are undone first, so it has not ended yet.
     before: (stage) => send(stage, CANCEL, to(CANCEL, acting)(stage)),
   },
   ...([FAIL_WAIT, HEARTBEAT] as const).flatMap((route) => [

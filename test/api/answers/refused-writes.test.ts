@@ -101,7 +101,7 @@ async function asked(stage: Stage, route: Route, gate: Gate) {
   void pending.then((given) => {
     answer = given;
   });
-  // What is repeated waits for the clock.
+  // A repeated call waits for the clock.
   for (let turn = 0; answer === undefined && turn < 10_000; turn += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));
     if (answer === undefined) clock.fireNext(Number.POSITIVE_INFINITY);
@@ -130,7 +130,7 @@ describe.each(Object.entries(REFUSALS))('a store that answers %s', (_, refusal) 
         expect(first.text).not.toContain('a text of the store');
       }
       gate.heal();
-      // Who could not note its failure leaves its lock behind.
+      // A request that could not record its failure leaves its lock behind.
       stage.installation.world.clock.jump(PROCESSING_LOCK_MS);
       const again = await asked(stage, route, gate);
       const isGone = route === GONE && from > 1 && again.status === 404;

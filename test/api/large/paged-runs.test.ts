@@ -96,7 +96,7 @@ async function told(billed: BilledWorld, runId: string) {
   };
   const at = `/v1/runs/${runId}`;
   const graph = await get(`${at}/graph`);
-  // What it cost is the one thing that pages change.
+  // Only the cost differs with pages.
   const { cost: _, ...run } = await get(at);
   return {
     run,
@@ -119,7 +119,7 @@ async function told(billed: BilledWorld, runId: string) {
   };
 }
 
-/** What the page of the run knows once it has read everything. */
+/** State of the run's page once it has read everything. */
 async function consoleOf(graph: RunGraph, events: readonly object[]) {
   const follower = new RunFollower({
     readGraph: async () => graph,

@@ -23,9 +23,9 @@ export interface StageOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** How programs end; left out: well. */
+  /** End of each program that is run. Default: success. */
   readonly program?: ProgramEnd;
-  /** What a person types when asked; left out: nobody sits there. */
+  /** Answer that a person types when asked. Left out: there is no terminal. */
   readonly answer?: string;
   readonly now?: number;
   readonly fetch?: World['fetch'];

@@ -26,7 +26,7 @@ export interface Installed {
   readonly workflows: readonly Workflow[];
   readonly bindings?: readonly Binding[];
   readonly bus?: EventBus;
-  /** How full run documents become; absent: as in production. */
+  /** Size bounds of run documents. Default: as in production. */
   readonly pages?: PageBudget;
 }
 

@@ -8,7 +8,7 @@ import { hello, installation, rowsOf } from './stage.ts';
 const PERSON = 'c.ann';
 const confirmed = () => installation(hello, { requiresConfirmation: true });
 
-/** What the run asks a person about. */
+/** Question that the run asks a person. */
 function questionOf(world: World, runId: string) {
   const [wait] = world.stateOf(runId).waits;
   if (wait?.effectId === undefined) throw new Error('the run asks nothing');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-/** What the SDK tells `firebase deploy` of a codebase that has installations beside functions of its own. */
+/** Holds the manifest that the SDK makes for `firebase deploy` against codebases with installations. */
 const ROOT = join(import.meta.dirname, '../../..');
 const folder = mkdtempSync(join(tmpdir(), 'cairn-codebase-'));
 const url = (path: string) => pathToFileURL(join(ROOT, path)).href;

@@ -137,7 +137,7 @@ export function poisonous({ items, chain }: RunPlan): string[] {
   ];
 }
 
-/** Whether it has bodies that do harm and end well: then any step may be under way when its process ends. */
+/** True if it has bodies that do harm and still succeed: then any step may be under way when its process ends. */
 export function progresses({ items, chain }: RunPlan): boolean {
   return [...items, ...chain].some(({ harm }) => harm && lets(harm));
 }

@@ -1,8 +1,8 @@
-/** What must hold of a crowd, whichever processes it met. */
+/** Judges a crowd by rules that hold whichever processes it met. */
 import type { Crowd } from './grammar.ts';
 import { poisonous, progresses } from './grammar.ts';
 
-/** What a hostile run may cost. */
+/** Most processes that a hostile run may cost. */
 export const MOST_DEATHS = 5;
 
 export interface End {
@@ -41,7 +41,7 @@ function ofHostile({ hostile }: Crowd, { status, error }: End): string[] {
   const isNamed = status === 'failed' && error?.code === 'RUN_RESUME_FAILED';
   if (!isNamed && (guilty.length > 0 || status !== 'completed'))
     return [`the hostile run is ${status} (${error?.code})`];
-  // What a body leaves behind may strike while any step is under way.
+  // Leftovers of a body may strike while any step is under way.
   if (!isNamed || progresses(hostile)) return [];
   return guilty.includes(error.stepId ?? '') ? [] : [`it was named for '${error.stepId}', not ${guilty}`];
 }

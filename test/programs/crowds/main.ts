@@ -50,7 +50,7 @@ async function perform(): Promise<void> {
     } catch (error) {
       problems += 1;
       console.error(`\n${(error as Error).message}\n`);
-      // What the draw left may still be under way.
+      // Runs of the draw may still be under way.
       await stage?.stop();
       stage = undefined;
     }

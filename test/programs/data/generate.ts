@@ -30,7 +30,7 @@ export function generate(seed: number, repertoire: Repertoire): Program {
 
 class Generator {
   readonly #draw: Draw;
-  /** What was added later is drawn from it, so that the rest of each program is what it was. */
+  /** Draws the features that were added later, so that the rest of each program stays the same. */
   readonly #more: Draw;
   readonly #repertoire: Repertoire;
   #sendsBack = false;

@@ -42,7 +42,7 @@ export interface Prediction {
   readonly result: Readonly<Record<string, unknown>>;
 }
 
-/** What happened to the workers of a run and of its children, which no program says. */
+/** Losses of workers of a run and of its children, which no program tells. */
 export interface Family {
   /** The run was ended because its workers died. */
   readonly isLost: boolean;
@@ -228,7 +228,7 @@ function isEnough({ completion }: MapPlan | ChildPlan, items: readonly string[])
   return failed * 100 <= items.length * completion.share;
 }
 
-/** What it means for a step that it failed for good. */
+/** Fate of a step that failed for good. */
 export function failure(plan: StepPlan): Fate {
   if (plan.onFailure === 'skip') return SKIPPED;
   if (plan.onFailure === 'degrade') return { outcome: 'degraded', output: replacement(plan) };

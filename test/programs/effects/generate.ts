@@ -11,7 +11,7 @@ export function generate(seed: number): Program {
 
 interface Draws {
   readonly draw: Draw;
-  /** What was added later is drawn from it, so that the rest of each program is what it was. */
+  /** Draws the features that were added later, so that the rest of each program stays the same. */
   readonly more: Draw;
 }
 

@@ -100,7 +100,7 @@ function assertAsked(receiver: Receiver, rows: readonly EffectRecord[]): void {
   }
 }
 
-/** What asks a person first is not called before somebody has said so. */
+/** Asserts that an action which asks a person first is not called before somebody has allowed it. */
 function assertConfirmed(receiver: Receiver, rows: readonly EffectRecord[]): void {
   for (const [key, ofKey] of Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey)) {
     const nature = NATURES[Number(ofKey[0]?.capabilityId.slice('outside.act'.length))];

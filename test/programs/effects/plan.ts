@@ -82,7 +82,7 @@ const UNASKED: readonly Nature[] = (['required', 'optional', 'not_supported'] as
     ),
 );
 
-/** How far behind each nature that is not asked about first the same one lies that is. */
+/** Distance from each nature that is not asked about first to the same one that is. */
 export const ASKED_FIRST = UNASKED.length;
 
 /** In an order that a plan can name them by. */

@@ -63,7 +63,7 @@ export async function trial(options: TrialOptions): Promise<TrialOutcome> {
   }
 }
 
-/** What a lineage met with in which a person was asked before the first call. */
+/** Mark of a lineage in which a person was asked before the first call. */
 export const ASKED_FIRST = 'asked first';
 
 class Trial {

@@ -9,7 +9,7 @@ import { Draw } from '../data/draw.ts';
 import { assertLively } from '../liveness.ts';
 import { drawStandstill, KINDS, POLL_MS, type Standstill, stand } from './generate.ts';
 
-/** Of a second all together on a quiet core; `SEEDS=500` looks longer, `SEED=7` at one. */
+/** They take a second in all on a quiet core; `SEEDS=500` draws more, `SEED=7` only that one. */
 const SEEDS = 12;
 const FROM = 70_001;
 const HOUR_MS = 3_600_000;
@@ -28,7 +28,7 @@ interface Outcome {
   readonly later: number;
 }
 
-/** What a run may append in {@link LOOK_MS}: for each that asks by the clock, its looks; for others nothing. */
+/** Most events that a run may append in {@link LOOK_MS}: the looks of each place that asks by the clock, and no others. */
 function most({ places, unasked }: Standstill): number {
   const asked = unasked || places.some(({ kind }) => kind === 'step policy');
   const polls = unasked ? 0 : places.filter(({ kind }) => kind === 'poll').length;

@@ -232,7 +232,7 @@ class HostileStore {
 
 interface Target {
   readonly id: string;
-  /** Whose drives meet the refusal; absent: only who asked at a door does. */
+  /** Run whose drives meet the refusal. Absent: only requests at a door do. */
   readonly runId?: string | undefined;
 }
 

@@ -44,7 +44,7 @@ export function isPlanMissing({ code }: CairnError): boolean {
 
 /**
  * A run that was started before plans were fingerprinted is judged by what is kept of its version since then, if anything.
- * Of one that is to be cancelled and whose plan is not deployed, what is kept says whether anything is to be undone first.
+ * If a run is to be cancelled and its plan is not deployed, the stored plan says whether anything must be undone first.
  * Call before such a run is driven or recovered.
  *
  * @throws CairnError UNAVAILABLE
@@ -68,7 +68,7 @@ export async function learnUndoable(
   if (undoable) registry.setUndoable(run, undoable);
 }
 
-/** Whether the plan of a run is deployed here, and if not, whether its version is, with another definition. */
+/** Tells if the plan of a run is deployed here, and if not, if its version is, with another definition. */
 export function planStanding(
   registry: WorkflowRegistry,
   run: Pinned,

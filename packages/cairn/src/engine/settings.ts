@@ -42,7 +42,7 @@ export const PRODUCTION_SETTINGS: EngineSettings = {
 
 /** Longest timeout of a step whose workflow has no functions of its own. */
 export const LONGEST_STEP_MS = longestStepIn(PRODUCTION_SETTINGS.budgetMs);
-/** Of any. */
+/** Longest step that any drive class allows, ms. */
 export const LONGEST_STEP_ANYWHERE_MS = longestStepIn(budgetOf(LONGEST_DRIVE_S));
 
 /**

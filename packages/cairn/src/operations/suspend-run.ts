@@ -52,7 +52,7 @@ export async function suspendRun(
   };
 }
 
-/** What a request adds to the journal; nothing if the run is suspended already. @throws CairnError as {@link suspendRun} */
+/** Events that a request appends; none if the run is suspended already. @throws CairnError as {@link suspendRun} */
 export function suspendDrafts(state: RunState, actor: string, reason: string): EventDraft[] {
   const { id, status } = state;
   if (isOver(state))

@@ -103,7 +103,7 @@ export interface TaskRequest {
   readonly previousResponse?: number | undefined;
 }
 
-/** Whose dispatch it is. */
+/** Queue that a dispatch came from. */
 export interface DriveQueue {
   readonly alone: boolean;
   /** The class of workflows that it is for; undefined: all that have no class. */

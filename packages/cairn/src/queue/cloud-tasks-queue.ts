@@ -44,7 +44,7 @@ export interface QueueTarget {
 }
 
 export interface DriveQueues {
-  /** How long the service waits for an answer, s; left out: 600. */
+  /** Time the service waits for an answer, s. Default: 600. */
   readonly deadlineS?: number;
   readonly shared: QueueTarget;
   /** For tasks that are to be alone: one at a time in an instance. */

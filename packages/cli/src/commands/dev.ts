@@ -56,7 +56,7 @@ export const dev = command({
   },
 });
 
-/** What the local cloud says of a project that it cannot serve. */
+/** Refusal of the local cloud to serve a project. */
 class DevDeclined extends Declined {
   override readonly name = 'DevDeclined';
   override readonly code: string;

@@ -10,7 +10,7 @@ import type { Change } from './plan.ts';
 import { InitProblem } from './problem.ts';
 import { type Edited, type InitRecord, recordPath, sha256 } from './record.ts';
 
-/** Of what is not in its place yet. */
+/** Suffix of a file that is written and not yet renamed into place. */
 const UNPLACED = '.cairn-init';
 
 /** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED; then the project is as before */
@@ -78,7 +78,7 @@ export interface Restored {
 }
 
 /**
- * What a person edited since is left, and told. The record goes last, so that an undo that dies can be repeated.
+ * Restores the project. A file that was edited since is left and reported. The record is removed last, so that an interrupted undo can be repeated.
  *
  * @throws InitProblem WRITE_FAILED
  */
@@ -126,10 +126,10 @@ function restore(record: InitRecord, files: Files): Restored {
   return { restored, takenOut, left };
 }
 
-/** What package managers make of a package.json. */
+/** Made by package managers from a package.json. */
 const OF_PACKAGES = ['node_modules', 'package-lock.json', 'pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
 
-/** What was installed and built by files that are as `init` wrote them, and goes with them. */
+/** Files made from those that are as `init` wrote them: they are removed together. */
 function derivedFrom({ name, created }: InitRecord, files: Files): string[] {
   const isOurs = (file: string) =>
     created.some(

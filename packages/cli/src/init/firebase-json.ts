@@ -1,6 +1,6 @@
 /**
- * What `firebase.json` says, and the entries that `init` adds to it. Edits are made in the text: comments, order and formatting of all
- * else stay. Pure.
+ * Reads `firebase.json` and adds the entries of `init` to it. Edits are made in the text: comments, order and formatting of the rest
+ * stay. Pure.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -24,7 +24,7 @@ export interface FirebaseJson {
   readonly firestore: readonly Members[];
 }
 
-/** What is added: a codebase to `functions`, a database to `firestore`. */
+/** Entries to add: a codebase to `functions`, a database to `firestore`. */
 export interface Entries {
   readonly functions: Members;
   readonly firestore: Members;
@@ -61,7 +61,7 @@ export interface Removed {
   readonly left: readonly Section[];
 }
 
-/** Of a file that was edited since: takes out what is as `init` wrote it. Undefined: it cannot be read. */
+/** Takes out of an edited file the entries that are as `init` wrote them. Undefined: the file cannot be read. */
 export function withoutEntries(text: string, entries: Entries): Removed | undefined {
   if (parsed(text).errors.length > 0) return undefined;
   const codebase = { section: 'functions', key: 'codebase' } as const;

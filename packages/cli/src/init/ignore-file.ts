@@ -17,7 +17,7 @@ export function hasLine(text: string, wanted: string): boolean {
   return text.split('\n').some((line) => plain(line) === plain(wanted));
 }
 
-/** Of a file that was edited since: each line at most once, the last one. */
+/** Takes the lines out of an edited file: each at most once, its last occurrence. */
 export function withoutLines(text: string, unwanted: readonly string[]): string {
   return unwanted.reduce((so, line) => {
     const lines = so.split(/(?<=\n)/);

@@ -1,4 +1,4 @@
-/** What `init` would change in a project, and why it would not. Pure. */
+/** Plans the changes of `init` to a project, or says why it refuses. Pure. */
 import type { Entries } from './firebase-json.ts';
 import { withEntries } from './firebase-json.ts';
 import { hasLine, missingLines, withLines } from './ignore-file.ts';
@@ -27,7 +27,7 @@ export interface PlanOptions {
   readonly language: Language | undefined;
   /** `process.versions.node` */
   readonly nodeVersion: string;
-  /** Whether there is a file or folder of the name. */
+  /** True if a file or folder of the name exists. */
   readonly folderExists: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What `init` changed in a project, kept in the folder that it made, so that `--undo` can restore it: hashes of what it wrote, and the
- * text that an edited file had before.
+ * Record of the changes of `init`, kept in the folder that it made, so that `--undo` can restore the project: hashes of what it wrote, and
+ * the earlier text of each edited file.
  */
 import { createHash } from 'node:crypto';
 import type { Entries } from './firebase-json.ts';

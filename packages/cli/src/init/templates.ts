@@ -3,7 +3,7 @@ import { firestoreIndexes } from 'cairn/indexes';
 import type { Installed, Language } from './project.ts';
 
 export interface TemplateOptions {
-  /** Of the codebase, its folder, its database and its export. */
+  /** Name of the codebase, its folder, its database and its export. */
   readonly name: string;
   readonly language: Language;
   /** Major version of Node that it is deployed on. */
@@ -15,11 +15,11 @@ export interface Template {
   /** From the folder of the codebase. */
   readonly path: string;
   readonly content: string | Uint8Array;
-  /** What it is, in a few words. */
+  /** Description in a few words. */
   readonly what: string;
 }
 
-/** What the types of the packages were tested with. */
+/** TypeScript version that the types of the packages are tested with. */
 const TYPESCRIPT = '7.0.2';
 
 export function templatesOf(options: TemplateOptions): Template[] {

@@ -7,7 +7,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
 export interface Flag {
   readonly name: string;
-  /** What stands for the value in the help. */
+  /** Placeholder of the value in the help. */
   readonly value: string;
   readonly help: string;
   /** It may be given several times. */

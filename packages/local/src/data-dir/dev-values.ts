@@ -29,7 +29,7 @@ export interface DevValues {
 /** More former ports than this are forgotten: it takes as many starts that found their port taken. */
 const MAX_PORTS = 32;
 
-/** What a full disk, an exceeded quota and a disk that fails or became read-only say. */
+/** Error codes of a full disk, an exceeded quota, and a disk that fails or became read-only. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS']);
 
 /**

@@ -1,4 +1,4 @@
-/** What works beside the functions: a codebase's own build, and the check of its types. Owns these processes' output and order. */
+/** Runs a codebase's own build and the check of its types beside its functions. Owns the output and the order of these processes. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

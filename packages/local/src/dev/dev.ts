@@ -216,7 +216,7 @@ class Session implements AsyncDisposable {
     );
   }
 
-  /** What Node says of files that were just changed. */
+  /** Syntax errors that Node reports for changed files. */
   async #mistakesIn(changed: readonly string[]): Promise<string> {
     const lines: string[] = [];
     for (const path of changed.filter((one) => /\.[mc]?js$/.test(one) && existsSync(one)))

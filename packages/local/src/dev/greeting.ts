@@ -1,4 +1,4 @@
-/** What `cairn dev` says when everything serves. Pure. */
+/** Text that `cairn dev` prints when everything serves. Pure. */
 import { relative } from 'node:path';
 import type { Paint } from './log-line.ts';
 import type { DevCodebase } from './project.ts';

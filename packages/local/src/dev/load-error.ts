@@ -4,7 +4,7 @@
 const MAX_FRAMES = 5;
 
 /**
- * What was thrown and where in the project: frames of Node and of packages go, paths begin at the project's folder.
+ * Shortens an error to its message and the frames in the project, without those of Node and of packages; paths begin at the project's folder.
  *
  * @param text what a worker said, with a stack
  */

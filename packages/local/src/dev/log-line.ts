@@ -21,7 +21,7 @@ const OTHERS: Readonly<Record<string, Severity>> = {
   EMERGENCY: 'ERROR',
 };
 
-/** What a function printed: JSON with `severity` and `message` as Cloud Logging reads it, or any text. */
+/** Reads a line that a function printed: JSON with `severity` and `message` as in Cloud Logging, or any text. */
 export function readLine(text: string): LogLine {
   const members = membersOf(text);
   if (typeof members?.message !== 'string') return { severity: 'INFO', message: text, fields: {} };
@@ -49,7 +49,7 @@ const LEFT_OUT = new Set([
 const SILENT = new Set(['run_claimed', 'run_checkpoint', 'runs_sampled']);
 
 export interface Shown {
-  /** Who says it: a codebase, the type check or a build of one, or `cairn`. */
+  /** Source of the line: a codebase, its type check, its build, or `cairn`. */
   readonly source: string;
   /** Epoch ms. */
   readonly at: number;
@@ -110,7 +110,7 @@ function painted(severity: Severity, text: string, paint: Paint): string {
   return severity === 'DEBUG' ? paint('dim', text) : text;
 }
 
-/** Of the machine's zone: a person compares it with the clock on the wall. */
+/** In the machine's time zone, because a person compares it with a clock. */
 function timeOf(at: number): string {
   return new Date(at).toTimeString().slice(0, 8);
 }

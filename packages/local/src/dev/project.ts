@@ -1,5 +1,5 @@
 /**
- * What of a Firebase project is served, and how: its codebases, the module of each, what is watched and what is built. Reads through
+ * Reads a Firebase project: its codebases, the module of each, the files to watch and the builds to run. Reads through
  * {@link Files} only, starts nothing.
  */
 import { extname, join, posix, relative, sep } from 'node:path';
@@ -149,7 +149,7 @@ function sourceOf(main: string, { outDir, rootDir }: Tsconfig): string | undefin
   return posix.join(rootDir, main.slice(outDir.length + 1)).replace(/js$/, 'ts');
 }
 
-/** What a change of a file means for a codebase. */
+/** Effect of a changed file on a codebase. */
 export type Effect = 'reload' | 'build' | 'none';
 
 const SETTINGS = /^\.(?:env(?:\..+)?|secret\.local)$/;

@@ -23,7 +23,7 @@ export interface GatewayOptions {
   now(): number;
   /** Undefined: there are no files to serve. */
   readonly site?: Site | undefined;
-  /** What the console learns here and nowhere else, as JSON: it opens without asking for a key. Left out: nothing. */
+  /** JSON that only the local console gets, so that it opens without asking for a key. Left out: nothing. */
   consoleJson?(): string;
   /** The page at `/`, as HTML, if there is no site. */
   welcome?(): string;

@@ -28,7 +28,7 @@ export function rewritesToInstallation(functions: Functions): Rewrite[] {
   });
 }
 
-/** What stands before `drive`, `api` and so on. */
+/** Prefixes of the function names `drive`, `api` and so on. */
 function prefixesAmong(functions: Functions): string[] {
   return [...functions.values()].flatMap(({ name, store }) =>
     store === undefined ? [] : [name.replace(/[^-]+$/, '')],

@@ -29,7 +29,7 @@ export interface HostOptions {
   readonly output: number | ((line: string, codebase: string) => void);
   /** Time in ms that a worker's requests in hand have when it is replaced; left out: what Cloud Run leaves them. */
   readonly graceMs?: number | undefined;
-  /** Of the front; left out: that of before, or a free one. */
+  /** Port of the front. Left out: the earlier one, or a free one. */
   readonly port?: number | undefined;
   /**
    * Ports this data's functions had before, the latest last. That one is taken again if it is free; tasks that

@@ -31,7 +31,7 @@ export type Ask = (functionName: string, path: string, headers: Record<string, s
 
 /** Workers that loaded the same state of the module. */
 interface Generation {
-  /** Of a later one it is higher. */
+  /** Higher for a codebase that was loaded later. */
   readonly number: number;
   readonly pool: WorkerPool;
   readonly functions: ReadonlyMap<string, FunctionSpec>;

@@ -1,4 +1,4 @@
-/** What a harm does to the process that runs its body, for real. Each process that is harmed is noted in a file, by its id. */
+/** Harms the process that runs a body, for real. Each harmed process is noted in a file, by its id. */
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -18,7 +18,7 @@ const SCALE = { bodyMs: 300, timerMs: 1_500, pauseMs: 1_500 };
 const MOST_INNOCENTS = 8;
 /** A body that takes memory is to meet the end of it soon; the cloud has the same bound. */
 const HEAP_MB = 256;
-/** Of a draw, whose processes may each have to be started anew. */
+/** Time limit of a draw, ms: each of its processes may have to be started anew. */
 const LIMIT_MS = 300_000;
 const LOST = /worker (\d+) .*; starting another/g;
 const LINES_OF_WORKERS = /^.*worker \d+ .*$/gm;
@@ -85,7 +85,7 @@ export class RealStage {
     const before = this.#notes.length;
     const started = await Promise.all([...crowd.innocents, crowd.hostile].map((plan) => start(ready, plan)));
     const ends = await Promise.all(started.map((runId) => ended(ready, runId)));
-    // What was armed is to strike here, and not in the next draw.
+    // Armed harms must strike in this draw and not in the next one.
     await eventually(
       `seed ${seed}: the processes with something armed to end`,
       () => (this.#notes.some(({ what, pid }) => what === 'armed' && isAlive(pid)) ? undefined : true),

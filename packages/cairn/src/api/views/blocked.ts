@@ -9,7 +9,7 @@ import type { View } from './run.ts';
 import { iso } from './values.ts';
 
 /**
- * Of a run in a list: that it stands, and since when. Judged by the first of its waits, which are all that a list reads.
+ * Says that a run in a list is blocked, and since when. Judged by its first waits, which are all that a list reads.
  *
  * @param now epoch ms
  */

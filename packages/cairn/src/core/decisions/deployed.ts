@@ -13,8 +13,8 @@ export interface Deployed {
    */
   allowsNewAttempt?(stepKey: string, attempts: number): boolean;
   /**
-   * Whether it says how to undo what has this key. Of a plan that is not deployed nothing can be undone now: then this is what
-   * its stored plan says, and true where that is not known.
+   * True if the step with this key has a compensation. While the plan is not deployed this is what its stored plan says, and true
+   * where nothing is stored.
    */
   isCompensable(stepKey: string): boolean;
   /** What becomes of a step that must not run twice and was caught mid-flight. */

@@ -12,7 +12,7 @@ export interface Wish {
   readonly requestHash: string;
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
-  /** Whether a person must allow the action before the receiver is called. */
+  /** A person must allow the action before the receiver is called. */
   readonly requiresConfirmation?: boolean;
   /** Whether the binding can ask the outside if an action took place. */
   readonly hasLookup: boolean;
@@ -60,7 +60,7 @@ export function effectVerdict(rows: Rows, wish: Wish): EffectVerdict {
   return confirmedFirst(rows, wish, n);
 }
 
-/** What a person allowed is this request, until it is done: however many calls came to nothing. */
+/** A person's permission holds for this request until it is done, however many calls fail before. */
 function confirmedFirst(rows: Rows, { requiresConfirmation, requestHash }: Wish, n: number): EffectVerdict {
   if (!requiresConfirmation) return { kind: 'act', n };
   const same = rows.filter((row) => row.requestHash === requestHash);

@@ -68,7 +68,7 @@ interface Asked {
   /** Epoch ms, by the clock that also gave the times of the marks. */
   readonly now: number;
   readonly retentionOf: RetentionOf;
-  /** Of an installation with functions that take longer than usual; left out: {@link GRACE_MS}. */
+  /** Longer where functions take longer than usual. Default: {@link GRACE_MS}. */
   readonly graceMs?: number | undefined;
 }
 

@@ -93,7 +93,7 @@ export interface Wait {
   /** When the answer of the outside is expected, if the step says so. Nothing happens then. */
   readonly expectedAt?: number;
   readonly dueAt?: number;
-  /** Of an event whose sender gives signs of life: each recorded one moves `dueAt`. */
+  /** Set if the sender of the event sends heartbeats: each one that is recorded moves `dueAt`. */
   readonly heartbeat?: WaitHeartbeat;
   /**
    * Not the step itself asks. `doubt`: what should become of its interrupted attempt (DESIGN 2.9). `effect`: what should

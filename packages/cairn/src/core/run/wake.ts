@@ -49,7 +49,7 @@ export type Resting = Pick<
   | 'compensating'
 >;
 
-/** Whether the run stands because an operator suspended it: nobody drives it, and no time of its own moves it. */
+/** True if an operator suspended the run and nobody drives it: no time of its own moves it. */
 export function standsSuspended(
   state: Pick<Resting, 'status' | 'lease' | 'suspension' | 'cancellation'>,
 ): boolean {
@@ -102,7 +102,7 @@ export function parkedSince({ dueAt, updatedAt }: Pick<Resting, 'dueAt' | 'updat
   return dueAt === undefined ? updatedAt : dueAt - FIRST_PARKED_LOOK_MS;
 }
 
-/** How long after this look the next one at a parked run follows, ms. */
+/** Time from this look at a parked run to the next one, ms. */
 export function nextParkedLookMs(state: Pick<Resting, 'dueAt' | 'updatedAt'>, now: number): number {
   return Math.min(PARKED_MS, Math.max(FIRST_PARKED_LOOK_MS, now - parkedSince(state)));
 }

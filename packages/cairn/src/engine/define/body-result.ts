@@ -1,4 +1,4 @@
-/** What a body may return: a value that JSON brings back as it was, or one that is worth less than what was asked for. */
+/** Types of a body's result: a value that JSON keeps as it is, or a degraded one. */
 import type { Json } from '../../core/encoding/json.ts';
 
 declare const degradedValue: unique symbol;
@@ -12,7 +12,7 @@ export interface Degraded<T> {
 
 export type BodyResult<T> = T | Degraded<T> | Promise<T | Degraded<T>>;
 
-/** What JSON would change on its way to the next step, as far as its type tells. */
+/** Types whose values JSON would change on the way to the next step. */
 type ChangedByJson =
   | Date
   | RegExp

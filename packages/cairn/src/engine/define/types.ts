@@ -164,7 +164,7 @@ interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   readonly heartbeatTimeout?: string | number; // an attempt that gave no `heartbeat` for so long has timed out
   /** Default true. False: a step caught mid-flight by a crash is in doubt (see `onDoubt` of the workflow). */
   readonly idempotent?: boolean;
-  /** Of a step that is not idempotent: a new, recorded attempt may follow one that a crash cut off, within `retry`. */
+  /** For a step that is not idempotent: a new, recorded attempt may follow one that a crash cut off, within `retry`. */
   readonly newAttempt?: boolean;
   /** Default true. False: a successor never takes over this step's recorded output. */
   readonly resumable?: boolean;
@@ -261,7 +261,7 @@ export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<I
   readonly heartbeat?: { readonly within: string | number };
   /** Checks, and may transform, what the sender sent; an event that does not pass is refused and the run waits on. */
   readonly output?: ZodType<T>;
-  /** Of a timeout, of a heartbeat that was missed, and where somebody says that the event will not come. */
+  /** Applies to a timeout, a missed heartbeat, and a wait that is failed from outside. */
   readonly onFailure?: OnFailure<T>;
 }
 
@@ -269,7 +269,7 @@ interface ChildCommon<Input, N extends Needs, T, Takes> extends CommonOptions<In
   /** The workflow to run, or its type. A child is made of the newest version deployed. */
   readonly workflow: TypedWorkflow<Takes, T> | Workflow | string;
   /**
-   * What becomes of a child under way when its parent is cancelled or fails: it is cancelled (default), goes on alone, or is cancelled
+   * Fate of a running child when its parent is cancelled or fails: it is cancelled (default), goes on alone, or is cancelled
    * and waited for, so that the parent ends and is undone after it.
    */
   readonly onParentEnd?: OnParentEnd;

@@ -6,7 +6,7 @@ import type { EngineDeps } from '../deps.ts';
 import { pooled } from '../enqueue-soon.ts';
 import type { DriveAccount } from '../tracing/drive-account.ts';
 
-/** Whether the run was given to its own queue. */
+/** Gives the run to its own queue unless the dispatch came from it. Returns true if it did. */
 export async function handedOver(deps: EngineDeps, state: RunState, account: DriveAccount): Promise<boolean> {
   const isSuspect = state.suspect?.alone ?? false;
   const place = pooled(deps, state);

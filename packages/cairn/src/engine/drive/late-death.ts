@@ -9,7 +9,7 @@ import type { LoadedRun } from '../../ports/run-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { DriveAccount } from '../tracing/drive-account.ts';
 
-/** Whether it did, so that the run is another than the one that was loaded. */
+/** Returns true if there was such a death: the loaded state is then out of date. */
 export async function noteLateDeath(
   deps: EngineDeps,
   loaded: LoadedRun,

@@ -8,7 +8,7 @@ import type { CancelTimer, Clock } from '../../ports/clock.ts';
 
 export interface RestingOptions {
   readonly clock: Clock;
-  /** How far ahead a due time may lie for the drive to stay for it, ms. */
+  /** The drive stays for a due time that is at most this far ahead, ms. */
   readonly soonMs: number;
   /** Longest time of a drive, ms: what is due later is another's. */
   readonly budgetMs: number;

@@ -127,7 +127,7 @@ export function blockedRow(asker: Asker, row: NewRow, blocked: Blocked): EffectR
 export interface Blocked {
   readonly by: BlockedBy;
   readonly error: string;
-  /** What was done before, if anything. */
+  /** Record of the action that was done before, if any. */
   readonly origin?: EffectRecord;
 }
 

@@ -56,7 +56,7 @@ export interface Now {
   /** Of the clock of this instance before the store's. */
   readonly skewMs: number | undefined;
   readonly waking: work.Waking | undefined;
-  /** Of `drive`. */
+  /** The queue `drive`. */
   readonly queue: SeenQueue | undefined;
   readonly lateSchedules: { readonly late: number; readonly isCut: boolean } | undefined;
 }

@@ -10,7 +10,7 @@ export interface LookDeps {
   readonly retention: RetentionStore;
   readonly retentionOf: RetentionOf;
   readonly clock: Clock;
-  /** How long a run that is marked is left alone; left out: as long as functions of 540 s need. */
+  /** Time for which a marked run is left alone, ms. Default: what functions of 540 s need. */
   readonly graceMs?: number;
 }
 

@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
   '.svg': 'image/svg+xml',
 };
-/** What Hosting sends with every answer. */
+/** Value of `Strict-Transport-Security` that Hosting sends with every answer. */
 const TRANSPORT = 'max-age=31556926; includeSubDomains; preload';
 const MISSING_PAGE = '/404.html';
 /** A smaller answer gains nothing. */

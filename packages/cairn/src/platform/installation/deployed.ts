@@ -12,7 +12,7 @@ import type { DriveOptions, SecretOption } from './options.ts';
 export interface Place {
   readonly installation: Installation;
   readonly region: string | Expression<string>;
-  /** Of the functions that run bodies. */
+  /** Bound to the functions that run bodies. */
   readonly secrets: readonly SecretOption[];
 }
 
@@ -116,7 +116,7 @@ export function drivesOf({ installation, region, secrets }: Place, options: Driv
   };
 }
 
-/** What the clock calls. Each is safe to run twice at once, and to be cut off: the next one goes on. */
+/** Scheduled functions. Each may run twice at once or be cut off: the next one goes on. */
 export function ticksOf({ installation, region }: Place) {
   return {
     /** Finds runs that nobody touched in time. */

@@ -23,7 +23,7 @@ export function driveTimeoutS({ drive = {}, drives = {} }: DriveChoices, pool: s
 /** For clocks that differ, and what is written last. */
 const ROOM_MS = 360_000;
 
-/** How long a run that is marked for deletion is left alone: longer than any drive that may still write to it. */
+/** Time for which a run marked for deletion is left alone, ms: longer than any drive that may still write to it. */
 export function deletionGraceMs(options: DriveChoices): number {
   const pools = [undefined, ...Object.keys(options.drives ?? {})];
   const longest = Math.max(...pools.map((pool) => driveTimeoutS(options, pool)));

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What the platform tells of the function that runs. */
+/** Facts that the platform gives about the running function. */
 export interface RunningFunction {
   /** `K_SERVICE`: the name that was deployed, in lower case. */
   readonly service: string | undefined;
@@ -38,7 +38,7 @@ export function exportsOf(module: object, wanted: ReadonlySet<unknown>): Readonl
   return found;
 }
 
-/** What the deployment puts before the names of all functions of the codebase, with its dash; mostly nothing. */
+/** Prefix of a deployment for all functions of the codebase, with its dash; usually empty. */
 export function instancePrefix({ service, target }: RunningFunction): string {
   if (service === undefined || target === undefined) return '';
   const own = target.replaceAll('.', '-').toLowerCase().replaceAll('_', '-');

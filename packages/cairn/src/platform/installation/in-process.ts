@@ -6,7 +6,7 @@ import type { Installation } from './installation.ts';
 
 export interface Asking {
   readonly tenantId: string;
-  /** Who asks, as runs and journals name them, such as the id of a user; left out: `app`. */
+  /** Name of the caller in runs and journals, such as the id of a user. Default: `app`. */
   readonly actor?: string | undefined;
   /** The same for every sending of one request: a repetition within a day is answered as the first was. */
   readonly idempotencyKey?: string | undefined;

@@ -1,4 +1,4 @@
-/** What `cairnFunctions` takes. Refuses what it does not know: a misspelt option would show only when it was needed. */
+/** Options of `cairnFunctions`. Unknown ones are refused: a misspelt option would show only when it was needed. */
 import type { HttpsOptions } from 'firebase-functions/https';
 import { closest } from '../../core/closest.ts';
 import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
@@ -8,7 +8,7 @@ import type { Workflow } from '../../engine/define/steps.ts';
 /** As they are, or made by the first request that needs them, so that neither a deployment nor a cold start loads them. */
 export type Lazily<T> = T | (() => T | Promise<T>);
 
-/** How the functions that run bodies are set up. */
+/** Settings of the functions that run bodies. */
 export interface DriveOptions {
   /** 1GiB unless it says otherwise. */
   readonly memory?: HttpsOptions['memory'];
@@ -45,14 +45,14 @@ export type SecretOption = NonNullable<HttpsOptions['secrets']>[number];
 /** All but those that decide which functions there are. */
 export interface BaseOptions {
   readonly workflows: Lazily<readonly Workflow[]>;
-  /** How the capabilities that the workflows use are called, beside or instead of those that are shipped. */
+  /** Bindings of the capabilities that the workflows use, added to the shipped ones or in place of them. */
   readonly bindings?: Lazily<readonly Binding[]>;
   /** Bound to the functions that run bodies, so that `STRIPE_KEY.value()` works there. */
   readonly secrets?: readonly SecretOption[];
   readonly drive?: DriveOptions;
   /** Left out: the parameter `CAIRN_REGION`. */
   readonly region?: string;
-  /** Of Firestore. Left out: the parameter `FIRESTORE_DATABASE`. */
+  /** Firestore database. Default: the parameter `FIRESTORE_DATABASE`. */
   readonly database?: string;
   /** Left out: the parameter `COLLECTION_PREFIX`. */
   readonly collectionPrefix?: string;
@@ -119,7 +119,7 @@ const OPTIONS: Names<CairnOptions> = {
 
 /** A drive needs room before its first step and after its last one. */
 const SHORTEST_DRIVE_S = 60;
-/** Of a class of drives: it is part of the names of functions. */
+/** Name of a drive class, which is part of the names of its functions. */
 const CLASS_NAME = /^[a-z][A-Za-z0-9]{0,19}$/;
 
 /** @throws TypeError that names the option */

@@ -1,4 +1,4 @@
-/** What an instance sets up once, when it loads the functions of a codebase. */
+/** Set-up of an instance, done once when it loads the functions of a codebase. */
 import { guardBodies } from '../body-guard.ts';
 import { endAfterDispatch } from '../instance/one-dispatch.ts';
 import { exportsOf, servedModule } from './exported-names.ts';

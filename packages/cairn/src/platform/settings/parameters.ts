@@ -14,7 +14,7 @@ interface Spec<T extends string | number> {
 
 export interface Parameter<T extends string | number> {
   readonly name: string;
-  /** Of the environment, or the default. */
+  /** Value in the environment, or the default. */
   value(): T;
   /** Undefined: the environment does not say. */
   given(): T | undefined;

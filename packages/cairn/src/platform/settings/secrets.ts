@@ -4,7 +4,7 @@
  */
 import { defineSecret } from 'firebase-functions/params';
 
-/** What reviews are posted with; `none`: they are not. Only the functions that run bodies have it. */
+/** Token that reviews are posted with; `none`: they are not posted. Only the functions that run bodies have it. */
 const GITHUB_TOKEN = 'GITHUB_TOKEN';
 /** One secret, or during an exchange several, separated by commas. */
 const GITHUB_WEBHOOK_SECRET = 'GITHUB_WEBHOOK_SECRET';

@@ -1,4 +1,4 @@
-/** What an installation is set to: by its code, its parameters, and what the local cloud puts in the environment. */
+/** Settings of an installation, from its code, its parameters, and the environment that the local cloud makes. */
 import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
 import type { DriveQueues, QueueTarget } from '../../queue/cloud-tasks-queue.ts';
 import { PREFIX_OF_THE_MODEL } from '../../store/layout/collections.ts';
@@ -27,7 +27,7 @@ import {
   traceSampler,
 } from './parameters.ts';
 
-/** What the settings take of the options. */
+/** Options that the settings are made from. */
 export type GivenOptions = Omit<CairnOptions, 'workflows' | 'bindings'>;
 
 export interface Settings {
@@ -149,7 +149,7 @@ const target = (functionsUrl: string, name: string): QueueTarget => ({
   targetUrl: `${functionsUrl}/${name}`,
 });
 
-/** What is opted into by `true` alone is left to the parameters. */
+/** An option that is only `true` leaves its members to the parameters. */
 function chosen<T extends object>(choice: boolean | T | undefined): Partial<T> {
   return typeof choice === 'object' ? choice : {};
 }

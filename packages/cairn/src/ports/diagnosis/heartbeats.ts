@@ -34,7 +34,7 @@ export type Heartbeats = { readonly [Name in BeatingFunction]?: Heartbeat } & {
   readonly installations?: Readonly<Record<string, number>>;
 };
 
-/** What else a function says when it ends. */
+/** Further facts that a function reports when it ends. */
 export interface Said {
   readonly found?: SampleFound;
   /** The installation that it belongs to, by a name that no other in the project has. */

@@ -1,4 +1,4 @@
-/** What `firestore.indexes.json` needs for an installation: indexes, exemptions from indexing, TTL policies. Pure. */
+/** Content of `firestore.indexes.json` for an installation: indexes, exemptions from indexing, TTL policies. Pure. */
 import { type CollectionNames, collectionNames } from './collections.ts';
 import { COMPOSITES, EXPIRING, INDEXED_ALONE, MEMBERS } from './members.ts';
 

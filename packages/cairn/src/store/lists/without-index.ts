@@ -24,7 +24,7 @@ export interface Due {
   readonly member: string;
   /** Members that `applies` and the caller read. */
   readonly names: readonly string[];
-  /** Whether the query would find the document if it is due. */
+  /** True if the indexed query would find the document once it is due. */
   readonly applies?: (found: QueryDocumentSnapshot) => boolean;
   readonly now: number;
   readonly limit: number;

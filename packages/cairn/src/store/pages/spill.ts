@@ -22,11 +22,11 @@ export const SNAPSHOT_BUDGET_BYTES = 700 * 1024;
 /** A page is closed once it has this many bytes: large enough for few reads, small enough that an update is cheap. */
 export const PAGE_BYTES = 128 * 1024;
 
-/** How full documents become; another one only in tests, so that a small run has pages. */
+/** Size bounds of documents. Tests use smaller ones, so that a small run has pages. */
 export interface PageBudget {
   readonly documentBytes: number;
   readonly pageBytes: number;
-  /** Of pages in the commit that names them; more are written before it. */
+  /** Most bytes of pages in the commit that names them; further pages are written before it. */
   readonly commitBytes: number;
 }
 

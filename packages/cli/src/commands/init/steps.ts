@@ -1,4 +1,4 @@
-/** What `init` says and asks, in its order; `init/` at the top decides and writes. Loaded by that command only: the parser is its alone. */
+/** The conversation of `init`, in its order; `src/init/` decides and writes. Only this command loads it, because nothing else needs the JSON parser. */
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
 import { apply, type Restored, undo } from '../../init/edits.ts';
@@ -22,7 +22,7 @@ export interface InitWish {
   readonly language: 'ts' | 'js' | undefined;
   readonly undo: boolean;
   readonly mayAsk: boolean;
-  /** Whether npm may be run; other package managers are the person's to run. */
+  /** True if `init` may run npm; other package managers are run by the user. */
   readonly installs: boolean;
 }
 
@@ -74,9 +74,9 @@ async function add(context: Context, place: Place, wish: InitWish): Promise<void
   });
 }
 
-/** Of what npm said. */
+/** Most characters of npm's output in an error. */
 const MAX_TOLD_CHARS = 2_000;
-/** What npm makes. */
+/** Made by npm. */
 const INSTALLED = ['node_modules', 'package-lock.json'];
 
 async function install(context: Context, { root, name }: Place): Promise<void> {
@@ -191,7 +191,7 @@ function stepsText(steps: readonly NextStep[], style: Style): string {
     .join('');
 }
 
-/** What other commands made is theirs to take back. */
+/** Commands that take back what other commands made. */
 function stepsAfterUndo(files: Files): NextStep[] {
   const packages = packagesIn(files);
   const manager = packageManagerOf(files);

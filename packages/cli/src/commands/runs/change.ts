@@ -1,4 +1,4 @@
-/** What else is done to a run: `cancel`, `suspend`, `continue`, `fail-wait`, `heartbeat-wait`, `signal`. */
+/** Further commands that change a run: `cancel`, `suspend`, `continue`, `fail-wait`, `heartbeat-wait`, `signal`. */
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
 import { UsageError } from '../../exit.ts';

@@ -20,7 +20,7 @@ export interface Crew {
   readonly most: number;
   /** True if a request that finds all of them full gets another process; it waits otherwise. */
   readonly growsWhenFull: boolean;
-  /** Whether a process ends after one request: what that one left in it (a timer that throws) would harm the next. */
+  /** The process ends after one request, whose leftovers (a timer that throws) would harm the next one. */
   readonly servesOnce: boolean;
 }
 

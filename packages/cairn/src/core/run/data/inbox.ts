@@ -1,4 +1,4 @@
-/** How much an inbox of signals holds, and which signals a successor takes over into its own. */
+/** Bounds of an inbox of signals, and the choice of the signals that a successor takes over. */
 import type { InboxSignal, RunState } from '../state.ts';
 
 /** Signals that wait in an inbox: they stand in the snapshot. */

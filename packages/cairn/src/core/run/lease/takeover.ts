@@ -14,7 +14,7 @@ export interface TaskRef {
 export const TAKEOVERS = ['silence', 'redelivered', 'answered'] as const;
 export type Takeover = (typeof TAKEOVERS)[number];
 
-/** Whose lease was taken. */
+/** Holder whose lease was taken. */
 export interface Lost {
   readonly owner: string;
   readonly epoch: number;

@@ -162,7 +162,7 @@ function ranAlone({ lease, steps }: RunState, key: string): boolean {
   return step?.phase === 'running' && lease?.aloneSince !== undefined && step.seq > lease.aloneSince;
 }
 
-/** Whether the dispatch has, that is: one that was shut down before tells nothing. */
+/** True if this dispatch began a body; one that was shut down before that tells nothing. */
 function hasRunABody({ lease, currentStep, steps }: RunState): boolean {
   const newest = currentStep === undefined ? undefined : steps.get(currentStep);
   return newest !== undefined && newest.seq > (lease?.aloneSince ?? 0);

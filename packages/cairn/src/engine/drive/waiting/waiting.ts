@@ -179,7 +179,7 @@ export class Waiting {
     this.#takenIn.delete(wait.id);
     this.#watch(wait);
     const { waits, cancellation } = this.#scope.journal.state;
-    // What nobody was told of before the run is to end, nobody has to be told of.
+    // A wait that was not announced before the run ends needs no announcement.
     if (wait.announced || cancellation || !waits.some(({ id }) => id === wait.id)) return;
     this.#inBackground(() => this.#tell(this.#announce(wait)));
   }

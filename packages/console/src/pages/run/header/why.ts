@@ -96,7 +96,7 @@ function whySuspended({ actor, reason }: NonNullable<Facts['suspension']>, isDri
   return { text: `It is suspended${by}: ${reason}. ${text}.`, help: 'Continue it when the reason is gone.' };
 }
 
-/** What the answer told may be over: events that came since say which steps are under way. */
+/** The facts of the answer may be out of date: later events say which steps are under way. */
 function leaseWaitText({ leaseWait }: Facts, working: readonly string[]): string {
   const isPast = working.length > 0 && !leaseWait?.steps.some((step) => working.includes(step));
   if (!leaseWait || (isPast && leaseWait.steps.length > 0)) return '';
@@ -142,7 +142,7 @@ function whyCancelled({ stopKind, cancellation }: Facts): string {
   }
 }
 
-/** Of a run that has ended. */
+/** Signals that nobody read, of a run that has ended. */
 export function unreadText(inbox: readonly { readonly name: string }[]): string {
   const names = [...new Set(inbox.map(({ name }) => name))];
   const more = names.length > MOST_NAMED ? ' …' : '';

@@ -1,4 +1,4 @@
-/** How events move the status of a run. Follows the fold of the journal (`packages/cairn/src/core/run/reduce`), which decides. Pure. */
+/** Status of a run after further events. Follows the fold of the journal (`packages/cairn/src/core/run/reduce`), which decides. Pure. */
 import { isFinal } from '../../../parts/run-status.ts';
 import { known, type RunEvent } from './events.ts';
 
