@@ -31,6 +31,7 @@ const commands = {
   'test:emulators': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/emulators/']],
   bench: [[...quiet, join(root, 'bench/main.ts')]],
   'bench:console': [buildConsole, [...quiet, join(root, 'bench/console/main.ts')]],
+  'bench:scan': [[...quiet, join(root, 'bench/scan/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
   crowds: [[...quiet, join(root, 'test/programs/crowds/main.ts')]],
   cairn: [[...quiet, join(root, 'packages/cli/src/main.ts')]],

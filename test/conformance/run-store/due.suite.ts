@@ -28,6 +28,32 @@ export function dueClaims(current: () => Stores): void {
       expect(await runs.dueRuns(T0, 100)).toEqual([]);
     });
 
+    test('are read page after page, those of one time by id', async () => {
+      for (const i of [3, 1, 2, 0]) await start(`run_${i}`, T0);
+      await start('run_before', T0 - 1);
+      const now = T0 + 99_000;
+      const pages = [];
+      for (
+        let page = await runs.dueRuns(now, 2);
+        page.length > 0;
+        page = await runs.dueRuns(now, 2, page.at(-1))
+      )
+        pages.push(page.map(({ runId }) => runId));
+      expect(pages).toEqual([['run_before', 'run_0'], ['run_1', 'run_2'], ['run_3']]);
+    });
+
+    test('tell their workflow, their status, and whether they are parked', async () => {
+      const { state, ...rest } = beginning('run_parked', { at: T0 + 1 });
+      await start('run_plain', T0);
+      await runs.start({ ...rest, state: { ...state, status: 'waiting_external', parked: 'not deployed' } });
+      const type = 'review-pull-request';
+      expect(await runs.dueRuns(T0 + 99_000, 10)).toMatchObject([
+        // It is looked at after half a minute, a run that waits for its task after a whole one.
+        { runId: 'run_parked', type, status: 'waiting_external', parked: true },
+        { runId: 'run_plain', type, status: 'pending', parked: false },
+      ]);
+    });
+
     test('carry the version that a touch needs to move them out of the window', async () => {
       await start('run_1', T0);
       const [due] = await runs.dueRuns(T0 + 99_000, 10);

@@ -124,8 +124,14 @@ export function scheduleStoreConformance(name: string, harness: Harness): void {
       await at('sch_b', T0 - 2, { tenantId: 'other' });
       await at('sch_later', T0 + 1);
       await store.create(RESTING);
-      expect(await store.due(T0, 10)).toEqual(['sch_b', 'sch_a', 'sch_c']);
-      expect(await store.due(T0, 2)).toEqual(['sch_b', 'sch_a']);
+      const all = await store.due(T0, 10);
+      expect(all).toEqual([
+        { id: 'sch_b', nextAt: T0 - 2 },
+        { id: 'sch_a', nextAt: T0 - 1 },
+        { id: 'sch_c', nextAt: T0 },
+      ]);
+      expect(await store.due(T0, 2)).toEqual(all.slice(0, 2));
+      expect(await store.due(T0, 2, all[1])).toEqual(all.slice(2));
     });
 
     test('a list is of one tenant, newest first, and goes on from page to page', async () => {

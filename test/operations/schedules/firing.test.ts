@@ -5,7 +5,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { setKillSwitch } from '../../../packages/cairn/src/operations/runtime/kill-switch.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../../packages/cairn/src/testing/world/intercept.ts';
-import { TICK_LIMIT, tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
+import { TICK_MS, tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
 import { echo, MINUTE, Scene, stored, T0, TENANT } from './scene.ts';
 
 async function sceneOf(...schedules: readonly ReturnType<typeof stored>[]): Promise<Scene> {
@@ -18,7 +18,14 @@ describe('a slot', () => {
   test('becomes one run, which knows its slot and says where it comes from', async () => {
     const scene = await sceneOf(stored({ input: { text: 'hello' } }));
     expect(await scene.tickAt(4)).toMatchObject({ due: 0, fired: 0 });
-    expect(await scene.tickAt(5.5)).toEqual({ due: 1, fired: 1, skipped: 0, refused: 0, failed: 0 });
+    expect(await scene.tickAt(5.5)).toEqual({
+      due: 1,
+      fired: 1,
+      skipped: 0,
+      refused: 0,
+      failed: 0,
+      isCut: false,
+    });
     expect(await scene.tickAt(6)).toMatchObject({ due: 0, fired: 0 });
     await scene.world.run();
     const [run, ...others] = [...scene.world.db.runs.values()].map(({ snapshot }) => snapshot);
@@ -145,14 +152,37 @@ describe('a tick', () => {
     });
   });
 
-  test('fires a bounded number, the most overdue first, and the next one the rest', async () => {
-    const many = Array.from({ length: TICK_LIMIT + 3 }, (_, i) =>
-      stored({ id: `sch_${i}`, cron: '5 * * * *' }),
-    );
-    const scene = await sceneOf(...many, stored({ id: 'sch_late', cron: '6 * * * *' }));
-    expect(await scene.tickAt(7)).toMatchObject({ fired: TICK_LIMIT });
+  const many = (length: number) =>
+    Array.from({ length }, (_, i) => stored({ id: `sch_${i}`, cron: '5 * * * *' }));
+
+  test('fires page after page until nothing is due, also behind a page of which none can be fired', async () => {
+    const scene = await sceneOf(...many(30));
+    const damaged = Array.from({ length: 12 }, (_, i) => `sch_${i}`);
+    const schedules = intercept(scene.deps.schedules, async ({ method, args }, proceed) => {
+      if (method === 'read' && damaged.includes(args[0] as string)) throw new Error('undecodable');
+      return proceed();
+    });
+    scene.goTo(7);
+    expect(await tick({ ...scene.deps, schedules }, 5)).toMatchObject({
+      due: 30,
+      fired: 18,
+      failed: 12,
+      isCut: false,
+    });
+  });
+
+  test('ends when its time is up, with the most overdue fired, and the next one fires the rest', async () => {
+    const scene = await sceneOf(...many(60), stored({ id: 'sch_late', cron: '6 * * * *' }));
+    const { clock } = scene.world;
+    const schedules = intercept(scene.deps.schedules, async ({ method }, proceed) => {
+      if (method === 'read') clock.jump(TICK_MS / 40);
+      return proceed();
+    });
+    scene.goTo(7);
+    const first = await tick({ ...scene.deps, schedules }, 10);
+    expect(first.isCut).toBe(true);
     expect((await scene.schedule('sch_late')).fired).toBe(0);
-    expect(await scene.tickAt(7.1)).toMatchObject({ fired: 4 });
+    expect(await scene.tickAt(9)).toMatchObject({ fired: 61 - first.fired, isCut: false });
   });
 
   test('whose every answer is lost once comes to the same', async () => {

@@ -52,6 +52,8 @@ test('runs whose time has come are found in their order while their index is bei
   ]);
   const first = await lists.dueRuns(5_000, 1);
   expect(first.map(({ runId }) => runId)).toEqual(['early']);
+  const rest = await lists.dueRuns(5_000, 10, first[0]);
+  expect(rest.map(({ runId }) => runId)).toEqual(['late']);
 });
 
 test('due schedules are found too, paused ones are not', async () => {
@@ -59,5 +61,5 @@ test('due schedules are found too, paused ones are not', async () => {
   await schedules.doc('a').set({ id: 'a', state: 'active', nextAt: at(2_000) });
   await schedules.doc('b').set({ id: 'b', state: 'paused', nextAt: at(1_000) });
   await schedules.doc('c').set({ id: 'c', state: 'active', nextAt: at(8_000) });
-  expect(await new FirestoreScheduleStore(db).due(5_000, 10)).toEqual(['a']);
+  expect(await new FirestoreScheduleStore(db).due(5_000, 10)).toEqual([{ id: 'a', nextAt: 2_000 }]);
 });

@@ -53,6 +53,11 @@ export async function mayGoOn(deps: GateDeps & Pick<EngineDeps, 'log'>, run: Wha
   }
 }
 
+/** When a run that is put aside now is looked at again. */
+export function heldUntil({ clock, random }: Pick<EngineDeps, 'clock' | 'random'>): number {
+  return clock.now() + Math.round(HELD_MS * (1 - JITTER * random.unit()));
+}
+
 /**
  * Puts a run aside that may not be driven: it is looked at again in up to five minutes, or when it is due by itself if
  * that is later. A run that somebody drives is left alone, and so is one that nobody need ever touch again.
@@ -65,7 +70,7 @@ export async function postpone(
   const dueAt = wakeAt(state, soft);
   if (dueAt === undefined) return;
   if (claimVerdict({ ...loaded, leaseMs: settings.leaseMs }).kind === 'leased') return;
-  const aside = clock.now() + Math.round(HELD_MS * (1 - JITTER * random.unit()));
+  const aside = heldUntil({ clock, random });
   // Stale: somebody has touched it since, and its time is what that one wrote.
   await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, aside) });
   log.debug('run_held', { runId: state.id, type: state.type });

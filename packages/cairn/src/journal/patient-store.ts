@@ -17,7 +17,7 @@ export function patientStore(store: RunStore, deps: SendDeps): RunStore {
     readEvents: (runId, afterSeq, limit) => again(() => store.readEvents(runId, afterSeq, limit)),
     readCheckpoints: (runId, seqs) => again(() => store.readCheckpoints(runId, seqs)),
     findCheckpoint: (runId, seq) => again(() => store.findCheckpoint(runId, seq)),
-    dueRuns: (now, limit) => again(() => store.dueRuns(now, limit)),
+    dueRuns: (now, limit, after) => again(() => store.dueRuns(now, limit, after)),
     listRuns: (filter, page) => again(() => store.listRuns(filter, page)),
     listEvents: (runId, page) => again(() => store.listEvents(runId, page)),
     listSteps: (runId, page) => again(() => store.listSteps(runId, page)),

@@ -21,6 +21,7 @@ import { foundBy } from '../core/search/found-by.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
+  DuePlace,
   DueRun,
   JournalCommit,
   ListedRun,
@@ -173,10 +174,20 @@ export class MemoryRunStore implements RunStore {
     return this.#db.runs.get(runId)?.checkpoints.get(seq);
   }
 
-  async dueRuns(now: number, limit: number): Promise<readonly DueRun[]> {
+  async dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]> {
     const due: DueRun[] = [];
-    for (const [runId, { wakeAt: at, version }] of this.#db.runs) {
-      if (at !== undefined && at <= now) due.push({ runId, wakeAt: at, snapshotVersion: version });
+    for (const [runId, { snapshot, wakeAt: at, version }] of this.#db.runs) {
+      if (at === undefined || at > now) continue;
+      if (after && ascending([at, runId], [after.wakeAt, after.runId]) <= 0) continue;
+      const { type, status, parked } = snapshot;
+      due.push({
+        runId,
+        wakeAt: at,
+        snapshotVersion: version,
+        type,
+        status,
+        parked: parked !== undefined,
+      });
     }
     return due.sort((a, b) => ascending([a.wakeAt, a.runId], [b.wakeAt, b.runId])).slice(0, limit);
   }

@@ -1,9 +1,14 @@
 /** Schedules in memory. */
 import type { Schedule } from '../core/schedule/schedule.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
-import type { ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedules/schedule-store.ts';
+import type {
+  DueSchedule,
+  ScheduleStore,
+  ScheduleWritten,
+  StoredSchedule,
+} from '../ports/schedules/schedule-store.ts';
 import { adopt, type MemoryDatabase } from './memory-database.ts';
-import { descending, pageOf } from './paging.ts';
+import { ascending, descending, pageOf } from './paging.ts';
 
 export class MemoryScheduleStore implements ScheduleStore {
   readonly #db: MemoryDatabase;
@@ -34,14 +39,15 @@ export class MemoryScheduleStore implements ScheduleStore {
     return { kind: 'written' };
   }
 
-  async due(now: number, limit: number): Promise<readonly string[]> {
+  async due(now: number, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]> {
+    const order = (a: DueSchedule, b: DueSchedule) => ascending([a.nextAt, a.id], [b.nextAt, b.id]);
     return this.#all()
       .flatMap(({ state, nextAt, id }) =>
         state === 'active' && nextAt !== undefined && nextAt <= now ? [{ nextAt, id }] : [],
       )
-      .sort((a, b) => a.nextAt - b.nextAt || (a.id < b.id ? -1 : 1))
-      .slice(0, limit)
-      .map(({ id }) => id);
+      .filter((one) => after === undefined || order(one, after) > 0)
+      .sort(order)
+      .slice(0, limit);
   }
 
   async list(tenantId: string, page: PageRequest): Promise<Page<Schedule>> {

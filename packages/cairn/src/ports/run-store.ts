@@ -7,6 +7,7 @@
 import type { Spent } from '../core/cost/cost.ts';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
+import type { DueFacts } from '../core/recovery/scan-order.ts';
 import type { RunEvent, StopKind } from '../core/run/events.ts';
 import type { RunningStep } from '../core/run/now/running.ts';
 import type { WaitsFor } from '../core/run/now/waits-for.ts';
@@ -136,9 +137,13 @@ export type TouchResult =
   /** Somebody else wrote the snapshot meanwhile, or it is gone: read, fold, decide again. */
   | { readonly kind: 'stale' };
 
-export interface DueRun {
+/** A place in the list of due runs. */
+export interface DuePlace {
   readonly runId: string;
   readonly wakeAt: number;
+}
+
+export interface DueRun extends DuePlace, DueFacts {
   readonly snapshotVersion: Version;
 }
 
@@ -196,8 +201,8 @@ export interface RunStore extends PayloadStore, MemoStore {
   /** The checkpoint of that seq, if the event of it made one. */
   findCheckpoint(runId: string, seq: number): Promise<Checkpoint | undefined>;
 
-  /** Runs whose `wakeAt` is not after `now`, earliest first. */
-  dueRuns(now: number, limit: number): Promise<readonly DueRun[]>;
+  /** Runs whose `wakeAt` is not after `now`, earliest first, those of one time by id; `after` continues a page. */
+  dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]>;
 
   /**
    * Lists read snapshots and may lag behind a driven run (J7). Newest run first. A page has fewer runs than it could where

@@ -16,6 +16,7 @@ import type { RunState } from '../core/run/state.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
+  DuePlace,
   DueRun,
   JournalCommit,
   ListedRun,
@@ -260,8 +261,8 @@ export class FirestoreRunStore implements RunStore {
     return data && checkpointCodec.decode(data, what);
   }
 
-  dueRuns(now: number, limit: number): Promise<readonly DueRun[]> {
-    return this.#lists.dueRuns(now, limit);
+  dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]> {
+    return this.#lists.dueRuns(now, limit, after);
   }
 
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {

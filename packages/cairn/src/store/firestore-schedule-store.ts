@@ -8,7 +8,12 @@ import {
 } from '@google-cloud/firestore';
 import type { Schedule } from '../core/schedule/schedule.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
-import type { ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedules/schedule-store.ts';
+import type {
+  DueSchedule,
+  ScheduleStore,
+  ScheduleWritten,
+  StoredSchedule,
+} from '../ports/schedules/schedule-store.ts';
 import { call, isStale, isTaken } from './call.ts';
 import type { Members } from './codec/kinds.ts';
 import { scheduleCodec } from './codec/schedule.ts';
@@ -55,30 +60,42 @@ export class FirestoreScheduleStore implements ScheduleStore {
     return written('deletion of a schedule', () => document.delete(lastUpdateTime(seen)));
   }
 
-  async due(now: number, limit: number): Promise<readonly string[]> {
+  async due(now: number, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]> {
     const found = await findDue({
       what: 'look for due schedules',
-      indexed: () => this.dueByIndex(now, limit),
+      indexed: () => this.dueByIndex(now, limit, after),
       collection: this.#paths.schedules(),
       member: 'nextAt',
       names: ['id', 'state', 'nextAt'],
       applies: (schedule) => schedule.get('state') === 'active',
       now,
       limit,
+      after: after && { at: after.nextAt, id: this.#paths.schedule(after.id).id },
     });
-    return found.map((schedule) => schedule.get('id') as string);
+    return found.map((schedule) => ({
+      id: schedule.get('id') as string,
+      nextAt: (schedule.get('nextAt') as Timestamp).toMillis(),
+    }));
   }
 
   /** @throws FAILED_PRECONDITION while there is no index */
-  async dueByIndex(now: number, limit: number): Promise<readonly QueryDocumentSnapshot[]> {
+  async dueByIndex(
+    now: number,
+    limit: number,
+    after?: DueSchedule,
+  ): Promise<readonly QueryDocumentSnapshot[]> {
     const due = this.#paths
       .schedules()
       .where('state', '==', 'active')
       .where('nextAt', '<=', Timestamp.fromMillis(now))
       .orderBy('nextAt')
+      .orderBy(FieldPath.documentId())
       .limit(limit)
-      .select('id');
-    const { docs } = await call('look for due schedules', () => due.get());
+      .select('id', 'nextAt');
+    const page = after
+      ? due.startAfter(Timestamp.fromMillis(after.nextAt), this.#paths.schedule(after.id).id)
+      : due;
+    const { docs } = await call('look for due schedules', () => page.get());
     return docs;
   }
 

@@ -70,7 +70,8 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
     readCheckpoints: (runId, seqs) =>
       counted(store.readCheckpoints(runId, seqs), () => ({ reads: seqs.length })),
     findCheckpoint: (runId, seq) => counted(store.findCheckpoint(runId, seq), () => ({ reads: 1 })),
-    dueRuns: (now, limit) => counted(store.dueRuns(now, limit), ({ length }) => readsOf(length)),
+    dueRuns: (now, limit, after) =>
+      counted(store.dueRuns(now, limit, after), ({ length }) => readsOf(length)),
     listRuns: (filter, request) => counted(store.listRuns(filter, request), page),
     listEvents: (runId, request) => counted(store.listEvents(runId, request), page),
     listSteps: (runId, request) => counted(store.listSteps(runId, request), page),

@@ -119,11 +119,14 @@ export function drivesOf({ installation, region, secrets }: Place, options: Driv
 /** Scheduled functions. Each may run twice at once or be cut off: the next one goes on. */
 export function ticksOf({ installation, region }: Place) {
   return {
-    /** Finds runs that nobody touched in time. */
-    recoverRuns: onSchedule({ schedule: 'every 1 minutes', region, timeoutSeconds: 60 }, async () => {
-      const { recover } = await import('../doors.ts');
-      await recover(installation);
-    }),
+    /** Finds runs that nobody touched in time. The timeout leaves a minute for what is under way when a tick takes up no more. */
+    recoverRuns: onSchedule(
+      { schedule: 'every 1 minutes', region, timeoutSeconds: 120, memory: '512MiB' },
+      async () => {
+        const { recover } = await import('../doors.ts');
+        await recover(installation);
+      },
+    ),
     /** Starts the runs of schedules that are due. */
     fireSchedules: onSchedule({ schedule: 'every 1 minutes', region, timeoutSeconds: 120 }, async () => {
       const { fireDueSchedules } = await import('../doors.ts');

@@ -10,6 +10,13 @@ export interface StoredSchedule {
   readonly version: Version;
 }
 
+/** A place in the list of due schedules. */
+export interface DueSchedule {
+  readonly id: string;
+  /** Epoch ms. */
+  readonly nextAt: number;
+}
+
 export type ScheduleWritten =
   | { readonly kind: 'written' }
   /** Another was faster, or it is gone: read, decide again. */
@@ -23,8 +30,8 @@ export interface ScheduleStore {
   write(schedule: Schedule, seen: Version): Promise<ScheduleWritten>;
   /** Deletes the version last seen. */
   remove(id: string, seen: Version): Promise<ScheduleWritten>;
-  /** Ids of active schedules whose `nextAt` is not after `now`, the most overdue first. */
-  due(now: number, limit: number): Promise<readonly string[]>;
+  /** Active schedules whose `nextAt` is not after `now`, the most overdue first, those of one time by id; `after` continues a page. */
+  due(now: number, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]>;
   /** Of one tenant, newest first. */
   list(tenantId: string, page: PageRequest): Promise<Page<Schedule>>;
 }

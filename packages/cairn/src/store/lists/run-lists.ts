@@ -11,12 +11,13 @@ import {
   Timestamp,
 } from '@google-cloud/firestore';
 import { SHARD_COUNT } from '../../core/encoding/ids.ts';
+import type { DueFacts } from '../../core/recovery/scan-order.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
-import type { RunStatus } from '../../core/run/status.ts';
+import { RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
 import type { Position } from '../../ports/cursor.ts';
-import type { DueRun, ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
+import type { DuePlace, DueRun, ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
@@ -29,6 +30,9 @@ import { findDue } from './without-index.ts';
 /** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 
+/** The members by which the scan decides what comes first. */
+const DUE_NAMES = ['wakeAt', 'type', 'status', 'parked'];
+
 export class RunLists {
   readonly #paths: Paths;
 
@@ -36,29 +40,32 @@ export class RunLists {
     this.#paths = paths;
   }
 
-  async dueRuns(now: number, limit: number): Promise<readonly DueRun[]> {
+  async dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]> {
     const found = await findDue({
       what: 'scan of due runs',
-      indexed: () => this.dueByIndex(now, limit),
+      indexed: () => this.dueByIndex(now, limit, after),
       collection: this.#paths.runs(),
       member: 'wakeAt',
-      names: ['wakeAt'],
+      names: DUE_NAMES,
       now,
       limit,
+      after: after && { at: after.wakeAt, id: after.runId },
     });
     return found.map(dueRunOf);
   }
 
   /** @throws FAILED_PRECONDITION while there is no index */
-  async dueByIndex(now: number, limit: number): Promise<readonly QueryDocumentSnapshot[]> {
+  async dueByIndex(now: number, limit: number, after?: DuePlace): Promise<readonly QueryDocumentSnapshot[]> {
     const due = this.#paths
       .runs()
       .where('shard', 'in', SHARDS)
       .where('wakeAt', '<=', Timestamp.fromMillis(now))
       .orderBy('wakeAt')
+      .orderBy(FieldPath.documentId())
       .limit(limit)
-      .select('wakeAt');
-    const { docs } = await call('scan of due runs', () => due.get());
+      .select(...DUE_NAMES);
+    const page = after ? due.startAfter(Timestamp.fromMillis(after.wakeAt), after.runId) : due;
+    const { docs } = await call('scan of due runs', () => page.get());
     return docs;
   }
 
@@ -155,5 +162,16 @@ function dueRunOf(found: QueryDocumentSnapshot): DueRun {
     runId: found.id,
     wakeAt: (found.get('wakeAt') as Timestamp).toMillis(),
     snapshotVersion: versionOf(found.updateTime),
+    ...dueFactsOf(found),
+  };
+}
+
+/** A member that makes no sense is left out: the run is handled as any other, and its damage shows there. */
+function dueFactsOf(found: QueryDocumentSnapshot): DueFacts {
+  const type: unknown = found.get('type');
+  return {
+    type: typeof type === 'string' ? type : undefined,
+    status: RUN_STATUSES.find((status) => status === found.get('status')),
+    parked: found.get('parked') !== undefined,
   };
 }

@@ -28,6 +28,8 @@ export interface Due {
   readonly applies?: (found: QueryDocumentSnapshot) => boolean;
   readonly now: number;
   readonly limit: number;
+  /** The last document of the page before. */
+  readonly after?: { readonly at: number; readonly id: string } | undefined;
 }
 
 export async function findDue(due: Due): Promise<readonly QueryDocumentSnapshot[]> {
@@ -39,7 +41,7 @@ export async function findDue(due: Due): Promise<readonly QueryDocumentSnapshot[
   }
 }
 
-async function withoutIndex({ what, collection, member, names, applies, now, limit }: Due) {
+async function withoutIndex({ what, collection, member, names, applies, now, limit, after }: Due) {
   const all = collection
     .orderBy(FieldPath.documentId())
     .limit(MOST_WITHOUT_INDEX)
@@ -52,5 +54,6 @@ async function withoutIndex({ what, collection, member, names, applies, now, lim
   return docs
     .filter((found) => at(found) <= now && (applies?.(found) ?? true))
     .sort((a, b) => at(a) - at(b))
+    .filter((found) => !after || at(found) > after.at || (at(found) === after.at && found.id > after.id))
     .slice(0, limit);
 }

@@ -1,0 +1,68 @@
+/**
+ * The order in which one tick of the scan handles what is due, and when it stops. Runs that can move come first; parked and
+ * held runs, of which thousands may be due at once and none can move, get the time that is left. Pure.
+ */
+import { isTerminal, type RunStatus } from '../run/status.ts';
+
+/**
+ * Ms for which a tick begins to handle further runs. Less than the minute between two ticks, so that they seldom overlap, by
+ * more than what a run under way usually takes.
+ */
+export const SCAN_MS = 45_000;
+/**
+ * Ms of {@link SCAN_MS} in which runs that can move come first. The rest is for parked and held runs even under a flood of
+ * others: a run whose version was deployed meanwhile is still parked, and must be looked at.
+ */
+export const MOVABLE_MS = 35_000;
+/**
+ * Entries read in one tick: about twice what a tick handles, so that a lost task is found behind this many runs that are
+ * held. An entry that is read and not handled costs one read and is read again by the next tick.
+ */
+export const SCAN_MOST = 20_000;
+/** Entries read at once: a query takes about as long for 500 small results as for 50, and they are handled in some 2 s. */
+export const SCAN_PAGE = 500;
+
+/** A due run as the query shows it, without its document. Absent members could not be read. */
+export interface DueFacts {
+  readonly type?: string | undefined;
+  readonly status?: RunStatus | undefined;
+  /** It was suspended for something that no wait of its own brings, usually a deployment. */
+  readonly parked: boolean;
+}
+
+/** `held`: of a paused workflow. Ended runs are not, since what they owe to others is not the work of their workflow. */
+export type DueClass = 'movable' | 'parked' | 'held';
+
+export function dueClass(
+  { type, status, parked }: DueFacts,
+  paused: { has(type: string): boolean },
+): DueClass {
+  const isHeld = type !== undefined && status !== undefined && paused.has(type) && !isTerminal(status);
+  if (isHeld) return 'held';
+  return parked ? 'parked' : 'movable';
+}
+
+export interface ScanProgress {
+  /** Ms since the tick began. */
+  readonly elapsedMs: number;
+  /** Entries read so far. */
+  readonly read: number;
+  /** The last page had fewer entries than it could. */
+  readonly isAtEnd: boolean;
+  /** Entries that are read and not handled yet. */
+  readonly open: Readonly<Record<DueClass, number>>;
+}
+
+/** The next thing to do: handle one run of a class, read another page, or end. */
+export type ScanMove = DueClass | 'read' | 'end';
+
+export function nextScanMove({ elapsedMs, read, isAtEnd, open }: ScanProgress): ScanMove {
+  if (elapsedMs >= SCAN_MS) return 'end';
+  const rest = isAtEnd || read >= SCAN_MOST ? 'end' : 'read';
+  const isForOthers = elapsedMs >= MOVABLE_MS;
+  if (!isForOthers && open.movable > 0) return 'movable';
+  if (!isForOthers && rest === 'read') return 'read';
+  if (open.parked > 0) return 'parked';
+  if (open.held > 0) return 'held';
+  return open.movable > 0 ? 'movable' : rest;
+}

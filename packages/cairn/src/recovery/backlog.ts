@@ -1,0 +1,110 @@
+/**
+ * What one tick of the scan has found and not handled yet: reads page after page and hands out one run at a time, in the order
+ * of core/recovery/scan-order.ts. Shared by the workers of the tick.
+ */
+import { type DueClass, dueClass, nextScanMove, type ScanMove } from '../core/recovery/scan-order.ts';
+import { GATE_AGE_MS } from '../engine/gate.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DueRun, RunStore } from '../ports/run-store.ts';
+import type { RuntimeConfig, RuntimeConfigReader } from '../ports/runtime-config.ts';
+
+export interface BacklogDeps {
+  readonly store: Pick<RunStore, 'dueRuns'>;
+  readonly runtime: RuntimeConfigReader;
+  readonly clock: Clock;
+}
+
+/** A run that a worker is to handle. */
+export interface Taken {
+  readonly run: DueRun;
+  readonly as: DueClass;
+}
+
+interface Wanted {
+  /** As it was read when the tick began. */
+  readonly config: RuntimeConfig;
+  readonly pageSize: number;
+}
+
+export class Backlog {
+  readonly #deps: BacklogDeps;
+  readonly #pageSize: number;
+  readonly #startedAt: number;
+  readonly #open: Readonly<Record<DueClass, DueRun[]>> = { movable: [], parked: [], held: [] };
+  #config: RuntimeConfig;
+  #found = 0;
+  #isAtEnd = false;
+  #first: DueRun | undefined;
+  #last: DueRun | undefined;
+  #reading: Promise<void> | undefined;
+
+  constructor(deps: BacklogDeps, { config, pageSize }: Wanted) {
+    this.#deps = deps;
+    this.#config = config;
+    this.#pageSize = pageSize;
+    this.#startedAt = deps.clock.now();
+  }
+
+  /** The runtime configuration by which the last page was sorted. */
+  get config(): RuntimeConfig {
+    return this.#config;
+  }
+
+  get found(): number {
+    return this.#found;
+  }
+
+  /** Whether the tick ended before everything that was due when it began had been handed out. */
+  get isCut(): boolean {
+    return !this.#isAtEnd || Object.values(this.#open).some(({ length }) => length > 0);
+  }
+
+  /** How far the oldest due time lay behind when the tick began. */
+  get lagMs(): number {
+    return Math.max(0, this.#startedAt - (this.#first?.wakeAt ?? this.#startedAt));
+  }
+
+  /**
+   * Undefined: the tick is over.
+   *
+   * @throws what reading a page throws, to every worker that waits for the page
+   */
+  async next(): Promise<Taken | undefined> {
+    for (;;) {
+      const move = this.#move();
+      if (move === 'end') return undefined;
+      if (move === 'read') {
+        this.#reading ??= this.#read().finally(() => {
+          this.#reading = undefined;
+        });
+        await this.#reading;
+        continue;
+      }
+      const run = this.#open[move].shift();
+      if (run) return { run, as: move };
+    }
+  }
+
+  #move(): ScanMove {
+    if (this.#config.killSwitch) return 'end';
+    const { movable, parked, held } = this.#open;
+    return nextScanMove({
+      elapsedMs: this.#deps.clock.now() - this.#startedAt,
+      read: this.#found,
+      isAtEnd: this.#isAtEnd,
+      open: { movable: movable.length, parked: parked.length, held: held.length },
+    });
+  }
+
+  async #read(): Promise<void> {
+    const { store, runtime } = this.#deps;
+    // A tick lasts long enough for a pause that began meanwhile.
+    if (this.#last) this.#config = await runtime.current(GATE_AGE_MS);
+    const page = await store.dueRuns(this.#startedAt, this.#pageSize, this.#last);
+    this.#isAtEnd = page.length < this.#pageSize;
+    this.#found += page.length;
+    this.#first ??= page[0];
+    this.#last = page.at(-1) ?? this.#last;
+    for (const run of page) this.#open[dueClass(run, this.#config.paused)].push(run);
+  }
+}

@@ -1,0 +1,142 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type DueClass,
+  dueClass,
+  MOVABLE_MS,
+  nextScanMove,
+  SCAN_MOST,
+  SCAN_MS,
+  type ScanProgress,
+} from '../../../packages/cairn/src/core/recovery/scan-order.ts';
+
+describe('the class of a due run', () => {
+  const paused = new Set(['paused']);
+  test.each([
+    ['a run of a paused workflow', { type: 'paused', status: 'pending', parked: false }, 'held'],
+    [
+      'a parked run of a paused workflow',
+      { type: 'paused', status: 'waiting_external', parked: true },
+      'held',
+    ],
+    ['an ended run of a paused workflow', { type: 'paused', status: 'failed', parked: false }, 'movable'],
+    ['a parked run', { type: 'open', status: 'waiting_external', parked: true }, 'parked'],
+    ['any other run', { type: 'open', status: 'running', parked: false }, 'movable'],
+    ['a run without a readable type', { status: 'running', parked: false }, 'movable'],
+    ['a run without a readable status', { type: 'paused', parked: false }, 'movable'],
+  ] as const)('%s', (_, facts, expected) => {
+    expect(dueClass(facts, paused)).toBe(expected);
+  });
+});
+
+describe('the next move of a tick', () => {
+  const progress = (changes: Partial<Omit<ScanProgress, 'open'>> & Partial<ScanProgress['open']> = {}) => {
+    const { movable = 0, parked = 0, held = 0, ...rest } = changes;
+    return nextScanMove({ elapsedMs: 0, read: 0, isAtEnd: false, ...rest, open: { movable, parked, held } });
+  };
+
+  test.each([
+    ['movable runs come before everything else', { movable: 1, parked: 9, held: 9 }, 'movable'],
+    ['pages are read before parked and held runs are handled', { parked: 9, held: 9 }, 'read'],
+    ['parked runs come before held ones', { isAtEnd: true, parked: 1, held: 9 }, 'parked'],
+    ['held runs come last', { isAtEnd: true, held: 1 }, 'held'],
+    ['a tick ends when nothing is left', { isAtEnd: true }, 'end'],
+    ['a tick reads a bounded number of entries', { read: SCAN_MOST, held: 1 }, 'held'],
+    [
+      'the end of the time share lets parked runs go first',
+      { elapsedMs: MOVABLE_MS, movable: 9, parked: 1 },
+      'parked',
+    ],
+    [
+      'the end of the time share lets held runs go first',
+      { elapsedMs: MOVABLE_MS, movable: 9, held: 1 },
+      'held',
+    ],
+    ['movable runs take the time that the others leave', { elapsedMs: MOVABLE_MS, movable: 9 }, 'movable'],
+    ['parked runs come before a page after the time share', { elapsedMs: MOVABLE_MS, parked: 1 }, 'parked'],
+    ['a page is read after the time share if nothing else is left', { elapsedMs: MOVABLE_MS }, 'read'],
+    ['nothing begins when the time is up', { elapsedMs: SCAN_MS, movable: 1, parked: 1, held: 1 }, 'end'],
+  ] as const)('%s', (_, given, expected) => {
+    expect(progress(given)).toBe(expected);
+  });
+
+  interface Tick {
+    readonly handled: Record<DueClass, number>;
+    readonly firstMovableMs: number;
+    readonly elapsedMs: number;
+    readonly read: number;
+  }
+
+  /** One tick over a list of due runs, one move after the other, each of which takes the given time. */
+  function simulate(
+    due: readonly DueClass[],
+    costMs: Record<DueClass | 'read', number>,
+    pageSize: number,
+  ): Tick {
+    const open = { movable: 0, parked: 0, held: 0 };
+    const handled = { movable: 0, parked: 0, held: 0 };
+    let [elapsedMs, read, firstMovableMs] = [0, 0, Number.POSITIVE_INFINITY];
+    for (;;) {
+      const move = nextScanMove({ elapsedMs, read, isAtEnd: read >= due.length, open });
+      if (move === 'end') return { handled, firstMovableMs, elapsedMs, read };
+      elapsedMs += costMs[move];
+      if (move === 'read') {
+        for (const one of due.slice(read, read + pageSize)) open[one] += 1;
+        read = Math.min(due.length, read + pageSize);
+        continue;
+      }
+      open[move] -= 1;
+      handled[move] += 1;
+      if (move === 'movable') firstMovableMs = Math.min(firstMovableMs, elapsedMs);
+    }
+  }
+
+  test('10,000 held runs delay a lost task by the time of reading them', () => {
+    const due: DueClass[] = [...new Array<DueClass>(10_000).fill('held'), 'movable'];
+    const tick = simulate(due, { movable: 3, parked: 3, held: 2, read: 200 }, 500);
+    expect(tick.firstMovableMs).toBeLessThan(10_000);
+    expect(tick.handled).toEqual({ movable: 1, parked: 0, held: 10_000 });
+  });
+
+  test('10,000 overdue runs at 250 a second are handled within two ticks', () => {
+    const first = simulate(
+      new Array<DueClass>(10_000).fill('movable'),
+      { movable: 4, parked: 4, held: 4, read: 200 },
+      500,
+    );
+    const left = 10_000 - first.handled.movable;
+    const second = simulate(
+      new Array<DueClass>(left).fill('movable'),
+      { movable: 4, parked: 4, held: 4, read: 200 },
+      500,
+    );
+    expect(second.handled.movable).toBe(left);
+  });
+
+  test('a flood of movable runs leaves time for parked and held ones', () => {
+    const due: DueClass[] = ['parked', 'held', ...new Array<DueClass>(19_000).fill('movable')];
+    const tick = simulate(due, { movable: 4, parked: 4, held: 4, read: 200 }, 500);
+    expect(tick.handled).toMatchObject({ parked: 1, held: 1 });
+    expect(tick.elapsedMs).toBeLessThan(SCAN_MS + 5);
+  });
+
+  test('a tick ends by itself, handles nothing twice, and leaves nothing that it had time for', () => {
+    const classes = fc.constantFrom<DueClass>('movable', 'parked', 'held');
+    const cost = fc.integer({ min: 1, max: 5_000 });
+    const costs = fc.record({ movable: cost, parked: cost, held: cost, read: cost });
+    fc.assert(
+      fc.property(
+        fc.array(classes, { maxLength: 200 }),
+        costs,
+        fc.integer({ min: 1, max: 50 }),
+        (due, costMs, page) => {
+          const tick = simulate(due, costMs, page);
+          const total = tick.handled.movable + tick.handled.parked + tick.handled.held;
+          expect(total).toBeLessThanOrEqual(tick.read);
+          expect(tick.elapsedMs).toBeLessThan(SCAN_MS + 5_000);
+          if (tick.elapsedMs < MOVABLE_MS) expect(total).toBe(due.length);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,107 @@
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { OVERDUE_MS, type Overdue, overdue } from '../../../bench/scan/overdue.ts';
+import { SCAN_MS } from '../../../packages/cairn/src/core/recovery/scan-order.ts';
+import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
+import { intercept } from '../../support/intercept.ts';
+
+const INDEXES = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
+const PAGE = 50;
+
+/** Firestore in this process, as it would bill; `npm run bench:scan` shows the same with 10,000 runs. */
+describe('a tick of the scan', () => {
+  let installation: Overdue;
+  beforeEach(async () => {
+    installation = await overdue(INDEXES);
+  });
+  afterEach(() => installation.close());
+
+  async function billed(work: () => Promise<unknown>): Promise<{ reads: number; writes: number }> {
+    const before = installation.meter.snapshot().total;
+    await work();
+    const after = installation.meter.snapshot().total;
+    return { reads: after.reads - before.reads, writes: after.writes - before.writes };
+  }
+
+  test('enqueues 600 runs whose tasks are lost, page after page, each once', async () => {
+    const started = await installation.start('many', 600);
+    installation.pass();
+    const { reads, writes } = await billed(async () => {
+      expect(await scan(installation.deps, PAGE)).toMatchObject({ found: 600, enqueued: 600, isCut: false });
+    });
+    expect([...installation.enqueued].sort()).toEqual([...started].sort());
+    // The entry and the document of each, and the empty page behind the last full one.
+    expect({ reads, writes }).toEqual({ reads: 2 * 600 + 1, writes: 600 });
+    expect(await scan(installation.deps, PAGE)).toMatchObject({ found: 0 });
+  });
+
+  test('enqueues a lost task before it puts 500 older held runs aside', async () => {
+    await installation.start('many', 500);
+    installation.pass();
+    const [other] = await installation.start('other', 1);
+    installation.pass();
+    await installation.pause('many');
+    let putAside = 0;
+    let before: number | undefined;
+    const store = intercept(installation.deps.store, ({ method, args }, proceed) => {
+      if (method === 'touch') {
+        const { runId } = args[0] as { runId: string };
+        if (runId === other) before = putAside;
+        else putAside += 1;
+      }
+      return proceed();
+    });
+    const { reads, writes } = await billed(async () => {
+      expect(await scan({ ...installation.deps, store }, PAGE)).toMatchObject({
+        held: 500,
+        enqueued: 1,
+        isCut: false,
+      });
+    });
+    expect(installation.enqueued).toEqual([other]);
+    expect({ before, putAside }).toEqual({ before: 0, putAside: 500 });
+    // A held run costs its entry and one write.
+    expect({ reads, writes }).toEqual({ reads: 501 + 1, writes: 501 });
+    expect(await scan(installation.deps, PAGE)).toMatchObject({ found: 0 });
+  });
+
+  test('ends when its time is up, and the next one goes on', async () => {
+    const started = await installation.start('many', 120);
+    installation.pass();
+    // Each answer of the store takes so long that a tick handles some 60 runs.
+    const { clock, store } = installation.deps;
+    let spent = 0;
+    const slow = intercept(store, ({ method }, proceed) => {
+      if (method === 'load') spent += SCAN_MS / 60;
+      return proceed();
+    });
+    const running = { now: () => clock.now() + spent, timer: clock.timer.bind(clock) };
+    const deps = { ...installation.deps, store: slow, clock: running };
+    const first = await scan(deps, PAGE);
+    expect(first.isCut).toBe(true);
+    expect(first.enqueued).toBeLessThan(120);
+    for (let ticks = 0; installation.enqueued.length < 120 && ticks < 20; ticks += 1) {
+      spent += OVERDUE_MS;
+      await scan(deps, PAGE);
+    }
+    expect(new Set(installation.enqueued)).toEqual(new Set(started));
+  });
+
+  test('ends at the kill switch that was thrown meanwhile', async () => {
+    await installation.start('many', 120);
+    installation.pass();
+    const { runtime } = installation.deps;
+    let looks = 0;
+    const thrown: typeof runtime = {
+      current: async (age) => {
+        looks += 1;
+        const config = await runtime.current(age);
+        return looks > 1 ? { ...config, killSwitch: true } : config;
+      },
+    };
+    const report = await scan({ ...installation.deps, runtime: thrown }, PAGE);
+    // What was under way when the second page was asked for is handled.
+    expect(report.enqueued).toBeLessThan(120);
+    expect(report.isCut).toBe(true);
+  });
+});
