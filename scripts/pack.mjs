@@ -1,11 +1,12 @@
 // `npm run pack [-- folder]`: builds every package as it is published, and packs each into a tarball (build/packages, or the folder). In the
 // repository packages are imported as their sources; what is published has JavaScript and types, and its manifest says so.
-// The last line is JSON: the tarball of each package. With `--staged folder` it leaves the packages in folders there, but for the console,
-// and packs none: for tests, which have no built console and need no npm.
+// The last line is JSON: the tarball of each package; a kit's lies apart, since it is not installed beside the others. With `--staged folder` it leaves the packages in folders there, but for the console
+// and the kit, and packs none: for tests, which have no built console and need no npm.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stageKit } from './pack-kit.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const isStagedOnly = process.argv[2] === '--staged';
@@ -13,22 +14,28 @@ const work = isStagedOnly ? resolve(process.argv[3]) : join(root, 'build');
 const compiled = join(work, 'compiled');
 const staged = join(work, 'staged');
 const packed = resolve(root, (!isStagedOnly && process.argv[2]) || 'build/packages');
-const names = readdirSync(join(root, 'packages')).filter((name) => name !== 'console' || !isStagedOnly);
+/** A function kit: a bundle, as a deployment is. */
+const KIT = 'calls';
+const names = readdirSync(join(root, 'packages')).filter(
+  (name) => !isStagedOnly || (name !== 'console' && name !== KIT),
+);
 
 for (const folder of [compiled, staged]) rmSync(folder, { recursive: true, force: true });
 compile();
 if (isStagedOnly) {
-  names.forEach(stage);
+  for (const name of names) await stage(name);
   process.exit(0);
 }
 rmSync(packed, { recursive: true, force: true });
-mkdirSync(packed, { recursive: true });
+mkdirSync(join(packed, 'kits'), { recursive: true });
 const tarballs = {};
+const kits = {};
 for (const name of names) {
-  const manifest = stage(name);
-  tarballs[manifest.name] = pack(name);
+  const manifest = await stage(name);
+  if (name === KIT) kits[manifest.name] = pack(name, join(packed, 'kits'));
+  else tarballs[manifest.name] = pack(name, packed);
 }
-console.log(JSON.stringify({ tarballs }));
+console.log(JSON.stringify({ tarballs, kits }));
 
 /** All but the console in one call: they import each other. */
 function compile() {
@@ -54,24 +61,25 @@ function compile() {
 }
 
 /** The folder that is published. Returns its manifest. */
-function stage(name) {
+async function stage(name) {
   const source = join(root, 'packages', name);
   const target = join(staged, name);
   mkdirSync(target, { recursive: true });
   const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  const kit = name === KIT ? await stageKit({ name, types: join(compiled, name, 'src'), target }) : undefined;
   if (name === 'console') copyConsole(target);
-  else {
+  else if (kit === undefined) {
     cpSync(join(compiled, name, 'src'), join(target, 'lib'), { recursive: true });
     nameCompiledFiles(join(target, 'lib'));
     copyOthers(join(source, 'src'), join(target, 'lib'));
     if (name === 'client') bringTypes(join(target, 'lib'));
   }
   // The function `api` serves it, and a folder of functions is deployed without other packages of ours.
-  if (name === 'cairn') copyConsole(join(target, 'console'));
+  if (name === 'cairn' || name === KIT) copyConsole(join(target, 'console'));
   for (const file of ['README.md', 'FIDELITY.md'])
     if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file));
   cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
-  const published = {
+  const published = kit ?? {
     ...manifest,
     ...(manifest.bin && { bin: mapped(manifest.bin, (file) => built(file, 'js')) }),
     exports: mapped(manifest.exports, exported),
@@ -145,9 +153,9 @@ function filesIn(folder, extension) {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
-function pack(name) {
-  const { stdout } = run('npm', ['pack', '--json', '--pack-destination', packed, join(staged, name)], 'pipe');
-  return join(packed, JSON.parse(stdout)[0].filename);
+function pack(name, to) {
+  const { stdout } = run('npm', ['pack', '--json', '--pack-destination', to, join(staged, name)], 'pipe');
+  return join(to, JSON.parse(stdout)[0].filename);
 }
 
 function mapped(members, change) {

@@ -3,7 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { codeOf, importsOf } from './support/architecture/code.ts';
-import { differingVersions, type PackageFile, undeclared } from './support/architecture/packages.ts';
+import {
+  differingVersions,
+  type PackageFile,
+  undeclared,
+  untestedPeers,
+} from './support/architecture/packages.ts';
 import {
   banned,
   crowded,
@@ -101,7 +106,8 @@ describe('the packages', () => {
     expect(differingVersions({ ...root, dependencies: { ...root.dependencies, ...versions } }, own)).toEqual(
       [],
     );
-    const all = { dependencies: { ...own.dependencies, ...own.devDependencies } };
+    expect(untestedPeers(root, own)).toEqual([]);
+    const all = { ...own, dependencies: { ...own.dependencies, ...own.devDependencies } };
     const imported = importedIn(folder);
     expect(
       undeclared(
@@ -121,7 +127,9 @@ describe('the packages', () => {
   test('the installation is deployed with the very versions that are tested', () => {
     const functions = manifest('functions');
     expect(differingVersions(root, functions)).toEqual([]);
-    expect(functions.dependencies).toEqual(manifest('packages/cairn').dependencies);
+    const { dependencies, peerDependencies } = manifest('packages/cairn');
+    const peers = Object.keys(peerDependencies ?? {}).map((name) => [name, root.dependencies?.[name]]);
+    expect(functions.dependencies).toEqual({ ...dependencies, ...Object.fromEntries(peers) });
     const lock = readJson('functions/package-lock.json') as { packages: Record<string, PackageFile> };
     expect(lock.packages['']).toMatchObject({
       dependencies: functions.dependencies,

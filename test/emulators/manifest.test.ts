@@ -1,55 +1,17 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
+import { functionsIn, type Manifest, manifestOf } from './manifest-of.ts';
 
-interface Endpoint {
-  readonly region?: unknown;
-  readonly secretEnvironmentVariables?: readonly { readonly key: string }[];
-}
-
-/**
- * What `firebase deploy` learns of the functions: it has their own SDK write this, offline, and goes by it. From the sources,
- * for that what is built exports the same is tested beside (`test/platform/deployment`), and a build takes long.
- */
-const ROOT = join(import.meta.dirname, '../..');
-const folder = mkdtempSync(join(tmpdir(), 'cairn-manifest-'));
-let manifest: { endpoints: Record<string, Endpoint>; requiredAPIs: readonly { api: string }[] };
+/** From the sources: that what is built exports the same is tested in `test/platform/deployment.test.ts`, and a build takes long. */
+let manifest: Manifest;
 
 beforeAll(() => {
-  const source = pathToFileURL(join(ROOT, 'functions/src/index.ts')).href;
-  writeFileSync(join(folder, 'package.json'), '{"type":"module","main":"index.js"}');
-  writeFileSync(join(folder, 'index.js'), `export * from '${source}';\n`);
-  const sdk = join(ROOT, 'node_modules/firebase-functions');
-  const { bin } = JSON.parse(readFileSync(join(sdk, 'package.json'), 'utf8')) as {
-    bin: Record<string, string>;
-  };
-  const output = join(folder, 'functions.yaml');
-  const { stderr } = spawnSync(process.execPath, [join(sdk, bin['firebase-functions'] ?? ''), folder], {
-    cwd: folder,
-    encoding: 'utf8',
-    env: {
-      GCLOUD_PROJECT: 'demo-cairn',
-      FIREBASE_CONFIG: '{"projectId":"demo-cairn"}',
-      FUNCTIONS_CONTROL_API: 'true',
-      FUNCTIONS_MANIFEST_OUTPUT_PATH: output,
-      NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
-    },
-  });
-  expect(stderr).toBe('');
-  manifest = JSON.parse(readFileSync(output, 'utf8'));
+  const read = manifestOf('functions/src/index.ts');
+  expect(read.stderr).toBe('');
+  manifest = read.manifest as Manifest;
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('all functions are discovered, each with its trigger and its secrets', () => {
-  const found = Object.entries(manifest.endpoints).map(([name, endpoint]) => {
-    const trigger = Object.keys(endpoint).find((key) => key.endsWith('Trigger'));
-    const secrets = endpoint.secretEnvironmentVariables?.map(({ key }) => key) ?? [];
-    return [name, trigger, ...secrets].join(' ');
-  });
-  expect(found.sort()).toEqual([
+  expect(functionsIn(manifest)).toEqual([
     'api httpsTrigger',
     'checkRuns scheduleTrigger',
     'deleteExpired scheduleTrigger',

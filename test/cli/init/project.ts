@@ -66,10 +66,16 @@ export function temporaryProject(files: Readonly<Record<string, string>>): Tempo
 
 /** The package, as far as `init` looks at it. */
 export function withPackage(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const { version, dependencies } = JSON.parse(
+  const { version, dependencies, peerDependencies } = JSON.parse(
     readFileSync(join(ROOT, 'packages/cairn/package.json'), 'utf8'),
-  ) as { version: string; dependencies: Record<string, string> };
-  const manifest = { name: 'cairn', version, dependencies, exports: { './functions': './lib/functions.js' } };
+  ) as Record<'version' | 'dependencies' | 'peerDependencies', unknown>;
+  const manifest = {
+    name: 'cairn',
+    version,
+    dependencies,
+    peerDependencies,
+    exports: { './functions': './lib/functions.js' },
+  };
   return {
     ...files,
     'node_modules/cairn/package.json': JSON.stringify(manifest),

@@ -5,6 +5,7 @@ export interface PackageFile {
   readonly version?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Versions of the functions that differ from the root's, or that are not exact. */
@@ -19,8 +20,31 @@ export function differingVersions(root: PackageFile, functions: PackageFile): st
   });
 }
 
+/** Peers that are no range of one or more majors (`^7.3.0 || ^8.0.0`), or whose range leaves out the version that is tested. */
+export function untestedPeers(root: PackageFile, { peerDependencies = {} }: PackageFile): string[] {
+  const known = { ...root.devDependencies, ...root.dependencies };
+  return Object.entries(peerDependencies).flatMap(([name, range]) => {
+    const lowest = range
+      .split(' || ')
+      .map((one) => /^\^([1-9]\d*)\.(\d+)\.(\d+)$/.exec(one)?.slice(1).map(Number));
+    if (lowest.includes(undefined)) return [`${name}: ${range} is no range of whole majors`];
+    const tested = (known[name] ?? '').split('.').map(Number);
+    const isTested = lowest.some((one) => one?.[0] === tested[0] && !isBelow(tested, one ?? []));
+    return isTested ? [] : [`${name}: ${range} leaves out ${known[name] ?? 'a version'}, which is tested`];
+  });
+}
+
+function isBelow(version: readonly number[], other: readonly number[]): boolean {
+  const at = other.findIndex((part, i) => version[i] !== part);
+  return at >= 0 && (version[at] ?? 0) < (other[at] ?? 0);
+}
+
 /** Packages that the functions import and would not find once they are deployed. */
-export function undeclared(imported: readonly string[], { dependencies = {} }: PackageFile): string[] {
+export function undeclared(
+  imported: readonly string[],
+  { dependencies, peerDependencies }: PackageFile,
+): string[] {
+  const declared = { ...peerDependencies, ...dependencies };
   const names = imported
     .filter((from) => !from.startsWith('.') && !from.startsWith('node:'))
     .map((from) =>
@@ -29,5 +53,5 @@ export function undeclared(imported: readonly string[], { dependencies = {} }: P
         .slice(0, from.startsWith('@') ? 2 : 1)
         .join('/'),
     );
-  return [...new Set(names)].filter((name) => !(name in dependencies));
+  return [...new Set(names)].filter((name) => !(name in declared));
 }

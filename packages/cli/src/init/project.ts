@@ -131,13 +131,13 @@ function installedIn(root: string): Installed {
   if (home === undefined) throw notInstalled(`the package cairn is not installed in ${root}`);
   const folder = join(home, 'node_modules/cairn');
   const manifest = readJson(join(folder, 'package.json'));
-  const { version, exports: exported, dependencies = {} } = manifest as Manifest;
+  const { version, exports: exported, dependencies, peerDependencies } = manifest as Manifest;
   if (exported?.['./functions'] === undefined)
     throw notInstalled(`the package cairn in ${folder} is another one of that name`);
   const tarball = tarballOf(home);
   return {
     version: version ?? '',
-    dependencies,
+    dependencies: { ...peerDependencies, ...dependencies },
     ...(tarball && { tarball }),
   };
 }
@@ -147,6 +147,7 @@ interface Manifest {
   readonly version?: string;
   readonly exports?: Readonly<Record<string, unknown>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 

@@ -7,7 +7,8 @@ export function isOfConsole(url: string): boolean {
   return !/^\/+v1(?:[/?]|$)/.test(url);
 }
 
-const PLACES = ['../../../console/', '../../../../console/'];
+/** From this module as it is published and in this repository, and from the parts of a bundle that has the console beside its folder. */
+const PLACES = ['../../../console/', '../../../../console/', '../console/', '../../console/'];
 
 /**
  * The folder of `hosting.json` and `dist`.

@@ -1,5 +1,6 @@
 /** Options of `cairnFunctions`. Unknown ones are refused: a misspelt option would show only when it was needed. */
 import type { HttpsOptions } from 'firebase-functions/https';
+import type { Expression } from 'firebase-functions/params';
 import { closest } from '../../core/closest.ts';
 import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
 import type { Binding } from '../../engine/define/capability.ts';
@@ -50,8 +51,8 @@ export interface BaseOptions {
   /** Bound to the functions that run bodies, so that `STRIPE_KEY.value()` works there. */
   readonly secrets?: readonly SecretOption[];
   readonly drive?: DriveOptions;
-  /** Left out: the parameter `CAIRN_REGION`. */
-  readonly region?: string;
+  /** May be a parameter of the codebase's own. Left out: the parameter `CAIRN_REGION`. */
+  readonly region?: string | Expression<string>;
   /** Firestore database. Default: the parameter `FIRESTORE_DATABASE`. */
   readonly database?: string;
   /** Left out: the parameter `COLLECTION_PREFIX`. */

@@ -96,7 +96,8 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
   const { env } = process;
   const project = env.GCLOUD_PROJECT ?? env.GOOGLE_CLOUD_PROJECT;
   if (!project) throw new Error('GCLOUD_PROJECT is not set');
-  const where = options.region ?? region.value();
+  const said = typeof options.region === 'object' ? options.region.value() : options.region;
+  const where = said || region.value();
   const local = env.CAIRN_LOCAL === '1';
   const functionsUrl = env.CAIRN_FUNCTIONS_URL || `https://${where}-${project}.cloudfunctions.net`;
   const queuesOf = (pool?: string): DriveQueues => ({

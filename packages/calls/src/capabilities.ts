@@ -1,0 +1,48 @@
+/** The call as an outside action, in two forms: whether the receiver may be called again is part of what an action is. */
+import { defineCapability } from 'cairn';
+import { z } from 'zod';
+
+export const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+const MAX_PATH_CHARS = 2_000;
+
+/** Below the address of the receiver. */
+export const HttpCall = z.strictObject({
+  method: z.enum(METHODS).default('POST'),
+  path: z
+    .string()
+    .max(MAX_PATH_CHARS)
+    .regex(/^\/[\x21-\x7e]*$/, 'begins with / and has printable ASCII only')
+    .default('/'),
+  body: z.json().optional(),
+});
+
+export type HttpCall = z.output<typeof HttpCall>;
+
+const Answer = z.object({
+  status: z.number().int(),
+  /** JSON if the receiver says that it is, otherwise text. */
+  body: z.json(),
+  /** The body was longer than what is kept, or was cut off. */
+  truncated: z.boolean(),
+});
+
+export type Answer = z.output<typeof Answer>;
+
+/** For receivers that act once per `Idempotency-Key`. */
+export const repeatableCall = defineCapability({
+  id: 'http.repeatable-call',
+  sideEffects: 'external_action',
+  idempotency: 'required',
+  request: HttpCall,
+  response: Answer,
+});
+
+/** For all others: a call of which nobody knows what became is a person's to settle. */
+export const singleCall = defineCapability({
+  id: 'http.single-call',
+  sideEffects: 'external_action',
+  idempotency: 'not_supported',
+  request: HttpCall,
+  response: Answer,
+});

@@ -1,0 +1,16 @@
+/** Names that an instance of the kit can have. */
+
+/**
+ * firebase-tools allows underscores. The name becomes part of the names of queues, which cannot have them, so that a deployment would
+ * fail half way.
+ *
+ * @param id undefined: not installed as a kit
+ * @throws Error that says what to do
+ */
+export function assertInstanceId(id: string | undefined): void {
+  if (id?.includes('_'))
+    throw new Error(
+      `@cairn/calls: the instance '${id}' cannot be deployed, because the names of its task queues cannot have underscores. ` +
+        `Name it '${id.replaceAll('_', '-').replace(/^-+|-+$/g, '')}' in firebase.json`,
+    );
+}

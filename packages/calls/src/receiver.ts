@@ -1,0 +1,106 @@
+/**
+ * Calls the receiver of an instance by HTTP. Owns what its answer, or the lack of one, means for the call.
+ *
+ * Must not: repeat a call by itself; the step does, and the ledger knows whether it may.
+ */
+import { type Binding, type CallOptions, defineBinding, NotApplied } from 'cairn';
+import { retryAfter, wasNeverSent } from 'cairn/outside';
+import { callUrl } from './address.ts';
+import { type Answer, type HttpCall, repeatableCall, singleCall } from './capabilities.ts';
+
+export interface Receiver {
+  /** Asked at each call. */
+  readonly url: () => string;
+  /** `none`: nothing is sent. */
+  readonly token: () => string;
+  /** Epoch ms. */
+  readonly now: () => number;
+  /** In place of the one of this machine. */
+  readonly fetch?: typeof fetch;
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** The receiver says that it has not begun: too early, too many. */
+const NOT_BEGUN: ReadonlySet<number> = new Set([425, 429]);
+/** It refused because of what somebody else does, which may pass: conflict, locked. */
+const PASSING: ReadonlySet<number> = new Set([409, 423]);
+
+export function callsTo(receiver: Receiver): readonly Binding[] {
+  const call = (request: HttpCall, options: CallOptions) => made(receiver, request, options);
+  return [
+    defineBinding(repeatableCall, { id: 'http.receiver', call }),
+    defineBinding(singleCall, { id: 'http.receiver-once', call }),
+  ];
+}
+
+/** @throws NotApplied if the receiver certainly did not act, Error if it may have */
+async function made(receiver: Receiver, request: HttpCall, options: CallOptions): Promise<Answer> {
+  const response = await sent(receiver, request, options);
+  const { status } = response;
+  if (response.ok) return { status, ...(await bodyOf(response)) };
+  await response.body?.cancel();
+  throw refusalOf(status, retryAfter(response.headers.get('retry-after') ?? undefined, receiver.now()));
+}
+
+/** What an answer that is no success means. */
+export function refusalOf(status: number, retryAt: number | undefined): Error {
+  const said = `the receiver answered ${status}`;
+  if (status === 408 || status >= 500) return new Error(said);
+  if (NOT_BEGUN.has(status)) return new NotApplied(said, retryAt === undefined ? {} : { retryAt });
+  return PASSING.has(status) ? new NotApplied(said) : new NotApplied(said, { final: true });
+}
+
+async function sent(receiver: Receiver, request: HttpCall, options: CallOptions): Promise<Response> {
+  const { method, path, body } = request;
+  const { idempotencyKey, signal, traceparent } = options;
+  const address = callUrl(receiver.url(), path);
+  const bearer = receiver.token().trim();
+  try {
+    return await (receiver.fetch ?? fetch)(address, {
+      method,
+      headers: {
+        'idempotency-key': idempotencyKey,
+        ...(bearer === '' || bearer === 'none' ? {} : { authorization: `Bearer ${bearer}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(traceparent === undefined ? {} : { traceparent }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // A receiver that has moved is to be configured anew, not to be followed to wherever it says.
+      redirect: 'manual',
+      signal,
+    });
+  } catch (cause) {
+    if (wasNeverSent(cause)) throw new NotApplied('the receiver could not be reached', { cause });
+    throw new Error('the receiver gave no answer', { cause });
+  }
+}
+
+/** The receiver has acted already, so a body that is too long or breaks off is no failure. */
+async function bodyOf(response: Response): Promise<Omit<Answer, 'status'>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let isWhole = true;
+  try {
+    for await (const chunk of response.body ?? []) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) {
+        isWhole = false;
+        break;
+      }
+    }
+  } catch {
+    isWhole = false;
+  }
+  const text = Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
+  return { body: isWhole ? jsonOr(text, response.headers) : text, truncated: !isWhole };
+}
+
+function jsonOr(text: string, headers: Headers): Answer['body'] {
+  if (!/[/+]json\b/i.test(headers.get('content-type') ?? '')) return text;
+  try {
+    return JSON.parse(text) as Answer['body'];
+  } catch {
+    return text;
+  }
+}
