@@ -29,6 +29,12 @@ const commands = {
   demo: [[...quiet, join(root, 'scripts/demo/main.ts')]],
   test: [buildConsole, jest],
   'test:emulators': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/emulators/']],
+  deploy: [[join(root, 'scripts/install-emulators.mjs')], [...quiet, join(root, 'scripts/deploy/main.ts')]],
+  firebase: [
+    [join(root, 'scripts/install-emulators.mjs')],
+    [join(root, 'emulators/node_modules/firebase-tools/lib/bin/firebase.js')],
+  ],
+  'test:deploy': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/deploy/']],
   bench: [[...quiet, join(root, 'bench/main.ts')]],
   'bench:console': [buildConsole, [...quiet, join(root, 'bench/console/main.ts')]],
   'bench:scan': [[...quiet, join(root, 'bench/scan/main.ts')]],

@@ -8,4 +8,5 @@ export const installation = {
   slack: true,
   topics: ['cloud-builds', 'deploy-requests'],
   parameters: true,
+  managedAccount: true,
 } as const;

@@ -199,7 +199,7 @@ describe('other projects', () => {
     expect(project.files()).toEqual({ 'firebase.json': '{}\n' });
     expect((await project.init(['--yes', '--name', 'shop'])).code).toBe(0);
     expect(project.files()['shop/src/index.js']).toContain(
-      "export const shop = cairnFunctions({ workflows: [order], database: 'shop', managedAccount: true })",
+      "export const shop = cairnFunctions({\n  workflows: [order],\n  region: 'us-central1',\n  database: 'shop',",
     );
     expect(project.files()['shop/firestore.indexes.json']).toContain('"shop_runs"');
   });

@@ -93,7 +93,12 @@ function indexOf({ name, language }: TemplateOptions): string {
 import { cairnFunctions } from 'cairn/functions';
 import { order } from './workflows/order.${language}';
 
-export const ${name} = cairnFunctions({ workflows: [order], database: '${name}', managedAccount: true });
+export const ${name} = cairnFunctions({
+  workflows: [order],
+  region: 'us-central1',
+  database: '${name}',
+  managedAccount: true,
+});
 `;
 }
 

@@ -16,23 +16,24 @@ export interface Parameter<T extends string | number> {
   readonly name: string;
   /** Value in the environment, or the default. */
   value(): T;
-  /** Undefined: the environment does not say. */
-  given(): T | undefined;
   /** To Firebase, so that a deployment asks for it. */
   declare(): Expression<T>;
 }
 
 function text(name: string, spec: Spec<string>): Parameter<string> {
-  const given = () => process.env[name];
-  return { name, given, value: () => given() ?? spec.default, declare: () => defineString(name, spec) };
+  return {
+    name,
+    value: () => process.env[name] ?? spec.default,
+    declare: () => defineString(name, spec),
+  };
 }
 
 function whole(name: string, spec: Spec<number>): Parameter<number> {
-  const given = () => {
+  const value = () => {
     const said = Number.parseInt(process.env[name] ?? '', 10);
-    return Number.isNaN(said) ? undefined : said;
+    return Number.isNaN(said) ? spec.default : said;
   };
-  return { name, given, value: () => given() ?? spec.default, declare: () => defineInt(name, spec) };
+  return { name, value, declare: () => defineInt(name, spec) };
 }
 
 /** Where the functions run and the queue lies. Not `FUNCTION_REGION`: `firebase deploy` keeps that name to itself. */
@@ -79,9 +80,9 @@ export const slackTenants = text('SLACK_TENANTS', {
   description: 'Slack teams and whose runs they start, as TEAM=tenant, separated by commas. Empty: none.',
 });
 
-/** Nothing is published where the environment does not say: the topic must be made first. */
+/** Off unless somebody names a topic: it must be made first. */
 export const runEventsTopic = text('RUN_EVENTS_TOPIC', {
-  default: 'run-events',
+  default: '',
   description: 'Pub/Sub topic to which the events of runs are published; it must exist. Empty: they are not.',
 });
 

@@ -118,7 +118,7 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
     retentionDays: retentionDays.value() <= 0 ? undefined : retentionDays.value(),
     scheduleTenant: scheduleTenant.value(),
     pubsubTenant: pubsubTenant.value(),
-    runEventsTopic: (options.runEventsTopic ?? runEventsTopic.given()) || undefined,
+    runEventsTopic: (options.runEventsTopic ?? runEventsTopic.value()) || undefined,
     serviceAccount: serviceAccount.value() || undefined,
     drive: queuesOf(),
     pools: Object.fromEntries(Object.keys(drives).map((pool) => [pool, queuesOf(pool)])),

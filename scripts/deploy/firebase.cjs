@@ -1,0 +1,73 @@
+/**
+ * firebase-tools as `npm run deploy` runs it: with three of its defaults made safe, and with `--set-up` a fourth.
+ *
+ * - It sets the state of each queue whose function it updates to RUNNING. A queue that somebody paused stays paused here.
+ * - Its `--force`, without which nothing with a service account of its own can be deployed without a terminal, also deletes functions
+ *   that the sources no longer have. Here only CAIRN_DEPLOY_DELETES=1 allows that.
+ * - And it deletes every index that the project has and `firestore.indexes.json` does not. Never here.
+ * - Without a terminal it refuses to deploy while a secret has no value. With CAIRN_DEPLOY_SET_UP=1 those of the shipped doors
+ *   get one by which nobody is let in, and nothing is posted.
+ *
+ * The functions replaced are not of its API. `test/deploy` runs this with the version pinned in `emulators/package.json`.
+ */
+const { randomBytes } = require('node:crypto');
+const { createRequire } = require('node:module');
+const { join } = require('node:path');
+
+const tools = createRequire(join(__dirname, '../../emulators/package.json'));
+const tasks = tools('firebase-tools/lib/gcp/cloudtasks');
+const prompts = tools('firebase-tools/lib/deploy/functions/prompts');
+const secrets = tools('firebase-tools/lib/gcp/secretManager');
+const { FirestoreApi } = tools('firebase-tools/lib/firestore/api');
+
+replace(tasks, 'updateQueue', (update) => async (queue) => {
+  const { state, ...rest } = queue;
+  const isPaused = state === 'RUNNING' && (await tasks.getQueue(queue.name)).state === 'PAUSED';
+  if (isPaused)
+    process.stderr.write(`cairn: the queue ${queue.name.split('/').at(-1)} is paused, and stays so\n`);
+  return update(isPaused ? rest : queue);
+});
+
+replace(prompts, 'promptForFunctionDeletion', (ask) => (functions, options) => {
+  const force = process.env.CAIRN_DEPLOY_DELETES === '1';
+  if (functions.length > 0 && options.nonInteractive && !force)
+    process.stderr.write('cairn: functions are deleted only with --delete-functions\n');
+  return ask(functions, { ...options, force });
+});
+
+replace(
+  FirestoreApi.prototype,
+  'deploy',
+  (deploy) =>
+    function (options, ...rest) {
+      return deploy.call(this, { ...options, force: false }, ...rest);
+    },
+);
+
+/** Values by which a door stays shut (docs/deploy.md). */
+const SHUT = {
+  GITHUB_TOKEN: () => 'none',
+  GITHUB_WEBHOOK_SECRET: () => randomBytes(32).toString('hex'),
+  SLACK_SIGNING_SECRET: () => randomBytes(32).toString('hex'),
+};
+
+replace(secrets, 'getSecretMetadata', (get) => async (project, name, version) => {
+  const found = await get(project, name, version);
+  const value = SHUT[name];
+  if (process.env.CAIRN_DEPLOY_SET_UP !== '1' || found.secretVersion || !value) return found;
+  if (!found.secret) await secrets.createSecret(project, name, secrets.labels());
+  await secrets.addVersion(project, name, value());
+  process.stderr.write(`cairn: the secret ${name} has a value by which its door stays shut; set your own\n`);
+  return get(project, name, version);
+});
+
+tools('firebase-tools/lib/bin/firebase.js');
+
+function replace(owner, name, by) {
+  const original = owner[name];
+  if (typeof original !== 'function')
+    throw new Error(
+      `firebase-tools has no ${name} any more: scripts/deploy/firebase.cjs is for another version of it`,
+    );
+  owner[name] = by(original);
+}

@@ -1,0 +1,126 @@
+/** Reads the facts of a project, and makes what it lacks. */
+import type { FirebaseTools, Policy } from './firebase-tools.ts';
+import { APIS, BUILDER, type ProjectFacts, RIGHTS, type SetUp } from './preflight.ts';
+
+interface Asked {
+  readonly project: string;
+  /** Undefined: run events are not published. */
+  readonly topic: string | undefined;
+}
+
+/** @throws Error that says which project cannot be seen */
+export async function factsOf(tools: FirebaseTools, { project, topic }: Asked): Promise<ProjectFacts> {
+  const number = await numberOf(tools, project);
+  const buildAccount = `${number}-compute@developer.gserviceaccount.com`;
+  const [billing, missing, policy, enabled, hasTopic] = await Promise.all([
+    billingOf(tools, project),
+    tools.missing(
+      project,
+      RIGHTS.map(({ permission }) => permission),
+    ),
+    tools.policyOf(project).catch(forbidden<Policy | undefined>(undefined)),
+    Promise.all(APIS.map((api) => tools.isEnabled(project, api))),
+    topic === undefined ? true : exists(tools, `projects/${project}/topics/${topic}`),
+  ]);
+  return {
+    project,
+    number,
+    billing,
+    missing,
+    buildAccount,
+    buildRoles: policy && rolesIn(policy, `serviceAccount:${buildAccount}`),
+    disabledApis: APIS.filter((_, at) => !enabled[at]),
+    absentTopic: hasTopic ? undefined : topic,
+  };
+}
+
+/** True if a function of one of the codebases is deployed. */
+export async function isDeployed(
+  tools: FirebaseTools,
+  project: string,
+  codebases: readonly string[],
+): Promise<boolean> {
+  const client = tools.client('https://cloudfunctions.googleapis.com', 'v2');
+  const { body } = await client
+    .get(`projects/${project}/locations/-/functions?pageSize=${PAGE}`)
+    // The API is off: nothing was ever deployed. Whoever may not list is told so by the check of rights.
+    .catch(forbidden({ body: {} }));
+  const { functions = [] } = body as { functions?: { labels?: Record<string, string> }[] };
+  return functions.some(({ labels = {} }) =>
+    codebases.includes(labels['firebase-functions-codebase'] ?? 'default'),
+  );
+}
+
+/** Functions looked at. An app with more is taken for one that was deployed to, by one of those seen. */
+const PAGE = 1_000;
+
+/** @returns in words what was made */
+export async function setUp(tools: FirebaseTools, project: string, what: SetUp): Promise<string> {
+  switch (what.kind) {
+    case 'api':
+      await tools.enable(project, what.name);
+      return `enabled ${what.name}`;
+    case 'builder':
+      await tools.setPolicy(project, granted(await tools.policyOf(project), BUILDER, what.account));
+      return `gave ${BUILDER} to ${what.account}`;
+    case 'topic':
+      await tools
+        .client('https://pubsub.googleapis.com', 'v1')
+        .put(`projects/${project}/topics/${what.name}`, {});
+      return `made the topic ${what.name}`;
+  }
+}
+
+async function numberOf(tools: FirebaseTools, project: string): Promise<string> {
+  try {
+    const { body } = await tools
+      .client('https://firebase.googleapis.com', 'v1beta1')
+      .get(`projects/${project}`);
+    return (body as { projectNumber: string }).projectNumber;
+  } catch (error) {
+    const { status } = error as { status?: number };
+    if (status !== 403 && status !== 404) throw error;
+    throw new Error(
+      `There is no Firebase project '${project}' that you may see. npm run firebase -- projects:list lists yours; ` +
+        '.firebaserc gives aliases.',
+    );
+  }
+}
+
+/** What cannot be asked is left to the deployment to find out. */
+async function billingOf(tools: FirebaseTools, project: string): Promise<boolean> {
+  const { body } = await tools
+    .client('https://cloudbilling.googleapis.com', 'v1')
+    .get(`projects/${project}/billingInfo`)
+    .catch(forbidden({ body: { billingEnabled: true } }));
+  return (body as { billingEnabled?: boolean }).billingEnabled === true;
+}
+
+async function exists(tools: FirebaseTools, topic: string): Promise<boolean> {
+  try {
+    await tools.client('https://pubsub.googleapis.com', 'v1').get(topic);
+    return true;
+  } catch (error) {
+    if ((error as { status?: number }).status === 404) return false;
+    return forbidden(true)(error);
+  }
+}
+
+function forbidden<T>(otherwise: T): (error: unknown) => T {
+  return (error) => {
+    if ((error as { status?: number }).status === 403) return otherwise;
+    throw error;
+  };
+}
+
+const rolesIn = ({ bindings = [] }: Policy, member: string): string[] =>
+  bindings.filter(({ members }) => members.includes(member)).map(({ role }) => role);
+
+function granted(policy: Policy, role: string, account: string): Policy {
+  const member = `serviceAccount:${account}`;
+  const bindings = policy.bindings ?? [];
+  const known = bindings.find((one) => one.role === role && !('condition' in one));
+  if (known) known.members.push(member);
+  else bindings.push({ role, members: [member] });
+  return { ...policy, bindings };
+}

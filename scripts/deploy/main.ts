@@ -1,0 +1,80 @@
+/**
+ * `npm run deploy`: checks that a deployment can succeed, then has the pinned firebase-tools do it (docs/deploy.md). Nothing is changed
+ * unless every check passes.
+ */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type DeployOptions, invocationOf, parseArguments, USAGE, UsageError } from './arguments.ts';
+import { loadFirebaseTools, NotLoggedIn } from './firebase-tools.ts';
+import { factsOf, isDeployed, setUp } from './google.ts';
+import { type Problem, problemsOf } from './preflight.ts';
+import { type LocalProject, parameterOf, readProject } from './project.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const EXIT = { refused: 1, usage: 2, notLoggedIn: 3 };
+
+try {
+  const options = parseArguments(process.argv.slice(2));
+  if (options === undefined) process.stdout.write(`${USAGE}\n`);
+  else process.exitCode = await deploy(options);
+} catch (error) {
+  const { message } = error as Error;
+  say(message);
+  process.exitCode =
+    error instanceof UsageError ? EXIT.usage : error instanceof NotLoggedIn ? EXIT.notLoggedIn : EXIT.refused;
+}
+
+async function deploy(options: DeployOptions): Promise<number> {
+  const local = readProject(ROOT, options.config, options.project);
+  const interactive = Boolean(process.stdin.isTTY);
+  const left = await prepared(local, options);
+  if (left.length > 0) {
+    for (const { message, help } of left) say(`${message}\n    ${help}`);
+    if (left.some((problem) => problem.setUp)) say('--set-up makes what is missing.');
+    say('Nothing was deployed.');
+    return EXIT.refused;
+  }
+  const { argv, env } = invocationOf(options, local.project, interactive);
+  return firebase(local.folder, argv, env);
+}
+
+/** @returns the problems that are left */
+async function prepared(local: LocalProject, options: DeployOptions): Promise<readonly Problem[]> {
+  const { project, codebases, folder } = local;
+  const tools = await loadFirebaseTools(ROOT, folder);
+  const topic = parameterOf(local, 'RUN_EVENTS_TOPIC') || undefined;
+  const names = codebases.map(({ name }) => name);
+  const targets = new Set(options.only.split(',').map((one) => one.split(':')[0] ?? ''));
+  const deployedBefore = await isDeployed(tools, project, names);
+  const problems = problemsOf(await factsOf(tools, { project, topic }), { targets, deployedBefore });
+  const stays = problems.filter((problem) => !problem.setUp);
+  // What somebody else has to mend comes first: nothing is made for a deployment that fails all the same.
+  if (!options.setUp || stays.length > 0) return problems;
+  for (const problem of problems)
+    if (problem.setUp) say(`set up: ${await setUp(tools, project, problem.setUp)}`);
+  return [];
+}
+
+/** @returns the exit code */
+async function firebase(
+  cwd: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
+  const wrapper = fileURLToPath(new URL('firebase.cjs', import.meta.url));
+  const child = spawn(process.execPath, [wrapper, ...argv], {
+    cwd,
+    stdio: 'inherit',
+    // Ten seconds, its own limit for reading the functions, are few on a busy machine.
+    env: { FUNCTIONS_DISCOVERY_TIMEOUT: '60', ...process.env, ...env },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+function say(line: string): void {
+  process.stderr.write(`deploy: ${line}\n`);
+}

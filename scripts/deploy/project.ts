@@ -1,0 +1,68 @@
+/** What the files of a project say of its deployment. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'jsonc-parser';
+
+export interface LocalProject {
+  readonly folder: string;
+  /** Id, where an alias was given too. */
+  readonly project: string;
+  readonly codebases: readonly Codebase[];
+}
+
+export interface Codebase {
+  readonly name: string;
+  readonly source: string;
+}
+
+/** @throws Error naming the file that cannot be read */
+export function readProject(root: string, config: string | undefined, project: string): LocalProject {
+  const file = resolve(root, config ?? 'firebase.json');
+  const folder = dirname(file);
+  const { functions = [] } = read(file) as { functions?: Entry | Entry[] };
+  return {
+    folder,
+    project: idOf(folder, project),
+    codebases: [functions]
+      .flat()
+      .flatMap(({ codebase = 'default', source }) => (source ? [{ name: codebase, source }] : [])),
+  };
+}
+
+interface Entry {
+  readonly codebase?: string;
+  readonly source?: string;
+}
+
+function idOf(folder: string, given: string): string {
+  const file = join(folder, '.firebaserc');
+  if (!existsSync(file)) return given;
+  const { projects = {} } = read(file) as { projects?: Record<string, string> };
+  return projects[given] ?? given;
+}
+
+function read(file: string): unknown {
+  try {
+    return parse(readFileSync(file, 'utf8')) ?? {};
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** Value of a parameter in the environment files of a codebase, as firebase-tools reads them; undefined: they do not say. */
+export function parameterOf({ folder, project, codebases }: LocalProject, name: string): string | undefined {
+  const files = codebases.flatMap(({ source }) =>
+    [`.env.${project}`, '.env'].map((file) => join(folder, source, file)),
+  );
+  for (const file of files) {
+    if (!existsSync(file)) continue;
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const line = lines.findLast((one) => one.startsWith(`${name}=`));
+    if (line !== undefined)
+      return line
+        .slice(name.length + 1)
+        .trim()
+        .replace(/^(["'])(.*)\1$/, '$2');
+  }
+  return undefined;
+}

@@ -1,0 +1,38 @@
+/** A call that the pretended Google answers, and how it refuses one. */
+import type { Fields, Google, Json } from './model.ts';
+
+export interface Request {
+  method: string;
+  url: URL;
+  /** Undefined: none, or not JSON. */
+  body: Json | undefined;
+}
+
+export interface Answer {
+  status: number;
+  body: Json;
+}
+
+export interface Route {
+  host: string;
+  method: string;
+  /** Matched against the whole path. */
+  path: RegExp;
+  /** Permission that the caller needs. */
+  needs?: string;
+  answer(google: Google, groups: Record<string, string>, request: Request): Fields | Promise<Fields>;
+}
+
+/** Thrown by a route to refuse as Google does. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly reason: string;
+
+  constructor(status: number, reason: string, message: string) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+export const notFound = (what: string) => new Refusal(404, 'NOT_FOUND', `Resource '${what}' was not found`);

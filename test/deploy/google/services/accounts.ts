@@ -1,0 +1,52 @@
+/** Service accounts. */
+
+import { fieldsOf } from '../masks.ts';
+import { emptyPolicy } from '../model.ts';
+import { notFound, Refusal, type Route } from '../route.ts';
+
+const HOST = 'iam.googleapis.com';
+
+export const accounts: readonly Route[] = [
+  {
+    host: HOST,
+    method: 'GET',
+    path: /^\/v1\/projects\/[^/]+\/serviceAccounts\/(?<email>[^/:]+)$/,
+    needs: 'iam.serviceAccounts.get',
+    answer: ({ accounts: known, project }, { email = '' }) => {
+      if (!known[email]) throw notFound(email);
+      return { name: `projects/${project}/serviceAccounts/${email}`, email };
+    },
+  },
+  {
+    host: HOST,
+    method: 'POST',
+    path: /^\/v1\/projects\/[^/]+\/serviceAccounts$/,
+    needs: 'iam.serviceAccounts.create',
+    answer: (google, _groups, { body }) => {
+      const email = `${fieldsOf(body).accountId}@${google.project}.iam.gserviceaccount.com`;
+      if (google.accounts[email]) throw new Refusal(409, 'ALREADY_EXISTS', `${email} exists already`);
+      google.accounts[email] = emptyPolicy();
+      return { name: `projects/${google.project}/serviceAccounts/${email}`, email };
+    },
+  },
+  {
+    host: HOST,
+    method: 'DELETE',
+    path: /^\/v1\/projects\/[^/]+\/serviceAccounts\/(?<email>[^/:]+)$/,
+    needs: 'iam.serviceAccounts.delete',
+    answer: (google, { email = '' }) => {
+      delete google.accounts[email];
+      return {};
+    },
+  },
+  {
+    host: HOST,
+    method: 'POST',
+    path: /^\/v1\/projects\/[^/]+\/serviceAccounts\/[^/:]+:testIamPermissions$/,
+    answer: ({ denied }, _groups, { body }) => {
+      const { permissions } = fieldsOf(body);
+      const asked = Array.isArray(permissions) ? permissions.map(String) : [];
+      return { permissions: asked.filter((one) => !denied.includes(one)) };
+    },
+  },
+];

@@ -1,0 +1,93 @@
+import { afterAll, expect, test } from '@jest/globals';
+import { fieldsOf } from './google/masks.ts';
+import { defaultAccount, newProject } from './google/model.ts';
+import { functionOf, missingBindings } from './support/bindings.ts';
+import type { Ended } from './support/firebase.ts';
+import { change, shipped } from './support/projects.ts';
+import { withFirebaseTools } from './support/with-firebase-tools.ts';
+
+const PROJECT = ['--project', 'new-project'];
+
+/** The tests are steps of one project's life, in their order. */
+withFirebaseTools('npm run deploy of this repository, without a terminal', () => {
+  const google = newProject();
+  const deployment = shipped(google);
+  afterAll(() => deployment.close());
+  const queue = `projects/new-project/locations/us-central1/queues/drive`;
+
+  function expectDeployed({ code, said }: Ended): void {
+    expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+    expect(google.unanswered).toEqual([]);
+    expect(missingBindings(google)).toEqual([]);
+  }
+
+  test('a new project is refused before anything is changed, with what would make it ready', async () => {
+    google.apis = google.apis.filter((api) => api !== 'iam.googleapis.com');
+    const { code, said } = await deployment.deploy(...PROJECT);
+    expect([code, said]).toEqual([1, expect.stringContaining('Nothing was deployed.')]);
+    expect(said).toContain('gcloud services enable iam.googleapis.com --project new-project');
+    expect(said).toContain(
+      `--member=serviceAccount:${defaultAccount(google)} --role=roles/cloudbuild.builds.builder`,
+    );
+    expect(said).toContain('--set-up');
+    expect([google.functions, google.databases, google.secrets]).toEqual([{}, {}, {}]);
+  });
+
+  test('--set-up makes what is missing, and all is there that callers need', async () => {
+    google.apis.push('iam.googleapis.com');
+    expectDeployed(await deployment.deploy(...PROJECT, '--set-up'));
+    expect(google.databases['projects/new-project/databases/(default)']).toMatchObject({
+      locationId: 'us-central1',
+    });
+    expect(google.secrets.GITHUB_TOKEN?.versions).toEqual(['none']);
+    for (const name of ['GITHUB_WEBHOOK_SECRET', 'SLACK_SIGNING_SECRET'])
+      expect(google.secrets[name]?.versions).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect(google.queues[queue]).toMatchObject({ state: 'RUNNING', retryConfig: { maxAttempts: 100 } });
+    // Functions run as an account of their own, and the default one got nothing but the right to build.
+    const { serviceAccountEmail } = fieldsOf(functionOf(google, 'drive')?.serviceConfig);
+    expect(serviceAccountEmail).toMatch(/^firebase-fn-/);
+    const roles = google.policy.bindings.flatMap(({ role, members }) =>
+      members.includes(`serviceAccount:${defaultAccount(google)}`) ? [role] : [],
+    );
+    expect(roles).toContain('roles/cloudbuild.builds.builder');
+  });
+
+  test('a second deployment keeps every right, a paused queue, and all that is not its own', async () => {
+    const indexes = Object.keys(google.indexes).length;
+    google.queues[queue] = { ...google.queues[queue], state: 'PAUSED' };
+    google.indexes['projects/new-project/databases/(default)/collectionGroups/posts/indexes/theirs'] = {
+      name: 'projects/new-project/databases/(default)/collectionGroups/posts/indexes/theirs',
+      queryScope: 'COLLECTION',
+      fields: [{ fieldPath: 'by', order: 'ASCENDING' }],
+    };
+    const theirs = 'projects/new-project/locations/us-central1/functions/orders';
+    google.functions[theirs] = {
+      ...structuredClone(functionOf(google, 'api')),
+      name: theirs,
+      labels: { 'deployment-tool': 'cli-firebase' },
+    };
+    change(deployment, 'functions');
+    const ended = await deployment.deploy(...PROJECT);
+    expectDeployed(ended);
+    expect(ended.said).toContain('functions[cairn:drive(us-central1)] Successful update operation');
+    expect(google.queues[queue]).toMatchObject({ state: 'PAUSED' });
+    expect(ended.said).toContain('the queue drive is paused, and stays so');
+    expect(Object.keys(google.indexes)).toHaveLength(indexes + 1);
+    expect(google.functions[theirs]).toBeDefined();
+  });
+
+  test('functions that the sources no longer have are deleted only if somebody says so', async () => {
+    const old = 'projects/new-project/locations/us-central1/functions/pubsub-old';
+    const { name, labels, ...rest } = structuredClone(functionOf(google, 'pubsub-cloudBuilds') ?? {});
+    google.functions[old] = { ...rest, name: old, labels: fieldsOf(labels) };
+    expect(name).not.toBe(old);
+    change(deployment, 'functions');
+    const refused = await deployment.deploy(...PROJECT, '--only', 'functions');
+    expect(refused.code).not.toBe(0);
+    expect(refused.said).toContain('--delete-functions');
+    expect(google.functions[old]).toBeDefined();
+    const done = await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions');
+    expect([done.code, done.said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+    expect(google.functions[old]).toBeUndefined();
+  });
+});

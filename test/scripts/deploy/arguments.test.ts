@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  type DeployOptions,
+  invocationOf,
+  parseArguments,
+  UsageError,
+} from '../../../scripts/deploy/arguments.ts';
+
+const given = (...argv: string[]): DeployOptions => {
+  const options = parseArguments(argv);
+  if (!options) throw new Error('no options');
+  return options;
+};
+
+describe('the arguments of npm run deploy', () => {
+  test('name the project, or nothing is deployed', () => {
+    expect(() => parseArguments([])).toThrow('--project PROJECT');
+    expect(given('--project', 'a-b').project).toBe('a-b');
+    expect(given('-P', 'a-b').project).toBe('a-b');
+    expect(given('--project=a-b').project).toBe('a-b');
+  });
+
+  test.each([
+    [['--project', 'x', '--froce'], '--froce'],
+    [['--project', 'x', '--force'], '--force'],
+    [['--project'], '--project needs a value'],
+    [['--project', '--set-up'], '--project needs a value'],
+    [['--project', 'x', '--only', ''], '--only needs a value'],
+    [['--project', 'x', '--set-up=yes'], '--set-up=yes'],
+    [['--project', 'a b'], "'a b' is no id"],
+    [['x'], "'x'"],
+  ])('%j are refused by name', (argv, said) => {
+    expect(() => parseArguments(argv)).toThrow(UsageError);
+    expect(() => parseArguments(argv)).toThrow(said);
+  });
+
+  test('--help wins over what is missing', () => {
+    expect(parseArguments(['--help'])).toBeUndefined();
+  });
+});
+
+describe('firebase-tools is run', () => {
+  test('so that it asks where there is a terminal, and nothing where there is none', () => {
+    const options = given('--project', 'x');
+    expect(invocationOf(options, 'x', true).argv).toEqual([
+      'deploy',
+      '--project',
+      'x',
+      '--only',
+      'firestore,functions,hosting',
+    ]);
+    expect(invocationOf(options, 'x', false).argv.slice(-2)).toEqual(['--non-interactive', '--force']);
+  });
+
+  test('allowed to delete functions, or to make up secrets, only by the option for it', () => {
+    expect(invocationOf(given('--project', 'x'), 'x', false).env).toEqual({});
+    expect(invocationOf(given('--project', 'x', '--delete-functions'), 'x', false).env).toEqual({
+      CAIRN_DEPLOY_DELETES: '1',
+    });
+    expect(invocationOf(given('--project', 'x', '--set-up'), 'x', true).env).toEqual({
+      CAIRN_DEPLOY_SET_UP: '1',
+    });
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type ProjectFacts, problemsOf, RIGHTS } from '../../../scripts/deploy/preflight.ts';
+import { readDocument } from '../../docs/snippets.ts';
+
+const READY: ProjectFacts = {
+  project: 'p',
+  number: '1',
+  billing: true,
+  missing: [],
+  buildAccount: '1-compute@developer.gserviceaccount.com',
+  buildRoles: ['roles/cloudbuild.builds.builder'],
+  disabledApis: [],
+  absentTopic: undefined,
+};
+const ALL = new Set(['functions', 'firestore', 'hosting']);
+const FIRST = { targets: ALL, deployedBefore: false };
+const codes = (facts: Partial<ProjectFacts>, wanted = FIRST) =>
+  problemsOf({ ...READY, ...facts }, wanted).map(({ code }) => code);
+
+describe('before a deployment', () => {
+  test.each<[Partial<ProjectFacts>, string[]]>([
+    [{}, []],
+    [{ billing: false }, ['BILLING']],
+    [{ buildRoles: [] }, ['BUILDER']],
+    [{ buildRoles: ['roles/editor'] }, []],
+    [{ buildRoles: undefined }, []],
+    [{ disabledApis: ['iam.googleapis.com'] }, ['API']],
+    [{ absentTopic: 'run-events' }, ['TOPIC']],
+    [{ missing: ['run.services.setIamPolicy'] }, ['RIGHTS']],
+  ])('%j comes to %j', (facts, wanted) => {
+    expect(codes(facts)).toEqual(wanted);
+  });
+
+  test('a right is missed only where a target needs it, and one of the first deployment only by the first', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...RIGHTS),
+        fc.subarray([...ALL]),
+        fc.boolean(),
+        (right, targets, before) => {
+          const problems = problemsOf(
+            { ...READY, missing: [right.permission] },
+            { targets: new Set(targets), deployedBefore: before },
+          );
+          const isNeeded = targets.includes(right.target) && !(right.once && before);
+          expect(problems.map(({ code }) => code)).toEqual(isNeeded ? ['RIGHTS'] : []);
+          if (isNeeded) expect(problems[0]?.help).toContain(right.role);
+        },
+      ),
+    );
+  });
+
+  test('what the functions need does not hinder a deployment of the console', () => {
+    const lacking = {
+      billing: false,
+      buildRoles: [],
+      disabledApis: ['iam.googleapis.com'],
+      absentTopic: 'x',
+    };
+    expect(codes(lacking, { targets: new Set(['hosting']), deployedBefore: false })).toEqual([]);
+  });
+});
+
+test('docs/deploy.md names each role that whoever deploys needs', () => {
+  const [, table = ''] =
+    /\*\*Whoever deploys\*\*[\s\S]*?\n((?:\|.*\n)+)/.exec(readDocument('docs/deploy.md')) ?? [];
+  for (const { role } of RIGHTS) expect(table).toContain(`\`${role}\``);
+});
