@@ -35,6 +35,8 @@ async function pids(): Promise<readonly number[]> {
   return Object.values(roles).flat();
 }
 
+/** Longer than a worker on a busy machine is silent while it loads what its first request needs. */
+const WATCHDOG_S = 15;
 /** More than a lease. */
 const LEASE_OVER_MS = 95_000;
 
@@ -42,7 +44,7 @@ describe('a body that blocks its process', () => {
   test('runs once though it is busy for seconds, and meanwhile the API starts and shows runs', async () => {
     cloud = await startTestCloud('memory');
     const input = { ms: 3_500, notes: join(cloud.folder, 'busy') };
-    const busy = await start('spinning', input);
+    const busy = await start('blocking', input);
     await begun('busy');
     const neighbour = await start('measure', { text: 'abc' });
     expect(await look<RunView>(cloud.ready, `/v1/runs/${neighbour}`)).toBeDefined();
@@ -54,9 +56,9 @@ describe('a body that blocks its process', () => {
   });
 
   test('for ever is killed by the watchdog and ends its run, and its neighbours complete', async () => {
-    cloud = await startTestCloud('memory', { watchdogSeconds: 4 });
-    const spinning = await start('spinning', { notes: join(cloud.folder, 'spinning') });
-    const [, worker] = (await begun('spinning')).split(' ');
+    cloud = await startTestCloud('memory', { watchdogSeconds: WATCHDOG_S });
+    const blocking = await start('blocking', { notes: join(cloud.folder, 'blocking') });
+    const [, worker] = (await begun('blocking')).split(' ');
     const neighbours = await Promise.all(['a', 'ab', 'abc'].map((text) => start('measure', { text })));
     for (const id of neighbours) expect(await ended(cloud.ready, id)).toMatchObject({ status: 'completed' });
     await eventually('the watchdog to kill', async () =>
@@ -64,12 +66,12 @@ describe('a body that blocks its process', () => {
     );
     // Its step must not be repeated, so that nobody takes it over before its lease is over.
     await control(cloud.ready, 'POST', '/clock/advance', { ms: LEASE_OVER_MS });
-    expect(await ended(cloud.ready, spinning)).toMatchObject({ status: 'failed' });
-    expect(notes('spinning')).toHaveLength(1);
+    expect(await ended(cloud.ready, blocking)).toMatchObject({ status: 'failed' });
+    expect(notes('blocking')).toHaveLength(1);
   });
 
   test('for ever, and may be repeated, makes a suspect of its run, which runs alone next', async () => {
-    cloud = await startTestCloud('memory', { watchdogSeconds: 10 });
+    cloud = await startTestCloud('memory', { watchdogSeconds: WATCHDOG_S });
     const runId = await start('stuck-once', { notes: join(cloud.folder, 'stuck') });
     expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
     const { events, intact } = await inspectJournal(cloud.ready, runId);

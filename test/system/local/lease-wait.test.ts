@@ -21,8 +21,8 @@ test('its run says for which step it waits and until when, though its task is de
   const cloud = await startTestCloud('memory');
   try {
     const { ready, folder } = cloud;
-    const notes = join(folder, 'spinning');
-    const answer = await startRun(ready, 'spinning', { notes });
+    const notes = join(folder, 'blocking');
+    const answer = await startRun(ready, 'blocking', { notes });
     const { runId } = (await answer.json()) as { runId: string };
     const pid = await eventually('the body to begin', () => {
       const line = existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').filter(Boolean)[0] : undefined;
@@ -38,7 +38,7 @@ test('its run says for which step it waits and until when, though its task is de
     const waiting = await eventually('the run', () => look<Waiting>(ready, `/v1/runs/${runId}`));
     expect(waiting).toMatchObject({
       status: 'running',
-      leaseWait: { steps: ['spin'], why: "step 'spin' must not run twice" },
+      leaseWait: { steps: ['block'], why: "step 'block' must not run twice" },
     });
     const until = Date.parse(waiting.leaseWait?.until ?? '');
     await control(ready, 'POST', '/clock/advance', { ms: LEASE_OVER_MS });

@@ -29,14 +29,17 @@ test('25 slots fired by 20 backfills and by ticks at once, with one acknowledgem
   const { id, nextAt } = await makeSchedule(ready);
   const first = Date.parse(nextAt);
   const range = { from: nextAt, to: new Date(first + (KEYS - 1) * HOUR_MS).toISOString() };
-  const backfill = async (): Promise<{ status: number } & Partial<Backfilled>> => {
-    const answer = await fetch(`${ready.gateway}/v1/schedules/${id}/backfill`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ready.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(range),
+  // A store that is too slow for the door is answered with 503, and the same request is sent again.
+  const backfill = (): Promise<Backfilled & { readonly status: number }> =>
+    eventually('a backfill to be answered', async () => {
+      const answer = await fetch(`${ready.gateway}/v1/schedules/${id}/backfill`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ready.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(range),
+      });
+      const body = (await answer.json()) as Backfilled;
+      return answer.status === 503 ? undefined : { status: answer.status, ...body };
     });
-    return { status: answer.status, ...((await answer.json()) as Backfilled) };
-  };
   const { result, lost } = await losing(ready, async () => {
     const { now } = await control<{ now: string }>(ready, 'GET', '/clock');
     // Half an hour past the last slot: the scheduler ticks now, and finds all of them due.
@@ -45,11 +48,11 @@ test('25 slots fired by 20 backfills and by ticks at once, with one acknowledgem
     return Promise.all(Array.from({ length: BACKFILLS }, backfill));
   });
   expect(lost).toBeGreaterThan(0);
-  for (const { status, slots, started = 0, existing = 0 } of result) {
+  for (const { status, slots, started, existing } of result) {
     expect([status, slots, started + existing]).toEqual([200, KEYS, KEYS]);
   }
   // What the backfills did not start the ticks did.
-  expect(result.reduce((sum, { started = 0 }) => sum + started, 0)).toBeLessThanOrEqual(KEYS);
+  expect(result.reduce((sum, { started }) => sum + started, 0)).toBeLessThanOrEqual(KEYS);
 
   await eventually('the ticks to have passed', async () => {
     const schedule = await look<{ slots: { fired: number } }>(ready, `/v1/schedules/${id}`);
