@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 
 const MIB = 1024 * 1024;
 const HEAP_MB = 96;
@@ -17,7 +18,8 @@ interface Framework {
 async function start(target: string): Promise<Framework> {
   const flags = [`--max-old-space-size=${HEAP_MB}`, '--disable-warning=ExperimentalWarning'];
   const child = spawn(process.execPath, [...flags, FRAMEWORK], {
-    env: { PATH: process.env.PATH, GCLOUD_PROJECT: 'demo-cairn', FUNCTION_TARGET: target },
+    // In other environments Express writes each refused request to the log.
+    env: { PATH: process.env.PATH, NODE_ENV: 'test', GCLOUD_PROJECT: 'demo-cairn', FUNCTION_TARGET: target },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
@@ -65,11 +67,12 @@ const whole = (framework: Framework, body: Buffer, ...head: string[]) =>
 
 let api: Framework;
 let github: Framework;
+let slack: Framework;
 beforeAll(async () => {
-  [api, github] = await Promise.all([start('api'), start('githubWebhook')]);
+  [api, github, slack] = await Promise.all([start('api'), start('githubWebhook'), start('slackWebhook')]);
 });
 afterAll(async () => {
-  for (const { process: child } of [api, github]) {
+  for (const { process: child } of [api, github, slack]) {
     child.kill();
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
@@ -113,6 +116,12 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
     expect(await exchange.answer).toMatchObject({ body: { bytes: body.length, isParsed: false } });
     exchange.socket.destroy();
     await stillServes(api);
+  });
+
+  test('a body without a content type is handed over like any other', async () => {
+    const exchange = new Exchange(api, [length(2)]).send('{}');
+    expect(await exchange.answer).toEqual({ status: 200, body: { bytes: 2, isParsed: false } });
+    exchange.socket.destroy();
   });
 
   test('a length beyond the door is refused before a byte of it, and one in chunks when it is reached', async () => {
@@ -159,5 +168,55 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
       expect(await whole(github, Buffer.alloc(25 * MIB + 1, ' ')).answer).toMatchObject({ status: 413 });
     }
     await stillServes(github);
+  });
+
+  test('no drawn request ends the process of a public function, or has its body inflated or parsed', async () => {
+    const small = fc.uint8Array({ maxLength: 2_000 }).map((bytes) => Buffer.from(bytes));
+    const body = fc.oneof(
+      small,
+      small.map((bytes) => gzipSync(bytes)),
+      fc.constantFrom(
+        gzipSync(Buffer.alloc(200 * MIB, '{"a":1},')),
+        Buffer.alloc(MIB / 2, '['),
+        Buffer.alloc(MIB, 'a[]=1&'),
+        Buffer.alloc(MIB + 1, '\0'),
+      ),
+    );
+    const request = fc.record({
+      door: fc.constantFrom(api, github, slack),
+      body,
+      encoding: fc.option(fc.constantFrom('gzip', 'deflate', 'br', 'identity', 'x-unknown', 'gzip, gzip')),
+      type: fc.option(
+        fc.constantFrom(
+          'application/json; charset=utf-16',
+          'application/cloudevents+json',
+          'application/x-www-form-urlencoded',
+          'text/plain; charset=unknown',
+          'multipart/form-data; boundary=x',
+          'no type',
+        ),
+      ),
+      isChunked: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(request, async ({ door, body, encoding, type, isChunked }) => {
+        const chunks = [`${body.length.toString(16)}\r\n`, body, body.length > 0 ? '\r\n0\r\n\r\n' : '\r\n'];
+        const exchange = new Exchange(door, [
+          ...(type === null ? [] : [`Content-Type: ${type}`]),
+          ...(encoding === null ? [] : [`Content-Encoding: ${encoding}`]),
+          isChunked ? 'Transfer-Encoding: chunked' : length(body.length),
+        ]);
+        for (const part of isChunked ? chunks : [body]) exchange.send(part);
+        const answer = await exchange.answer;
+        exchange.socket.destroy();
+        const isEncoded = encoding !== null && encoding !== 'identity' && (isChunked || body.length > 0);
+        if (isEncoded)
+          expect(answer).toMatchObject({ status: 415, body: { code: 'UNSUPPORTED_MEDIA_TYPE' } });
+        else if (door === slack && body.length > MIB) expect(answer).toMatchObject({ status: 413 });
+        else expect(answer).toMatchObject({ status: 200, body: { bytes: body.length, isParsed: false } });
+      }),
+      { numRuns: 150 },
+    );
+    for (const door of [api, github, slack]) await stillServes(door);
   });
 });

@@ -28,11 +28,11 @@ const DISCARD_MS = 2_000;
 /** As the doors say; their module is too large to load with the functions. */
 const RETRY_AFTER_S = 2;
 
-const types = new WeakMap<IncomingMessage, string>();
+const types = new WeakMap<IncomingMessage, string | undefined>();
 
 /** The content type that the client sent. */
 export function contentTypeOf(request: IncomingMessage): string | undefined {
-  return types.get(request) ?? request.headers['content-type'];
+  return types.has(request) ? types.get(request) : request.headers['content-type'];
 }
 
 /**
@@ -78,6 +78,8 @@ class BodyGuard {
     } else if (announced > maxBytes) {
       refuseBefore(request, response, tooLarge(maxBytes));
     } else {
+      // The framework would fail to inflate nothing.
+      if (!hasBody) delete headers['content-encoding'];
       if (OPEN.has(member)) hideType(request);
       this.#count({ request, response, maxBytes });
     }
@@ -104,11 +106,9 @@ class BodyGuard {
   }
 }
 
-/** The type is read again by {@link contentTypeOf}. */
+/** The type is read again by {@link contentTypeOf}. The framework passes over a body without a type, as if there were none. */
 function hideType(request: IncomingMessage): void {
-  const type = request.headers['content-type'];
-  if (type === undefined) return;
-  types.set(request, type);
+  types.set(request, request.headers['content-type']);
   request.headers['content-type'] = 'application/octet-stream';
 }
 

@@ -38,7 +38,8 @@ export function toRequest(incoming: FunctionRequest): Request {
     for (const one of [value ?? []].flat()) headers.append(name, one);
   }
   const type = contentTypeOf(incoming);
-  if (type !== undefined) headers.set('content-type', type);
+  if (type === undefined) headers.delete('content-type');
+  else headers.set('content-type', type);
   const { method, rawBody } = incoming;
   // Two slashes at the beginning would be read as a host.
   const path = incoming.url.replace(/^\/+/, '/');
