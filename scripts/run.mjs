@@ -28,7 +28,11 @@ const commands = {
   firestore: [[...quiet, join(root, 'packages/local-firestore/src/main.ts')]],
   demo: [[...quiet, join(root, 'scripts/demo/main.ts')]],
   test: [buildConsole, jest],
-  'test:emulators': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/emulators/']],
+  'test:emulators': [
+    buildConsole,
+    [join(root, 'scripts/install-emulators.mjs')],
+    [...jest, 'test/emulators/'],
+  ],
   deploy: [[join(root, 'scripts/install-emulators.mjs')], [...quiet, join(root, 'scripts/deploy/main.ts')]],
   firebase: [
     [join(root, 'scripts/install-emulators.mjs')],
