@@ -66,6 +66,7 @@ withFirebaseTools('npm run deploy of this repository, without a terminal', () =>
       name: theirs,
       labels: { 'deployment-tool': 'cli-firebase' },
     };
+    deployment.write('functions/.env.new-project', 'SLACK_MIN_INSTANCES=1\nPUBLIC_MAX_INSTANCES=7\n');
     change(deployment, 'functions');
     const ended = await deployment.deploy(...PROJECT);
     expectDeployed(ended);
@@ -74,6 +75,10 @@ withFirebaseTools('npm run deploy of this repository, without a terminal', () =>
     expect(ended.said).toContain('the queue drive is paused, and stays so');
     expect(Object.keys(google.indexes)).toHaveLength(indexes + 1);
     expect(google.functions[theirs]).toBeDefined();
+    const sizes = (id: string) => functionOf(google, id)?.serviceConfig;
+    expect(sizes('slackWebhook')).toMatchObject({ minInstanceCount: 1, maxInstanceCount: 7 });
+    expect(sizes('api')).toMatchObject({ availableMemory: '1024Mi', maxInstanceCount: 7 });
+    expect(sizes('drive')).toMatchObject({ maxInstanceRequestConcurrency: 80, timeoutSeconds: 540 });
   });
 
   test('functions that the sources no longer have are deleted only if somebody says so', async () => {

@@ -37,6 +37,9 @@ interface Endpoint {
   readonly secretEnvironmentVariables?: readonly { readonly key: string }[];
   readonly timeoutSeconds?: number;
   readonly concurrency?: number;
+  readonly availableMemoryMb?: number;
+  readonly minInstances?: number;
+  readonly maxInstances?: number;
 }
 
 interface Parameter {
@@ -47,10 +50,25 @@ interface Parameter {
 
 const exported = { ...functions } as unknown as Readonly<Record<string, { readonly __endpoint: Endpoint }>>;
 
-function endpoint(name: string): Endpoint {
+const values = new Map(
+  [...readFileSync(`${ROOT}functions/.env`, 'utf8').matchAll(/^(\w+)=(.*)$/gm)].map(
+    ([, name = '', value = '']): [string, string] => [name, value],
+  ),
+);
+
+function declaredOf(name: string): Endpoint {
   const found = exported[name];
   if (!found) throw new Error(`no function is exported as ${name}`);
   return found.__endpoint;
+}
+
+/** As a deployment without a file of its own project resolves it. */
+function endpoint(name: string): Endpoint {
+  return JSON.parse(JSON.stringify(declaredOf(name)), (_key, value: unknown) => {
+    const text = values.get(/^params\.(\w+)$/.exec(String(value))?.[1] ?? '');
+    if (text === undefined) return value;
+    return /^\d+$/.test(text) ? Number(text) : text;
+  });
 }
 
 describe('the exported functions', () => {
@@ -113,6 +131,34 @@ describe('the exported functions', () => {
   test('a suspect has an instance to itself', () => {
     expect(endpoint('driveAlone').concurrency).toBe(1);
     expect(endpoint('drive').concurrency).toBeGreaterThan(1);
+  });
+
+  test("what everybody can call cannot cost more than its instances, and Slack's door is cold unless somebody pays for it", () => {
+    for (const name of ['api', 'githubWebhook', 'slackWebhook'])
+      expect([name, endpoint(name).maxInstances]).toEqual([name, 20]);
+    expect(endpoint('slackWebhook').minInstances).toBe(0);
+  });
+
+  test('sizes are parameters, so that no code is edited for them', () => {
+    const sizes = (name: string) => {
+      const { timeoutSeconds, concurrency, availableMemoryMb, minInstances, maxInstances } = declaredOf(name);
+      return [timeoutSeconds, concurrency, availableMemoryMb, minInstances, maxInstances].map(String);
+    };
+    expect(sizes('drive')).toEqual([
+      'params.DRIVE_TIMEOUT_SECONDS',
+      'params.DRIVE_CONCURRENCY',
+      'params.DRIVE_MEMORY_MB',
+      'params.DRIVE_MIN_INSTANCES',
+      'params.DRIVE_MAX_INSTANCES',
+    ]);
+    expect(sizes('driveAlone')).toEqual([
+      'params.DRIVE_TIMEOUT_SECONDS',
+      '1',
+      'params.DRIVE_MEMORY_MB',
+      expect.any(String),
+      'params.DRIVE_MAX_INSTANCES',
+    ]);
+    expect(sizes('api')[2]).toBe('params.API_MEMORY_MB');
   });
 
   test('the scan and the tick of the schedules run every minute', () => {

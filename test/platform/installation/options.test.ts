@@ -6,6 +6,7 @@ import { cairnFunctions } from '../../../packages/cairn/src/platform/installatio
 import {
   assertDrivesFit,
   deletionGraceMs,
+  driveTimeoutS,
   poolsOf,
 } from '../../../packages/cairn/src/platform/installation/drive-classes.ts';
 import { installationOf } from '../../../packages/cairn/src/platform/installation/installation.ts';
@@ -123,6 +124,29 @@ test('a drive of its own leaves the others as they are', () => {
   expect(seen(driveAlone)).toEqual([540, 1, 1_024]);
   expect(seen(driveVideo)).toEqual([1_800, 1, 8_192]);
   expect(seen(driveVideoAlone)).toEqual([1_800, 1, 8_192]);
+});
+
+describe('the timeout of drives as a parameter', () => {
+  const given = (text: string, options: object) => {
+    process.env.DRIVE_TIMEOUT_SECONDS = text;
+    try {
+      return driveTimeoutS(options, undefined);
+    } finally {
+      delete process.env.DRIVE_TIMEOUT_SECONDS;
+    }
+  };
+
+  test('counts where parameters are declared and the code does not say it, as for the function itself', () => {
+    expect(given('1200', { parameters: true })).toBe(1_200);
+    expect(given('1200', {})).toBe(540);
+    expect(given('1200', { parameters: true, drive: { timeoutSeconds: 90 } })).toBe(90);
+    expect(driveTimeoutS({ parameters: true }, undefined)).toBe(540);
+  });
+
+  test('is refused by name where no dispatch could have it', () => {
+    for (const text of ['59', '1801', '0', '-1'])
+      expect(() => given(text, { parameters: true })).toThrow(`DRIVE_TIMEOUT_SECONDS is ${text}`);
+  });
 });
 
 describe('drives', () => {

@@ -2,6 +2,8 @@
 
 /** The timeout of a function that does not set one. */
 export const DRIVE_TIMEOUT_S = 540;
+/** A dispatch needs room before its first step and after its last one. */
+export const SHORTEST_DRIVE_S = 60;
 /** Cloud Tasks waits no longer for an answer. */
 export const LONGEST_DRIVE_S = 1_800;
 

@@ -3,11 +3,11 @@ import { HttpsError, onRequest } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { onSchedule } from 'firebase-functions/scheduler';
 import { onTaskDispatched } from 'firebase-functions/tasks';
-import { DRIVE_TIMEOUT_S } from '../../core/drive-time.ts';
 import { consoleFolder, isOfConsole } from '../console/location.ts';
 import type { TaskRequest } from '../doors.ts';
 import { aloneMember, driveMember, type Installation } from './installation.ts';
 import type { DriveOptions, SecretOption } from './options.ts';
+import { apiSizes, driveSizes, githubSizes, slackSizes } from './sizes.ts';
 
 export interface Place {
   readonly installation: Installation;
@@ -25,7 +25,8 @@ export interface Place {
 export function apiOf({ installation, region }: Place) {
   const hasConsole = installation.options.console === true;
   if (hasConsole) consoleFolder();
-  return onRequest({ region, invoker: 'public', memory: '1GiB' }, async (request, response) => {
+  const sizes = apiSizes(installation.options);
+  return onRequest({ region, invoker: 'public', ...sizes }, async (request, response) => {
     if (hasConsole && isOfConsole(request.url)) {
       const { answerConsole } = await import('../console/site.ts');
       return answerConsole(request, response);
@@ -37,8 +38,9 @@ export function apiOf({ installation, region }: Place) {
 
 /** GitHub's webhook. Open to everybody: it checks signatures itself. */
 export function githubDoor({ installation, region }: Place, secret: SecretOption) {
+  const sizes = githubSizes(installation.options);
   return onRequest(
-    { region, invoker: 'public', memory: '512MiB', secrets: [secret] },
+    { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
     async (request, response) => {
       const { answerGithub } = await import('../doors.ts');
       await answerGithub(installation, request, response);
@@ -48,8 +50,9 @@ export function githubDoor({ installation, region }: Place, secret: SecretOption
 
 /** Slack's commands and buttons. Open to everybody: it checks signatures itself. */
 export function slackDoor({ installation, region }: Place, secret: SecretOption) {
+  const sizes = slackSizes(installation.options);
   return onRequest(
-    { region, invoker: 'public', memory: '512MiB', secrets: [secret] },
+    { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
     async (request, response) => {
       const { answerSlack } = await import('../doors.ts');
       await answerSlack(installation, request, response);
@@ -76,22 +79,14 @@ const ALONE_RATES = { maxConcurrentDispatches: 100, maxDispatchesPerSecond: 100 
  * @param pool the class of workflows that they are for; absent: all that have no class
  */
 export function drivesOf({ installation, region, secrets }: Place, options: DriveOptions, pool?: string) {
-  const {
-    memory = '1GiB',
-    timeoutSeconds = DRIVE_TIMEOUT_S,
-    concurrency = 80,
-    minInstances,
-    maxInstances,
-    cpu,
-  } = options;
+  const { concurrency, minInstances, ...sizes } = driveSizes(installation.options, options, pool);
+  const { cpu } = options;
   const common = {
     region,
-    memory,
-    timeoutSeconds,
+    ...sizes,
     secrets: [...secrets],
     retryConfig: RETRIES,
     ...(cpu === undefined ? {} : { cpu }),
-    ...(maxInstances === undefined ? {} : { maxInstances }),
   };
   const dispatched = (alone: boolean) => async (request: TaskRequest) => {
     const { driveTask } = await import('../doors.ts');
@@ -101,12 +96,7 @@ export function drivesOf({ installation, region, secrets }: Place, options: Driv
   };
   return {
     [driveMember(pool)]: onTaskDispatched(
-      {
-        ...common,
-        concurrency,
-        rateLimits: RATES,
-        ...(minInstances === undefined ? {} : { minInstances }),
-      },
+      { ...common, concurrency, minInstances, rateLimits: RATES },
       dispatched(false),
     ),
     [aloneMember(pool)]: onTaskDispatched(

@@ -1,10 +1,17 @@
 /** Which functions drive the runs of which workflows, and what time they have for it. */
-import { budgetOf, DRIVE_TIMEOUT_S, longestStepIn } from '../../core/drive-time.ts';
+import {
+  budgetOf,
+  DRIVE_TIMEOUT_S,
+  LONGEST_DRIVE_S,
+  longestStepIn,
+  SHORTEST_DRIVE_S,
+} from '../../core/drive-time.ts';
 import { GRACE_MS } from '../../core/retention/lineage.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { driveTimeoutSeconds } from '../settings/parameters.ts';
 import type { CairnOptions } from './options.ts';
 
-type DriveChoices = Pick<CairnOptions, 'drive' | 'drives'>;
+type DriveChoices = Pick<CairnOptions, 'drive' | 'drives' | 'parameters'>;
 
 /** The class of a workflow by its type; undefined: there are no classes, and nobody need ask. */
 export function poolsOf({ drives = {} }: DriveChoices): ((type: string) => string | undefined) | undefined {
@@ -15,9 +22,20 @@ export function poolsOf({ drives = {} }: DriveChoices): ((type: string) => strin
 }
 
 /** @param pool undefined: the functions of all that have no class */
-export function driveTimeoutS({ drive = {}, drives = {} }: DriveChoices, pool: string | undefined): number {
-  const { timeoutSeconds = DRIVE_TIMEOUT_S } = pool === undefined ? drive : (drives[pool] ?? {});
-  return timeoutSeconds;
+export function driveTimeoutS(options: DriveChoices, pool: string | undefined): number {
+  const { drive = {}, drives = {}, parameters } = options;
+  if (pool !== undefined) return drives[pool]?.timeoutSeconds ?? DRIVE_TIMEOUT_S;
+  if (drive.timeoutSeconds !== undefined) return drive.timeoutSeconds;
+  return parameters ? givenTimeoutS() : DRIVE_TIMEOUT_S;
+}
+
+/** @throws Error naming the parameter: a dispatch that lasts longer than its function would be cut off */
+function givenTimeoutS(): number {
+  const seconds = driveTimeoutSeconds.value();
+  if (seconds >= SHORTEST_DRIVE_S && seconds <= LONGEST_DRIVE_S) return seconds;
+  throw new Error(
+    `DRIVE_TIMEOUT_SECONDS is ${seconds}; it is a whole number from ${SHORTEST_DRIVE_S} to ${LONGEST_DRIVE_S}`,
+  );
 }
 
 /** For clocks that differ, and what is written last. */

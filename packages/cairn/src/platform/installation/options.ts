@@ -2,14 +2,14 @@
 import type { HttpsOptions } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { closest } from '../../core/closest.ts';
-import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
+import { LONGEST_DRIVE_S, SHORTEST_DRIVE_S } from '../../core/drive-time.ts';
 import type { Binding } from '../../engine/define/capability.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 
 /** As they are, or made by the first request that needs them, so that neither a deployment nor a cold start loads them. */
 export type Lazily<T> = T | (() => T | Promise<T>);
 
-/** Settings of the functions that run bodies. */
+/** Settings of the functions that run bodies. Left out of `drive`, the parameters `DRIVE_…` say them where `parameters` declares them. */
 export interface DriveOptions {
   /** 1GiB unless it says otherwise. */
   readonly memory?: HttpsOptions['memory'];
@@ -19,6 +19,7 @@ export interface DriveOptions {
   /** Runs that one instance moves at a time, 80 unless it says otherwise. */
   readonly concurrency?: number;
   readonly minInstances?: number;
+  /** 100 unless it says otherwise. */
   readonly maxInstances?: number;
 }
 
@@ -118,8 +119,6 @@ const OPTIONS: Names<CairnOptions> = {
   topics: true,
 };
 
-/** A drive needs room before its first step and after its last one. */
-const SHORTEST_DRIVE_S = 60;
 /** Name of a drive class, which is part of the names of its functions. */
 const CLASS_NAME = /^[a-z][A-Za-z0-9]{0,19}$/;
 

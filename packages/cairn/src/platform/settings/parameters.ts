@@ -5,6 +5,7 @@
  * Must not: declare a parameter to Firebase by itself. A deployment asks for each one that is declared and has no value.
  */
 import { defineInt, defineString, type Expression } from 'firebase-functions/params';
+import { DRIVE_TIMEOUT_S } from '../../core/drive-time.ts';
 import type { CairnOptions } from '../installation/options.ts';
 
 interface Spec<T extends string | number> {
@@ -14,17 +15,28 @@ interface Spec<T extends string | number> {
 
 export interface Parameter<T extends string | number> {
   readonly name: string;
+  readonly default: T;
   /** Value in the environment, or the default. */
   value(): T;
   /** To Firebase, so that a deployment asks for it. */
   declare(): Expression<T>;
 }
 
+/** A second declaration would move the parameter to the end of those that a deployment asks for. */
+function once<T>(declare: () => T): () => T {
+  let declared: T | undefined;
+  return () => {
+    declared ??= declare();
+    return declared;
+  };
+}
+
 function text(name: string, spec: Spec<string>): Parameter<string> {
   return {
     name,
+    default: spec.default,
     value: () => process.env[name] ?? spec.default,
-    declare: () => defineString(name, spec),
+    declare: once(() => defineString(name, spec)),
   };
 }
 
@@ -33,7 +45,7 @@ function whole(name: string, spec: Spec<number>): Parameter<number> {
     const said = Number.parseInt(process.env[name] ?? '', 10);
     return Number.isNaN(said) ? spec.default : said;
   };
-  return { name, value, declare: () => defineInt(name, spec) };
+  return { name, default: spec.default, value, declare: once(() => defineInt(name, spec)) };
 }
 
 /** Where the functions run and the queue lies. Not `FUNCTION_REGION`: `firebase deploy` keeps that name to itself. */
@@ -158,6 +170,48 @@ export const slackHooksUrl = text('SLACK_HOOKS_URL', {
   description: 'Where Slack takes messages through a response_url.',
 });
 
+export const driveMemoryMb = whole('DRIVE_MEMORY_MB', {
+  default: 1_024,
+  description: 'Memory of an instance of drive and driveAlone, in MiB.',
+});
+
+export const driveConcurrency = whole('DRIVE_CONCURRENCY', {
+  default: 80,
+  description: 'Runs that one instance of drive moves at a time.',
+});
+
+export const driveTimeoutSeconds = whole('DRIVE_TIMEOUT_SECONDS', {
+  default: DRIVE_TIMEOUT_S,
+  description:
+    'The longest dispatch of drive, from 60 to 1800. A step may take about a minute and a half less, or a fifth if that is less.',
+});
+
+export const driveMinInstances = whole('DRIVE_MIN_INSTANCES', {
+  default: 0,
+  description: 'Instances of drive that are kept warm, and billed while they wait.',
+});
+
+export const driveMaxInstances = whole('DRIVE_MAX_INSTANCES', {
+  default: 100,
+  description: 'The most instances of drive, and of driveAlone.',
+});
+
+export const apiMemoryMb = whole('API_MEMORY_MB', {
+  default: 1_024,
+  description: 'Memory of an instance of api, in MiB.',
+});
+
+export const publicMaxInstances = whole('PUBLIC_MAX_INSTANCES', {
+  default: 20,
+  description:
+    'The most instances of each function that is open to everybody. It bounds what a flood of requests can cost.',
+});
+
+export const slackMinInstances = whole('SLACK_MIN_INSTANCES', {
+  default: 0,
+  description: 'Instances of slackWebhook that are kept warm: Slack waits three seconds for an answer.',
+});
+
 /** In the order in which a deployment asks for them. */
 const ALL = [
   region,
@@ -173,6 +227,14 @@ const ALL = [
   retentionDays,
   serviceAccount,
   apiRateLimit,
+  driveMemoryMb,
+  driveConcurrency,
+  driveTimeoutSeconds,
+  driveMinInstances,
+  driveMaxInstances,
+  apiMemoryMb,
+  publicMaxInstances,
+  slackMinInstances,
   deployHook,
   cleanupHook,
   otlpEndpoint,
@@ -186,7 +248,7 @@ const ALL = [
 
 /** Those that a deployment need not ask for, because the code says them or nothing uses them. */
 function needless(options: CairnOptions): ReadonlySet<unknown> {
-  const { github, slack, topics = [] } = options;
+  const { github, slack, topics = [], drive = {} } = options;
   const given: readonly (readonly [unknown, unknown])[] = [
     [region, options.region],
     [database, options.database],
@@ -199,6 +261,12 @@ function needless(options: CairnOptions): ReadonlySet<unknown> {
     [slackTenants, !slack || (typeof slack === 'object' && slack.tenants)],
     [slackHooksUrl, !slack],
     [pubsubTenant, topics.length === 0],
+    [driveMemoryMb, drive.memory],
+    [driveConcurrency, drive.concurrency],
+    [driveTimeoutSeconds, drive.timeoutSeconds],
+    [driveMinInstances, drive.minInstances],
+    [driveMaxInstances, drive.maxInstances],
+    [slackMinInstances, !slack],
   ];
   return new Set(given.filter(([, said]) => said !== undefined && said !== false).map(([one]) => one));
 }
