@@ -153,7 +153,7 @@ describe('doctor', () => {
     const { findings: found } = JSON.parse(out) as { findings: Finding[] };
     expect(seen(found)).toEqual([
       'well REACHABLE',
-      'note CLOCK_UNKNOWN',
+      'well CLOCK',
       'note ADMIN_SEES_MORE',
       'wrong KILL_SWITCH',
       'well SCHEDULES',
@@ -180,7 +180,7 @@ describe('doctor', () => {
     const { findings: found } = JSON.parse(wrongKey.out) as { findings: Finding[] };
     expect(seen(found)).toEqual([
       'well REACHABLE',
-      'note CLOCK_UNKNOWN',
+      'well CLOCK',
       'wrong REFUSED',
       'wrong REFUSED',
       'wrong REFUSED',

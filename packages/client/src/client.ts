@@ -17,6 +17,7 @@ import type {
 } from 'cairn/api/calls';
 import { type Followed, type Following, followRun } from './follow.ts';
 import { problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
+import { offsetMs } from './server-clock.ts';
 import { targetOf } from './target.ts';
 import { type Machine, type Reply, THIS_MACHINE } from './transport.ts';
 
@@ -77,6 +78,7 @@ export class CairnClient {
   readonly #credential: ClientOptions['credential'];
   readonly #name: ClientName;
   readonly #attempts: number;
+  #offsetMs = 0;
 
   constructor({ url, credential, name = 'api', signal, attempts = ATTEMPTS, ...machine }: ClientOptions) {
     this.url = url.replace(/\/+$/, '');
@@ -85,6 +87,11 @@ export class CairnClient {
     this.#credential = credential;
     this.#name = name;
     this.#attempts = attempts;
+  }
+
+  /** Time of the installation, epoch ms, as far as its newest answer tells: this machine's clock may differ from it. */
+  now(): number {
+    return this.machine.now() + this.#offsetMs;
   }
 
   /** @throws Refusal, Unreachable */
@@ -173,6 +180,7 @@ export class CairnClient {
       const text = await answer.text();
       const ended = now();
       const { status, headers } = answer;
+      this.#offsetMs = offsetMs(headers.get('date'), began, ended) ?? this.#offsetMs;
       return { status, headers, text, tookMs: ended - began, at: (began + ended) / 2 };
     } catch (error) {
       throw new Unreachable(`${this.url} does not answer: ${reasonOf(error)}`, key, error);

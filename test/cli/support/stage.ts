@@ -125,8 +125,11 @@ export class Stage {
     const key = await this.installation.key(`key-${role}`, { tenantId: 't1', roles: [role] });
     const env = { CAIRN_URL: 'https://runs.test', CAIRN_API_KEY: key, ...options.env };
     const { clock } = this.installation.world;
-    const fetch: World['fetch'] = (url, init) =>
-      Promise.resolve(this.#api.request(new URL(url).href.replace('https://runs.test', ''), init));
+    const fetch: World['fetch'] = async (url, init) => {
+      const answer = await this.#api.request(new URL(url).href.replace('https://runs.test', ''), init);
+      answer.headers.set('date', new Date(clock.now()).toUTCString());
+      return answer;
+    };
     return saying(
       words,
       listening({ now: clock.now(), fetch, token: () => `t${++this.#tokens}`, ...options, env }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { offsetMs, Reach } from '../../../packages/console/src/api/reach.ts';
+import { offsetMs } from '../../../packages/client/src/server-clock.ts';
+import { Reach } from '../../../packages/console/src/api/reach.ts';
 
 const AT = Date.parse('2026-03-01T12:00:00.000Z');
 const header = (ms: number) => new Date(ms).toUTCString();

@@ -15,7 +15,7 @@ export const listClients = command({
   args: {},
   options: {},
   examples: [['clients list', 'without secrets: those are shown once']],
-  async run({ api, out, notes, world }) {
+  async run({ api, out, notes }) {
     const { items, more } = await api.get('/v1/clients');
     out.answer({ items, ...(more ? { more } : {}) }, (shape) =>
       table(
@@ -28,11 +28,11 @@ export const listClients = command({
             of: ({ role, revoked }) => (revoked ? 'revoked' : (role ?? 'none')),
             tone: ({ revoked }) => (revoked ? 'dim' : 'plain'),
           },
-          { title: 'CREATED', of: ({ createdAt }) => ago(createdAt, world.now()), align: 'right', goes: 2 },
+          { title: 'CREATED', of: ({ createdAt }) => ago(createdAt, api.now()), align: 'right', goes: 2 },
           { title: 'BY', of: ({ createdBy }) => createdBy ?? '', goes: 3 },
           {
             title: 'OLD SECRET ENDS',
-            of: ({ oldSecretsEndAt }) => ago(oldSecretsEndAt.at(-1), world.now()),
+            of: ({ oldSecretsEndAt }) => ago(oldSecretsEndAt.at(-1), api.now()),
             goes: 1,
           },
         ],

@@ -25,10 +25,10 @@ export const listEffects = command({
     ['effects list last --json', 'with requests, results and who resolved what'],
   ],
   async run(context, { args, options }) {
-    const { api, out, notes, world } = context;
+    const { api, out, notes } = context;
     const params = { id: await runIdOf(context, args.run) };
     const found = await api.list('/v1/runs/{id}/effects', { params, limit: options.limit ?? USUAL_LISTED });
-    out.answer(found, (shape) => effectTable(found.items, world.now(), shape));
+    out.answer(found, (shape) => effectTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('It did nothing outside.\n');
     tellMore(context, found.more);
   },

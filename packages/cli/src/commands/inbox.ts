@@ -17,15 +17,15 @@ export const inbox = command({
     ['inbox', 'what waits for somebody'],
     ['inbox --limit 500 --json', 'for a script'],
   ],
-  async run({ api, out, notes, world }, { options: { limit = USUAL } }) {
+  async run({ api, out, notes }, { options: { limit = USUAL } }) {
     const found = await api.list('/v1/inbox', { limit });
     const findings = found.findings ?? [];
     out.answer(
       found,
       (shape) =>
-        inboxTable(found.items, world.now(), shape) +
+        inboxTable(found.items, api.now(), shape) +
         answerLines(found.items) +
-        findingList(findings, world.now(), shape),
+        findingList(findings, api.now(), shape),
     );
     if (found.items.length + findings.length === 0 && !out.json) notes.print('Nothing waits for a person.\n');
     tellUnreadable({ out, notes }, found.unreadable);

@@ -19,9 +19,9 @@ export const gc = command({
     limit: limitOption({ most: MOST_LISTED }),
   },
   examples: [['gc --dry-run', 'before a legal hold is lifted, or a retention time is shortened']],
-  async run({ api, out, notes, world }, { options: { limit = USUAL_LISTED } }) {
+  async run({ api, out, notes }, { options: { limit = USUAL_LISTED } }) {
     const found = await api.list('/v1/retention', { limit });
-    out.answer(found, (shape) => expiredTable(found.items, world.now(), shape));
+    out.answer(found, (shape) => expiredTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('No run has been kept long enough.\n');
     tellMore({ out, notes }, found.more);
   },
@@ -34,10 +34,10 @@ export const readRetention = command({
   options: {},
   examples: [['runs retention last', 'when may it go, and what keeps it']],
   async run(context, { args }) {
-    const { api, out, world } = context;
+    const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
     const fate = await api.get('/v1/runs/{id}/retention', { params });
-    out.answer(fate, (shape) => fateText(fate, world.now(), shape));
+    out.answer(fate, (shape) => fateText(fate, api.now(), shape));
   },
 });
 

@@ -32,9 +32,9 @@ export const listSchedules = command({
     limit: limitOption({ most: MOST_LISTED, usual: USUAL_LISTED }),
   },
   examples: [['schedules list', 'with the next time of each and how the last one went']],
-  async run({ api, out, notes, world }, { options: { limit = USUAL_LISTED } }) {
+  async run({ api, out, notes }, { options: { limit = USUAL_LISTED } }) {
     const { items, more } = await api.list('/v1/schedules', { limit });
-    out.answer({ items, more }, (shape) => scheduleTable(items, world.now(), shape));
+    out.answer({ items, more }, (shape) => scheduleTable(items, api.now(), shape));
     tellMore({ out, notes }, more);
   },
 });
@@ -45,9 +45,9 @@ export const showSchedule = command({
   args: { schedule: SCHEDULE },
   options: {},
   examples: [['schedules show daily-report.core', 'does the line mean what was meant?']],
-  async run({ api, out, world }, { args }) {
+  async run({ api, out }, { args }) {
     const schedule = await api.get('/v1/schedules/{id}', { params: { id: args.schedule } });
-    out.answer(schedule, (shape) => scheduleLines(schedule, world.now(), shape));
+    out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
 
@@ -61,7 +61,7 @@ export const createSchedule = command({
   async run({ api, out, world }, { args, options }) {
     const body = { type: args.type, cron: args.cron, ...(await bodyOf(options, world)) };
     const schedule = await api.change('POST', '/v1/schedules', { body });
-    out.answer(schedule, (shape) => scheduleLines(schedule, world.now(), shape));
+    out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
 
@@ -85,7 +85,7 @@ export const changeSchedule = command({
       ...(options['no-name'] ? { name: null } : {}),
     };
     const schedule = await api.change('PATCH', '/v1/schedules/{id}', { params: { id: args.schedule }, body });
-    out.answer(schedule, (shape) => scheduleLines(schedule, world.now(), shape));
+    out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
 
@@ -113,9 +113,9 @@ export const resumeSchedule = command({
   options: {},
   mutates: true,
   examples: [['schedules resume 7c1f', 'from its next slot']],
-  async run({ api, out, world }, { args }) {
+  async run({ api, out }, { args }) {
     const schedule = await api.change('POST', '/v1/schedules/{id}/resume', { params: { id: args.schedule } });
-    out.answer(schedule, (shape) => scheduleLines(schedule, world.now(), shape));
+    out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
   },
 });
 

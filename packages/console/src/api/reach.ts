@@ -4,19 +4,14 @@
  * Must not: decide what is shown of it.
  */
 
+import { LEAST_OFFSET_MS, offsetMs } from '@cairn/client';
+
 export interface Reached {
   /** Since when nothing was answered, by this machine's clock; epoch ms. Undefined: it answers. */
   readonly lostAt: number | undefined;
   /** To be added to this machine's clock for that of the API, ms; 0 where they agree as far as can be told. */
   readonly clockOffsetMs: number;
 }
-
-/** The header tells whole seconds. */
-const DATE_STEP_MS = 1_000;
-/** What is less is of no interest to anybody. */
-const LEAST_OFFSET_MS = 2_000;
-/** An answer that took longer says too little about when its time was told. */
-const MOST_ROUND_TRIP_MS = 5_000;
 
 export class Reach {
   readonly #listeners = new Set<() => void>();
@@ -46,16 +41,4 @@ export class Reach {
     this.#now = { ...next, clockOffsetMs: hasMoved ? next.clockOffsetMs : clockOffsetMs };
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** Undefined: it cannot be told. */
-export function offsetMs(date: string | null, askedAt: number, answeredAt: number): number | undefined {
-  const told = date === null ? Number.NaN : Date.parse(date);
-  const roundTripMs = answeredAt - askedAt;
-  if (Number.isNaN(told) || roundTripMs < 0 || roundTripMs > MOST_ROUND_TRIP_MS) return undefined;
-  // The API looked at its clock between the two, and cut what it saw to the second.
-  const earliest = told - answeredAt;
-  const latest = told + DATE_STEP_MS - askedAt;
-  if (earliest - LEAST_OFFSET_MS <= 0 && latest + LEAST_OFFSET_MS >= 0) return 0;
-  return Math.round((earliest + latest) / 2);
 }

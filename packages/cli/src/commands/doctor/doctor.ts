@@ -23,8 +23,8 @@ export const doctor = command({
     ['doctor', 'after a deployment, or when something seems stuck'],
     ['doctor --json', 'for monitoring'],
   ],
-  async run({ api, out, world }) {
-    const findings = await examine(api, world);
+  async run({ api, out }) {
+    const findings = await examine(api);
     out.answer({ findings, notSeen: NOT_SEEN }, ({ style }) => {
       const lines = findings.map(({ code, state, what, help }) => {
         const [mark, tone] = MARKS[state];

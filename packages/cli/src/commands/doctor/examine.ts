@@ -1,6 +1,5 @@
 /** Asks the API what `doctor` wants to know. A question that is refused is a finding, and ends no other. */
 import { type CairnClient, Refusal, Unreachable } from '@cairn/client';
-import type { World } from '../../world.ts';
 import type { Finding } from './findings.ts';
 import * as findings from './findings.ts';
 
@@ -10,7 +9,7 @@ const LIVE = ['pending', 'running', 'interrupted', 'awaiting_approval', 'waiting
 const RUNS = 100;
 const SCHEDULES = 500;
 
-export async function examine(api: CairnClient, world: World): Promise<Finding[]> {
+export async function examine(api: CairnClient): Promise<Finding[]> {
   const { url } = api;
   const healthy = await ask('health', async () => {
     const answer = await api.exchange({ method: 'GET', target: '/v1/healthz' });
@@ -21,11 +20,11 @@ export async function examine(api: CairnClient, world: World): Promise<Finding[]
   const rest = await Promise.all([
     // The diagnosis speaks of the switches and versions too, of all tenants.
     ask('workflows', async () =>
-      installation.isSeen ? [] : findings.workflows(await api.get('/v1/workflows'), world.now()),
+      installation.isSeen ? [] : findings.workflows(await api.get('/v1/workflows'), api.now()),
     ),
     ask('schedules', async () => {
       const { items } = await api.list('/v1/schedules', { limit: SCHEDULES });
-      return findings.schedules(items, world.now());
+      return findings.schedules(items, api.now());
     }),
     ask('runs', async () => {
       const lists = await Promise.all(
@@ -33,7 +32,7 @@ export async function examine(api: CairnClient, world: World): Promise<Finding[]
       );
       return findings.liveRuns(
         lists.flatMap(({ items }) => items),
-        world.now(),
+        api.now(),
       );
     }),
   ]);

@@ -33,11 +33,11 @@ export const listRuns = command({
     ['runs list --status awaiting_approval', 'what waits for a person'],
     ['runs list --type deploy --status failed --json', 'for a script'],
   ],
-  async run({ api, out, notes, world }, { options }) {
+  async run({ api, out, notes }, { options }) {
     const { status, type, repo, thread, limit = USUAL } = options;
     const query = { status, waitsFor: options['waits-for'], type, repoId: repo, threadId: thread };
     const found = await api.list('/v1/runs', { query, limit });
-    out.answer(found, (shape) => runTable(found.items, world.now(), shape));
+    out.answer(found, (shape) => runTable(found.items, api.now(), shape));
     if (out.json) return;
     tellUnreadable({ out, notes }, found.unreadable);
     if (found.items.length === 0) notes.print('No runs.\n');

@@ -15,9 +15,9 @@ export const searchRuns = command({
     ['runs search https://github.com/acme/app/pull/7', 'what was done for a pull request'],
     ['runs search 5e6f1d50-0a4b-11f0-9d3a-1c2b3a4d5e6f', 'what a delivery of GitHub became'],
   ],
-  async run({ api, out, notes, world }, { args: { name } }) {
+  async run({ api, out, notes }, { args: { name } }) {
     const found = await api.get('/v1/search', { query: { q: name } });
-    out.answer(found, (shape) => foundTable(found.items, world.now(), shape));
+    out.answer(found, (shape) => foundTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('No run has that name.\n');
   },
 });

@@ -42,7 +42,7 @@ export const showRun = command({
     ['runs show run_mzx2qk7d5yhi3nvbwe4tgauoly --events 1000', 'with more of its journal'],
   ],
   async run(context, { args, options }) {
-    const { api, out, world } = context;
+    const { api, out } = context;
     const id = await runIdOf(context, args.run);
     const params = { id };
     const run = await api.get('/v1/runs/{id}', { params });
@@ -54,17 +54,17 @@ export const showRun = command({
     const all = { run, steps: steps.items, effects: effects.items, events };
     const page = (shape: Shape) =>
       [
-        runHead(run, world.now(), shape),
+        runHead(run, api.now(), shape),
         run.finding ? section('Gets nowhere', findingText(run.finding, shape), shape) : '',
-        run.blocked ? section('Stands', blockedText(run.blocked, world.now(), shape), shape) : '',
+        run.blocked ? section('Stands', blockedText(run.blocked, api.now(), shape), shape) : '',
         section(steps.more ? `Steps (the first ${STEPS})` : 'Steps', stepTable(all.steps, shape), shape),
         section(
           effects.more ? `Done outside (the first ${EFFECTS})` : 'Done outside',
-          effectTable(effects.items, world.now(), shape),
+          effectTable(effects.items, api.now(), shape),
           shape,
         ),
         section('Signals that nobody read', signalTable(run.inbox, shape), shape),
-        section('Waits for', waitList(run, world.now(), shape), shape),
+        section('Waits for', waitList(run, api.now(), shape), shape),
         section(
           events.length < run.head
             ? `What happened (the newest ${events.length} of ${run.head} events)`

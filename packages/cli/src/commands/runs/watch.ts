@@ -68,5 +68,5 @@ function eventLine({ out }: Context, event: RunEvent, createdAt: string): string
 async function tellWaits({ api, out, notes, world }: Context, runId: string): Promise<void> {
   if (out.json || !world.stderr.isTty) return;
   const run = await api.get('/v1/runs/{id}', { params: { id: runId } });
-  notes.print(waitList(run, world.now(), notes));
+  notes.print(waitList(run, api.now(), notes));
 }

@@ -1,0 +1,25 @@
+/** The clock of an installation, as the `Date` of its answers tells it. Pure. */
+
+/** The header tells whole seconds. */
+const DATE_STEP_MS = 1_000;
+/** A smaller difference is of no interest to anybody. */
+export const LEAST_OFFSET_MS = 2_000;
+/** An answer that took longer says too little about when its time was told. */
+const MOST_ROUND_TRIP_MS = 5_000;
+
+/**
+ * To be added to the clock of this machine for that of the installation, ms; 0 where they agree as far as can be told. Undefined: the
+ * answer does not tell.
+ *
+ * @param date as the header tells it; times by the clock of this machine, epoch ms
+ */
+export function offsetMs(date: string | null, askedAt: number, answeredAt: number): number | undefined {
+  const told = date === null ? Number.NaN : Date.parse(date);
+  const roundTripMs = answeredAt - askedAt;
+  if (Number.isNaN(told) || roundTripMs < 0 || roundTripMs > MOST_ROUND_TRIP_MS) return undefined;
+  // The installation looked at its clock between the two, and cut what it saw to the second.
+  const earliest = told - answeredAt;
+  const latest = told + DATE_STEP_MS - askedAt;
+  if (earliest - LEAST_OFFSET_MS <= 0 && latest + LEAST_OFFSET_MS >= 0) return 0;
+  return Math.round((earliest + latest) / 2);
+}
