@@ -13,6 +13,7 @@ export const WORKLOADS = [
   'recovery',
   'large-map',
   'cold-start',
+  'discovery',
 ] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
 

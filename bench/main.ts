@@ -4,6 +4,7 @@
  */
 import { type BenchArguments, readArguments, USAGE, UsageError } from './arguments.ts';
 import { FIRST_ANSWER_MS } from './cold/cold-start.ts';
+import { DISCOVERED_WITHIN_MS } from './cold/discovery.ts';
 import { compare, table } from './comparison.ts';
 import { LARGE_MAP_MOST_MB } from './memory/large-map.ts';
 import { assertPeers } from './peers.ts';
@@ -32,7 +33,7 @@ const comparison =
     ? undefined
     : await compare({ suite, rounds: flags.rounds, folder: peers, first: figures });
 if (comparison) for (const line of table(comparison)) tell(line);
-const { recovery, 'large-map': large, 'cold-start': cold = [] } = figures;
+const { recovery, 'large-map': large, 'cold-start': cold = [], discovery } = figures;
 const line = { data, workers, ...figures, ...(comparison && { comparison }) };
 process.stdout.write(`${JSON.stringify(line)}\n`);
 if (recovery && recovery.medianMs > RECOVERS_WITHIN_MS) {
@@ -49,6 +50,12 @@ for (const { name, loadMs, answerMs } of cold) {
   if (loadMs + answerMs <= FIRST_ANSWER_MS) continue;
   process.stderr.write(
     `bench: the first answer of ${name} took ${loadMs + answerMs} ms of CPU, and should ${FIRST_ANSWER_MS}\n`,
+  );
+  process.exitCode = 1;
+}
+if (discovery && discovery.medianMs > DISCOVERED_WITHIN_MS) {
+  process.stderr.write(
+    `bench: ${discovery.workflows} workflows were discovered in ${discovery.medianMs} ms, and should in ${DISCOVERED_WITHIN_MS}\n`,
   );
   process.exitCode = 1;
 }
