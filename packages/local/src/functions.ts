@@ -44,7 +44,11 @@ export async function startFunctions(
 ): Promise<Started> {
   const { setting, servers, host, region } = serving;
   const { projectId, githubToken } = setting;
-  const outside = { ...setting.outside, ...codebase.env };
+  const outside: Setting['outside'] = {
+    ...setting.outside,
+    ...codebase.env,
+    CAIRN_FUNCTIONS_PREFIX: codebase.prefix,
+  };
   // As the functions' parameter has it; in production it is made by hand.
   const runEvents = outside.RUN_EVENTS_TOPIC ?? 'run-events';
   if (runEvents !== '') servers.pubsub.local?.ensureTopic(topicName(projectId, runEvents));

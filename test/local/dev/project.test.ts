@@ -181,5 +181,55 @@ test('values of parameters and secrets are read as Firebase reads them: the late
     '/f/.env.other': 'A=9',
     '/f/.secret.local': '# a comment\nD=4',
   });
-  expect(envOf('/f', 'shop', files)).toEqual({ A: '1', B: '2 # no comment', C: '3', D: '4' });
+  const usual = { folder: '/f', settings: '/f', env: {} };
+  expect(envOf(usual, 'shop', files)).toEqual({ A: '1', B: '2 # no comment', C: '3', D: '4' });
+});
+
+describe('a function kit', () => {
+  const files = filesOf({
+    '/shop/firebase.json': {
+      functions: [
+        { source: 'functions', prefix: 'eu', configDir: 'settings' },
+        { kit: 'calls', source: 'kits/calls', instances: { one: 'kits/one', two: 'kits/two' } },
+      ],
+    },
+    '/shop/functions/package.json': {},
+    '/shop/functions/index.js': '',
+    '/shop/kits/calls/package.json': { dependencies: { '@cairn/calls': '0.2.0' } },
+    '/shop/kits/calls/index.js': '',
+    '/shop/kits/one/.env.shop': 'CALL_TARGET_URL=http://one',
+    '/shop/kits/two/.env.shop': 'CALL_TARGET_URL=http://two',
+    '/shop/kits/calls/.env': 'CALL_TARGET_URL=http://nobody',
+    '/shop/kits/calls/.secret.local': 'CALL_TOKEN=both',
+  });
+  const found = codebasesOf('/shop', [], files);
+
+  test('is served once for each instance, under its prefix; a codebase has the prefix that it is given', () => {
+    expect(found.map(({ name, prefix, settings, hasCairn }) => [name, prefix, settings, hasCairn])).toEqual([
+      ['default', 'eu-', '/shop/settings', false],
+      ['one', 'kit-one-', '/shop/kits/one', true],
+      ['two', 'kit-two-', '/shop/kits/two', true],
+    ]);
+    expect(new Set(found.slice(1).map(({ module }) => module))).toEqual(
+      new Set(['/shop/kits/calls/index.js']),
+    );
+  });
+
+  test('has settings for each instance, and one file of secrets', () => {
+    expect(found.slice(1).map((instance) => envOf(instance, 'shop', files))).toEqual([
+      { CALL_TARGET_URL: 'http://one', CALL_TOKEN: 'both', FIREBASE_KIT_INSTANCE_ID: 'one' },
+      { CALL_TARGET_URL: 'http://two', CALL_TOKEN: 'both', FIREBASE_KIT_INSTANCE_ID: 'two' },
+    ]);
+  });
+
+  test.each([
+    ['kits/one/.env.shop', ['none', 'reload', 'none']],
+    ['kits/calls/.secret.local', ['none', 'reload', 'reload']],
+    ['kits/calls/index.js', ['none', 'reload', 'reload']],
+    ['kits/calls/.env', ['none', 'none', 'none']],
+    ['kits/one/other.js', ['none', 'none', 'none']],
+    ['settings/.env', ['reload', 'none', 'none']],
+  ])('an edit of %s reloads those that read it', (path, effects) => {
+    expect(found.map((codebase) => effectOf(codebase, `/shop/${path}`))).toEqual(effects);
+  });
 });

@@ -50,6 +50,11 @@ describe('the names of the functions', () => {
     expect(functionNames(members, module, theirs).drive).toBe('europe-cairn-drive');
   });
 
+  test('begin with the prefix that the local cloud tells, where one process serves the whole codebase', () => {
+    const running = { service: 'cairn-local', target: undefined, prefix: 'kit-calls-' };
+    expect(functionNames(members, { drive }, running)).toEqual({ drive: 'kit-calls-drive' });
+  });
+
   test('are those beside the running function where the exports cannot be read', () => {
     const running = { service: 'cairn-drive', target: 'cairn.drive' };
     expect(functionNames(members, undefined, running)).toMatchObject({ driveAlone: 'cairn-driveAlone' });

@@ -71,7 +71,10 @@ export function readProject(root: string, files: Files): Project {
   return {
     firebaseJson: { text: firebaseJson, read },
     gitignore: textOf(files, '.gitignore'),
-    codebases: entries.map((entry) => codebaseOf(entry, files)),
+    codebases: entries.flatMap((entry) => {
+      const codebase = codebaseOf(entry, files);
+      return namesOf(entry).map((name) => ({ ...codebase, name }));
+    }),
     impliedFunctions,
     installed: installedIn(root),
     packageManager: packageManagerOf(files),
@@ -103,14 +106,19 @@ function textOf(files: Files, path: string): string | undefined {
   );
 }
 
-function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Codebase {
+/** A codebase may not have the name of an instance of a kit. */
+function namesOf({ codebase, instances }: Readonly<Record<string, unknown>>): string[] {
+  if (typeof instances === 'object' && instances !== null) return Object.keys(instances);
+  return [typeof codebase === 'string' ? codebase : 'default'];
+}
+
+function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Omit<Codebase, 'name'> {
   const source = typeof entry.source === 'string' ? posix.normalize(entry.source) : DEFAULT_SOURCE;
   const within = (path: string) => posix.join(source, path);
   const { main } = manifestIn(textOf(files, within('package.json')));
   const paths = [...new Set([...(typeof main === 'string' ? [main] : []), ...ENTRIES])];
   return {
     source,
-    name: typeof entry.codebase === 'string' ? entry.codebase : 'default',
     language: files.exists(within('tsconfig.json')) ? 'ts' : 'js',
     entryTexts: paths.flatMap((path) => textOf(files, within(path)) ?? []),
   };

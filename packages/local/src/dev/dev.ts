@@ -106,11 +106,12 @@ class Session implements AsyncDisposable {
 
   async start(): Promise<void> {
     const { codebases } = this.#project;
-    await Promise.all(codebases.map((codebase) => this.#builds.start(codebase)));
+    await Promise.all(onePerFolder(codebases).map((codebase) => this.#builds.start(codebase)));
     this.#watch();
     this.#cloud = await this.#startCloud();
     if (this.#options.checksTypes)
-      for (const codebase of codebases) if (codebase.isChecked) this.#builds.checkTypes(codebase);
+      for (const codebase of onePerFolder(codebases))
+        if (codebase.isChecked) this.#builds.checkTypes(codebase);
     const { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions, projectId } =
       this.#cloud;
     const addresses = { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions, projectId };
@@ -137,6 +138,7 @@ class Session implements AsyncDisposable {
       codebases: codebases.map((codebase) => ({
         name: codebase.name,
         module: codebase.module,
+        prefix: codebase.prefix,
         isPlain: !codebase.hasCairn,
         env: this.#envOf(codebase),
       })),
@@ -159,22 +161,21 @@ class Session implements AsyncDisposable {
 
   #watch(): void {
     const { codebases } = this.#project;
-    const watcher = watch(
-      codebases.map(({ folder }) => folder),
-      {
-        ignoreInitial: true,
-        ignored: (path) => codebases.some(({ folder }) => path.startsWith(folder) && isIgnored(folder, path)),
-      },
-    );
+    const watcher = watch([...new Set(codebases.flatMap(({ folder, settings }) => [folder, settings]))], {
+      ignoreInitial: true,
+      ignored: (path) => codebases.some(({ folder }) => path.startsWith(folder) && isIgnored(folder, path)),
+    });
     watcher.on('all', (_event, path) => this.#changes.add(path));
     watcher.on('error', (error) => this.#tellEvent('watch_failed', String(error), {}, 'ERROR'));
     this.#closing.push(() => watcher.close());
   }
 
   #changed(paths: ReadonlySet<string>): void {
-    for (const codebase of this.#project.codebases) {
+    const { codebases } = this.#project;
+    for (const codebase of onePerFolder(codebases))
+      if ([...paths].some((path) => effectOf(codebase, path) === 'build')) void this.#builds.build(codebase);
+    for (const codebase of codebases) {
       const effects = [...paths].map((path) => ({ path, effect: effectOf(codebase, path) }));
-      if (effects.some(({ effect }) => effect === 'build')) void this.#builds.build(codebase);
       const changed = effects.filter(({ effect }) => effect === 'reload').map(({ path }) => path);
       if (changed.length > 0) void this.#reload(codebase, changed);
     }
@@ -232,7 +233,7 @@ class Session implements AsyncDisposable {
 
   /** A file that cannot be read leaves the codebase without these values, and is told. */
   #envOf(codebase: DevCodebase): Record<string, string> {
-    return envOf(codebase.folder, this.#projectId, FILES);
+    return envOf(codebase, this.#projectId, FILES);
   }
 
   /** Each once: a codebase says it whenever it is loaded. */
@@ -259,6 +260,11 @@ class Session implements AsyncDisposable {
     const text = json ? forMachine(line, shown) : forPerson(line, shown, paint);
     if (text !== undefined) write(`${text}\n`);
   }
+}
+
+/** Instances of a kit have one source, which is built once. */
+function onePerFolder(codebases: readonly DevCodebase[]): DevCodebase[] {
+  return [...new Map(codebases.map((codebase) => [codebase.folder, codebase])).values()];
 }
 
 /** @throws DevProblem NOT_INSTALLED */

@@ -2,17 +2,21 @@
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { DevProblem } from './problem.ts';
-import type { Files } from './project.ts';
+import { type DevCodebase, type Files, SECRETS } from './project.ts';
 
 /** A later file wins. */
-const filesFor = (projectId: string) => ['.env', `.env.${projectId}`, '.env.local', '.secret.local'];
+const settingsFor = (projectId: string) => ['.env', `.env.${projectId}`, '.env.local'];
 
 /** @throws DevProblem ENV_FILE_INVALID */
-export function envOf(folder: string, projectId: string, files: Files): Record<string, string> {
-  const found = filesFor(projectId)
-    .map((name) => join(folder, name))
-    .filter((file) => files.exists(file));
-  return Object.assign({}, ...found.map((file) => valuesIn(file, files)));
+export function envOf(
+  { folder, settings, env }: Pick<DevCodebase, 'folder' | 'settings' | 'env'>,
+  projectId: string,
+  files: Files,
+): Record<string, string> {
+  const found = [...settingsFor(projectId).map((name) => join(settings, name)), join(folder, SECRETS)].filter(
+    (file) => files.exists(file),
+  );
+  return Object.assign({}, ...found.map((file) => valuesIn(file, files)), env);
 }
 
 function valuesIn(file: string, files: Files): Record<string, string> {

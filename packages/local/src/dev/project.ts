@@ -2,7 +2,7 @@
  * Reads a Firebase project: its codebases, the module of each, the files to watch and the builds to run. Reads through
  * {@link Files} only, starts nothing.
  */
-import { extname, join, posix, relative, sep } from 'node:path';
+import { basename, extname, join, posix, relative, sep } from 'node:path';
 import { parseJsonc } from '../jsonc.ts';
 import { DevProblem } from './problem.ts';
 
@@ -13,9 +13,16 @@ export interface Files {
 }
 
 export interface DevCodebase {
+  /** Of a kit: the id of the instance. */
   readonly name: string;
+  /** In front of the names of its functions; empty: none. */
+  readonly prefix: string;
   /** Absolute path of its folder. */
   readonly folder: string;
+  /** Absolute path of the folder of its `.env` files. */
+  readonly settings: string;
+  /** Set by firebase-tools for an instance of a kit. */
+  readonly env: Readonly<Record<string, string>>;
   /** Absolute path of the module whose exports are served. */
   readonly module: string;
   /** Names of the packages that it needs. */
@@ -71,35 +78,66 @@ export function codebasesOf(root: string, wanted: readonly string[], files: File
     );
   return all
     .filter(({ name }) => wanted.length === 0 || wanted.includes(name))
-    .map(({ name, folder }) => codebaseIn(name, folder, files));
+    .map((declared) => codebaseIn(declared, files));
 }
 
-interface Declared {
-  readonly name: string;
-  readonly folder: string;
-}
+type Declared = Pick<DevCodebase, 'name' | 'prefix' | 'folder' | 'settings' | 'env'>;
 
 function declaredIn(root: string, files: Files): Declared[] {
   const file = join(root, 'firebase.json');
   const { functions } = parsed(file, files, 'FIREBASE_JSON_INVALID');
   const usual = files.exists(join(root, 'functions/package.json')) ? [{ source: 'functions' }] : [];
   const entries = functions === undefined ? usual : [functions].flat();
-  return entries
-    .filter(isMembers)
-    .flatMap(({ source = 'functions', codebase = 'default' }) =>
-      typeof source === 'string' && typeof codebase === 'string'
-        ? [{ name: codebase, folder: join(root, source) }]
-        : [],
-    );
+  return entries.filter(isMembers).flatMap((entry) => {
+    const { source = 'functions', codebase = 'default' } = entry;
+    if (typeof source !== 'string' || typeof codebase !== 'string') return [];
+    const folder = join(root, source);
+    if ('kit' in entry) return instancesOf(entry, root, folder);
+    const { prefix, configDir } = entry;
+    return [
+      {
+        name: codebase,
+        prefix: typeof prefix === 'string' && prefix !== '' ? `${prefix}-` : '',
+        folder,
+        settings: typeof configDir === 'string' ? join(root, configDir) : folder,
+        env: {},
+      },
+    ];
+  });
 }
 
-function codebaseIn(name: string, folder: string, files: Files): DevCodebase {
+/** A function kit is served once for each of its instances, with names and settings of their own. */
+function instancesOf({ instances }: Record<string, unknown>, root: string, folder: string): Declared[] {
+  return Object.entries(isMembers(instances) ? instances : {}).flatMap(([id, settings]) =>
+    typeof settings === 'string'
+      ? [
+          {
+            name: id,
+            prefix: `kit-${id}-`,
+            folder,
+            settings: join(root, settings),
+            env: { FIREBASE_KIT_INSTANCE_ID: id },
+          },
+        ]
+      : [],
+  );
+}
+
+/** Packages whose functions run bodies. */
+const OF_CAIRN = ['cairn', '@cairn/calls'];
+
+function codebaseIn(declared: Declared, files: Files): DevCodebase {
+  const { name, folder } = declared;
   const manifest = parsed(join(folder, 'package.json'), files, 'MANIFEST_INVALID');
   const dependencies = isMembers(manifest.dependencies) ? manifest.dependencies : {};
   const scripts = isMembers(manifest.scripts) ? manifest.scripts : {};
   const main = posix.normalize(typeof manifest.main === 'string' ? manifest.main : 'index.js');
   const tsconfig = tsconfigIn(folder, files);
-  const common = { name, folder, dependencies: Object.keys(dependencies), hasCairn: 'cairn' in dependencies };
+  const common = {
+    ...declared,
+    dependencies: Object.keys(dependencies),
+    hasCairn: OF_CAIRN.some((one) => one in dependencies),
+  };
   const at = (entry: string) => join(folder, entry);
   const source = tsconfig && sourceOf(main, tsconfig);
   if (source !== undefined && tsconfig?.isRunnable && files.exists(at(source)))
@@ -152,6 +190,8 @@ function sourceOf(main: string, { outDir, rootDir }: Tsconfig): string | undefin
 /** Effect of a changed file on a codebase. */
 export type Effect = 'reload' | 'build' | 'none';
 
+/** Beside the source, for all instances of a kit. */
+export const SECRETS = '.secret.local';
 const SETTINGS = /^\.(?:env(?:\..+)?|secret\.local)$/;
 /** Written by an installation, and read by nothing that is served. */
 const LOCK_FILE = /(?:^|\/)package-lock\.json$/;
@@ -167,10 +207,11 @@ export function isIgnored(folder: string, path: string): boolean {
 }
 
 export function effectOf(codebase: DevCodebase, path: string): Effect {
-  const { folder, build } = codebase;
+  const { folder, settings, build } = codebase;
+  if (relative(settings, path) === basename(path) && SETTINGS.test(basename(path))) return 'reload';
   const place = relative(folder, path).split(sep).join('/');
   if (place.startsWith('../') || isIgnored(folder, path)) return 'none';
-  if (SETTINGS.test(place)) return 'reload';
+  if (place === SECRETS) return 'reload';
   const extension = extname(place);
   if (!MODULES.has(extension) || LOCK_FILE.test(place)) return 'none';
   if (build === undefined) return 'reload';

@@ -12,6 +12,8 @@ export interface Codebase {
   readonly name: string;
   /** Absolute path of the module that exports its functions. */
   readonly module: string;
+  /** In front of the names of its functions, with its dash. */
+  readonly prefix?: string;
   /** Added to the environment of all functions for those of this codebase. */
   readonly env?: Readonly<Record<string, string>>;
   /** True if it has no functions of task queues whose bodies others must be kept from: one worker serves all. */

@@ -13,6 +13,8 @@ export interface RunningFunction {
   readonly service: string | undefined;
   /** `FUNCTION_TARGET`: its export, such as `cairn.drive`. */
   readonly target: string | undefined;
+  /** In the local cloud, where one process serves all functions of a codebase: the prefix of their names. */
+  readonly prefix?: string | undefined;
 }
 
 /** By member of the installation, such as `drive`. */
@@ -39,7 +41,8 @@ export function exportsOf(module: object, wanted: ReadonlySet<unknown>): Readonl
 }
 
 /** Prefix of a deployment for all functions of the codebase, with its dash; usually empty. */
-export function instancePrefix({ service, target }: RunningFunction): string {
+export function instancePrefix({ service, target, prefix }: RunningFunction): string {
+  if (prefix !== undefined) return prefix;
   if (service === undefined || target === undefined) return '';
   const own = target.replaceAll('.', '-').toLowerCase().replaceAll('_', '-');
   return service.endsWith(`-${own}`) ? service.slice(0, -own.length) : '';
@@ -107,6 +110,6 @@ function mainOf(folder: string, require: NodeJS.Require): string | undefined {
 }
 
 export function runningFunction(): RunningFunction {
-  const { K_SERVICE: service, FUNCTION_TARGET: target } = process.env;
-  return { service, target };
+  const { K_SERVICE: service, FUNCTION_TARGET: target, CAIRN_FUNCTIONS_PREFIX: prefix } = process.env;
+  return { service, target, prefix };
 }

@@ -1,7 +1,7 @@
 /** Set-up of an instance, done once when it loads the functions of a codebase. */
 import { guardBodies } from '../body-guard.ts';
 import { endAfterDispatch } from '../instance/one-dispatch.ts';
-import { exportsOf, servedModule } from './exported-names.ts';
+import { exportsOf, runningFunction, servedModule } from './exported-names.ts';
 import { servedInstallations } from './installation.ts';
 
 const served = servedInstallations();
@@ -28,7 +28,9 @@ export function startServing(): void {
 }
 
 /** Until the exports are known, what has the last name of one of our functions is taken for it. */
-function memberOf(name: string): string | undefined {
+function memberOf(called: string): string | undefined {
+  const { prefix = '' } = runningFunction();
+  const name = called.startsWith(prefix) ? called.slice(prefix.length) : called;
   if (exported) return exported.get(name);
   const last = name.split('-').at(-1) ?? '';
   return served.some(({ members }) => Object.hasOwn(members, last)) ? last : undefined;

@@ -78,7 +78,7 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   Object.assign(process.env, env, { CAIRN_FUNCTIONS_MODULE: module });
   const exports = exportsOf((await import(pathToFileURL(module).href)) as Readonly<Record<string, unknown>>);
   setParamDefaults();
-  const functions = functionsOf(exports, region);
+  const functions = functionsOf(exports, region, env.CAIRN_FUNCTIONS_PREFIX);
   for (const { spec, handler } of functions) handlers.set(spec.name, handler);
   tell({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
 }
