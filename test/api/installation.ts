@@ -67,6 +67,7 @@ export class Installation {
       retentionOf: retentionIn(registry, 0),
       clients: this.clients,
       clientRegistry: this.clients,
+      home: 'projects/test/databases/(default)',
       rateLimit: undefined,
       tokens: { verify: async () => undefined },
       config,

@@ -251,6 +251,15 @@ describe('the switches', () => {
   });
 });
 
+test('a restore is shown, begun and released', async () => {
+  expect((await stage.cairn(['restore', 'show'])).out).toMatch(/: never restored\n$/);
+  expect((await stage.cairn(['restore', 'begin'])).out).toMatch(
+    /^restored at .* held: nothing is driven until/,
+  );
+  expect((await stage.cairn(['restore', 'release'])).out).toMatch(/released, \d+ runs were woken\n$/);
+  expect((await stage.cairn(['restore', 'show'])).out).toMatch(/, released\n$/);
+});
+
 test('what became of a request is told by its key', async () => {
   await stage.cairn(['runs', 'start', 'plain', '--key', 'told']);
   const { out } = await stage.cairn(['idempotency', 'told']);

@@ -322,7 +322,7 @@ async function startHost(
 
 /** The installation of functions that do not say where they keep their runs: firebase-tools tells nothing of it. */
 const untold = (outside: Setting['outside']): StoreLocation => ({
-  database: '(default)',
+  database: outside.FIRESTORE_DATABASE || '(default)',
   collectionPrefix: outside.COLLECTION_PREFIX || 'gwi_',
 });
 

@@ -341,6 +341,9 @@ test('what belongs to the installation is as described', async () => {
   await checked.ask('GET /v1/runtime');
   await checked.ask('GET /v1/workflows');
   await checked.ask('PUT /v1/runtime', { body: { killSwitch: false } });
+  await checked.ask('GET /v1/restore');
+  await checked.ask('POST /v1/restore/begin', { body: {} });
+  await checked.ask('POST /v1/restore/release', { body: {} });
   await checked.ask('POST /v1/workflows/{type}/unpause', { path });
   const headers = { 'idempotency-key': 'new-client' };
   const body = { name: 'CI', role: 'submitter' };

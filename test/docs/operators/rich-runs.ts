@@ -20,7 +20,7 @@ import type { RealDocuments } from './real-documents.ts';
 const LARGE = 'x'.repeat(300 * 1024);
 
 export async function performRichRuns(documents: RealDocuments): Promise<void> {
-  for (const perform of [identified, parked, large, inDoubt, answeredLate, thrown, keyed]) {
+  for (const perform of [identified, parked, large, inDoubt, answeredLate, thrown, keyed, restored]) {
     const world = await perform((made) => documents.follow(made));
     documents.read(world);
   }
@@ -109,6 +109,19 @@ function posting(outside: Outside): World {
     }),
   });
   return new World({ workflows: [workflow], bindings: [outside.binding] });
+}
+
+/** Of a slot, and from before a restore: its action is presumed, and looked up. */
+async function restored(follow: Follow): Promise<World> {
+  const world = posting(new Outside({ withLookup: true }));
+  follow(world);
+  const slotAt = world.clock.now();
+  await world.start('posting', {}, { trigger: { source: 'scheduled', slotAt } });
+  world.clock.jump(60_000);
+  const mark = { at: world.clock.now(), by: 'c.ops', held: false };
+  await world.config.write({ killSwitch: false, paused: new Map(), restore: mark }, undefined);
+  await world.run();
+  return world;
 }
 
 /** Cancelled while it is in doubt; the replay asks about the row of its source. */

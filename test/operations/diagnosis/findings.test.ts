@@ -236,6 +236,10 @@ describe('what is deployed and set', () => {
     expect(seen(deployment.ofSwitches({ killSwitch: false, paused: new Map() }, NOW))).toEqual([
       'well RUNNING',
     ]);
+    const restore = { at: NOW - HOUR_MS, by: 'system', held: true };
+    expect(seen(deployment.ofSwitches({ killSwitch: false, paused: new Map(), restore }, NOW))).toEqual([
+      'wrong RESTORE_HELD',
+    ]);
     const paused = new Map([['echo', { since: NOW - HOUR_MS, by: 'c.ops', reason: 'labels' }]]);
     const found = deployment.ofSwitches({ killSwitch: true, paused }, NOW);
     expect(seen(found)).toEqual(['wrong KILL_SWITCH', 'note PAUSED']);

@@ -34,7 +34,7 @@ describe('a slot', () => {
       status: 'completed',
       tenantId: TENANT,
       threadId: 'sch_1',
-      trigger: { source: 'scheduled' },
+      trigger: { source: 'scheduled', slotAt: T0 + 5 * MINUTE },
       idempotencyKey: 'scheduler:sch_1:2026-01-01T00:05:00Z',
       input: { text: '{"slot":"2026-01-01T00:05:00.000Z","text":"hello"}' },
     });

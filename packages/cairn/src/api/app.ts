@@ -31,6 +31,7 @@ import {
 } from './routes/installation/clients.ts';
 import { Health } from './routes/installation/health.ts';
 import { readMe } from './routes/installation/me.ts';
+import { beginFromApi, readRestoreFromApi, releaseRestoreFromApi } from './routes/installation/restore.ts';
 import { putRuntime, readRuntime } from './routes/installation/runtime.ts';
 import { listWorkflows, pauseFromApi, unpauseFromApi } from './routes/installation/workflows.ts';
 import { readConsistency } from './routes/integrity/check.ts';
@@ -228,6 +229,11 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   resource('/v1/runtime', {
     GET: (c) => readRuntime(deps, c.get('caller'), c.req.url),
     PUT: (c) => putRuntime(deps, c.get('caller'), c.req.raw),
+  });
+  resource('/v1/restore', { GET: (c) => readRestoreFromApi(deps, c.get('caller'), c.req.url) });
+  resource('/v1/restore/begin', { POST: (c) => beginFromApi(deps, c.get('caller'), c.req.raw) });
+  resource('/v1/restore/release', {
+    POST: (c) => releaseRestoreFromApi(deps, c.get('caller'), c.req.raw),
   });
 
   app.notFound(() => problemResponse(new CairnError('NOT_FOUND', 'nothing is here'), deps.start.log));

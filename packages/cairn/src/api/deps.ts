@@ -54,6 +54,8 @@ export interface ApiDeps {
   readonly listWatch: RunListWatch;
   /** Aborted when the instance is to end; streams then end too. */
   readonly shutdown: AbortSignal;
+  /** Project and database in use. */
+  readonly home: string;
   /** Written on every run. */
   readonly environment: string;
   /** Of the deployed functions. */

@@ -1,4 +1,5 @@
 /** The runtime configuration as one process sees it: a single read serves all who ask within a few seconds. */
+import { isCopy } from '../core/recovery/restored.ts';
 import type { Clock } from '../ports/clock.ts';
 import {
   NOTHING_SET,
@@ -16,11 +17,14 @@ interface Look {
 export class CachedRuntimeConfig implements RuntimeConfigReader {
   readonly #store: Pick<RuntimeConfigStore, 'read'>;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #home: string | undefined;
   #last: Look | undefined;
 
-  constructor(store: Pick<RuntimeConfigStore, 'read'>, clock: Pick<Clock, 'now'>) {
+  /** @param home project and database in use; absent: nobody asks whether the database is a restored copy */
+  constructor(store: Pick<RuntimeConfigStore, 'read'>, clock: Pick<Clock, 'now'>, home?: string) {
     this.#store = store;
     this.#clock = clock;
+    this.#home = home;
   }
 
   current(maxAgeMs: number): Promise<RuntimeConfig> {
@@ -38,6 +42,9 @@ export class CachedRuntimeConfig implements RuntimeConfigReader {
   }
 
   async #read(): Promise<RuntimeConfig> {
-    return (await this.#store.read())?.config ?? NOTHING_SET;
+    const config = (await this.#store.read())?.config ?? NOTHING_SET;
+    if (!isCopy(config.home, this.#home)) return config;
+    // Until somebody has written it down: see operations/restore.
+    return { ...config, restore: { at: this.#clock.now(), by: 'system', held: true } };
   }
 }

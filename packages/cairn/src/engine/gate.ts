@@ -1,5 +1,5 @@
 /**
- * Whether a run may be driven now, as far as operators have a say: the kill switch and the pause of its workflow. Owns
+ * Whether a run may be driven now, as far as operators have a say: the kill switch, the hold after a restore, and the pause of its workflow. Owns
  * how a run that may not is put aside, so that nothing of it is lost and nothing is appended.
  *
  * Must not: decide whether there is anything to drive.
@@ -22,12 +22,20 @@ const JITTER = 0.2;
 export type GateDeps = Pick<EngineDeps, 'runtime'>;
 type WhatRun = Pick<RunState, 'type' | 'status'>;
 
+/** Why no run at all may be driven, and nothing deleted; undefined: some may. */
+export function stoppedBy({ killSwitch, restore }: RuntimeConfig): 'kill_switch' | 'restored' | undefined {
+  if (killSwitch) return 'kill_switch';
+  return restore?.held ? 'restored' : undefined;
+}
+
 /** Why a run may not be driven; undefined: it may. */
 export function closedBy(
-  { killSwitch, paused }: RuntimeConfig,
+  config: RuntimeConfig,
   run: WhatRun,
-): 'kill_switch' | 'paused' | undefined {
-  if (killSwitch) return 'kill_switch';
+): 'kill_switch' | 'restored' | 'paused' | undefined {
+  const stopped = stoppedBy(config);
+  if (stopped) return stopped;
+  const { paused } = config;
   // What an ended run still owes to others is not the work of its workflow.
   return paused.has(run.type) && !isTerminal(run.status) ? 'paused' : undefined;
 }

@@ -20,11 +20,11 @@ export class MemoryRuntimeConfigStore implements RuntimeConfigStore {
     return this.#db.runtimeConfig;
   }
 
-  async write({ killSwitch, paused }: RuntimeConfig, seen: Version | undefined): Promise<ConfigWritten> {
+  async write({ paused, ...config }: RuntimeConfig, seen: Version | undefined): Promise<ConfigWritten> {
     if (this.#db.runtimeConfig?.version !== seen) return { kind: 'stale' };
     const version = this.#db.nextVersion();
     const copy = new Map([...paused].map(([type, mark]) => [type, adopt(mark)]));
-    this.#db.runtimeConfig = { config: { killSwitch, paused: copy }, version };
+    this.#db.runtimeConfig = { config: { ...adopt(config), paused: copy }, version };
     return { kind: 'written', version };
   }
 }

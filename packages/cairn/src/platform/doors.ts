@@ -8,6 +8,7 @@ import { parseTraceparent } from '../core/trace.ts';
 import { drive } from '../engine/drive/drive.ts';
 import { beating } from '../operations/diagnosis/beating.ts';
 import { sampleRuns } from '../operations/integrity/sample-runs.ts';
+import { noticeRestore } from '../operations/restore/restore.ts';
 import { sweepRetention } from '../operations/retention/sweep.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunCensus } from '../ports/run-census.ts';
@@ -163,8 +164,9 @@ function traceparentIn(data: unknown): string | undefined {
 }
 
 export async function recover(installation: Installation): Promise<void> {
-  const { engine, telemetry, census, beating: sign } = await compose(installation);
+  const { engine, telemetry, census, restore, beating: sign } = await compose(installation);
   await beating(sign, 'recoverRuns', async () => {
+    await noticeRestore(restore);
     const report = await scan({ ...engine, counts: telemetry });
     if (report.found > 0) engine.log.info('recovery_scan', { ...report });
     return { off: report.off };

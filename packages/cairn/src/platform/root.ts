@@ -16,6 +16,7 @@ import { LOCAL_PROCESSING_LOCK_MS, LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '.
 import type { BeatingDeps } from '../operations/diagnosis/beating.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
+import type { HomeDeps } from '../operations/restore/restore.ts';
 import type { SweepDeps } from '../operations/retention/deps.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
@@ -68,6 +69,7 @@ export interface Root {
   readonly messages: PubsubDeps;
   readonly sample: SampleDeps;
   readonly census: RunCensus;
+  readonly restore: HomeDeps;
   /** For the scheduled functions. */
   readonly beating: BeatingDeps;
   /** Undefined: no collector is configured. */
@@ -149,7 +151,8 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     ...optional('poolOf', poolsOf(options)),
   };
   const { rendezvous, effects, findings, census, integrity, retention, schedules } = stores;
-  const runtime = new CachedRuntimeConfig(stores.config, systemClock);
+  const home = `projects/${project}/databases/${settings.database}`;
+  const runtime = new CachedRuntimeConfig(stores.config, systemClock, home);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
   const { diagnosis, beating } = diagnosisOf({ settings, secrets, db, operations, log: platformLog });
   const engine: EngineDeps = {
@@ -186,8 +189,10 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
       counts,
       diagnosis,
       shutdown,
+      home,
       version,
     },
+    restore: { ...world, config: stores.config, home },
     retention: { ...world, runtime, retention, retentionOf, graceMs: deletionGraceMs(options) },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
     messages: {

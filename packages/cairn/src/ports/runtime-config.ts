@@ -2,6 +2,7 @@
  * What operators set while the installation runs: the kill switch and the workflows that are paused. One small
  * document, read by every drive and the scan, changed rarely and by people.
  */
+import type { RestoreMark } from '../core/recovery/restored.ts';
 import type { Version } from './run-store.ts';
 
 /** Who paused a workflow, when, and why. */
@@ -18,6 +19,10 @@ export interface RuntimeConfig {
   readonly killSwitch: boolean;
   /** By type of the workflow. A map, since a type may have a name that every object has a member of. */
   readonly paused: ReadonlyMap<string, PauseMark>;
+  /** The database was restored; absent: never, as far as anybody knows. */
+  readonly restore?: RestoreMark;
+  /** Project and database in which the installation was first used. */
+  readonly home?: string;
 }
 
 /** What holds where nobody ever set anything. */

@@ -3,7 +3,7 @@
  * of core/recovery/scan-order.ts. Shared by the workers of the tick.
  */
 import { type DueClass, dueClass, nextScanMove, type ScanMove } from '../core/recovery/scan-order.ts';
-import { GATE_AGE_MS } from '../engine/gate.ts';
+import { GATE_AGE_MS, stoppedBy } from '../engine/gate.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DueRun, RunStore } from '../ports/run-store.ts';
 import type { RuntimeConfig, RuntimeConfigReader } from '../ports/runtime-config.ts';
@@ -86,7 +86,7 @@ export class Backlog {
   }
 
   #move(): ScanMove {
-    if (this.#config.killSwitch) return 'end';
+    if (stoppedBy(this.#config)) return 'end';
     const { movable, parked, held } = this.#open;
     return nextScanMove({
       elapsedMs: this.#deps.clock.now() - this.#startedAt,

@@ -13,7 +13,7 @@ import type { TraceContext } from '../core/trace.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { pooled } from '../engine/enqueue-soon.ts';
-import { closedBy, heldUntil, postpone } from '../engine/gate.ts';
+import { closedBy, heldUntil, postpone, stoppedBy } from '../engine/gate.ts';
 import { recoverRun } from '../engine/recover-run.ts';
 import { bringReady } from '../engine/rendezvous/collect.ts';
 import { endUnwritable, reviewFindings } from '../engine/unwritable.ts';
@@ -47,7 +47,7 @@ export interface ScanReport {
   readonly failed: number;
   /** The time was up before everything that was due had been handled: the next tick goes on. */
   readonly isCut: boolean;
-  /** The kill switch is on: nothing was looked at. */
+  /** The kill switch is on, or the installation is held after a restore: nothing was looked at. */
   readonly off: boolean;
 }
 
@@ -58,8 +58,9 @@ type Handled = 'enqueued' | 'recovered' | 'held' | 'skipped' | 'failed';
  */
 export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanReport> {
   const config = await deps.runtime.current(0);
-  if (config.killSwitch) {
-    deps.log.warn('recovery_scan_off', { why: 'kill_switch' });
+  const why = stoppedBy(config);
+  if (why) {
+    deps.log.warn('recovery_scan_off', { why });
     return { found: 0, enqueued: 0, recovered: 0, held: 0, failed: 0, isCut: false, off: true };
   }
   const span = deps.tracer?.open({ name: 'scan', kind: 'internal', attributes: { 'faas.trigger': 'timer' } });

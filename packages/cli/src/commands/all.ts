@@ -21,7 +21,8 @@ import * as shown from './runs/show.ts';
 import { startRun } from './runs/start.ts';
 import { forkRun, previewRun, replayRun, resumeRun } from './runs/successors.ts';
 import { watchRun } from './runs/watch.ts';
-import { listWorkflows, pause, unpause } from './runtime.ts';
+import { beginRestore, releaseRestore, showRestore } from './runtime/restore.ts';
+import { listWorkflows, pause, unpause } from './runtime/switches.ts';
 import * as schedules from './schedules.ts';
 
 export const COMMANDS: readonly Command[] = [
@@ -78,6 +79,9 @@ export const COMMANDS: readonly Command[] = [
   listWorkflows,
   pause,
   unpause,
+  showRestore,
+  beginRestore,
+  releaseRestore,
   readIdempotency,
   doctor,
   indexes,

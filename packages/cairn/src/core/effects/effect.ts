@@ -82,6 +82,8 @@ export interface EffectRecord {
   };
   /** An answer that came after the effect was resolved otherwise. */
   readonly lateAnswer?: { readonly at: number; readonly responseHash?: string; readonly error?: string };
+  /** Nothing was called: the run may have acted before the restore of this time. Epoch ms. */
+  readonly presumedAt?: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }

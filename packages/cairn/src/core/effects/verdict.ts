@@ -1,6 +1,6 @@
 /**
  * What becomes of a wish to act, given the rows of the ledger: act, take the recorded answer, find out first, or ask a
- * person (rules E1–E6 of DESIGN section 8). Pure and total; the ledger in `engine/effects` carries it out.
+ * person (rules E1–E8 of ARCHITECTURE.md). Pure and total; the ledger in `engine/effects` carries it out.
  */
 import type { EffectScope } from '../run/events.ts';
 import type { EffectRecord, Idempotency, ReplayPolicy } from './effect.ts';
@@ -16,6 +16,8 @@ export interface Wish {
   readonly requiresConfirmation?: boolean;
   /** Whether the binding can ask the outside if an action took place. */
   readonly hasLookup: boolean;
+  /** The run may have acted before the restore of this time, epoch ms, and its ledger would not know. */
+  readonly restoredAt?: number | undefined;
 }
 
 export type DoubtRemedy = 'lookup' | 'call_again' | 'ask';
@@ -23,6 +25,8 @@ export type DoubtRemedy = 'lookup' | 'call_again' | 'ask';
 export type EffectVerdict =
   /** `n`: of the row to be made. */
   | { readonly kind: 'act'; readonly n: number }
+  /** It may have been done before the database was restored: a row says so, which is then in doubt. `n`: of that row. */
+  | { readonly kind: 'presume'; readonly n: number }
   /** A person must allow it first. `n`: of the row that asks; `asked`: it is there, without an answer. */
   | { readonly kind: 'confirm'; readonly n: number; readonly asked?: EffectRecord }
   | { readonly kind: 'reuse'; readonly origin: EffectRecord }
@@ -37,6 +41,21 @@ export type EffectVerdict =
  * call does so once, which is what the next row stands for.
  */
 export function effectVerdict(rows: Rows, wish: Wish): EffectVerdict {
+  const verdict = verdictOfRows(rows, wish);
+  const isNew = verdict.kind === 'act' || verdict.kind === 'confirm';
+  return isNew && !isKnownSince(rows, wish) ? { kind: 'presume', n: verdict.n } : verdict;
+}
+
+/** E8: since the restore somebody has said what became of it, or was about to be asked. */
+function isKnownSince(rows: Rows, { restoredAt }: Wish): boolean {
+  if (restoredAt === undefined) return true;
+  return rows.some(
+    ({ presumedAt, resolution }) =>
+      presumedAt === restoredAt || (resolution !== undefined && resolution.at >= restoredAt),
+  );
+}
+
+function verdictOfRows(rows: Rows, wish: Wish): EffectVerdict {
   const n = (rows[0]?.n ?? 0) + 1;
   for (const row of rows) {
     // A question, or a refusal: no action stands behind it.
@@ -99,7 +118,7 @@ export function lineageVerdict(
   asked?: EffectRecord,
 ): LineageVerdict {
   const before = effectVerdict(rows, wish);
-  if (before.kind === 'act' || before.kind === 'confirm') return { kind: 'own' };
+  if (before.kind === 'act' || before.kind === 'confirm' || before.kind === 'presume') return { kind: 'own' };
   if (before.kind === 'doubt') return before;
   // What it did itself to clear up a doubt is done: it does not do it anew.
   if (before.origin.runId === runId || goesOnIn.includes(before.origin.runId)) return before;

@@ -155,12 +155,16 @@ export interface EventData {
     readonly polled?: true;
     readonly error: RecordedError;
   };
-  /** `requestHash`: of what is asked, so that the journal vouches for the row. */
+  /**
+   * `requestHash`: of what is asked, so that the journal vouches for the row. `presumed`: nothing was called; the run may have
+   * acted before its database was restored.
+   */
   effect_attempted: StepRef & {
     readonly effectId: string;
     readonly capabilityId: string;
     readonly attempt: number;
     readonly requestHash?: string;
+    readonly presumed?: true;
   };
   /** `by`: who knew; absent: the call itself. `originEffectId`: which row answered, where it is not this one. */
   effect_settled: StepRef & {

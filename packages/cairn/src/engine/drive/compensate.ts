@@ -36,6 +36,8 @@ export interface Compensating {
   readonly workflow: Workflow;
   readonly input: unknown;
   readonly beats: Beats;
+  /** The run may have acted before the restore of this time; epoch ms. */
+  readonly restoredAt?: number;
   /** Why the run ends, where no step of it failed. */
   readonly error: RecordedError | undefined;
   /** Aborted when the drive must let go. */
@@ -165,7 +167,7 @@ interface Attempting {
 }
 
 function performerOf(
-  { deps, journal, state, step, alive }: Undoing,
+  { deps, journal, state, step, alive, restoredAt }: Undoing,
   execution: StepExecution,
   { signal, trace }: Attempting,
 ): Performer {
@@ -177,6 +179,7 @@ function performerOf(
     uses: step.uses,
     undo: true,
     mayHaveRows: true,
+    restoredAt,
     alive,
     body: signal,
     calls: signal,

@@ -23,6 +23,7 @@ import type { DriveReason } from '../../ports/task-queue.ts';
 import type { Workflow } from '../define/steps.ts';
 import { deployedFor, learnPlan, workflowOf } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
+import { restoreBefore } from '../effects/restored.ts';
 import { pooled } from '../enqueue-soon.ts';
 import { mayDrive, postpone } from '../gate.ts';
 import { meetObligations } from '../obligations.ts';
@@ -255,6 +256,7 @@ async function driveHeld(
 ): Promise<DriveEnd | 'look_again'> {
   const { clock, settings, registry } = deps;
   const { delivery, isAlone: alone } = account;
+  const restoredAt = await restoreBefore(deps, loaded.state);
   const budgetEndsAt = clock.now() + settings.budgetMs;
   const beats = new Beats(loaded.soft);
   const journal = new RunJournal(deps, loaded, {
@@ -286,6 +288,7 @@ async function driveHeld(
     budgetEndsAt,
     beats,
     alone,
+    ...optional('restoredAt', restoredAt),
     ...optional('restedMs', restedForPolicy(loaded.state)),
   });
   // Also where it let go, and somebody ended it before this drive heard that it had.

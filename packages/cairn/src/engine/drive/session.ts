@@ -44,6 +44,8 @@ export interface SessionParams {
   readonly restedMs?: number;
   /** The run is a suspect: one body at a time, and each leaves a trace before it begins. */
   readonly alone: boolean;
+  /** The run may have acted before the restore of this time; epoch ms. */
+  readonly restoredAt?: number;
 }
 
 /**
@@ -74,7 +76,7 @@ export class DriveSession {
   #gateAskedAt: number;
 
   constructor(params: SessionParams) {
-    const { deps, journal, budgetEndsAt, beats, alone } = params;
+    const { deps, journal, budgetEndsAt, beats, alone, restoredAt } = params;
     this.#params = params;
     this.#deps = deps;
     // It may fail before anybody waits for the end.
@@ -86,6 +88,7 @@ export class DriveSession {
     this.#steps = new Stepping({
       scope: this.#scope,
       alone,
+      restoredAt,
       beats,
       budgetEndsAt,
       onChange: () => this.#advance(),

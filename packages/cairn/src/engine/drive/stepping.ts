@@ -30,6 +30,8 @@ export interface SteppingParams {
   readonly scope: Scope;
   /** One body at a time, each with a trace. */
   readonly alone: boolean;
+  /** The run may have acted before the restore of this time; epoch ms. */
+  readonly restoredAt: number | undefined;
   readonly beats: Beats;
   /** Epoch ms by which the drive must have let go. */
   readonly budgetEndsAt: number;
@@ -59,7 +61,7 @@ export class Stepping {
 
   constructor(params: SteppingParams) {
     this.#params = params;
-    const { scope, alone, beats, onChange } = params;
+    const { scope, alone, restoredAt, beats, onChange } = params;
     const { deps, journal, workflow } = scope;
     const { state } = journal;
     this.#scope = scope;
@@ -73,6 +75,7 @@ export class Stepping {
       deps,
       journal,
       alone,
+      restoredAt,
       beats,
       append: (decide) => scope.appendHeld(decide),
       seenBy: (unit) => scope.seenBy(unit),

@@ -1,6 +1,6 @@
 /**
  * Carries out one wish to act: looks what the ledger holds, and acts, takes the recorded answer, or finds out what became of
- * an earlier call (rules E1–E6, decided in core/effects/verdict.ts). The row and the event that say an action is attempted
+ * an earlier call (rules E1–E8, decided in core/effects/verdict.ts). The row and the event that say an action is attempted
  * are one commit of the journal, acknowledged before the binding is called: a drive that was taken over cannot act.
  *
  * Must not: ask a person itself; it says that one must be asked.
@@ -69,6 +69,8 @@ async function actOn(wish: Wish, place: Place): Promise<ActEnd | 'look_again'> {
   switch (verdict.kind) {
     case 'act':
       return attempt(wish, place.key, { n: verdict.n });
+    case 'presume':
+      return presume(wish, place, verdict.n);
     case 'confirm':
       return confirmFirst(wish, place, verdict);
     case 'reuse':
@@ -129,6 +131,25 @@ async function attempt(wish: Wish, key: string, { n, again, after }: RowOfCall):
   } finally {
     wish.alive.delete(effectId);
   }
+}
+
+/** E8: the row says that it may have been attempted. What follows is what follows for any call whose answer is lost. */
+async function presume(wish: Wish, { key }: Place, n: number): Promise<ActEnd | 'look_again'> {
+  const { asker, request, deps, restoredAt: presumedAt } = wish;
+  const effectId = effectIdOf(key, n);
+  const { events } = await wish.append((state) => {
+    if (wish.signal.aborted || !mayAct(state, wish)) return [];
+    const row = attemptedRow({ ...asker, state }, newRow(wish, key, n));
+    const record = { ...row, ...optional('presumedAt', presumedAt) };
+    const capabilityId = asker.capability.id;
+    const data = { ...refOf(asker.execution), effectId, capabilityId, attempt: row.attempt };
+    const presumed = { ...data, requestHash: request.hash, presumed: true as const };
+    return [
+      { type: 'effect_attempted', initiator: 'system', data: presumed, effect: { kind: 'create', record } },
+    ];
+  });
+  deps.log.info('effect_presumed', { runId: asker.state.id, effectId });
+  return events.length === 0 ? { kind: 'stopped' } : 'look_again';
 }
 
 /** The doubt goes over to the next row: nobody need be asked about this one any more. Under the version that was seen. */
@@ -308,7 +329,9 @@ async function lookUp(
   const { binding, capability, state } = asker;
   let answer: Answer | undefined;
   try {
-    const asked = { idempotencyKey: key, signal, attemptedAt: record.updatedAt };
+    // It may have been attempted at any time since the run began.
+    const attemptedAt = record.presumedAt === undefined ? record.updatedAt : state.createdAt;
+    const asked = { idempotencyKey: key, signal, attemptedAt };
     const looking = callSpan('lookup', wishOf(wish), { binding, effectId: record.effectId });
     const found = await traced(deps.tracer, looking, async (more) =>
       binding.lookup?.(request.value, { ...asked, ...more }),

@@ -66,6 +66,9 @@ function questionOf(key: string, { why, capabilityId, row }: Ask): string {
   if (why === 'confirmation') {
     return `Step '${key}' would do '${capabilityId}', which requires a confirmation. Allow the call (re-execute), record the result of what was done by hand (recorded), or fail the step (failed)?`;
   }
+  if (row.presumedAt !== undefined) {
+    return `Step '${key}' would do '${capabilityId}', and may have done it before the database was restored at ${new Date(row.presumedAt).toISOString()}. Allow the call (re-execute), record the result it had (recorded), or fail the step (failed)?`;
+  }
   return `Step '${key}' called '${capabilityId}' and nobody knows whether it took place${at(row)}. Record its result (recorded), allow one more call (re-execute), or fail the step (failed)?`;
 }
 

@@ -33,6 +33,8 @@ export interface PerformerParams {
   /** It is the compensation of the step that performs. */
   readonly undo?: boolean;
   readonly mayHaveRows: boolean;
+  /** The run may have acted before the restore of this time; epoch ms. */
+  readonly restoredAt?: number | undefined;
   readonly alive: AliveCalls;
   /** Of the body: once it has aborted, nothing more is begun. */
   readonly body: AbortSignal;
@@ -259,7 +261,8 @@ export class Performer {
   }
 
   async #actOn(capability: Capability, request: Request, call: string | number): Promise<string> {
-    const { deps, state, execution, undo = false, mayHaveRows, alive, body, calls, provedAt } = this.#params;
+    const { deps, state, execution, undo = false, alive, body, calls, provedAt } = this.#params;
+    const { mayHaveRows, restoredAt } = this.#params;
     const asker = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
     const append = (decide: Decide) => this.#append(decide);
     const note = (settled: readonly EventDraft[]) => this.#note(settled);
@@ -271,6 +274,7 @@ export class Performer {
       call,
       undo,
       mayHaveRows,
+      restoredAt,
       alive,
       signal: calls,
       append,

@@ -75,11 +75,18 @@ function plain(key: string, rows: readonly StoredEffect[], asked: Asked): Place 
   };
 }
 
-function askedOf({ asker, request }: Wish): Asked {
+function askedOf({ asker, request, restoredAt }: Wish): Asked {
   const { capability, binding } = asker;
   const { idempotency, replayPolicy, requiresConfirmation = false } = capability;
   const hasLookup = binding.lookup !== undefined;
-  return { requestHash: request.hash, idempotency, replayPolicy, requiresConfirmation, hasLookup };
+  return {
+    requestHash: request.hash,
+    idempotency,
+    replayPolicy,
+    requiresConfirmation,
+    hasLookup,
+    restoredAt,
+  };
 }
 
 function keyIn({ asker, call, undo }: Wish, scope: string | undefined): string {

@@ -23,6 +23,8 @@ export interface Wish {
   readonly call: string | number;
   /** It is the compensation of the step that asks. */
   readonly undo: boolean;
+  /** The run may have acted before the restore of this time; epoch ms. */
+  readonly restoredAt?: number | undefined;
   /** Whether an earlier attempt, drive or run may have left rows. */
   readonly mayHaveRows: boolean;
   readonly alive: AliveCalls;

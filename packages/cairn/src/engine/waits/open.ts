@@ -60,10 +60,18 @@ export function opened(wait: Wait): EventDraft {
   return { type: 'wait_opened', initiator: 'system', data: { wait } };
 }
 
-/** The question about an attempt that a crash cut off and that must not be repeated unasked (DESIGN 2.9). */
-export function doubtOf(execution: StepExecution, now: number): Wait {
+/** Why a step that must not run twice may have run: its worker died over it, or the database was restored since. */
+type Doubt = 'cut_off' | 'restored';
+
+const DOUBTS: Readonly<Record<Doubt, string>> = {
+  cut_off: 'was under way when its worker died, and is not idempotent: it may have acted',
+  restored: 'is not idempotent, and may have run before the database was restored',
+};
+
+/** The question about a step that must not be repeated unasked (DESIGN 2.9). */
+export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut_off'): Wait {
   const key = stepKey(execution);
-  const question = `Step '${key}' was under way when its worker died, and is not idempotent: it may have acted. Run it again (approve), take it as done (approve_with_waiver) or fail it (reject)?`;
+  const question = `Step '${key}' ${DOUBTS[why]}. Run it again (approve), take it as done (approve_with_waiver) or fail it (reject)?`;
   return {
     // With the attempt: an answer about one that is sent again must not be taken for one about the next.
     id: `${key}.${execution.revision}.${execution.attempt}.doubt`,

@@ -6,6 +6,7 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { stoppedBy } from '../../engine/gate.ts';
 import { changesIn, type KnownPlans } from '../../engine/plans/known-plans.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { FINDINGS_READ, type FindingStore } from '../../ports/diagnosis/findings.ts';
@@ -83,7 +84,7 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
   ]);
   if (asking.isDeaf) throw new CairnError('UNAVAILABLE', 'the store did not answer');
   const lateSchedules = late && { late: late.length, isCut: late.length === SCHEDULES_LOOKED_AT };
-  const isOff = switches?.killSwitch ?? false;
+  const isOff = switches !== undefined && stoppedBy(switches) !== undefined;
   const findings = [
     ...(skewMs === undefined ? [] : [store.ofClock(skewMs)]),
     ...(switches ? deployment.ofSwitches(switches, now) : []),

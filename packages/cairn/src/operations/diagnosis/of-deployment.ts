@@ -43,18 +43,36 @@ export function ofParameters(parameters: readonly WrongParameter[]): Finding[] {
   );
 }
 
-export function ofSwitches({ killSwitch, paused }: RuntimeConfig, now: number): Finding[] {
+export function ofSwitches(config: RuntimeConfig, now: number): Finding[] {
   return [
-    killSwitch
-      ? wrong('KILL_SWITCH', 'everything is stopped', { help: 'cairn unpause --everything' })
-      : well('RUNNING', 'nothing is stopped as a whole'),
-    ...[...paused].map(([type, { since, reason }]) =>
+    ...ofStops(config, now),
+    ...[...config.paused].map(([type, { since, reason }]) =>
       note('PAUSED', `${type} is paused for ${span(now - since)}${reason ? `: ${reason}` : ''}`, {
         help: `cairn unpause ${type}`,
         evidence: { type },
       }),
     ),
   ];
+}
+
+function ofStops({ killSwitch, restore }: RuntimeConfig, now: number): Finding[] {
+  const stops = [
+    ...(killSwitch
+      ? [wrong('KILL_SWITCH', 'everything is stopped', { help: 'cairn unpause --everything' })]
+      : []),
+    ...(restore?.held
+      ? [
+          wrong(
+            'RESTORE_HELD',
+            `the database was restored ${span(now - restore.at)} ago, and nothing is driven`,
+            {
+              help: 'cairn restore release',
+            },
+          ),
+        ]
+      : []),
+  ];
+  return stops.length > 0 ? stops : [well('RUNNING', 'nothing is stopped as a whole')];
 }
 
 /** Runs that have not ended, of all tenants, on one version of a workflow. */

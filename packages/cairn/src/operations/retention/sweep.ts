@@ -3,6 +3,7 @@
  * and the rest at the next tick. Safe to run twice at once, and to die anywhere.
  */
 import { messageOf } from '../../core/thrown.ts';
+import { stoppedBy } from '../../engine/gate.ts';
 import type { Progress } from '../../ports/runs/retention-store.ts';
 import { Budget } from './budget.ts';
 import { carryOut, type Done } from './carry-out.ts';
@@ -23,7 +24,7 @@ export interface SweepReport {
   readonly failed: number;
   /** Runs that never were, whose input was left behind and is deleted. */
   readonly orphans: number;
-  /** The kill switch is on: nothing was looked at. */
+  /** The kill switch is on, or the installation is held after a restore: nothing was looked at. */
   readonly off: boolean;
 }
 
@@ -42,8 +43,9 @@ interface Sweep {
 export async function sweepRetention(deps: SweepDeps, bounds: Bounds = TICK): Promise<SweepReport> {
   const { runtime, retention, clock, log } = deps;
   const counts = { gone: 0, kept: 0, waits: 0, marked: 0, moved: 0, deleted: 0, unfinished: 0, failed: 0 };
-  if ((await runtime.current(0)).killSwitch) {
-    log.warn('retention_off', { why: 'kill_switch' });
+  const why = stoppedBy(await runtime.current(0));
+  if (why) {
+    log.warn('retention_off', { why });
     return reportOf(counts, { orphans: 0, off: true });
   }
   const progress = await retention.readProgress();

@@ -38,7 +38,7 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
     environment: deps.environment,
     workflow,
     input: inputForSlot(workflow.input, schedule.input, slot),
-    trigger: { source: 'scheduled' },
+    trigger: { source: 'scheduled', slotAt: slot },
     source: 'scheduler',
     key,
     // Not of the input: who repeats a slot after somebody changed the schedule means the same run.

@@ -46,6 +46,7 @@ const table = {
       error: optional(text),
     }),
   ),
+  presumedAt: optional(time),
   createdAt: time,
   updatedAt: time,
 } as const;

@@ -1,4 +1,5 @@
 /** The document of the runtime configuration. Native members, so that it can be read and set by hand in an emergency. */
+import type { RestoreMark } from '../../core/recovery/restored.ts';
 import type { PauseMark, RuntimeConfig } from '../../ports/runtime-config.ts';
 import { documentCodec, flag, kind, type Members, map, optional, text, time } from './kinds.ts';
 
@@ -12,7 +13,12 @@ const marks = kind<RuntimeConfig['paused']>(
   },
 );
 
-const codec = documentCodec<RuntimeConfig>({ killSwitch: flag, paused: marks });
+const codec = documentCodec<RuntimeConfig>({
+  killSwitch: flag,
+  paused: marks,
+  restore: optional(map<RestoreMark>({ at: time, by: text, held: flag })),
+  home: optional(text),
+});
 
 /** A document made by hand may have one of the two members only. */
 const DEFAULTS: Members = { killSwitch: false, paused: {} };

@@ -74,7 +74,12 @@ const fixedTable: Table<Fixed> = {
   repoId: optional(text),
   prId: optional(text),
   prUrl: optional(text),
-  trigger: map<Trigger>({ source: word(), userId: optional(text), webhookEventId: optional(text) }),
+  trigger: map<Trigger>({
+    source: word(),
+    userId: optional(text),
+    webhookEventId: optional(text),
+    slotAt: optional(time),
+  }),
   idempotencyKey: optional(text),
   a2aCorrelationId: optional(text),
   traceId: text,

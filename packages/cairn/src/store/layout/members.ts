@@ -75,7 +75,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   waits: words('tenantId event key waiting early delivered expiresAt'),
   clients: words('id tenantId roles secretHash disabled createdAt name createdBy retired secretOf'),
   config: words(
-    `killSwitch paused runs payloads underway recoverRuns fireSchedules checkRuns deleteExpired found installations`,
+    `killSwitch paused restore home runs payloads underway recoverRuns fireSchedules checkRuns deleteExpired found installations`,
   ),
   findings: words('runId tenantId type head stepId reason message since lastAt'),
   schedules: words(`
@@ -86,7 +86,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
     effectId idempotencyKey n tenantId rootRunId runId stepId itemKey revision attempt epoch
     capabilityId bindingId call bindingCallId effectClass replayPolicy status blockedBy requestHash
     requestText responseHash resultText recordedResultRef askedBy originEffectId error resolution
-    lateAnswer createdAt updatedAt
+    lateAnswer presumedAt createdAt updatedAt
   `),
 };
 

@@ -17,7 +17,7 @@ export interface Finding {
 
 /** Tokens and Slack's signatures bear five minutes; a tenth of that is a clock that nobody sets. */
 const MOST_SKEW_MS = 30_000;
-/** The scan touches what is overdue each minute, at most 200 runs; a paused or held run is looked at every five. */
+/** The scan touches what is overdue each minute; a paused or held run is looked at every five. */
 const OVERDUE_MS = 15 * 60_000;
 
 /** What nothing that the API may do can show, whoever asks. */

@@ -23,7 +23,14 @@ const TONES: Readonly<Record<Outcome, Tone>> = {
 
 export const EFFECT_LINES = {
   effect_attempted: (data: DataOf<'effect_attempted'>) =>
-    line('→', 'plain', `${stepName(data)} calls ${data.capabilityId}`, data.effectId),
+    data.presumed
+      ? line(
+          '?',
+          'warn',
+          `${stepName(data)} may have called ${data.capabilityId} before the restore`,
+          data.effectId,
+        )
+      : line('→', 'plain', `${stepName(data)} calls ${data.capabilityId}`, data.effectId),
   effect_settled: ({ outcome, by, originEffectId, ...data }: DataOf<'effect_settled'>) =>
     line(
       MARKS[outcome],

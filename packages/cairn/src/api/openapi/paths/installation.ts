@@ -90,6 +90,32 @@ export const INSTALLATION_PATHS = {
       answers: { 200: { what: 'How it is set now', schema: 'RuntimeSet' } },
     },
   },
+  '/v1/restore': {
+    GET: {
+      id: 'readRestore',
+      summary: 'Whether the installation is held because its database was restored',
+      role: 'installation',
+      answers: { 200: { what: 'The mark, if there is one', schema: 'Restore' } },
+    },
+  },
+  '/v1/restore/begin': {
+    POST: {
+      id: 'beginRestore',
+      summary: 'Says that the database was restored, and holds the runs of every tenant',
+      role: 'installation',
+      body: 'RestoreBody',
+      answers: { 200: { what: 'The mark: that of who held it first', schema: 'Restore' } },
+    },
+  },
+  '/v1/restore/release': {
+    POST: {
+      id: 'releaseRestore',
+      summary: 'Lets runs go on after a restore; what they may have done before becomes a question',
+      role: 'installation',
+      body: 'RestoreBody',
+      answers: { 200: { what: 'The mark, if there is one', schema: 'RestoreReleased' } },
+    },
+  },
   '/v1/clients': {
     GET: {
       id: 'listClients',

@@ -54,6 +54,9 @@ export const Effect = z.object({
     .object({ at: Time, responseHash: z.string().optional(), error: z.string().optional() })
     .optional()
     .describe('An answer that came after the effect had been resolved; kept as evidence.'),
+  presumedAt: Time.optional().describe(
+    'Nothing was called: the run may have acted before the restore of this time.',
+  ),
   createdAt: Time,
   updatedAt: Time,
 });

@@ -68,6 +68,14 @@ export const WorkflowUnpaused = z.object({ type: z.string(), paused: z.null(), w
 export const Runtime = z.object({ killSwitch: z.boolean(), paused: z.record(z.string(), PauseMark) });
 export const RuntimeSet = z.object({ killSwitch: z.boolean(), woken: Count });
 
+export const Restore = z.object({
+  home: z.string().describe('Project and database in use.'),
+  held: z.boolean(),
+  restoredAt: Time.optional().describe('Absent: never, or a copy that nobody has marked yet.'),
+  by: z.string().optional().describe('`system`: noticed by itself.'),
+});
+export const RestoreReleased = Restore.extend({ woken: Count });
+
 export const Client = z.object({
   id: z.string(),
   name: z.string().optional(),

@@ -6,6 +6,7 @@ import { ResolveBody } from '../../routes/effects.ts';
 import { FailWaitBody } from '../../routes/fail-wait.ts';
 import { HeartbeatWaitBody } from '../../routes/heartbeat-wait.ts';
 import { CreateClientBody, RevokeClientBody, RotateClientBody } from '../../routes/installation/clients.ts';
+import { RestoreBody } from '../../routes/installation/restore.ts';
 import { RuntimeBody } from '../../routes/installation/runtime.ts';
 import { PauseBody as PauseWorkflowBody } from '../../routes/installation/workflows.ts';
 import { RepairBody } from '../../routes/integrity/repair.ts';
@@ -66,6 +67,7 @@ export const NAMED = {
   EventBody,
   DecisionBody,
   ResolveBody,
+  RestoreBody,
   RuntimeBody,
   PauseWorkflowBody,
   CreateClientBody,

@@ -98,6 +98,7 @@ const identity = {
     source: z.enum(['ui', 'cli', 'webhook', 'scheduled', 'api']),
     userId: z.string().optional(),
     webhookEventId: z.string().optional(),
+    slotAt: Time.optional().describe('Of a schedule.'),
   }),
   idempotencyKey: z.string().optional(),
   a2aCorrelationId: z.string().optional(),

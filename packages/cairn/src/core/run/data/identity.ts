@@ -8,6 +8,8 @@ export interface Trigger {
   readonly source: 'ui' | 'cli' | 'webhook' | 'scheduled' | 'api';
   readonly userId?: string;
   readonly webhookEventId?: string;
+  /** Of a schedule, epoch ms; not of a run that an earlier version started. */
+  readonly slotAt?: number;
 }
 
 export interface RunIdentity {

@@ -39,6 +39,8 @@ export type AttemptResult =
     }
   /** A person must say first what becomes of an outside action; the body was given up. */
   | { readonly kind: 'asks'; readonly ask: Ask }
+  /** Its body was not begun: it may have run before the database was restored, and a person must say so first. */
+  | { readonly kind: 'presumed' }
   /** It was asked to stop and did not end with a result: neither success nor failure. */
   | { readonly kind: 'unfinished' };
 

@@ -8,7 +8,7 @@
 import { RetryAt } from '../../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
-import { feedbackFor, type OpenEffect } from '../../../core/run/state.ts';
+import { feedbackFor, type OpenEffect, type RunState, stepKey } from '../../../core/run/state.ts';
 import { messageOf } from '../../../core/thrown.ts';
 import type { Decide } from '../../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
@@ -53,6 +53,8 @@ export interface BodiesParams {
   readonly journal: RunJournal;
   /** The run is a suspect: should its worker die, the journal must say which body was under way. */
   readonly alone: boolean;
+  /** The run may have acted before the restore of this time; epoch ms. */
+  readonly restoredAt: number | undefined;
   readonly beats: Beats;
   /** Adds nothing once the drive has let go. */
   readonly append: (decide: Decide) => Promise<Appended>;
@@ -157,13 +159,14 @@ export class Bodies {
     { context }: BodyContext,
     performer: Performer,
   ): Promise<AttemptResult | undefined> {
-    const { deps, alone } = this.#params;
+    const { deps, journal, alone, restoredAt } = this.#params;
     const { unit, execution, abort } = running;
     const { step } = unit;
     const tracesFirst = alone || !step.idempotent;
     const refusal = step.policy && (await this.#refusal(step, step.policy, context));
     if (refusal) return refusal;
     if (abort.signal.aborted) return undefined;
+    if (mayHaveRun(journal.state, { step, execution, restoredAt })) return { kind: 'presumed' };
     // A step that must not run twice leaves a trace before it begins (DESIGN 2.12).
     if (tracesFirst && !(await this.#leavesTrace(execution))) return undefined;
     // Nor may one that can act; what it does goes into the journal behind this, so that nothing waits for it here.
@@ -255,7 +258,7 @@ export class Bodies {
   }
 
   #performerOf({ unit, execution, abort, calls, span }: Running): Performer {
-    const { deps, journal, append } = this.#params;
+    const { deps, journal, append, restoredAt } = this.#params;
     const { epoch, effectScopes, source } = journal.state;
     return new Performer({
       deps,
@@ -263,6 +266,7 @@ export class Bodies {
       execution,
       uses: unit.step.uses,
       mayHaveRows: execution.attempt > 1 || epoch > 1 || source !== undefined || effectScopes !== undefined,
+      restoredAt,
       alive: this.#alive,
       trace: span?.context,
       body: abort.signal,
@@ -293,6 +297,22 @@ export class Bodies {
       },
     });
   }
+}
+
+interface Beginning {
+  readonly step: BodyStep;
+  readonly execution: StepExecution;
+  readonly restoredAt: number | undefined;
+}
+
+/**
+ * Whether the step may have run before the database was restored, and must not run twice. An attempt that is due after the
+ * restore cannot have: that of a person who said so among them.
+ */
+function mayHaveRun(state: RunState, { step, execution, restoredAt }: Beginning): boolean {
+  if (restoredAt === undefined || step.idempotent || step.newAttempt) return false;
+  const before = state.steps.get(stepKey(execution));
+  return before?.phase !== 'retrying' || before.whenRoom === true || before.retryAt < restoredAt;
 }
 
 /** Of a body that returned: it did not wait for what it asked for, or caught what it was told. */

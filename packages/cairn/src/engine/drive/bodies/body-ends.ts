@@ -12,6 +12,7 @@ import { askAbout, canFindOut, effectWait, questionDrafts } from '../../effects/
 import type { Ask } from '../../effects/wish.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
+import { doubtOf, opened } from '../../waits/open.ts';
 import type { Scope } from '../scope.ts';
 import type { SettleUnit } from '../sets/fan-outs.ts';
 import { keyOf } from '../step-inputs.ts';
@@ -72,6 +73,7 @@ export class BodyEnds {
       return this.#tryAgain(ended, next.at, result.error);
     }
     if (result.kind === 'asks') return this.#askAbout(ended, async () => result.ask, undefined);
+    if (result.kind === 'presumed') return this.#askWhetherRun(ended);
     const record = (output: Output) => {
       const fact = drafts.done(ending, output, { ...used, degraded: result.degraded });
       return this.#moves.settle(unit, execution, [...settled, fact], { kind: 'done', output });
@@ -128,6 +130,28 @@ export class BodyEnds {
       }
     });
     if (hasMoved) return this.#tryAgain(ended, scope.deps.clock.now() + ASK_AGAIN_MS, why);
+    this.#moves.advance();
+  }
+
+  /** A step that must not run twice, and may have run before the database was restored. */
+  async #askWhetherRun({ unit, execution, settled }: Ended): Promise<void> {
+    const scope = this.#scope;
+    const { waiting } = this.#moves;
+    await scope.counted(async () => {
+      const wait = doubtOf(execution, scope.deps.clock.now(), 'restored');
+      const bytes = sizeOf(wait);
+      if (bytes > waiting.freeBytes) {
+        const message = 'it may have run before the restore, and there is no room to ask';
+        const why = { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
+        await scope.append([...settled, drafts.retryWhenRoom(execution, wait.openedAt, why)], execution);
+        this.#moves.restWithoutRoom(keyOf(unit), bytes);
+        return;
+      }
+      const { events } = await waiting.opening(wait, () =>
+        scope.append([...settled, opened(wait)], execution),
+      );
+      if (events.length > 0) waiting.hold(wait);
+    });
     this.#moves.advance();
   }
 

@@ -94,7 +94,10 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
   wait_expired: ({ waitId }) => line('!', 'bad', `${waitId}: nobody answered in time`),
   signal_received: ({ name, key }) => line('←', '', `Signal ${name}`, key),
   feedback_given: ({ again, feedback }) => line('↻', 'warn', `Sent back: ${again.join(', ')}`, feedback),
-  effect_attempted: (data) => line('→', '', `${stepKey(data)} calls ${data.capabilityId}`),
+  effect_attempted: (data) =>
+    data.presumed
+      ? line('?', 'wait', `${stepKey(data)} may have called ${data.capabilityId} before the restore`)
+      : line('→', '', `${stepKey(data)} calls ${data.capabilityId}`),
   effect_settled: (data) =>
     line(
       '←',

@@ -1,11 +1,11 @@
 /** What is deployed and whether it may run: `workflows`, `pause`, `unpause`. */
 import type { Answer } from 'cairn/api/calls';
-import { command } from '../arguments/command.ts';
-import type { Context } from '../context.ts';
-import { UsageError } from '../exit.ts';
-import { table } from '../render/table.ts';
-import { moment } from '../render/time.ts';
-import { clean } from '../render/width.ts';
+import { command } from '../../arguments/command.ts';
+import type { Context } from '../../context.ts';
+import { UsageError } from '../../exit.ts';
+import { table } from '../../render/table.ts';
+import { moment } from '../../render/time.ts';
+import { clean } from '../../render/width.ts';
 
 type Workflow = Answer<'WorkflowList'>['items'][number];
 

@@ -1,0 +1,33 @@
+/**
+ * A database that was restored tells what was so when its backup was taken. What its runs have done outside since then stands
+ * in no journal, so whatever such a run would do first is in doubt. Pure.
+ */
+import type { RunState } from '../run/state.ts';
+
+export interface RestoreMark {
+  /** Epoch ms. What was started before may have gone on, elsewhere, beyond what its journal says. */
+  readonly at: number;
+  /** The principal, as journals name it; `system`: the installation noticed it by itself. */
+  readonly by: string;
+  /** Nothing is driven until a person has released it. */
+  readonly held: boolean;
+}
+
+/**
+ * Whether the database belongs to another installation: it says where it was first used, and a restored copy lies elsewhere.
+ * An import into the database of before cannot be told, so it takes a person to say it.
+ */
+export function isCopy(home: string | undefined, own: string | undefined): boolean {
+  return home !== undefined && own !== undefined && home !== own;
+}
+
+/**
+ * Whether the run itself, of its own age, may have acted before the restore. A slot of a schedule that was due before then had
+ * its run there, under the same id, whenever it is started here.
+ */
+export function mayHaveActed(
+  { createdAt, trigger }: Pick<RunState, 'createdAt' | 'trigger'>,
+  at: number,
+): boolean {
+  return createdAt < at || (trigger.slotAt !== undefined && trigger.slotAt < at);
+}

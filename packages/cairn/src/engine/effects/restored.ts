@@ -1,0 +1,44 @@
+/**
+ * Whether a run may have acted, before its database was restored, beyond what its journal and its ledger say: it was started
+ * before, or by a run or from a run that was. Ids and keys are derived from those, so its actions would be theirs once more.
+ */
+import { mayHaveActed } from '../../core/recovery/restored.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { EngineDeps } from '../deps.ts';
+import { GATE_AGE_MS } from '../gate.ts';
+
+/** Runs looked at on the way to the first of them: lineages have 50 runs, and families are seldom so deep. */
+const MOST_ANCESTORS = 60;
+
+export type RestoredDeps = Pick<EngineDeps, 'runtime' | 'store'>;
+
+/**
+ * Time of the restore, epoch ms; undefined: there was none that concerns the run. No read in an installation that was never
+ * restored, and none for a run that is older than the restore.
+ *
+ * @throws what reading may throw: then nobody knows, and nothing may be done
+ */
+export async function restoreBefore(
+  { runtime, store }: RestoredDeps,
+  state: RunState,
+): Promise<number | undefined> {
+  const at = (await runtime.current(GATE_AGE_MS)).restore?.at;
+  if (at === undefined) return undefined;
+  if (mayHaveActed(state, at)) return at;
+  const seen = new Set([state.id]);
+  const open = ancestorsOf(state);
+  for (let id = open.shift(); id !== undefined; id = open.shift()) {
+    if (seen.has(id)) continue;
+    // What nobody can follow back is in doubt.
+    if (seen.size >= MOST_ANCESTORS) return at;
+    seen.add(id);
+    const loaded = await store.load(id);
+    if (!loaded || mayHaveActed(loaded.state, at)) return at;
+    open.push(...ancestorsOf(loaded.state));
+  }
+  return undefined;
+}
+
+function ancestorsOf({ rootRunId, parent }: RunState): string[] {
+  return parent === undefined ? [rootRunId] : [rootRunId, parent.runId];
+}

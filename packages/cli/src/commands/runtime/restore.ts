@@ -1,0 +1,51 @@
+/** After the database was restored: `restore show`, `begin`, `release`. */
+import type { Answer } from 'cairn/api/calls';
+import { command } from '../../arguments/command.ts';
+import { moment } from '../../render/time.ts';
+import { clean } from '../../render/width.ts';
+
+export const showRestore = command({
+  name: 'restore show',
+  summary: 'Show whether the installation is held because its database was restored',
+  args: {},
+  options: {},
+  examples: [['restore show', 'which database is in use, and since when it is held']],
+  async run({ api, out }) {
+    const restore = await api.get('/v1/restore');
+    out.answer(restore, () => `${clean(restore.home)}: ${textOf(restore)}\n`);
+  },
+});
+
+export const beginRestore = command({
+  name: 'restore begin',
+  summary: 'Say that the database was restored, and hold the runs of every tenant',
+  details:
+    'An installation notices by itself that its database is a copy from elsewhere. Say so by hand after an import into the same database. Starts, answers and events are accepted as ever and wait.',
+  args: {},
+  options: {},
+  mutates: true,
+  examples: [['restore begin', 'before the queue is resumed']],
+  async run({ api, out }) {
+    const restore = await api.change('POST', '/v1/restore/begin', { body: {} });
+    out.answer(restore, () => `${textOf(restore)}\n`);
+  },
+});
+
+export const releaseRestore = command({
+  name: 'restore release',
+  summary: 'Let runs go on after a restore; what they may have done before becomes a question',
+  args: {},
+  options: {},
+  mutates: true,
+  examples: [['restore release', 'the questions are in the inbox: cairn inbox']],
+  async run({ api, out }) {
+    const restore = await api.change('POST', '/v1/restore/release', { body: {} });
+    out.answer(restore, () => `${textOf(restore)}, ${restore.woken} runs were woken\n`);
+  },
+});
+
+function textOf({ held, restoredAt, by }: Answer<'Restore'>): string {
+  if (restoredAt === undefined) return held ? 'a copy from elsewhere, held' : 'never restored';
+  const what = `restored at ${moment(restoredAt)} (${clean(by ?? '')})`;
+  return held ? `${what}, held: nothing is driven until cairn restore release` : `${what}, released`;
+}
