@@ -96,6 +96,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
     await checked.ask('POST /v1/runs/{id}/repair', { path: { id } });
     await checked.ask('GET /v1/runs/{id}/steps', { path: { id } });
     await checked.ask('GET /v1/runs/{id}/graph', { path: { id } });
+    await checked.ask('GET /v1/runs/{id}/graph', { path: { id }, query: '?durations=true' });
     await checked.ask('GET /v1/runs/{id}/effects', { path: { id } });
     const { items } = await checked.ask('GET /v1/runs/{id}/checkpoints', { path: { id } });
     const withOutput = (items as Record<string, unknown>[]).find((one) => one.output ?? one.outputRef);

@@ -68,6 +68,16 @@ describe('the duration of a step that was taken over', () => {
     expect(lineOf('last')).not.toContain('42 s');
   });
 
+  test('in the graph of the API, if that is asked for', async () => {
+    const tookOf = async (query: string) => {
+      const { steps } = (await read(`/graph${query}`)) as { steps: { key: string; durationMs?: number }[] };
+      return Object.fromEntries(steps.map(({ key, durationMs }) => [key, durationMs]));
+    };
+    expect(await tookOf('?durations=true')).toMatchObject({ slow: TOOK_MS, 'items[0]': TOOK_MS, last: 0 });
+    expect(Object.values(await tookOf('')).filter((took) => took !== undefined)).toEqual([]);
+    expect(await read('/graph?durations=yes')).toMatchObject({ code: 'INVALID_INPUT', field: 'durations' });
+  });
+
   test('in the checkpoints of the API', async () => {
     const { items } = (await read('/checkpoints')) as { items: { stepId?: string; durationMs?: number }[] };
     expect(items.find(({ stepId }) => stepId === 'slow')).toMatchObject({

@@ -60,6 +60,12 @@ describe('a workflow is refused at definition for', () => {
       'by name, not a promise',
     ],
     [
+      'results without names',
+      defining((step) => Object.values(fine(step)) as never),
+      'steps',
+      'by name, not a list',
+    ],
+    [
       'a result that is no step',
       defining((step) => ({ ...fine(step), b: undefined })),
       'steps',

@@ -57,8 +57,13 @@ export function vocabularyOf({ vocabulary = 'cairn' }: Query<'vocabulary'>): Voc
  * proxy that hands an answer on only when it is whole. @throws CairnError INVALID_INPUT for anything else
  */
 export function isFollowing({ follow = 'true' }: Query<'follow'>): boolean {
-  if (follow !== 'true' && follow !== 'false') refuse('follow', 'must be true or false');
-  return follow === 'true';
+  return flag('follow', follow);
+}
+
+/** @throws CairnError INVALID_INPUT unless it is `true` or `false` */
+export function flag(name: string, value: string): boolean {
+  if (value !== 'true' && value !== 'false') refuse(name, 'must be true or false');
+  return value === 'true';
 }
 
 function isOneOf<Name extends string>(name: string, known: readonly Name[]): name is Name {

@@ -1,29 +1,37 @@
 /**
  * `GET /v1/runs/{id}/graph`: what a run is made of and where each step stands, for who draws it. One read, however many
- * steps there are: the states come from the snapshot, which names the bodies under way.
+ * steps there are: the states come from the snapshot, which names the bodies under way. Durations are in the documents of the steps
+ * only, so they are read if the caller asks for them.
  */
 
-import type { RunState } from '../../core/run/state.ts';
+import { MAX_STEPS } from '../../core/graph/graph.ts';
+import type { RunState, StepState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
+import type { RunStore } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { readQuery } from '../query.ts';
+import { flag, readQuery } from '../query.ts';
 import type { View } from '../views/run.ts';
 import { statesWithRunning } from '../views/running.ts';
 import { readable } from '../views/values.ts';
 import { nodesOf } from '../views/workflow.ts';
 import { ownRun, type RunAddress } from './read-runs.ts';
 
+/** Documents of one read. */
+const STEPS_A_READ = 500;
+
 export async function readGraph(
   { start, registry }: ApiDeps,
   caller: Caller,
   { runId, url }: RunAddress,
 ): Promise<Response> {
-  readQuery(url, []);
+  const { durations = 'false' } = readQuery(url, ['durations']);
+  const isTimed = flag('durations', durations);
   const run = await ownRun(start.store, caller, runId);
   const { state } = run;
   const { id, type, planVersion, status, head } = state;
+  const durationOf = isTimed ? await durationsOf(start.store, id) : () => ({});
   return Response.json({
     runId: id,
     type,
@@ -31,7 +39,11 @@ export async function readGraph(
     status,
     head,
     ...nodes(registry, state),
-    steps: [...statesWithRunning(run)].map(([key, step]) => ({ key, ...(readable(step) as View) })),
+    steps: [...statesWithRunning(run)].map(([key, step]) => ({
+      key,
+      ...(readable(step) as View),
+      ...durationOf(key, step),
+    })),
   });
 }
 
@@ -39,4 +51,25 @@ export async function readGraph(
 function nodes(registry: WorkflowRegistry, state: RunState): { nodes?: object[] } {
   const workflow = workflowOf(registry, state);
   return workflow ? { nodes: nodesOf(workflow) } : {};
+}
+
+type DurationOf = (key: string, step: StepState) => { readonly durationMs?: number };
+
+/** A document may be newer than the snapshot: only one of the same revision tells of a step that has ended. */
+async function durationsOf(store: RunStore, runId: string): Promise<DurationOf> {
+  const found = new Map<string, { readonly revision: number; readonly durationMs: number }>();
+  let cursor: string | undefined;
+  do {
+    const page = await store.listSteps(runId, {
+      limit: STEPS_A_READ,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    for (const { id, revision, durationMs } of page.items)
+      if (durationMs !== undefined) found.set(id, { revision, durationMs });
+    cursor = page.next;
+  } while (cursor !== undefined && found.size < MAX_STEPS);
+  return (key, { phase, revision }) => {
+    const known = found.get(key);
+    return phase === 'done' && known?.revision === revision ? { durationMs: known.durationMs } : {};
+  };
 }

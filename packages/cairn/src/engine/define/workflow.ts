@@ -93,8 +93,9 @@ function resultOf(
   returned: unknown,
   byId: ReadonlyMap<string, StepDefinition>,
 ): Record<string, string> {
-  if (typeof returned !== 'object' || returned === null || returned instanceof Promise) {
-    const what = returned instanceof Promise ? 'a promise' : String(returned);
+  const isPromise = returned instanceof Promise;
+  if (typeof returned !== 'object' || returned === null || isPromise || Array.isArray(returned)) {
+    const what = isPromise ? 'a promise' : Array.isArray(returned) ? 'a list' : String(returned);
     throw invalid(type, 'steps', `'steps' returns the handles of the run's outputs by name, not ${what}`);
   }
   const ids = Object.entries(handleIds(returned as Needs));

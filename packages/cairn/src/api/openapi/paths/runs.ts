@@ -270,6 +270,7 @@ export const RUN_PATHS = {
       id: 'readRunGraph',
       summary: 'What a run is made of, and where each step stands',
       role: 'viewer',
+      query: { durations: 'true: how long each step took too, for one more billed read a step.' },
       answers: { 200: { what: 'Nodes and states', schema: 'RunGraph' } },
       refusals: ['RUN_NOT_FOUND'],
     },

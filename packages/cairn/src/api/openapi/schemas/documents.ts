@@ -58,6 +58,9 @@ const StepState = z.discriminatedUnion('phase', [
     phase: z.literal('done'),
     ...At,
     outcome: z.enum(['succeeded', 'degraded', 'skipped', 'reused', 'failed']),
+    durationMs: Count.optional().describe(
+      'With `durations=true`; of a reused step, how long the original took.',
+    ),
   }),
 ]);
 export const RunGraph = z.object({
