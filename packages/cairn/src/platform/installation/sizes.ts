@@ -1,4 +1,5 @@
 /** Sizes of the functions: what the code says, else a parameter where the installation declares its parameters, else the default. */
+import type { HttpsOptions } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import {
   apiMemoryMb,
@@ -21,8 +22,13 @@ function sizeOf({ parameters }: Sized, parameter: Parameter<number>): Size {
   return parameters ? parameter.declare() : parameter.default;
 }
 
+/** Named, since published types cannot name what the SDK keeps to itself. */
+type DriveSizes = Required<
+  Pick<HttpsOptions, 'memory' | 'timeoutSeconds' | 'concurrency' | 'minInstances' | 'maxInstances'>
+>;
+
 /** @param pool the class of workflows; the parameters are for those that have none */
-export function driveSizes(options: Sized, given: DriveOptions, pool: string | undefined) {
+export function driveSizes(options: Sized, given: DriveOptions, pool: string | undefined): DriveSizes {
   const by = pool === undefined ? options : {};
   return {
     memory: given.memory ?? memoryOf(by, driveMemoryMb),
