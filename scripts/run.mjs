@@ -43,6 +43,7 @@ const commands = {
   'bench:console': [buildConsole, [...quiet, join(root, 'bench/console/main.ts')]],
   'bench:scan': [[...quiet, join(root, 'bench/scan/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
+  soak: [[join(root, 'scripts/soak.mjs')]],
   crowds: [[...quiet, join(root, 'test/programs/crowds/main.ts')]],
   cairn: [[...quiet, join(root, 'packages/cli/src/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],

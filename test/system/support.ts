@@ -8,8 +8,7 @@ import { waitFor as eventually } from '../../scripts/demo/notes.ts';
 export { eventually };
 
 /** Most tests keep their state as users do, in SQLite; those of crashes and storms also in memory. */
-export const STORAGES = ['memory', 'sqlite'] as const;
-export type Storage = (typeof STORAGES)[number];
+export type Storage = 'memory' | 'sqlite';
 
 export interface TestCloud {
   readonly ready: Ready;

@@ -33,7 +33,8 @@ beforeAll(async () => {
     data: join(folder, 'data'),
     functionsModule: join(import.meta.dirname, 'fixtures/sweep-functions.ts'),
     workers: 2,
-    env: { [NOTES]: notes },
+    // A step that must not run twice waits until the lease of a dead worker is over.
+    env: { [NOTES]: notes, CAIRN_LEASE_MS: '30000' },
   });
 });
 afterAll(async () => {

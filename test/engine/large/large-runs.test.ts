@@ -40,30 +40,32 @@ describe('ten maps of a thousand items with ids of a hundred characters', () => 
   });
 });
 
-describe('three maps of a thousand items whose receiver answers 503 to every undo', () => {
+describe('three maps whose receiver answers 503 to every undo', () => {
   const refuse = () => {
     throw new NotApplied(`503 Service Unavailable: ${'界'.repeat(400)}`);
   };
-  const undoing = defineWorkflow({
-    type: 'undoing',
-    planVersion: 1,
-    input: z.object({}),
-    steps(step) {
-      const retry = { maxAttempts: 2, initialMs: 1 };
-      const lists = Array.from({ length: 3 }, (_, m) =>
-        step.map(idOf(`map${m}`), { over, retry, compensate: refuse }, ({ item }) => item),
-      );
-      const needs = Object.fromEntries(lists.map((list, i) => [`n${i}`, list] as const));
-      return {
-        broken: step('broken', { needs }, (): string => {
-          throw new Fatal('broken');
-        }),
-      };
-    },
-  });
+  const undoing = (items: number) =>
+    defineWorkflow({
+      type: 'undoing',
+      planVersion: 1,
+      input: z.object({}),
+      steps(step) {
+        const over = () => Array.from({ length: items }, (_, i) => i);
+        const retry = { maxAttempts: 2, initialMs: 1 };
+        const lists = Array.from({ length: 3 }, (_, m) =>
+          step.map(idOf(`map${m}`), { over, retry, compensate: refuse }, ({ item }) => item),
+        );
+        const needs = Object.fromEntries(lists.map((list, i) => [`n${i}`, list] as const));
+        return {
+          broken: step('broken', { needs }, (): string => {
+            throw new Fatal('broken');
+          }),
+        };
+      },
+    });
 
-  test('are undone to the last, each failure recorded, and the run ends', async () => {
-    const world = new World({ workflows: [undoing] });
+  test('of a thousand items are undone to the last, each failure recorded, and the run ends', async () => {
+    const world = new World({ workflows: [undoing(ITEMS)] });
     const { store, written } = asFirestoreTakes(world.store);
     const runId = await world.start('undoing');
     await world.run(undefined, { ...world.deps, store });
@@ -78,17 +80,18 @@ describe('three maps of a thousand items whose receiver answers 503 to every und
     expect(started?.data).toMatchObject({ count: 3 * ITEMS, steps: { length: 100 } });
   });
 
-  test('are cancelled in between by one call', async () => {
-    const world = new World({ workflows: [undoing] });
+  test('of hundreds of items are cancelled in between by one call', async () => {
+    const items = 350;
+    const world = new World({ workflows: [undoing(items)] });
     const { store } = asFirestoreTakes(world.store);
     const deps = { ...world.deps, store };
     const runId = await world.start('undoing');
     const events = () => world.db.runs.get(runId)?.events.length ?? 0;
-    await world.run(() => events() > 4_500, deps);
+    await world.run(() => events() > 4.5 * items, deps);
     await cancelRun(deps, { runId, tenantId: 't1', stopKind: 'user' });
     await world.run(undefined, deps);
     const state = assertStored(world.db, runId);
     expect(state.status).toBe('cancelled');
-    expect(state.compensationLog).toHaveLength(3 * ITEMS);
+    expect(state.compensationLog).toHaveLength(3 * items);
   });
 });

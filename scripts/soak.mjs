@@ -1,0 +1,38 @@
+// The tests that draw their cases, with many more of them than `npm test` draws: new seeds, every order, every crash. Takes an hour
+// of a core. A failure says with which seed it is seen again. Further words go to Jest, such as the path of one of them.
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const MORE = {
+  DRAWS: 'new',
+  EVERY_ORDER: '1',
+  EVERY_CRASH: '1',
+  SEEDS: '3000',
+  FUZZ_INPUTS: '20000',
+  HISTORIES: '2000',
+  QUERY_ROUNDS: '13',
+  INTEGRITY_DAMAGES: '10000',
+  INTEGRITY_STORMS: '500',
+};
+const DRAWN = [
+  'test/programs/',
+  'test/engine/races/',
+  'test/engine/events/',
+  'test/engine/approvals/',
+  'test/integrity/',
+  'test/store/pages/',
+  'test/local/firestore/',
+  'test/api/fuzz/',
+  'test/triggers/',
+];
+
+const words = process.argv.slice(2);
+const jest = ['--disable-warning=ExperimentalWarning', '--experimental-vm-modules'];
+const { status } = spawnSync(
+  process.execPath,
+  [...jest, join(root, 'node_modules/jest/bin/jest.js'), ...(words.length > 0 ? words : DRAWN)],
+  { cwd: root, stdio: 'inherit', env: { ...process.env, ...MORE } },
+);
+process.exit(status ?? 1);
