@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  COMPLETED_TTL_MS,
   decideExisting,
+  FAILED_TTL_MS,
   type IdempotencyRecord,
   MAX_ATTEMPTS,
   PROCESSING_LOCK_MS,
@@ -21,6 +23,11 @@ const record = (fields: Partial<IdempotencyRecord>): IdempotencyRecord => ({
   lockExpiresAt: 20_000,
   attempts: 1,
   ...fields,
+});
+
+test('a completed record lives a day, a failed one an hour; a lock holds five minutes, and three attempts are made', () => {
+  const seconds = [COMPLETED_TTL_MS, FAILED_TTL_MS, PROCESSING_LOCK_MS].map((ms) => ms / 1_000);
+  expect([...seconds, MAX_ATTEMPTS]).toEqual([86_400, 3_600, 300, 3]);
 });
 
 describe('an existing record', () => {

@@ -161,7 +161,7 @@ describe('what becomes of an interrupted run', () => {
     expect(recoveryVerdict(cancelled(done), undoing)).toEqual({ kind: 'resume' });
   });
 
-  test('is decided in the order of section 9', () => {
+  test('is decided by what counts most: its plan, its deaths, its open questions, its missing checkpoint', () => {
     const everything: RunState = {
       ...midFlight,
       suspect: alone(MAX_DEATHS_ALONE),

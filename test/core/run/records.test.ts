@@ -34,6 +34,16 @@ describe('a checkpoint', () => {
       { boundary: 'step_completed', outcome: 'skipped', outputText: 'null' },
     ],
     [
+      'is made of a step that was degraded, with the output it got',
+      {
+        type: 'step_degraded',
+        initiator: 'system',
+        data: { ...settledStep('a'), reason: 'r' },
+        outputText: '7',
+      },
+      { boundary: 'step_completed', outcome: 'degraded', outputText: '7' },
+    ],
+    [
       'is made of a suspension',
       { type: 'run_suspended', initiator: 'system', data: { status: 'waiting_external' } },
       { boundary: 'suspended' },

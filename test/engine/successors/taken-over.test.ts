@@ -218,6 +218,11 @@ describe('of steps that a person had sent back', () => {
     const { events = [] } = world.db.runs.get(runId) ?? {};
     const checkpoint = events.find(({ type }) => type === 'step_succeeded')?.seq ?? 0;
     const fork = await succeed(world, 'fork', runId, { from: { checkpoint } });
+    const { checkpointId } = assertStored(world.db, fork).source ?? {};
+    expect([Number(checkpointId), events[Number(checkpointId) - 1]?.type]).toEqual([
+      checkpoint,
+      'step_succeeded',
+    ]);
     await toRest(world, fork);
     expect(said(world, fork, 'step_reused')).toMatchObject([{ stepId: 'draft', revision: 1 }]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { EventDraft } from '../../../../packages/cairn/src/core/run/events.ts';
-import type { RunState } from '../../../../packages/cairn/src/core/run/state.ts';
+import { isSuccess, type RunState } from '../../../../packages/cairn/src/core/run/state.ts';
 import {
   bySystem,
   claimed,
@@ -48,6 +48,19 @@ function meaning(state: RunState): Partial<RunState> {
   const { head: _h, headHash: _hash, updatedAt: _at, checkpointHead: _cp, ...rest } = state;
   return rest;
 }
+
+test.each([
+  ['succeeded', true],
+  ['degraded', true],
+  ['skipped', true],
+  ['reused', true],
+  ['failed', false],
+  ['probably', false],
+  ['', false],
+  ['constructor', false],
+])('an outcome %j counts as completed: %s', (outcome, counts) => {
+  expect(isSuccess(outcome)).toBe(counts);
+});
 
 describe('word of an old revision changes nothing', () => {
   /** `u` was made, `c` was under way without a trace, two items of `m` had begun; a person sent all of it back. */
