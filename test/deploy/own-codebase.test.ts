@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { type Binding, defaultAccount, type Google, newProject } from './google/model.ts';
+import { type Binding, defaultAccount, emptyPolicy, type Google, newProject } from './google/model.ts';
 import { functionOf, invokerPolicy, missingBindings } from './support/bindings.ts';
 import type { Deployment } from './support/firebase.ts';
-import { adopted, change, plain } from './support/projects.ts';
+import { adopted, change, plain, withKit } from './support/projects.ts';
 import { withFirebaseTools } from './support/with-firebase-tools.ts';
 
 const COMMAND = ['deploy', '--project', 'new-project', '--non-interactive', '--force'];
@@ -18,7 +18,7 @@ function ableToBuild(): Google {
   return google;
 }
 
-withFirebaseTools('firebase deploy of a codebase with Cairn, without a terminal', () => {
+withFirebaseTools('firebase deploy of a codebase or kit with Cairn, without a terminal', () => {
   let deployment: Deployment | undefined;
   afterEach(() => deployment?.close());
 
@@ -46,6 +46,20 @@ withFirebaseTools('firebase deploy of a codebase with Cairn, without a terminal'
       expect(missingBindings(google)).toEqual([]);
     }
     expect(functionOf(google, 'cairn-drive')).toBeDefined();
+  });
+
+  test('an instance of the kit is deployed twice, and needs no right to be given by hand', async () => {
+    const google = ableToBuild();
+    google.secrets['kit-calls-CALL_TOKEN'] = { labels: {}, versions: ['none'], policy: emptyPolicy() };
+    deployment = withKit(google);
+    for (const deployed of ['create', 'update']) {
+      change(deployment, 'kits/calls');
+      const { code, said } = await deployment.firebase(...COMMAND, '--only', 'functions:calls');
+      expect([code, said]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
+      expect(google.unanswered).toEqual([]);
+      expect(missingBindings(google)).toEqual([]);
+    }
+    expect(functionOf(google, 'kit-calls-drive')).toBeDefined();
   });
 
   test('rights that an operator gave to an account of theirs are there after the next deployment', async () => {

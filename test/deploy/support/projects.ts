@@ -53,6 +53,30 @@ export function plain(google: Google, options: string): Deployment {
   return deployment;
 }
 
+/** A project with one instance of the function kit, `calls`, configured as docs/kit.md says. */
+export function withKit(google: Google): Deployment {
+  const deployment = new Deployment(google);
+  const instances = { calls: 'function-kits/calls/config-calls' };
+  deployment.write(
+    'firebase.json',
+    JSON.stringify({ functions: [{ kit: 'calls', source: 'kits/calls', runtime: 'nodejs24', instances }] }),
+  );
+  deployment.write('kits/calls/package.json', '{"type":"module","main":"lib/index.js"}');
+  deployment.write(
+    `${instances.calls}/.env.${google.project}`,
+    [
+      'FUNCTION_DEFAULT_REGION=us-central1',
+      'CALL_TARGET_URL=https://api.example.com',
+      'CALL_APPROVAL=never',
+      'CALL_IN_DOUBT=ask',
+      'FIRESTORE_DATABASE=(default)',
+      'RETENTION_DAYS=90',
+    ].join('\n'),
+  );
+  codebase(deployment, 'kits/calls', `export * from '${urlOf('packages/calls/src/index.ts')}';\n`);
+  return deployment;
+}
+
 function codebase(deployment: Deployment, source: string, text: string): void {
   deployment.write(`${source}/lib/index.js`, text);
   symlinkSync(join(ROOT, 'node_modules'), join(deployment.folder, source, 'node_modules'));
