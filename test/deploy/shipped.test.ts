@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { fieldsOf } from './google/masks.ts';
-import { defaultAccount, newProject } from './google/model.ts';
+import { defaultAccount, emptyPolicy, type Fields, newProject } from './google/model.ts';
 import { functionOf, missingBindings } from './support/bindings.ts';
 import type { Ended } from './support/firebase.ts';
 import { change, shipped } from './support/projects.ts';
@@ -19,6 +19,21 @@ withFirebaseTools('npm run deploy of this repository, without a terminal', () =>
     expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
     expect(google.unanswered).toEqual([]);
     expect(missingBindings(google)).toEqual([]);
+  }
+
+  /** Another function of the project, made of a deployed one. */
+  function copy(of: string, id: string, labels?: Fields): string {
+    const parent = 'projects/new-project/locations/us-central1';
+    const found = functionOf(google, of) ?? {};
+    const config = fieldsOf(found.serviceConfig);
+    const service = `${parent}/services/${id}`;
+    const name = `${parent}/functions/${id}`;
+    const own = { name, serviceConfig: { ...config, service }, ...(labels && { labels }) };
+    google.functions[name] = structuredClone({ ...found, ...own });
+    google.services[service] = structuredClone(
+      google.services[String(config.service)] ?? { policy: emptyPolicy(), spec: {} },
+    );
+    return name;
   }
 
   test('a new project is refused before anything is changed, with what would make it ready', async () => {
@@ -60,12 +75,7 @@ withFirebaseTools('npm run deploy of this repository, without a terminal', () =>
       queryScope: 'COLLECTION',
       fields: [{ fieldPath: 'by', order: 'ASCENDING' }],
     };
-    const theirs = 'projects/new-project/locations/us-central1/functions/orders';
-    google.functions[theirs] = {
-      ...structuredClone(functionOf(google, 'api')),
-      name: theirs,
-      labels: { 'deployment-tool': 'cli-firebase' },
-    };
+    const theirs = copy('api', 'orders', { 'deployment-tool': 'cli-firebase' });
     deployment.write('functions/.env.new-project', 'SLACK_MIN_INSTANCES=1\nPUBLIC_MAX_INSTANCES=7\n');
     change(deployment, 'functions');
     const ended = await deployment.deploy(...PROJECT);
@@ -82,10 +92,7 @@ withFirebaseTools('npm run deploy of this repository, without a terminal', () =>
   });
 
   test('functions that the sources no longer have are deleted only if somebody says so', async () => {
-    const old = 'projects/new-project/locations/us-central1/functions/pubsub-old';
-    const { name, labels, ...rest } = structuredClone(functionOf(google, 'pubsub-cloudBuilds') ?? {});
-    google.functions[old] = { ...rest, name: old, labels: fieldsOf(labels) };
-    expect(name).not.toBe(old);
+    const old = copy('pubsub-cloudBuilds', 'pubsub-old');
     change(deployment, 'functions');
     const refused = await deployment.deploy(...PROJECT, '--only', 'functions');
     expect(refused.code).not.toBe(0);
@@ -94,5 +101,23 @@ withFirebaseTools('npm run deploy of this repository, without a terminal', () =>
     const done = await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions');
     expect([done.code, done.said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
     expect(google.functions[old]).toBeUndefined();
+  });
+
+  test('a job that somebody deleted is made anew by deploying its function alone', async () => {
+    const job = 'projects/new-project/locations/us-central1/jobs/firebase-schedule-recoverRuns-us-central1';
+    expect(google.jobs[job]).toBeDefined();
+    delete google.jobs[job];
+    expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions:cairn:recoverRuns'));
+    expect(google.jobs[job]).toMatchObject({ schedule: 'every 1 minutes' });
+  });
+
+  test('functions move to another region by a parameter', async () => {
+    deployment.write('functions/.env.new-project', 'CAIRN_REGION=us-east4\n');
+    expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions'));
+    const own = Object.keys(google.functions).filter((name) => !name.endsWith('/orders'));
+    expect(own.filter((name) => !name.includes('/us-east4/'))).toEqual([]);
+    expect(google.queues['projects/new-project/locations/us-east4/queues/drive']).toMatchObject({
+      state: 'RUNNING',
+    });
   });
 });

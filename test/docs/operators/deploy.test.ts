@@ -1,9 +1,6 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readDocument } from '../snippets.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
 const page = readDocument('docs/deploy.md');
 const params = readDocument('packages/cairn/src/platform/settings/parameters.ts');
 const secretsFile = readDocument('packages/cairn/src/platform/settings/secrets.ts');
@@ -42,15 +39,4 @@ test('docs/deploy.md names the TTL policies there are', () => {
     .map((one) => `${one.collectionGroup}.${one.fieldPath}`);
   expect(policies.length).toBeGreaterThan(0);
   for (const policy of policies) expect(page).toContain(`\`${policy}\``);
-});
-
-test('docs/deploy.md has alerts on entries that the code logs', () => {
-  const [, alerts = ''] = /\*\*Alerts\.\*\*([\s\S]*?)\n\* /.exec(page) ?? [];
-  const entries = named(/`(\w+_\w+)`/g, alerts);
-  expect(entries.length).toBeGreaterThan(3);
-  const sources = readdirSync(join(ROOT, 'packages/cairn/src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => readDocument(`packages/cairn/src/${name}`))
-    .join('\n');
-  for (const entry of entries) expect(sources).toContain(`log.error('${entry}'`);
 });
