@@ -206,6 +206,11 @@ describe('schedules', () => {
     expect((await stage.cairn(['schedules', 'trigger', id])).out).toMatch(/^run_\w+\n$/);
     const count = await stage.cairn(['schedules', 'backfill', id, '--from', '3d', '--dry-run']);
     expect(count.out).toBe('3 slots, 0 of them with a run; none was started\n');
+    // Three days back by the clock of the installation, though that of this machine is nine days behind.
+    const behind = { now: stage.installation.world.clock.now() - 9 * 86_400_000 };
+    expect((await stage.cairn(['schedules', 'backfill', id, '--from', '3d', '--dry-run'], behind)).out).toBe(
+      count.out,
+    );
     expect((await stage.cairn(['schedules', 'backfill', id, '--from', 'yesterday'])).code).toBe(2);
     expect((await stage.cairn(['schedules', 'delete', id])).out).toBe(`deleted ${id}\n`);
     expect((await stage.cairn(['schedules', 'show', id])).code).toBe(3);

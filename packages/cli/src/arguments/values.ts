@@ -35,7 +35,7 @@ function readFile(option: string, path: string, world: World): string {
 
 /** A time, or how long ago: `2026-01-31T08:00:00Z`, `2026-01-31`, `3d`, `12h`, `30m`. @throws UsageError */
 export function timeValue(option: string, text: string, now: number): string {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const [, count, unit] = AGO.exec(text) ?? [];
   if (count !== undefined) return new Date(now - Number(count) * (UNITS[unit ?? ''] ?? 0)).toISOString();
   const isTime = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text);
   const time = Date.parse(text);
@@ -45,4 +45,10 @@ export function timeValue(option: string, text: string, now: number): string {
   );
 }
 
+/** Whether {@link timeValue} needs the time for it. */
+export function isAgo(text: string): boolean {
+  return AGO.test(text);
+}
+
+const AGO = /^(\d{1,6})([smhd])$/;
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -1,7 +1,7 @@
 /** `schedules …`: runs again and again. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
-import { jsonValue, timeValue } from '../arguments/values.ts';
+import { isAgo, jsonValue, timeValue } from '../arguments/values.ts';
 import { UsageError } from '../exit.ts';
 import { scheduleLines, scheduleTable } from '../views/schedules.ts';
 import { limitOption, tellMore } from './listed.ts';
@@ -132,6 +132,9 @@ export const triggerSchedule = command({
   },
 });
 
+/** The clock of the installation is known to within this, ms, and it refuses slots that lie ahead of it. */
+const AGREEMENT_MS = 5_000;
+
 export const backfillSchedule = command({
   name: 'schedules backfill',
   summary: 'Start the runs of slots that lie in the past and have none',
@@ -146,15 +149,22 @@ export const backfillSchedule = command({
     ['schedules backfill 7c1f --from 2025-12-01 --to 2025-12-07 --dry-run', 'how many would there be?'],
   ],
   async run({ api, out, world }, { args, options }) {
-    const now = world.now();
-    const body = {
+    const slotsAt = (now: number) => ({
       from: timeValue('--from', options.from ?? '', now),
-      to: options.to === undefined ? new Date(now).toISOString() : timeValue('--to', options.to, now),
-      dryRun: options['dry-run'],
-    };
+      to:
+        options.to === undefined
+          ? new Date(now - AGREEMENT_MS).toISOString()
+          : timeValue('--to', options.to, now),
+    });
+    // A wrong time is refused before anything is sent.
+    slotsAt(world.now());
+    const params = { id: args.schedule };
+    // The slots lie in the time of the installation, which its answers tell.
+    if (options.to === undefined || [options.from, options.to].some((text) => isAgo(text ?? '')))
+      await api.get('/v1/schedules/{id}', { params });
     const done = await api.change('POST', '/v1/schedules/{id}/backfill', {
-      params: { id: args.schedule },
-      body,
+      params,
+      body: { ...slotsAt(api.now()), dryRun: options['dry-run'] },
     });
     const { slots, started, existing } = done;
     out.answer(done, () =>
