@@ -14,6 +14,7 @@ export const WORKLOADS = [
   'large-map',
   'cold-start',
   'discovery',
+  'reload',
 ] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
 

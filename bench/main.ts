@@ -3,8 +3,9 @@
  * Owns flags, printing and the exit code: 0 measured, 1 something failed, 2 wrong flags.
  */
 import { type BenchArguments, readArguments, USAGE, UsageError } from './arguments.ts';
+import { DISCOVERED_WITHIN_MS } from './codebase/discovery.ts';
+import { SERVED_WITHIN_MS } from './codebase/reload.ts';
 import { FIRST_ANSWER_MS } from './cold/cold-start.ts';
-import { DISCOVERED_WITHIN_MS } from './cold/discovery.ts';
 import { compare, table } from './comparison.ts';
 import { LARGE_MAP_MOST_MB } from './memory/large-map.ts';
 import { assertPeers } from './peers.ts';
@@ -33,7 +34,7 @@ const comparison =
     ? undefined
     : await compare({ suite, rounds: flags.rounds, folder: peers, first: figures });
 if (comparison) for (const line of table(comparison)) tell(line);
-const { recovery, 'large-map': large, 'cold-start': cold = [], discovery } = figures;
+const { recovery, 'large-map': large, 'cold-start': cold = [], discovery, reload } = figures;
 const line = { data, workers, ...figures, ...(comparison && { comparison }) };
 process.stdout.write(`${JSON.stringify(line)}\n`);
 if (recovery && recovery.medianMs > RECOVERS_WITHIN_MS) {
@@ -56,6 +57,12 @@ for (const { name, loadMs, answerMs } of cold) {
 if (discovery && discovery.medianMs > DISCOVERED_WITHIN_MS) {
   process.stderr.write(
     `bench: ${discovery.workflows} workflows were discovered in ${discovery.medianMs} ms, and should in ${DISCOVERED_WITHIN_MS}\n`,
+  );
+  process.exitCode = 1;
+}
+if (reload && reload.medianMs > SERVED_WITHIN_MS) {
+  process.stderr.write(
+    `bench: an edit was served after ${reload.medianMs} ms, and should after ${SERVED_WITHIN_MS}\n`,
   );
   process.exitCode = 1;
 }

@@ -1,8 +1,9 @@
 /** Which workloads are run, in which order and how often. Knows no flags and prints nothing. */
 import { loadavg } from 'node:os';
 import type { WorkloadName } from './arguments.ts';
+import { type Discovery, discovery } from './codebase/discovery.ts';
+import { type Reload, reload } from './codebase/reload.ts';
 import { type ColdStart, coldStarts } from './cold/cold-start.ts';
-import { type Discovery, discovery } from './cold/discovery.ts';
 import { type Operations, operationsOf, type StartUp, startUp } from './footprint.ts';
 import { type MeasuredCloud, startMeasuredCloud } from './measured-cloud.ts';
 import { type LargeMap, largeMap } from './memory/large-map.ts';
@@ -46,6 +47,7 @@ export interface Figures {
   'large-map'?: LargeMap;
   'cold-start'?: readonly ColdStart[];
   discovery?: Discovery;
+  reload?: Reload;
   /** All processes, when everything had been run. */
   residentAfterMb?: number | null;
   /** Mean load of the machine over one minute, before and after: figures of a busy machine are not comparable. */
@@ -53,7 +55,7 @@ export interface Figures {
 }
 
 /** Measured on processes of their own. */
-const WITHOUT_CLOUD: ReadonlySet<WorkloadName> = new Set(['start', 'cold-start', 'discovery']);
+const WITHOUT_CLOUD: ReadonlySet<WorkloadName> = new Set(['start', 'cold-start', 'discovery', 'reload']);
 const W2 = { runs: 500, atOnce: 50 };
 const W3 = [
   { steps: 100, n: 5 },
@@ -80,6 +82,7 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
   await measure('start', () => startUp({ data, workers }));
   await measure('cold-start', async () => coldStarts());
   await measure('discovery', async () => discovery());
+  await measure('reload', () => reload());
   if ([...only].some((name) => !WITHOUT_CLOUD.has(name))) {
     await using cloud = await startMeasuredCloud({ data, workers });
     await measure('W1', () => oneAtATime(cloud, runs));
