@@ -123,6 +123,7 @@ describe('a schedule', () => {
         skipped: 0,
         refused: 0,
         failed: 0,
+        isCut: false,
       });
       expect(await on.schedule()).toMatchObject({
         last: { error: { code: 'PLAN_CHANGED', message: expect.stringContaining('mail') } },

@@ -44,14 +44,15 @@ export async function startFunctions(
 ): Promise<Started> {
   const { setting, servers, host, region } = serving;
   const { projectId, githubToken } = setting;
+  const named = { ...setting.outside, ...codebase.env };
+  // In production the topic is made by hand, and nothing is published until somebody names it.
+  const runEvents = named.RUN_EVENTS_TOPIC ?? 'run-events';
+  if (runEvents !== '') servers.pubsub.local?.ensureTopic(topicName(projectId, runEvents));
   const outside: Setting['outside'] = {
-    ...setting.outside,
-    ...codebase.env,
+    ...named,
+    RUN_EVENTS_TOPIC: runEvents,
     CAIRN_FUNCTIONS_PREFIX: codebase.prefix,
   };
-  // As the functions' parameter has it; in production it is made by hand.
-  const runEvents = outside.RUN_EVENTS_TOPIC ?? 'run-events';
-  if (runEvents !== '') servers.pubsub.local?.ensureTopic(topicName(projectId, runEvents));
 
   const secrets: Record<string, string> = {};
   let madeUp: string[] = [];
