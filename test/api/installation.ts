@@ -12,6 +12,7 @@ import { MemoryIntegrityStore } from '../../packages/cairn/src/memory/integrity/
 import { MemoryClientStore } from '../../packages/cairn/src/memory/memory-client-store.ts';
 import { MemoryRunListWatch } from '../../packages/cairn/src/memory/memory-run-list-watch.ts';
 import { MemoryRunWatch } from '../../packages/cairn/src/memory/memory-run-watch.ts';
+import { MemoryErasureStore } from '../../packages/cairn/src/memory/retention/memory-erasure-store.ts';
 import { MemoryRetentionStore } from '../../packages/cairn/src/memory/retention/memory-retention-store.ts';
 import { MemoryRunFinder } from '../../packages/cairn/src/memory/runs/memory-run-finder.ts';
 import { InstanceMetrics } from '../../packages/cairn/src/platform/telemetry/instance-metrics.ts';
@@ -63,6 +64,7 @@ export class Installation {
       effects: this.world.effects,
       integrity: new MemoryIntegrityStore(this.world.db),
       retention: new MemoryRetentionStore(this.world.db),
+      erasures: new MemoryErasureStore(this.world.db),
       // Whatever has ended has been kept long enough.
       retentionOf: retentionIn(registry, 0),
       clients: this.clients,

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { firestoreIndexes } from '../../packages/cairn/src/indexes.ts';
 import { clientCodec, recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
 import { effectCodec } from '../../packages/cairn/src/store/codec/effect.ts';
+import { erasureCodec } from '../../packages/cairn/src/store/codec/erasure.ts';
 import { findingCodec } from '../../packages/cairn/src/store/codec/finding.ts';
 import { heartbeatsCodec } from '../../packages/cairn/src/store/codec/heartbeats.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
@@ -49,6 +50,7 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   gwi_effects: effectCodec.names,
   gwi_plans: planCodec.names,
   gwi_findings: findingCodec.names,
+  gwi_erasures: erasureCodec.names,
 };
 
 describe('firestore.indexes.json', () => {
@@ -69,24 +71,18 @@ describe('firestore.indexes.json', () => {
     expect(groups.filter((group) => !(group in COLLECTIONS))).toEqual([]);
   });
 
-  test('indexes three members alone, for the runs of a lineage, the list of clients and the findings of a tenant: lists under a run need none', () => {
+  test('indexes alone what lists of a lineage, a tenant and erasures are found by: lists under a run need none', () => {
     const alone = file.fieldOverrides.filter(({ indexes }) => indexes.length > 0);
-    expect(alone).toEqual([
-      {
-        collectionGroup: 'gwi_runs',
-        fieldPath: 'rootRunId',
-        indexes: [{ order: 'ASCENDING', queryScope: 'COLLECTION' }],
-      },
-      {
-        collectionGroup: 'gwi_clients',
-        fieldPath: 'tenantId',
-        indexes: [{ order: 'ASCENDING', queryScope: 'COLLECTION' }],
-      },
-      {
-        collectionGroup: 'gwi_findings',
-        fieldPath: 'tenantId',
-        indexes: [{ order: 'ASCENDING', queryScope: 'COLLECTION' }],
-      },
+    for (const { indexes } of alone)
+      expect(indexes).toEqual([{ order: 'ASCENDING', queryScope: 'COLLECTION' }]);
+    expect(alone.map(({ collectionGroup, fieldPath }) => `${collectionGroup}.${fieldPath}`)).toEqual([
+      'gwi_runs.rootRunId',
+      'gwi_idempotency.tenantId',
+      'gwi_idempotency.runId',
+      'gwi_waits.tenantId',
+      'gwi_clients.tenantId',
+      'gwi_erasures.state',
+      'gwi_findings.tenantId',
     ]);
   });
 

@@ -307,7 +307,7 @@ test('successors are answered as described: foretold, made, repeated, refused; a
   }
 });
 
-test('what is kept how long, and held, is as described', async () => {
+test('what is kept how long, held, and erased, is as described', async () => {
   const [failed = '', completed = ''] = runs;
   const asking = runs.at(-1) ?? '';
   const held = await checked.ask('POST /v1/runs/{id}/hold', {
@@ -330,6 +330,12 @@ test('what is kept how long, and held, is as described', async () => {
   const { next } = await checked.ask('GET /v1/retention', { query: '?limit=1' });
   await checked.ask('GET /v1/retention', { query: `?limit=1&cursor=${String(next)}` });
   await checked.ask('POST /v1/runs/{id}/release-hold', { path: { id: failed } });
+  const { runId } = await checked.ask('POST /v1/runs', { body: { type: 'echo', input: { text: 'gone' } } });
+  await installation.world.run();
+  const path = { id: String(runId) };
+  const { id } = await checked.ask('POST /v1/runs/{id}/erase', { path, body: { confirm: runId } });
+  await checked.ask('GET /v1/erasures/{id}', { path: { id: String(id) } });
+  await checked.ask('POST /v1/erasures', { body: { tenantId: 'nobody', confirm: 'nobody' } });
 });
 
 test('what belongs to the installation is as described', async () => {

@@ -28,8 +28,8 @@ function post(path: string, key: string, body: object = {}): Promise<Response> {
 /** A tick, and the time of grace after it. */
 async function tick(): Promise<void> {
   const { apiDeps, world } = installation;
-  const { retention, retentionOf } = apiDeps;
-  await sweepRetention({ ...world.deps, retention, retentionOf });
+  const { retention, erasures, retentionOf } = apiDeps;
+  await sweepRetention({ ...world.deps, retention, erasures, retentionOf });
   world.clock.jump(GRACE_MS);
 }
 

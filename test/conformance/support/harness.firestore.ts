@@ -21,6 +21,7 @@ import { FirestoreIntegrityStore } from '../../../packages/cairn/src/store/integ
 import { FirestoreRunSample } from '../../../packages/cairn/src/store/integrity/firestore-run-sample.ts';
 import { FirestoreRunFinder } from '../../../packages/cairn/src/store/lists/firestore-run-finder.ts';
 import { FirestorePlanStore } from '../../../packages/cairn/src/store/plans/firestore-plan-store.ts';
+import { FirestoreErasureStore } from '../../../packages/cairn/src/store/retention/firestore-erasure-store.ts';
 import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/retention/firestore-retention-store.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import type { Harness } from './harness.ts';
@@ -63,6 +64,7 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
         census: new FirestoreRunCensus(db),
         finder: new FirestoreRunFinder(db),
         retention: new FirestoreRetentionStore(db),
+        erasures: new FirestoreErasureStore(db),
         schedules: new FirestoreScheduleStore(db),
         plans: new FirestorePlanStore(db),
         heartbeats: new FirestoreHeartbeatStore(db),

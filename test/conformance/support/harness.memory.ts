@@ -14,6 +14,7 @@ import { MemoryRunCensus } from '../../../packages/cairn/src/memory/memory-run-c
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../../packages/cairn/src/memory/memory-runtime-config-store.ts';
 import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
+import { MemoryErasureStore } from '../../../packages/cairn/src/memory/retention/memory-erasure-store.ts';
 import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
 import { MemoryPlanStore } from '../../../packages/cairn/src/memory/runs/memory-plan-store.ts';
 import { MemoryRunFinder } from '../../../packages/cairn/src/memory/runs/memory-run-finder.ts';
@@ -38,6 +39,7 @@ export function memoryHarness(): Harness {
         census: new MemoryRunCensus(db),
         finder: new MemoryRunFinder(db),
         retention: new MemoryRetentionStore(db),
+        erasures: new MemoryErasureStore(db),
         schedules: new MemoryScheduleStore(db),
         plans: new MemoryPlanStore(db),
         heartbeats: new MemoryHeartbeatStore(db),

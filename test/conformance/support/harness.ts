@@ -8,6 +8,7 @@ import type { RendezvousStore } from '../../../packages/cairn/src/ports/rendezvo
 import type { RunCensus } from '../../../packages/cairn/src/ports/run-census.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { EffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
+import type { ErasureStore } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
 import type {
   IntegrityReader,
   RepairStore,
@@ -30,6 +31,7 @@ export interface Stores {
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
   readonly retention: RetentionStore;
+  readonly erasures: ErasureStore;
   readonly finder: RunFinder;
   readonly schedules: ScheduleStore;
   readonly plans: PlanStore;

@@ -33,6 +33,8 @@ function ticking(stores: Stores, bounds = WIDE) {
   let now = T0 + 100 * DAY;
   const deps: SweepDeps = {
     retention: stores.retention,
+    erasures: stores.erasures,
+    store: stores.runs,
     retentionOf: () => 90 * DAY,
     clock: { now: () => now, timer: () => () => {} },
     runtime: { current: async () => NOTHING_SET },
@@ -48,7 +50,7 @@ function ticking(stores: Stores, bounds = WIDE) {
 }
 
 /** What a tick is billed that finds nothing: its own progress, the payloads, and the ways to end. */
-const IDLE_READS = 5;
+const IDLE_READS = 6;
 
 test('a run of the common size is looked at twice, written to once, and deleted with what lies under it', async () => {
   const stores = await harness.make();

@@ -5,6 +5,7 @@ import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts'
 import type { RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
 import { freeze, MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
+import { MemoryErasureStore } from '../../../packages/cairn/src/memory/retention/memory-erasure-store.ts';
 import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
 import type { Bounds, SweepDeps } from '../../../packages/cairn/src/operations/retention/deps.ts';
 import { type SweepReport, sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
@@ -64,6 +65,7 @@ export class Shelf {
   readonly db = new MemoryDatabase({ now: () => this.now });
   readonly runs = new MemoryRunStore(this.db);
   readonly store = new MemoryRetentionStore(this.db);
+  readonly erasures = new MemoryErasureStore(this.db);
   killSwitch = false;
 
   async put(run: Run): Promise<void> {
@@ -106,6 +108,8 @@ export class Shelf {
   deps(retention: RetentionStore = this.store, retentionOf: RetentionOf = KEPT): SweepDeps {
     return {
       retention,
+      erasures: this.erasures,
+      store: this.runs,
       retentionOf,
       clock: { now: () => this.now, timer: () => () => {} },
       runtime: { current: async () => ({ ...NOTHING_SET, killSwitch: this.killSwitch }) },

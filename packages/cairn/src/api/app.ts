@@ -43,6 +43,7 @@ import { searchRuns } from './routes/overview/search.ts';
 import { readGraph } from './routes/read-graph.ts';
 import { readOutput } from './routes/read-output.ts';
 import { listCheckpoints, listEvents, listRuns, listSteps, readRun } from './routes/read-runs.ts';
+import { eraseRunFromApi, eraseTenantFromApi, readErasureFromApi } from './routes/retention/erase.ts';
 import { holdFromApi, releaseFromApi } from './routes/retention/hold.ts';
 import { listExpired, readRetention } from './routes/retention/read.ts';
 import * as changing from './routes/schedules/change.ts';
@@ -147,6 +148,13 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   });
   resource('/v1/runs/{id}/release-hold', {
     POST: (c) => releaseFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
+  resource('/v1/runs/{id}/erase', {
+    POST: (c) => eraseRunFromApi(deps, c.get('caller'), { ...at(c), request: c.req.raw }),
+  });
+  resource('/v1/erasures', { POST: (c) => eraseTenantFromApi(deps, c.get('caller'), c.req.raw) });
+  resource('/v1/erasures/{id}', {
+    GET: (c) => readErasureFromApi(deps, c.get('caller'), { id: c.req.param('id') ?? '', url: c.req.url }),
   });
   resource('/v1/retention', { GET: (c) => listExpired(deps, c.get('caller'), c.req.url) });
   resource('/v1/search', { GET: (c) => searchRuns(deps, c.get('caller'), c.req.url) });

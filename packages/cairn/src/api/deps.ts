@@ -10,6 +10,7 @@ import type { CountReader } from '../ports/metrics.ts';
 import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import type { EffectStore } from '../ports/runs/effect-store.ts';
+import type { ErasureStore } from '../ports/runs/erasure-store.ts';
 import type { IntegrityReader, RepairStore } from '../ports/runs/integrity-store.ts';
 import type { RetentionStore } from '../ports/runs/retention-store.ts';
 import type { RunFinder } from '../ports/runs/run-finder.ts';
@@ -36,6 +37,8 @@ export interface ApiDeps {
   /** For who looks at what is deleted when, or holds it. */
   readonly retention: RetentionStore;
   readonly retentionOf: RetentionOf;
+  /** For who erases runs and tenants. */
+  readonly erasures: ErasureStore;
   readonly clients: ClientStore;
   readonly tokens: TokenVerifier;
   /** Of each caller at this instance; undefined: none. */

@@ -18,6 +18,7 @@ import type { HeardBeats } from '../ports/diagnosis/heartbeats.ts';
 import type { StoredRendezvous } from '../ports/rendezvous-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import type { StoredEffect } from '../ports/runs/effect-store.ts';
+import type { StoredErasure } from '../ports/runs/erasure-store.ts';
 import type { StoredPlan } from '../ports/runs/plan-store.ts';
 import type { Progress as RetentionProgress } from '../ports/runs/retention-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
@@ -62,6 +63,8 @@ export class MemoryDatabase {
   readonly payloads = new Map<string, readonly Uint8Array[]>();
   /** When each of them was written, epoch ms. */
   readonly payloadTimes = new Map<string, number>();
+  /** By their ids. */
+  readonly erasures = new Map<string, StoredErasure>();
   /** How far deletion had come at its last tick. */
   retention: RetentionProgress = {};
   heartbeats: Omit<HeardBeats, 'readAt'> = { beats: {} };

@@ -213,8 +213,9 @@ export async function deleteOldRuns(installation: Installation): Promise<void> {
   const { retention, telemetry, beating: sign } = await compose(installation);
   await beating(sign, 'deleteExpired', async () => {
     const report = await sweepRetention(retention);
-    const { kept: _, off, ...done } = report;
-    if (Object.values(done).some((count) => count > 0)) retention.log.info('retention_tick', { ...report });
+    const { kept: _, off, erasures, ...done } = report;
+    if (Object.values({ ...done, ...erasures }).some((count) => count > 0))
+      retention.log.info('retention_tick', { ...report });
     return { off };
   });
   await telemetry?.workEnded();

@@ -150,7 +150,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     ...optional('bus', lazyBus({ settings, ...world })),
     ...optional('poolOf', poolsOf(options)),
   };
-  const { rendezvous, effects, findings, census, integrity, retention, schedules } = stores;
+  const { rendezvous, effects, findings, census, integrity, retention, erasures, schedules } = stores;
   const home = `projects/${project}/databases/${settings.database}`;
   const runtime = new CachedRuntimeConfig(stores.config, systemClock, home);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
@@ -193,7 +193,15 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
       version,
     },
     restore: { ...world, config: stores.config, home },
-    retention: { ...world, runtime, retention, retentionOf, graceMs: deletionGraceMs(options) },
+    retention: {
+      ...world,
+      runtime,
+      retention,
+      erasures,
+      store: runs,
+      retentionOf,
+      graceMs: deletionGraceMs(options),
+    },
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
     messages: {
       start,

@@ -16,6 +16,7 @@ import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-
 import { FirestoreRunSample } from '../store/integrity/firestore-run-sample.ts';
 import { FirestoreRunFinder } from '../store/lists/firestore-run-finder.ts';
 import { FirestorePlanStore } from '../store/plans/firestore-plan-store.ts';
+import { FirestoreErasureStore } from '../store/retention/firestore-erasure-store.ts';
 import { FirestoreRetentionStore } from '../store/retention/firestore-retention-store.ts';
 import { systemClock } from './clock.ts';
 
@@ -38,6 +39,7 @@ export function storesOn(db: Firestore, prefix: string, commits: ConstructorPara
     listWatch: new FirestoreRunListWatch(db, systemClock, prefix),
     integrity: new FirestoreIntegrityStore(db, prefix),
     sample: new FirestoreRunSample(db, prefix),
+    erasures: new FirestoreErasureStore(db, prefix),
     retention: new FirestoreRetentionStore(db, prefix),
     plans: new FirestorePlanStore(db, prefix),
     schedules: new FirestoreScheduleStore(db, prefix),

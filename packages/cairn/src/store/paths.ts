@@ -181,6 +181,15 @@ export class Paths {
     return this.findings().doc(runId);
   }
 
+  /** What is to be erased, and what is gone. Written by who asks for it and by ticks of retention; read by both; never deleted. */
+  erasures(): CollectionReference {
+    return this.#db.collection(this.#names.erasures);
+  }
+
+  erasure(id: string): DocumentReference {
+    return this.erasures().doc(encodeKey(id));
+  }
+
   /** How far the deletion of old runs had come. Written and read by its ticks; never deleted. */
   retention(): DocumentReference {
     return this.#db.collection(this.#names.config).doc('retention');

@@ -12,7 +12,7 @@ import { inbox } from './inbox.ts';
 import { indexes } from './indexes.ts';
 import { init } from './init/init.ts';
 import { checkRun, repairRun } from './integrity.ts';
-import { gc, holdRun, readRetention, releaseRun } from './retention.ts';
+import { eraseRun, eraseTenant, gc, holdRun, readRetention, releaseRun, showErasure } from './retention.ts';
 import { cancelRun, continueRun, failWait, heartbeatWait, signalRun, suspendRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
 import { listRuns } from './runs/list.ts';
@@ -60,6 +60,9 @@ export const COMMANDS: readonly Command[] = [
   readRetention,
   holdRun,
   releaseRun,
+  eraseRun,
+  eraseTenant,
+  showErasure,
   gc,
   sendEvent,
   schedules.listSchedules,

@@ -1,4 +1,8 @@
-/** What is deleted when: `gc`, `runs retention`, `runs hold`, `runs release`. Nothing here deletes: a scheduled job does. */
+/**
+ * What is deleted when: `gc`, `runs retention`, `runs hold`, `runs release`; and what is to go whatever time it is to be kept:
+ * `runs erase`, `tenants erase`, `erasures show`. A scheduled job does the deletion.
+ */
+import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import { UsageError } from '../exit.ts';
 import { moment } from '../render/time.ts';
@@ -72,3 +76,56 @@ export const releaseRun = command({
     out.answer(released, () => `${released.runId} is not held any more\n`);
   },
 });
+
+const CONFIRM = { confirm: { type: 'text', value: 'ID', help: 'the same id once more; needed' } } as const;
+
+export const eraseRun = command({
+  name: 'runs erase',
+  summary: 'Delete a run that has ended, with its lineage and its children; nothing brings it back',
+  args: { run: { help: 'id of the run, in full' } },
+  options: CONFIRM,
+  mutates: true,
+  examples: [['runs erase RUN --confirm RUN', 'it is hidden at once, and gone within an hour']],
+  async run({ api, out }, { args: { run }, options: { confirm } }) {
+    if (confirm === undefined) throw new UsageError('--confirm is missing: repeat the id of the run');
+    const erasure = await api.change('POST', '/v1/runs/{id}/erase', {
+      params: { id: run },
+      body: { confirm },
+    });
+    out.answer(erasure, () => erasureText(erasure));
+  },
+});
+
+export const eraseTenant = command({
+  name: 'tenants erase',
+  summary: 'Delete the runs, schedules, idempotency records and events of a tenant; nothing brings them back',
+  args: { tenant: { help: 'id of the tenant' } },
+  options: CONFIRM,
+  mutates: true,
+  examples: [
+    ['tenants erase acme --confirm acme', 'after its keys were revoked and its live runs cancelled'],
+  ],
+  async run({ api, out }, { args: { tenant }, options: { confirm } }) {
+    if (confirm === undefined) throw new UsageError('--confirm is missing: repeat the id of the tenant');
+    const erasure = await api.change('POST', '/v1/erasures', { body: { tenantId: tenant, confirm } });
+    out.answer(erasure, () => erasureText(erasure));
+  },
+});
+
+export const showErasure = command({
+  name: 'erasures show',
+  summary: 'Show what of an erasure is gone',
+  args: { erasure: { help: 'its id' } },
+  options: {},
+  examples: [['erasures show ERASURE', 'done, and what is gone']],
+  async run({ api, out }, { args: { erasure: id } }) {
+    const erasure = await api.get('/v1/erasures/{id}', { params: { id } });
+    out.answer(erasure, () => erasureText(erasure));
+  },
+});
+
+function erasureText({ id, state, keptBy, gone }: Answer<'Erasure'>): string {
+  const counts = Object.entries(gone).map(([kind, count]) => `${kind} ${count}`);
+  const kept = keptBy ? `kept by ${clean(keptBy.runId)}: ${keptBy.why}\n` : '';
+  return `${id} ${state}\n${kept}gone: ${counts.join(', ')}\n`;
+}

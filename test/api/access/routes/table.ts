@@ -45,9 +45,9 @@ const admin = (reach: Reach, body?: object, status = 200): Row => ({
   reach,
   ...(body ? { body } : {}),
 });
-const installation = (reach: Reach, body?: object): Row => ({
+const installation = (reach: Reach, body?: object, status = 200): Row => ({
   least: 'installation',
-  status: 200,
+  status,
   reach,
   ...(body ? { body } : {}),
 });
@@ -98,6 +98,9 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'POST /v1/runs/{id}/repair': { ...operator('named', {}), idle: true },
   'GET /v1/retention': admin('all'),
   'GET /v1/runs/{id}/retention': viewer('named'),
+  'POST /v1/runs/{id}/erase': { ...admin('named', { confirm: 'its id' }, 202), run: 'failed' },
+  'POST /v1/erasures': installation('all', { tenantId: 'nobody', confirm: 'nobody' }, 202),
+  'GET /v1/erasures/{id}': admin('named'),
   'POST /v1/runs/{id}/hold': admin('named', { reason: 'a dispute' }),
   'POST /v1/runs/{id}/release-hold': { ...admin('named', {}), idle: true },
   'POST /v1/runs/{id}/cancel': operator('named', { reason: 'enough' }),

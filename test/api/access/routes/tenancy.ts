@@ -2,9 +2,16 @@
  * An installation with two tenants: one that has one of everything that a route can name, and a rival. Knows every call
  * that a request makes to a store or a queue, and everything that is stored.
  */
+
 import { createApi } from '../../../../packages/cairn/src/api/app.ts';
 import type { ApiDeps } from '../../../../packages/cairn/src/api/deps.ts';
 import { requestHash } from '../../../../packages/cairn/src/core/encoding/fingerprint.ts';
+import {
+  type Erasure,
+  erasureId,
+  NOTHING_GONE,
+  tenantHash,
+} from '../../../../packages/cairn/src/core/retention/erasure.ts';
 import type { RunState } from '../../../../packages/cairn/src/core/run/state.ts';
 import type { Role } from '../../../../packages/cairn/src/ports/access/client-store.ts';
 import { tick } from '../../../../packages/cairn/src/triggers/schedule/tick.ts';
@@ -62,6 +69,16 @@ export interface Foreign {
   readonly unknown: Named;
 }
 
+const ERASURE: Erasure = {
+  id: erasureId(OWNER, 'gone'),
+  scope: 'lineage',
+  tenantHash: tenantHash(OWNER),
+  roots: [],
+  state: 'done',
+  gone: NOTHING_GONE,
+  requestedAt: 0,
+  finishedAt: 1,
+};
 const UNKNOWN_RUN = `run_${'a'.repeat(26)}`;
 /** Ends of waits and of leases are further off than this. */
 const LATER_MS = 600_000;
@@ -95,6 +112,7 @@ export class Tenancy {
     if (isAbout(route, 'runs') && run) return addressOf(run);
     if (isAbout(route, 'schedules')) return { id: this.#scheduleId };
     if (isAbout(route, 'clients')) return { id: 'ci' };
+    if (isAbout(route, 'erasures')) return { id: ERASURE.id };
     if (isAbout(route, 'idempotency')) return { key: KEY };
     return { type: 'echo' };
   }
@@ -108,6 +126,7 @@ export class Tenancy {
       return [instead(this.#scheduleId.replace(/.$/, 'z')), declared];
     }
     if (isAbout(route, 'clients')) return [instead('nobody')];
+    if (isAbout(route, 'erasures')) return [instead(erasureId(OWNER, 'another'))];
     if (isAbout(route, 'idempotency')) return [{ foreign: named, unknown: { key: 'unknown' } }];
     const runs = this.#runs.map((run) => {
       const foreign = addressOf(run);
@@ -155,7 +174,7 @@ export class Tenancy {
       once,
     }: { key: string; named: Named; method?: string; once?: string },
   ): Promise<Answered> {
-    const { body } = TABLE[route];
+    const body = confirmed(TABLE[route].body, named);
     const headers: Record<string, string> = {
       ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
       ...(body ? { 'content-type': 'application/json' } : {}),
@@ -198,6 +217,7 @@ export class Tenancy {
     await this.#give(OWNER);
     for (const { snapshot } of world.db.runs.values()) if (snapshot.tenantId === OWNER) this.#name(snapshot);
     this.#scheduleId = [...world.db.schedules.keys()].filter((id) => id.startsWith('sch_')).at(-1) ?? '';
+    await apiDeps.erasures.create(ERASURE);
     await this.installation.key('ci', { tenantId: OWNER, roles: ['submitter'] });
     await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: OWNER });
   }
@@ -246,6 +266,11 @@ export class Tenancy {
     ]);
     return { ...deps, ...Object.fromEntries(spied) };
   }
+}
+
+/** Of what is asked to be erased, as whoever asks names it. */
+function confirmed(body: object | undefined, { id }: Named): object | undefined {
+  return body && 'confirm' in body && id !== undefined ? { ...body, confirm: id } : body;
 }
 
 function isAbout(route: Route, collection: string): boolean {

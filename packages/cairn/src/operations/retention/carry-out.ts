@@ -6,7 +6,7 @@
  */
 import type { Cleared, LineageMember } from '../../ports/runs/retention-store.ts';
 import type { Budget } from './budget.ts';
-import { DELETES_A_COMMIT, type SweepDeps } from './deps.ts';
+import { type CarryDeps, DELETES_A_COMMIT } from './deps.ts';
 import { type Looked, lookAtLineage } from './look.ts';
 
 /** `unfinished`: the rest is for the next tick. `moved`: somebody else wrote one of the runs; it is looked at anew then. */
@@ -19,7 +19,7 @@ export interface Work {
 }
 
 /** @throws what the store throws; the next tick goes on from what was done */
-export async function carryOut(deps: SweepDeps, work: Work): Promise<Done> {
+export async function carryOut(deps: CarryDeps, work: Work): Promise<Done> {
   const { members, verdict } = work.looked;
   switch (verdict.kind) {
     case 'gone':
@@ -37,7 +37,7 @@ export async function carryOut(deps: SweepDeps, work: Work): Promise<Done> {
 }
 
 async function mark(
-  deps: SweepDeps,
+  deps: CarryDeps,
   { rootRunId, looked: { members } }: Work,
   runIds: readonly string[],
 ): Promise<Done> {
@@ -53,7 +53,7 @@ async function mark(
 }
 
 /** Somebody holds or resumes one of them at this moment: people are to see the others again at once, not at the next tick. */
-async function takeBack(deps: SweepDeps, rootRunId: string): Promise<Done> {
+async function takeBack(deps: CarryDeps, rootRunId: string): Promise<Done> {
   const { members, verdict } = await lookAtLineage(deps, rootRunId);
   if (verdict.kind === 'keep') await unmark(deps, members, verdict.unmark);
   return 'moved';
@@ -61,7 +61,7 @@ async function takeBack(deps: SweepDeps, rootRunId: string): Promise<Done> {
 
 /** Under the versions that were read: whoever has written such a run meanwhile has seen it marked. */
 async function unmark(
-  { retention, log }: SweepDeps,
+  { retention, log }: CarryDeps,
   members: readonly LineageMember[],
   runIds: readonly string[],
 ): Promise<void> {
@@ -73,7 +73,7 @@ async function unmark(
 }
 
 async function remove(
-  { retention, log }: SweepDeps,
+  { retention, log }: CarryDeps,
   { rootRunId, looked: { members }, budget }: Work,
 ): Promise<Done> {
   let documents = 0;

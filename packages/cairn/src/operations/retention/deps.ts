@@ -2,6 +2,8 @@
 import type { RetentionOf } from '../../core/retention/policy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { ErasureStore } from '../../ports/runs/erasure-store.ts';
 import type { RetentionStore } from '../../ports/runs/retention-store.ts';
 import type { RuntimeConfigReader } from '../../ports/runtime-config.ts';
 
@@ -14,10 +16,20 @@ export interface LookDeps {
   readonly graceMs?: number;
 }
 
-/** To delete them. */
-export interface SweepDeps extends LookDeps {
-  readonly runtime: RuntimeConfigReader;
+/** To mark and delete lineages that somebody has decided about. */
+export interface CarryDeps extends LookDeps {
   readonly log: Log;
+}
+
+/** To delete what somebody asked to have erased. */
+export interface ErasingDeps extends CarryDeps {
+  readonly erasures: ErasureStore;
+  readonly store: Pick<RunStore, 'load' | 'readEvents'>;
+}
+
+/** To delete what has been kept long enough, and what is to be erased. */
+export interface SweepDeps extends ErasingDeps {
+  readonly runtime: RuntimeConfigReader;
 }
 
 /**

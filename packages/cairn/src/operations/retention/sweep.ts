@@ -8,6 +8,7 @@ import type { Progress } from '../../ports/runs/retention-store.ts';
 import { Budget } from './budget.ts';
 import { carryOut, type Done } from './carry-out.ts';
 import { type Bounds, CONCURRENCY, PAGE, type SweepDeps, TICK } from './deps.ts';
+import { type ErasureReport, sweepErasures } from './erasure/sweep.ts';
 import { type Looked, lookAtLineage } from './look.ts';
 import { deleteOrphans } from './orphans.ts';
 import { type Place, placeText, readPlace, walk } from './walk.ts';
@@ -24,9 +25,13 @@ export interface SweepReport {
   readonly failed: number;
   /** Runs that never were, whose input was left behind and is deleted. */
   readonly orphans: number;
+  /** What somebody asked for: gone on with before all else. */
+  readonly erasures: ErasureReport;
   /** The kill switch is on, or the installation is held after a restore: nothing was looked at. */
   readonly off: boolean;
 }
+
+const NO_ERASURES: ErasureReport = { open: 0, done: 0, failed: 0 };
 
 interface Sweep {
   readonly budget: Budget;
@@ -46,10 +51,11 @@ export async function sweepRetention(deps: SweepDeps, bounds: Bounds = TICK): Pr
   const why = stoppedBy(await runtime.current(0));
   if (why) {
     log.warn('retention_off', { why });
-    return reportOf(counts, { orphans: 0, off: true });
+    return reportOf(counts, { orphans: 0, erasures: NO_ERASURES, off: true });
   }
   const progress = await retention.readProgress();
   const budget = new Budget(bounds, clock);
+  const erasures = await sweepErasures(deps, budget);
   const sweep: Sweep = { budget, handled: new Set(), counts, progress, underway: new Set(progress.underway) };
   await sweepLineages(deps, sweep, [...sweep.underway]);
   const runs = await sweepRuns(deps, sweep);
@@ -59,7 +65,7 @@ export async function sweepRetention(deps: SweepDeps, bounds: Bounds = TICK): Pr
     budget,
   });
   await save(deps, sweep, { runs, payloads });
-  return reportOf(counts, { orphans, off: false });
+  return reportOf(counts, { orphans, erasures, off: false });
 }
 
 /** Where the next tick is to go on; undefined: at the beginning, since this one has come to the end. */
@@ -171,7 +177,7 @@ async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Pr
 
 function reportOf(
   { kept, waits, marked, moved, deleted, unfinished, failed }: Sweep['counts'],
-  rest: Pick<SweepReport, 'orphans' | 'off'>,
+  rest: Pick<SweepReport, 'orphans' | 'erasures' | 'off'>,
 ): SweepReport {
   return { kept: kept + moved, waiting: waits, marked, deleted, unfinished, failed, ...rest };
 }

@@ -13,6 +13,7 @@ import { FirestoreRunSample } from '../integrity/firestore-run-sample.ts';
 import { FirestoreRunFinder } from '../lists/firestore-run-finder.ts';
 import { RunLists } from '../lists/run-lists.ts';
 import { Paths } from '../paths.ts';
+import { FirestoreErasureStore } from '../retention/firestore-erasure-store.ts';
 import { FirestoreRetentionStore } from '../retention/firestore-retention-store.ts';
 import { FirestoreFindingStore } from './firestore-finding-store.ts';
 
@@ -35,6 +36,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
   const schedules = new FirestoreScheduleStore(db, prefix);
   const effects = new FirestoreEffectStore(db, prefix);
   const retention = new FirestoreRetentionStore(db, prefix);
+  const erasures = new FirestoreErasureStore(db, prefix);
   const clients = new FirestoreClientStore(db, prefix);
   const findings = new FirestoreFindingStore(db, prefix);
   const runs = paths.runs().id;
@@ -151,6 +153,31 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
       fields: ['tenantId'],
       serves: 'findings in the inbox',
       ask: () => findings.ofTenant(tenantId, 1),
+    },
+    {
+      collection: paths.erasures().id,
+      fields: ['state'],
+      serves: 'erasures that are open',
+      ask: () => erasures.open(1),
+    },
+    // Each looks before it deletes, and nobody has anything to delete.
+    {
+      collection: paths.idempotencyRecords().id,
+      fields: ['runId'],
+      serves: 'the erasure of runs',
+      ask: () => erasures.deleteRecordsOfRun(NOBODY, 1),
+    },
+    {
+      collection: paths.idempotencyRecords().id,
+      fields: ['tenantId'],
+      serves: 'the erasure of tenants',
+      ask: () => erasures.deleteRecords(tenantId, 1),
+    },
+    {
+      collection: paths.allRendezvous().id,
+      fields: ['tenantId'],
+      serves: 'the erasure of tenants',
+      ask: () => erasures.deleteWaits(tenantId, 1),
     },
   ];
 }

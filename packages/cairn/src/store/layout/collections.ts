@@ -15,6 +15,7 @@ export interface CollectionNames {
   readonly schedules: string;
   readonly effects: string;
   readonly plans: string;
+  readonly erasures: string;
   /** Below a run. */
   readonly events: string;
   readonly checkpoints: string;
@@ -47,6 +48,7 @@ export function collectionNames(prefix: string): CollectionNames {
     schedules: `${prefix}schedules`,
     effects: `${prefix}effects`,
     plans: `${prefix}plans`,
+    erasures: `${prefix}erasures`,
     events: `${below}events`,
     checkpoints: `${below}checkpoints`,
     steps: `${below}steps`,

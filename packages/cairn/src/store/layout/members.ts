@@ -33,6 +33,9 @@ export const COMPOSITES: Of = {
 export const INDEXED_ALONE: Of = {
   runs: ['rootRunId'],
   clients: ['tenantId'],
+  idempotency: ['runId', 'tenantId'],
+  waits: ['tenantId'],
+  erasures: ['state'],
   findings: ['tenantId'],
 };
 
@@ -77,6 +80,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   config: words(
     `killSwitch paused restore home runs payloads underway recoverRuns fireSchedules checkRuns deleteExpired found installations`,
   ),
+  erasures: words('id scope tenantHash tenantId roots state keptBy gone requestedAt finishedAt'),
   findings: words('runId tenantId type head stepId reason message since lastAt'),
   schedules: words(`
     id tenantId origin state name type cron timezone input catchUp settledUntil nextAt pause last

@@ -23,6 +23,35 @@ export const RETENTION_PATHS = {
       refusals: ['RUN_NOT_FOUND'],
     },
   },
+  '/v1/runs/{id}/erase': {
+    POST: {
+      id: 'eraseRun',
+      summary:
+        'Deletes a run that has ended, with its lineage and its children, whatever time it is to be kept',
+      role: 'admin',
+      body: 'EraseRunBody',
+      answers: { 202: { what: 'The erasure: it is hidden now, and gone within an hour', schema: 'Erasure' } },
+      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'RUN_TOO_LARGE'],
+    },
+  },
+  '/v1/erasures': {
+    POST: {
+      id: 'eraseTenant',
+      summary: 'Deletes the runs, schedules, idempotency records and events of a tenant',
+      role: 'installation',
+      body: 'EraseTenantBody',
+      answers: { 202: { what: 'The erasure', schema: 'Erasure' } },
+    },
+  },
+  '/v1/erasures/{id}': {
+    GET: {
+      id: 'readErasure',
+      summary: 'What of an erasure is gone',
+      role: 'admin',
+      answers: { 200: { what: 'The erasure', schema: 'Erasure' } },
+      refusals: ['NOT_FOUND'],
+    },
+  },
   '/v1/runs/{id}/hold': {
     POST: {
       id: 'holdRun',

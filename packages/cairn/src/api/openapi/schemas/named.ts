@@ -10,6 +10,7 @@ import { RestoreBody } from '../../routes/installation/restore.ts';
 import { RuntimeBody } from '../../routes/installation/runtime.ts';
 import { PauseBody as PauseWorkflowBody } from '../../routes/installation/workflows.ts';
 import { RepairBody } from '../../routes/integrity/repair.ts';
+import { EraseRunBody, EraseTenantBody } from '../../routes/retention/erase.ts';
 import { HoldBody, ReleaseHoldBody } from '../../routes/retention/hold.ts';
 import * as schedules from '../../routes/schedules/change.ts';
 import { BackfillBody, TriggerBody } from '../../routes/schedules/run.ts';
@@ -68,6 +69,8 @@ export const NAMED = {
   DecisionBody,
   ResolveBody,
   RestoreBody,
+  EraseRunBody,
+  EraseTenantBody,
   RuntimeBody,
   PauseWorkflowBody,
   CreateClientBody,

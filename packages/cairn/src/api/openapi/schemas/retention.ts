@@ -26,6 +26,30 @@ const fate = {
   because: Because.optional().describe('What keeps it.'),
 };
 
+export const Erasure = z.object({
+  id: z.string(),
+  scope: z.enum(['lineage', 'tenant']),
+  state: z.enum(['open', 'done']).describe('`done`: nothing of it is left, as the store was asked.'),
+  lineagesLeft: Count.describe('Of `lineage`: those that are not gone.'),
+  keptBy: z
+    .object({ why: Because.shape.why, runId: z.string() })
+    .optional()
+    .describe('What kept a lineage at the last look.'),
+  gone: z
+    .object({
+      runs: Count,
+      documents: Count.describe('Journal, checkpoints, steps, remembered results, large values.'),
+      effects: Count.describe('Rows of the ledger.'),
+      records: Count.describe('Idempotency records.'),
+      waits: Count,
+      schedules: Count,
+      published: Count.describe('Events that were published before: they are with their subscribers.'),
+    })
+    .describe('Documents that were deleted, by what they were.'),
+  requestedAt: Time,
+  finishedAt: Time.optional(),
+});
+
 export const RunHeld = z.object({ runId: z.string(), legalHold: Hold });
 export const RunReleased = z.object({ runId: z.string() });
 export const RunRetention = z.object({

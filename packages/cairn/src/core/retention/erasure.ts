@@ -1,0 +1,70 @@
+/**
+ * The record of an erasure: what was to go, and what is gone. It names no person, no input and no result: run ids are drawn at
+ * random, and a tenant is named by a hash. Pure.
+ */
+import { sha256Hex } from '../encoding/hash.ts';
+import { canonicalJson } from '../encoding/json.ts';
+import type { Reason } from './lineage.ts';
+
+/** Documents that were deleted, by what they were. */
+export interface Gone {
+  readonly runs: number;
+  /** Journal, checkpoints, steps, remembered results, large values. */
+  readonly documents: number;
+  /** Rows of the ledger. */
+  readonly effects: number;
+  /** Idempotency records. */
+  readonly records: number;
+  /** Where events met those who waited for them. */
+  readonly waits: number;
+  readonly schedules: number;
+  /** Events of those runs that had been published. They are with their subscribers, and nobody can take them back. */
+  readonly published: number;
+}
+
+export const NOTHING_GONE: Gone = {
+  runs: 0,
+  documents: 0,
+  effects: 0,
+  records: 0,
+  waits: 0,
+  schedules: 0,
+  published: 0,
+};
+
+export interface Erasure {
+  readonly id: string;
+  readonly scope: 'lineage' | 'tenant';
+  readonly tenantHash: string;
+  /** Of `tenant`, until it is done. */
+  readonly tenantId?: string | undefined;
+  /** Lineages that are not gone; of `tenant` none, since they are found by the tenant. */
+  readonly roots: readonly string[];
+  readonly state: 'open' | 'done';
+  /** What keeps one of them, as of the last look. */
+  readonly keptBy?: Pick<Reason, 'why' | 'runId'> | undefined;
+  readonly gone: Gone;
+  /** Epoch ms. */
+  readonly requestedAt: number;
+  /** Epoch ms. */
+  readonly finishedAt?: number | undefined;
+}
+
+export function tenantHash(tenantId: string): string {
+  return sha256Hex(canonicalJson(['tenant', tenantId]));
+}
+
+/** The same for every request about the same run, or about the same tenant. */
+export function erasureId(tenantId: string, runId?: string): string {
+  return `era_${sha256Hex(canonicalJson(['erasure', tenantId, runId ?? null])).slice(0, 32)}`;
+}
+
+export function isErasureId(text: string): boolean {
+  return /^era_[0-9a-f]{32}$/.test(text);
+}
+
+export function added(gone: Gone, more: Partial<Gone>): Gone {
+  const sum = { ...gone };
+  for (const [name, count] of Object.entries(more)) sum[name as keyof Gone] += count ?? 0;
+  return sum;
+}

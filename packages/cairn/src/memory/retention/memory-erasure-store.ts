@@ -1,0 +1,78 @@
+/** Records of erasures in memory, and the deletion of what lies outside of runs. */
+import type { Erasure } from '../../core/retention/erasure.ts';
+import type { Version } from '../../ports/run-store.ts';
+import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
+import type { Cleared, Written } from '../../ports/runs/retention-store.ts';
+import { adopt, type MemoryDatabase } from '../memory-database.ts';
+import { descending } from '../paging.ts';
+
+export class MemoryErasureStore implements ErasureStore {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async read(id: string): Promise<StoredErasure | undefined> {
+    return this.#db.erasures.get(id);
+  }
+
+  async create(erasure: Erasure): ReturnType<ErasureStore['create']> {
+    if (this.#db.erasures.has(erasure.id)) return { kind: 'exists' };
+    this.#set(erasure);
+    return { kind: 'created' };
+  }
+
+  async write(erasure: Erasure, seen: Version): Promise<Written> {
+    if (this.#db.erasures.get(erasure.id)?.version !== seen) return { kind: 'stale' };
+    this.#set(erasure);
+    return { kind: 'written' };
+  }
+
+  async open(limit: number): Promise<readonly StoredErasure[]> {
+    return [...this.#db.erasures.values()]
+      .filter(({ erasure }) => erasure.state === 'open')
+      .sort((a, b) => (a.erasure.id < b.erasure.id ? -1 : 1))
+      .slice(0, limit);
+  }
+
+  async runsOf({ tenantId, until, after, limit }: TenantRuns): Promise<readonly TenantRun[]> {
+    return [...this.#db.runs.values()]
+      .map(({ snapshot }) => snapshot)
+      .filter((run) => run.tenantId === tenantId && run.createdAt <= until)
+      .map(({ id: runId, rootRunId, createdAt }) => ({ runId, rootRunId, createdAt }))
+      .filter((run) => after === undefined || byAge(run, after) > 0)
+      .sort(byAge)
+      .slice(0, limit);
+  }
+
+  async deleteRecordsOfRun(runId: string, limit: number): Promise<Cleared> {
+    return clear(this.#db.records, ({ record }) => record.runId === runId, limit);
+  }
+
+  async deleteRecords(tenantId: string, limit: number): Promise<Cleared> {
+    return clear(this.#db.records, ({ record }) => record.tenantId === tenantId, limit);
+  }
+
+  async deleteWaits(tenantId: string, limit: number): Promise<Cleared> {
+    return clear(this.#db.rendezvous, ({ rendezvous }) => rendezvous.tenantId === tenantId, limit);
+  }
+
+  async deleteSchedules(tenantId: string, limit: number): Promise<Cleared> {
+    return clear(this.#db.schedules, ({ schedule }) => schedule.tenantId === tenantId, limit);
+  }
+
+  #set(erasure: Erasure): void {
+    this.#db.erasures.set(erasure.id, { erasure: adopt(erasure), version: this.#db.nextVersion() });
+  }
+}
+
+function byAge(a: TenantRun, b: TenantRun): number {
+  return descending([a.createdAt, a.runId], [b.createdAt, b.runId]);
+}
+
+function clear<T>(documents: Map<string, T>, is: (document: T) => boolean, limit: number): Cleared {
+  const found = [...documents].filter(([, document]) => is(document));
+  for (const [key] of found.slice(0, limit)) documents.delete(key);
+  return { deleted: Math.min(limit, found.length), more: found.length > limit };
+}

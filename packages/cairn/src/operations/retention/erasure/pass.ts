@@ -1,0 +1,162 @@
+/**
+ * One pass over an erasure: marks and deletes lineages as retention does, whatever time they are to be kept, and notes what is
+ * gone. Safe to run twice at once, and to die anywhere: the next pass goes on from what is left. The counts of a pass that died
+ * before it noted them are missing in the record; what is gone is gone.
+ *
+ * Must not: decide what may be erased at all (request.ts).
+ */
+import { added, type Erasure, type Gone, NOTHING_GONE } from '../../../core/retention/erasure.ts';
+import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
+import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
+import type { Budget } from '../budget.ts';
+import { carryOut, type Done } from '../carry-out.ts';
+import { DELETES_A_COMMIT, type ErasingDeps, PAGE } from '../deps.ts';
+import { type Looked, lookAtLineage } from '../look.ts';
+
+type Count = { -readonly [K in keyof Gone]: number };
+
+/** The erasure as it stands after the pass. @throws what the store throws; what was done until then is not lost */
+export async function pass(deps: ErasingDeps, erasure: Erasure, budget: Budget): Promise<Erasure> {
+  const gone: Count = { ...NOTHING_GONE };
+  const own = { ...deps, retention: counting(deps.retention, gone), retentionOf: () => 0 };
+  const after =
+    erasure.scope === 'tenant'
+      ? await passTenant(own, { erasure, budget, gone })
+      : await passLineages(own, { erasure, budget, gone });
+  return { ...erasure, ...after, gone: added(erasure.gone, gone) };
+}
+
+interface Passing {
+  readonly erasure: Erasure;
+  readonly budget: Budget;
+  readonly gone: Count;
+}
+
+type Passed = Pick<Erasure, 'roots' | 'state' | 'keptBy' | 'finishedAt' | 'tenantId'>;
+
+async function passLineages(deps: ErasingDeps, passing: Passing): Promise<Passed> {
+  const left: string[] = [];
+  let keptBy: Erasure['keptBy'];
+  for (const root of passing.erasure.roots) {
+    const { done, looked } = await eraseLineage(deps, passing, root);
+    if (done !== 'deleted' && done !== 'gone') left.push(root);
+    keptBy ??= reasonOf(looked);
+  }
+  if (left.length > 0) return { roots: left, state: 'open', keptBy };
+  return { roots: [], state: 'done', keptBy: undefined, finishedAt: deps.clock.now() };
+}
+
+/** Runs that were started later are another matter: they belong to whoever started them after the request. */
+async function passTenant(deps: ErasingDeps, passing: Passing): Promise<Passed> {
+  const { erasure, budget, gone } = passing;
+  const { tenantId } = erasure;
+  if (tenantId === undefined) throw new Error(`erasure ${erasure.id} names no tenant`);
+  const open = { roots: [], state: 'open' as const, tenantId };
+  const seen = new Set<string>();
+  let keptBy: Erasure['keptBy'];
+  let isLeft = false;
+  for (let after: TenantRun | undefined; ; ) {
+    const page = await deps.erasures.runsOf({ tenantId, until: erasure.requestedAt, after, limit: PAGE });
+    for (const { rootRunId } of page) {
+      if (seen.has(rootRunId)) continue;
+      seen.add(rootRunId);
+      const { done, looked } = await eraseLineage(deps, passing, rootRunId);
+      isLeft ||= done !== 'deleted' && done !== 'gone';
+      keptBy ??= reasonOf(looked);
+    }
+    if (page.length < PAGE) break;
+    if (budget.isSpent) return { ...open, keptBy };
+    after = page.at(-1);
+  }
+  if (isLeft) return { ...open, keptBy };
+  const kinds = [
+    ['schedules', (limit: number) => deps.erasures.deleteSchedules(tenantId, limit)],
+    ['waits', (limit: number) => deps.erasures.deleteWaits(tenantId, limit)],
+    ['records', (limit: number) => deps.erasures.deleteRecords(tenantId, limit)],
+  ] as const;
+  for (const [kind, piece] of kinds)
+    if (!(await clear(budget, gone, kind, piece))) return { ...open, keptBy: undefined };
+  return { roots: [], state: 'done', tenantId: undefined, keptBy: undefined, finishedAt: deps.clock.now() };
+}
+
+interface Erased {
+  readonly done: Done;
+  readonly looked: Looked;
+}
+
+async function eraseLineage(
+  deps: ErasingDeps,
+  { budget, gone }: Passing,
+  rootRunId: string,
+): Promise<Erased> {
+  const looked = await lookAtLineage(deps, rootRunId);
+  budget.looked(Math.max(1, looked.members.length));
+  // Before the run documents: by these it is known which records are theirs.
+  if (looked.verdict.kind === 'delete')
+    for (const { runId } of looked.members)
+      if (!(await clear(budget, gone, 'records', (limit) => deps.erasures.deleteRecordsOfRun(runId, limit))))
+        return { done: 'unfinished', looked };
+  const done = await carryOut(deps, { rootRunId, looked, budget });
+  if (done === 'marked')
+    for (const { runId } of looked.members) gone.published += await publishedOf(deps, runId);
+  return { done, looked };
+}
+
+async function publishedOf({ store }: ErasingDeps, runId: string): Promise<number> {
+  return (await store.load(runId))?.soft.publishedSeq ?? 0;
+}
+
+/** False: the budget is spent, and there may be more. */
+async function clear(
+  budget: Budget,
+  gone: Count,
+  kind: keyof Gone,
+  piece: (limit: number) => Promise<Cleared>,
+): Promise<boolean> {
+  for (;;) {
+    const limit = budget.take(DELETES_A_COMMIT);
+    if (limit === 0) return false;
+    const { deleted, more } = await piece(limit);
+    budget.giveBack(limit - deleted);
+    gone[kind] += deleted;
+    if (!more) return true;
+  }
+}
+
+function reasonOf({ verdict }: Looked): Erasure['keptBy'] {
+  if (verdict.kind !== 'keep') return undefined;
+  const { why, runId } = verdict.reason;
+  return { why, runId };
+}
+
+/** Counts what is deleted by kind. A parent that is over goes too, or the request would have been refused. */
+function counting(retention: RetentionStore, gone: Count): RetentionStore {
+  return {
+    nextBucket: (after) => retention.nextBucket(after),
+    ended: (query) => retention.ended(query),
+    lineage: (rootRunId, limit) => retention.lineage(rootRunId, limit),
+    present: async (runIds) =>
+      new Map([...(await retention.present(runIds))].filter(([, { isOver }]) => !isOver)),
+    mark: (runId, seen, markedAt) => retention.mark(runId, seen, markedAt),
+    hold: (runId, seen, hold) => retention.hold(runId, seen, hold),
+    async deleteUnder(runId, limit) {
+      const cleared = await retention.deleteUnder(runId, limit);
+      gone.documents += cleared.deleted;
+      return cleared;
+    },
+    async deleteEffects(runId, limit) {
+      const cleared = await retention.deleteEffects(runId, limit);
+      gone.effects += cleared.deleted;
+      return cleared;
+    },
+    async deleteRun(runId, seen) {
+      const written = await retention.deleteRun(runId, seen);
+      if (written.kind === 'written') gone.runs += 1;
+      return written;
+    },
+    payloadOwners: (after, limit) => retention.payloadOwners(after, limit),
+    deleteOrphans: (runId, limit) => retention.deleteOrphans(runId, limit),
+    readProgress: () => retention.readProgress(),
+    saveProgress: (progress) => retention.saveProgress(progress),
+  };
+}

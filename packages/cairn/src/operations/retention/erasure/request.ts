@@ -1,0 +1,169 @@
+/**
+ * Asks for the deletion of a run, with its lineage and its children, or of all that belongs to a tenant. What cannot go is
+ * refused before anything is written; what is accepted is hidden from people at once, and deleted by the next ticks.
+ */
+import { CairnError } from '../../../core/errors.ts';
+import {
+  type Erasure,
+  erasureId,
+  isErasureId,
+  NOTHING_GONE,
+  tenantHash,
+} from '../../../core/retention/erasure.ts';
+import type { Reason } from '../../../core/retention/lineage.ts';
+import type { JournalDeps } from '../../../journal/run-journal.ts';
+import { type SendDeps, sendUntilKnown } from '../../../journal/send-until-known.ts';
+import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
+import { loadOwn } from '../../outside-append.ts';
+import { Budget } from '../budget.ts';
+import { type Bounds, type ErasingDeps, MAX_MEMBERS } from '../deps.ts';
+import { lookAtLineage } from '../look.ts';
+import { pass } from './pass.ts';
+
+/** Lineages of one erasure, those of children included: their ids stand in one document. */
+const MAX_ROOTS = 500;
+/** Events read at once in search of children. */
+const EVENTS_A_PAGE = 500;
+/** What the request itself does: it marks, and leaves the rest to the ticks. */
+const AT_ONCE: Bounds = { documents: 500, runs: MAX_MEMBERS, owners: 0, forMs: 10_000 };
+
+export type EraseDeps = ErasingDeps & SendDeps & JournalDeps;
+
+export interface RunToErase {
+  readonly runId: string;
+  readonly tenantId: string;
+  readonly actor: string;
+}
+
+/**
+ * The erasure, also when it was asked for before.
+ *
+ * @throws CairnError RUN_NOT_FOUND; RUN_INVALID_TRANSITION naming what keeps it; RUN_TOO_LARGE; UNAVAILABLE (send the same again)
+ */
+export async function eraseRun(deps: EraseDeps, { runId, tenantId, actor }: RunToErase): Promise<Erasure> {
+  const id = erasureId(tenantId, runId);
+  const known = await sendUntilKnown(deps, () => deps.erasures.read(id));
+  if (known) return known.erasure;
+  const { state } = await loadOwn(deps, { runId, tenantId });
+  const roots = await erasable(deps, state.rootRunId);
+  return begin(deps, { id, scope: 'lineage', tenantHash: tenantHash(tenantId), roots }, actor);
+}
+
+export interface TenantToErase {
+  /** Whose runs, schedules, records and events go. */
+  readonly erased: string;
+  readonly actor: string;
+}
+
+/** As {@link eraseRun}. A tenant of which nothing is there is erased at once. @throws CairnError UNAVAILABLE */
+export async function eraseTenant(deps: EraseDeps, { erased, actor }: TenantToErase): Promise<Erasure> {
+  const id = erasureId(erased);
+  const known = await sendUntilKnown(deps, () => deps.erasures.read(id));
+  if (known?.erasure.state === 'open') return known.erasure;
+  const wanted = {
+    id,
+    scope: 'tenant' as const,
+    tenantHash: tenantHash(erased),
+    tenantId: erased,
+    roots: [],
+  };
+  return begin(deps, wanted, actor, known);
+}
+
+/** @throws CairnError NOT_FOUND, UNAVAILABLE */
+export async function readErasure(
+  deps: Pick<EraseDeps, 'erasures' | keyof SendDeps>,
+  id: string,
+  /** Absent: of any tenant. */
+  tenantId?: string,
+): Promise<Erasure> {
+  const found = isErasureId(id) ? await sendUntilKnown(deps, () => deps.erasures.read(id)) : undefined;
+  const isOwn = tenantId === undefined || found?.erasure.tenantHash === tenantHash(tenantId);
+  if (found && isOwn) return found.erasure;
+  throw new CairnError('NOT_FOUND', 'there is no erasure with this id', { field: 'id' });
+}
+
+async function begin(
+  deps: EraseDeps,
+  wanted: Pick<Erasure, 'id' | 'scope' | 'tenantHash' | 'tenantId' | 'roots'>,
+  actor: string,
+  before?: StoredErasure,
+): Promise<Erasure> {
+  const { erasures, clock, log } = deps;
+  const erasure: Erasure = { ...wanted, state: 'open', gone: NOTHING_GONE, requestedAt: clock.now() };
+  // One that is done begins anew: runs were started since.
+  if (before) await sendUntilKnown(deps, () => erasures.write(erasure, before.version));
+  else await sendUntilKnown(deps, () => erasures.create(erasure));
+  log.warn('erasure_requested', { erasureId: erasure.id, scope: erasure.scope, by: actor });
+  const stored = await sendUntilKnown(deps, () => erasures.read(erasure.id));
+  if (!stored) throw new Error(`erasure ${erasure.id} is gone`);
+  try {
+    const after = await pass(deps, stored.erasure, new Budget(AT_ONCE, clock));
+    await erasures.write(after, stored.version);
+    return after;
+  } catch (error) {
+    // It stands, and the next tick goes on with it.
+    log.warn('erasure_left_to_tick', { erasureId: erasure.id, error });
+    return stored.erasure;
+  }
+}
+
+/** The lineage, and those of the children of its runs, parents first. @throws CairnError naming what keeps one of them */
+async function erasable(deps: EraseDeps, rootRunId: string): Promise<string[]> {
+  const roots: string[] = [];
+  const known = new Set([rootRunId]);
+  for (const root of known) {
+    const { members, verdict } = await sendUntilKnown(deps, () =>
+      lookAtLineage({ ...deps, retentionOf: () => 0 }, root),
+    );
+    if (verdict.kind === 'keep' && !(roots.length > 0 && verdict.reason.why === 'parent'))
+      throw keptBy(verdict.reason);
+    roots.push(root);
+    for (const { runId } of members)
+      for (const child of await childrenOf(deps, runId)) {
+        const loaded = await sendUntilKnown(deps, () => deps.store.load(child));
+        if (loaded) known.add(loaded.state.rootRunId);
+      }
+    if (known.size > MAX_ROOTS)
+      throw new CairnError(
+        'RUN_TOO_LARGE',
+        `the run has more than ${MAX_ROOTS} children and their successors`,
+        {
+          help: 'Erase the children first, or the tenant.',
+        },
+      );
+  }
+  return roots;
+}
+
+/** From the journal: a run document names only the children that it has not heard of. */
+async function childrenOf(deps: EraseDeps, runId: string): Promise<string[]> {
+  const children: string[] = [];
+  for (let seq = 0; ; ) {
+    const page = await sendUntilKnown(deps, () => deps.store.readEvents(runId, seq, EVENTS_A_PAGE));
+    for (const { type, data } of page)
+      if (type === 'wait_opened' && data.wait.child) children.push(data.wait.child.runId);
+    const last = page.at(-1);
+    if (!last || page.length < EVENTS_A_PAGE) return children;
+    seq = last.seq;
+  }
+}
+
+const HELP: Readonly<Record<Reason['why'], string>> = {
+  live: 'Cancel the run, and ask again when it has ended.',
+  owes: 'Ask again in a few minutes: others have yet to hear of its end.',
+  held: 'Release the hold first (cairn runs release), if you may.',
+  not_due: 'Ask again.',
+  parent: 'Erase the parent: its children go with it.',
+  child: 'Cancel the child, and ask again when it has ended.',
+  too_many: 'Erase the tenant.',
+};
+
+function keptBy(reason: Reason): CairnError {
+  const { why, runId } = reason;
+  const related =
+    reason.why === 'parent' ? reason.parentRunId : reason.why === 'child' ? reason.childRunId : undefined;
+  const message = `the run cannot be erased now: ${runId} keeps its lineage (${why})`;
+  const details = { why, runId, ...(related === undefined ? {} : { relatedRunId: related }) };
+  return new CairnError('RUN_INVALID_TRANSITION', message, { help: HELP[why], details });
+}

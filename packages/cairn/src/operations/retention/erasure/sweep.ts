@@ -1,0 +1,36 @@
+/** Goes on with the erasures that are open, before retention looks at anything else: somebody waits for them. */
+import { messageOf } from '../../../core/thrown.ts';
+import type { Budget } from '../budget.ts';
+import type { ErasingDeps } from '../deps.ts';
+import { pass } from './pass.ts';
+
+/** Erasures gone on with in one tick; the others wait for the next. */
+const MOST_OPEN = 50;
+
+export interface ErasureReport {
+  readonly open: number;
+  readonly done: number;
+  /** That could not be handled; each is logged, and tried again by the next tick. */
+  readonly failed: number;
+}
+
+/** @throws what looking for open erasures throws */
+export async function sweepErasures(deps: ErasingDeps, budget: Budget): Promise<ErasureReport> {
+  const { erasures, log } = deps;
+  const report = { open: 0, done: 0, failed: 0 };
+  for (const { erasure, version } of await erasures.open(MOST_OPEN)) {
+    if (budget.isSpent) return { ...report, open: report.open + 1 };
+    try {
+      const after = await pass(deps, erasure, budget);
+      // Stale: another tick has been at it, and has noted what it saw.
+      await erasures.write(after, version);
+      report[after.state] += 1;
+      if (after.state === 'done') log.warn('erasure_done', { erasureId: after.id, ...after.gone });
+      else if (after.keptBy) log.warn('erasure_kept', { erasureId: after.id, ...after.keptBy });
+    } catch (error) {
+      report.failed += 1;
+      log.error('erasure_failed', { erasureId: erasure.id, error: messageOf(error) });
+    }
+  }
+  return report;
+}

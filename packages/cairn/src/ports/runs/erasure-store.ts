@@ -1,0 +1,49 @@
+/**
+ * What is to be deleted because somebody asked for it, and the documents outside of runs that go with it. Every method throws
+ * `OutcomeUnknown` where it cannot know whether the call was applied; all may be repeated.
+ *
+ * Must not: delete anything of a run; see retention-store.ts.
+ */
+import type { Erasure } from '../../core/retention/erasure.ts';
+import type { Version } from '../run-store.ts';
+import type { Cleared, Written } from './retention-store.ts';
+
+export interface StoredErasure {
+  readonly erasure: Erasure;
+  readonly version: Version;
+}
+
+/** A run of a tenant, also one that is marked to go. */
+export interface TenantRun {
+  readonly runId: string;
+  readonly rootRunId: string;
+  /** Epoch ms. */
+  readonly createdAt: number;
+}
+
+export interface TenantRuns {
+  readonly tenantId: string;
+  /** Only runs that were created by then, epoch ms. */
+  readonly until: number;
+  /** The last one of the page before. */
+  readonly after: TenantRun | undefined;
+  readonly limit: number;
+}
+
+export interface ErasureStore {
+  read(id: string): Promise<StoredErasure | undefined>;
+  create(erasure: Erasure): Promise<{ readonly kind: 'created' | 'exists' }>;
+  /** Replaces the version last seen as a whole. */
+  write(erasure: Erasure, seen: Version): Promise<Written>;
+  /** Those that are not done, by id, at most `limit`. */
+  open(limit: number): Promise<readonly StoredErasure[]>;
+  /** The newest first. */
+  runsOf(runs: TenantRuns): Promise<readonly TenantRun[]>;
+  /** Idempotency records that name the run. */
+  deleteRecordsOfRun(runId: string, limit: number): Promise<Cleared>;
+  /** Idempotency records of the tenant. */
+  deleteRecords(tenantId: string, limit: number): Promise<Cleared>;
+  /** Where events of the tenant meet those who wait for them. */
+  deleteWaits(tenantId: string, limit: number): Promise<Cleared>;
+  deleteSchedules(tenantId: string, limit: number): Promise<Cleared>;
+}

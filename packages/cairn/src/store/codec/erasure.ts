@@ -1,0 +1,24 @@
+/** Records of erasures. */
+import type { Erasure, Gone } from '../../core/retention/erasure.ts';
+import { documentCodec, integer, map, optional, text, time, word, words } from './kinds.ts';
+
+export const erasureCodec = documentCodec<Erasure>({
+  id: text,
+  scope: word<Erasure['scope']>(),
+  tenantHash: text,
+  tenantId: optional(text),
+  roots: words<string>(),
+  state: word<Erasure['state']>(),
+  keptBy: optional(map<NonNullable<Erasure['keptBy']>>({ why: word(), runId: text })),
+  gone: map<Gone>({
+    runs: integer,
+    documents: integer,
+    effects: integer,
+    records: integer,
+    waits: integer,
+    schedules: integer,
+    published: integer,
+  }),
+  requestedAt: time,
+  finishedAt: optional(time),
+});

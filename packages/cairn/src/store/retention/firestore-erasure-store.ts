@@ -1,0 +1,115 @@
+/** Records of erasures in Firestore, and the deletion of what lies outside of runs. Each query has its index. */
+import { FieldPath, FieldValue, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
+import { encodeKey } from '../../core/encoding/keys.ts';
+import type { Erasure } from '../../core/retention/erasure.ts';
+import type { Version } from '../../ports/run-store.ts';
+import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
+import type { Cleared, Written } from '../../ports/runs/retention-store.ts';
+import { call, isStale, isTaken } from '../call.ts';
+import { erasureCodec } from '../codec/erasure.ts';
+import { Paths } from '../paths.ts';
+import { lastUpdateTime, versionOf } from '../version.ts';
+
+export class FirestoreErasureStore implements ErasureStore {
+  readonly #db: Firestore;
+  readonly #paths: Paths;
+
+  constructor(db: Firestore, prefix?: string) {
+    this.#db = db;
+    this.#paths = new Paths(db, prefix);
+  }
+
+  async read(id: string): Promise<StoredErasure | undefined> {
+    const found = await call('read of an erasure', () => this.#paths.erasure(id).get());
+    const data = found.data();
+    if (!data || !found.updateTime) return undefined;
+    return {
+      erasure: erasureCodec.decode(data, `erasure ${id}`),
+      version: versionOf(found.updateTime),
+    };
+  }
+
+  async create(erasure: Erasure): ReturnType<ErasureStore['create']> {
+    const document = this.#paths.erasure(erasure.id);
+    try {
+      await call('creation of an erasure', () => document.create(erasureCodec.encode(erasure)));
+      return { kind: 'created' };
+    } catch (error) {
+      if (isTaken(error)) return { kind: 'exists' };
+      throw error;
+    }
+  }
+
+  async write(erasure: Erasure, seen: Version): Promise<Written> {
+    const members = erasureCodec.encode(erasure);
+    const whole = Object.fromEntries(
+      erasureCodec.names.map((name) => [name, members[name] ?? FieldValue.delete()]),
+    );
+    const document = this.#paths.erasure(erasure.id);
+    try {
+      await call('write of an erasure', () => document.update(whole, lastUpdateTime(seen)));
+      return { kind: 'written' };
+    } catch (error) {
+      if (isStale(error)) return { kind: 'stale' };
+      throw error;
+    }
+  }
+
+  async open(limit: number): Promise<readonly StoredErasure[]> {
+    const open = this.#paths.erasures().where('state', '==', 'open').limit(limit);
+    const { docs } = await call('look for open erasures', () => open.get());
+    return docs.map((found) => ({
+      erasure: erasureCodec.decode(found.data(), `erasure ${found.id}`),
+      version: versionOf(found.updateTime),
+    }));
+  }
+
+  async runsOf({ tenantId, until, after, limit }: TenantRuns): Promise<readonly TenantRun[]> {
+    const ordered = this.#paths
+      .runs()
+      .where('tenantId', '==', tenantId)
+      .where('createdAt', '<=', Timestamp.fromMillis(until))
+      .orderBy('createdAt', 'desc')
+      .orderBy(FieldPath.documentId(), 'desc')
+      .limit(limit)
+      .select('rootRunId', 'createdAt');
+    const page = after
+      ? ordered.startAfter(Timestamp.fromMillis(after.createdAt), encodeKey(after.runId))
+      : ordered;
+    const { docs } = await call('look for runs of a tenant', () => page.get());
+    return docs.map((found) => ({
+      runId: found.id,
+      rootRunId: found.get('rootRunId') as string,
+      createdAt: (found.get('createdAt') as Timestamp).toMillis(),
+    }));
+  }
+
+  deleteRecordsOfRun(runId: string, limit: number): Promise<Cleared> {
+    return this.#clear(this.#paths.idempotencyRecords().where('runId', '==', runId), limit);
+  }
+
+  deleteRecords(tenantId: string, limit: number): Promise<Cleared> {
+    return this.#clear(this.#paths.idempotencyRecords().where('tenantId', '==', tenantId), limit);
+  }
+
+  deleteWaits(tenantId: string, limit: number): Promise<Cleared> {
+    return this.#clear(this.#paths.allRendezvous().where('tenantId', '==', tenantId), limit);
+  }
+
+  deleteSchedules(tenantId: string, limit: number): Promise<Cleared> {
+    const own = this.#paths.schedules().where('tenantId', '==', tenantId).orderBy('createdAt', 'desc');
+    return this.#clear(own, limit);
+  }
+
+  async #clear(query: Query, limit: number): Promise<Cleared> {
+    const named = query.limit(limit + 1).select();
+    const { docs } = await call('look for documents to erase', () => named.get());
+    const some = docs.slice(0, limit);
+    if (some.length > 0) {
+      const batch = this.#db.batch();
+      for (const { ref } of some) batch.delete(ref);
+      await call('erasure of documents', () => batch.commit());
+    }
+    return { deleted: some.length, more: docs.length > limit };
+  }
+}

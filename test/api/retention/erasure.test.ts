@@ -1,0 +1,92 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
+import { Installation } from '../installation.ts';
+
+const SECRET = 'ada@example.com';
+let installation: Installation;
+let admin: string;
+beforeEach(async () => {
+  installation = new Installation();
+  admin = await installation.key('ops', { tenantId: 'local', roles: ['admin'] });
+});
+
+async function post(path: string, body: object, key = admin) {
+  const answer = await installation.api.request(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'k1' },
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+async function finished(): Promise<string> {
+  const { body } = await post('/v1/runs', { type: 'echo', input: { text: SECRET } });
+  await installation.world.run();
+  return String(body.runId);
+}
+
+async function tick(): Promise<void> {
+  const { apiDeps, world } = installation;
+  const { retention, erasures, retentionOf } = apiDeps;
+  await sweepRetention({ ...world.deps, retention, erasures, retentionOf });
+  world.clock.jump(GRACE_MS);
+}
+
+/** Every document, but those of keys. */
+function stored(): string {
+  const documents = Object.entries(installation.world.db).filter(([name]) => name !== 'clients');
+  return JSON.stringify(documents.map(([, held]) => (held instanceof Map ? [...held] : held)));
+}
+
+test('an admin erases a run with all that names what was in it, and reads what is gone', async () => {
+  const runId = await finished();
+  expect(stored()).toContain(SECRET);
+  const asked = await post(`/v1/runs/${runId}/erase`, { confirm: runId });
+  expect(asked).toMatchObject({ status: 202, body: { scope: 'lineage', state: 'open', lineagesLeft: 1 } });
+  expect((await installation.get(`/v1/runs/${runId}`, admin)).status).toBe(404);
+  installation.world.clock.jump(GRACE_MS);
+  await tick();
+  const path = `/v1/erasures/${String(asked.body.id)}`;
+  const done = await (await installation.get(path, admin)).json();
+  // The start was asked for under a key: its record is gone with it.
+  expect(done).toMatchObject({ state: 'done', lineagesLeft: 0, gone: { runs: 1, records: 1 } });
+  expect(stored()).not.toContain(SECRET);
+  expect(installation.world.db.runs.size).toBe(0);
+  expect(await post(`/v1/runs/${runId}/erase`, { confirm: runId })).toMatchObject({
+    body: { state: 'done' },
+  });
+});
+
+test('nothing is erased without its id as the confirmation, or of a run that is alive', async () => {
+  const runId = await finished();
+  const before = stored();
+  expect(await post(`/v1/runs/${runId}/erase`, { confirm: 'yes' })).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_INPUT', field: 'confirm' },
+  });
+  expect(
+    await post('/v1/erasures', { tenantId: 'local', confirm: 'lokal' }, await installationKey()),
+  ).toMatchObject({
+    status: 400,
+    body: { field: 'confirm' },
+  });
+  expect(stored()).toBe(before);
+});
+
+test('only the installation erases a tenant', async () => {
+  await finished();
+  expect((await post('/v1/erasures', { tenantId: 'local', confirm: 'local' })).status).toBe(403);
+  const key = await installationKey();
+  const asked = await post('/v1/erasures', { tenantId: 'local', confirm: 'local' }, key);
+  expect(asked).toMatchObject({ status: 202, body: { scope: 'tenant', state: 'open' } });
+  installation.world.clock.jump(GRACE_MS);
+  await tick();
+  const done = await (await installation.get(`/v1/erasures/${String(asked.body.id)}`, key)).json();
+  expect(done).toMatchObject({ state: 'done', gone: { runs: 1, records: 1 } });
+  expect(stored()).not.toContain(SECRET);
+});
+
+function installationKey(): Promise<string> {
+  return installation.key('root', { tenantId: 'platform', roles: ['installation'] });
+}

@@ -1,0 +1,111 @@
+/** What every store of erasures promises. */
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Erasure, erasureId, tenantHash } from '../../../packages/cairn/src/core/retention/erasure.ts';
+import type { ErasureStore } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
+import type { Harness, Stores } from '../support/harness.ts';
+import { beginning, idempotencyRecord, T0 } from '../support/run-fixture.ts';
+
+const erasure = (name: string, changes: Partial<Erasure> = {}): Erasure => ({
+  id: erasureId('acme', name),
+  scope: 'tenant',
+  tenantHash: tenantHash('acme'),
+  tenantId: 'acme',
+  roots: ['run_1', 'run_2'],
+  state: 'open',
+  keptBy: { why: 'held', runId: 'run_1' },
+  gone: { runs: 1, documents: 2, effects: 3, records: 4, waits: 5, schedules: 6, published: 7 },
+  requestedAt: T0,
+  ...changes,
+});
+
+export function erasureStoreConformance(name: string, harness: Harness): void {
+  describe(name, () => {
+    let stores: Stores;
+    let store: ErasureStore;
+    beforeEach(async () => {
+      stores = await harness.make();
+      store = stores.erasures;
+    });
+    afterAll(() => harness.close());
+
+    test('keeps an erasure as it is, once, and replaces the version last seen as a whole', async () => {
+      const first = erasure('1');
+      expect(await store.read(first.id)).toBeUndefined();
+      expect(await store.create(first)).toEqual({ kind: 'created' });
+      expect(await store.create({ ...first, state: 'done' })).toEqual({ kind: 'exists' });
+      const found = await store.read(first.id);
+      expect(found?.erasure).toEqual(first);
+      const seen = found?.version ?? '';
+      const { tenantId: _, keptBy: __, ...rest } = first;
+      const done: Erasure = { ...rest, roots: [], state: 'done', finishedAt: T0 + 1 };
+      expect(await store.write(done, seen)).toEqual({ kind: 'written' });
+      expect(await store.write(first, seen)).toEqual({ kind: 'stale' });
+      expect((await store.read(first.id))?.erasure).toEqual(done);
+    });
+
+    test('finds those that are open, at most as many as asked for', async () => {
+      for (const one of ['1', '2', '3']) await store.create(erasure(one));
+      await store.create(erasure('4', { state: 'done' }));
+      const open = await store.open(10);
+      expect(open.map(({ erasure: { id } }) => id)).toEqual(
+        ['1', '2', '3'].map((one) => erasureId('acme', one)).sort(),
+      );
+      expect(await store.open(2)).toHaveLength(2);
+      const [one] = open;
+      expect(await store.write({ ...erasure('1'), id: one?.erasure.id ?? '' }, one?.version ?? '')).toEqual({
+        kind: 'written',
+      });
+    });
+
+    test('lists the runs of a tenant page after page, the newest first, marked ones too', async () => {
+      for (const [i, tenantId] of ['acme', 'acme', 'other', 'acme', 'acme'].entries()) {
+        const identity = { tenantId, rootRunId: `run_${i}` };
+        await stores.runs.start(beginning(`run_${i}`, { at: T0 + Math.min(i, 3), identity }));
+      }
+      const [member] = await stores.retention.lineage('run_1', 1);
+      await stores.retention.mark('run_1', member?.version ?? '', T0);
+      const asked = { tenantId: 'acme', until: T0 + 3, limit: 2 };
+      const first = await store.runsOf({ ...asked, after: undefined });
+      expect(first).toEqual([
+        { runId: 'run_4', rootRunId: 'run_4', createdAt: T0 + 3 },
+        { runId: 'run_3', rootRunId: 'run_3', createdAt: T0 + 3 },
+      ]);
+      const second = await store.runsOf({ ...asked, after: first.at(-1) });
+      expect(second.map(({ runId }) => runId)).toEqual(['run_1', 'run_0']);
+      expect(await store.runsOf({ ...asked, after: second.at(-1) })).toEqual([]);
+      expect(await store.runsOf({ ...asked, until: T0, after: undefined })).toHaveLength(1);
+    });
+
+    test('deletes records of a run or a tenant piece by piece, and no others', async () => {
+      const { idempotency } = stores;
+      for (let i = 0; i < 3; i += 1) await idempotency.create(idempotencyRecord(`k${i}`, { runId: 'run_1' }));
+      await idempotency.create(idempotencyRecord('k3', { runId: 'run_2' }));
+      await idempotency.create(idempotencyRecord('k4', { runId: 'run_3', tenantId: 'other' }));
+      expect(await store.deleteRecordsOfRun('run_1', 2)).toEqual({ deleted: 2, more: true });
+      expect(await store.deleteRecordsOfRun('run_1', 2)).toEqual({ deleted: 1, more: false });
+      expect(await store.deleteRecordsOfRun('run_1', 2)).toEqual({ deleted: 0, more: false });
+      expect(await store.deleteRecords('acme', 2)).toEqual({ deleted: 1, more: false });
+      expect(await idempotency.read('k3')).toBeUndefined();
+      expect(await idempotency.read('k4')).toBeDefined();
+    });
+
+    test('deletes what waits for events, and schedules, of one tenant', async () => {
+      for (const [tenantId, key] of [
+        ['acme', '1'],
+        ['acme', '2'],
+        ['other', '1'],
+      ] as const) {
+        const address = { tenantId, event: 'built', key };
+        await stores.rendezvous.write(
+          address,
+          { ...address, waiting: [], early: [], delivered: [] },
+          undefined,
+        );
+      }
+      expect(await store.deleteWaits('acme', 1)).toEqual({ deleted: 1, more: true });
+      expect(await store.deleteWaits('acme', 1)).toEqual({ deleted: 1, more: false });
+      expect(await stores.rendezvous.read({ tenantId: 'other', event: 'built', key: '1' })).toBeDefined();
+      expect(await store.deleteSchedules('acme', 1)).toEqual({ deleted: 0, more: false });
+    });
+  });
+}

@@ -1,0 +1,287 @@
+/** What somebody asks to be erased goes, whatever time it is to be kept, and leaves a record that names nobody. */
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { erasureId } from '../../../packages/cairn/src/core/retention/erasure.ts';
+import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { MemoryIdempotencyStore } from '../../../packages/cairn/src/memory/memory-idempotency-store.ts';
+import { MemoryRendezvousStore } from '../../../packages/cairn/src/memory/memory-rendezvous-store.ts';
+import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
+import {
+  type EraseDeps,
+  eraseRun,
+  eraseTenant,
+  readErasure,
+} from '../../../packages/cairn/src/operations/retention/erasure/request.ts';
+import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { idempotencyRecord } from '../../conformance/support/run-fixture.ts';
+import { intercept } from '../../support/intercept.ts';
+import { seededRandomness } from '../../support/world.ts';
+import { stored as schedule } from '../schedules/scene.ts';
+import { DAY, type Run, Shelf, WIDE } from './shelf.ts';
+
+/** The tenant of the shelf's runs, and what stands in their input. */
+const TENANT = 'acme';
+const PERSONAL = 'Überprüfung';
+const ADMIN = { tenantId: TENANT, actor: 'u.ada' };
+
+const named = (letter: string) => `run_${letter.repeat(25)}a`;
+const [A, B, CHILD, PARENT] = [named('a'), named('b'), named('c'), named('p')];
+const [RESUMED, OTHER, HELD, NEW] = [named('r'), named('o'), named('h'), named('n')];
+
+let shelf: Shelf;
+beforeEach(() => {
+  shelf = new Shelf();
+});
+
+function deps(): EraseDeps {
+  return {
+    ...shelf.deps(),
+    store: shelf.runs,
+    random: seededRandomness(1),
+    metrics: { answered() {}, transition() {} } as never,
+  } as EraseDeps;
+}
+
+const erase = (runId: string, own = deps()) => eraseRun(own, { ...ADMIN, runId });
+/** Ended a day ago: retention would keep it for 90 days. */
+const put = (run: Partial<Run> & { readonly runId: string }) => shelf.put({ at: shelf.now - DAY, ...run });
+
+async function ticks(): Promise<void> {
+  for (let i = 0; i < 4; i += 1) await shelf.tick();
+}
+
+/** All documents, as text. */
+function everything(): string {
+  const { runs, orphans, records, rendezvous, schedules, effects, payloads, memos, erasures, findings } =
+    shelf.db;
+  const maps = {
+    runs,
+    orphans,
+    records,
+    rendezvous,
+    schedules,
+    effects,
+    payloads,
+    memos,
+    erasures,
+    findings,
+  };
+  return JSON.stringify(
+    Object.entries(maps).map(([name, map]) => [name, [...(map as Map<string, unknown>)]]),
+  );
+}
+
+describe('a run that is erased', () => {
+  test('is hidden at once and gone after the time of grace, with all that lies under it and names it', async () => {
+    await put({ runId: A, steps: 3, effects: 2, hasMemo: true, hasPayload: true });
+    await put({ runId: B });
+    const records = new MemoryIdempotencyStore(shelf.db);
+    await records.create(idempotencyRecord('api:c.ci:1', { runId: A, tenantId: TENANT }));
+    await records.create(idempotencyRecord('api:c.ci:2', { runId: B, tenantId: TENANT }));
+    const asked = await erase(A);
+    expect(asked).toMatchObject({ state: 'open', roots: [A] });
+    expect(await shelf.runs.load(A, TENANT)).toBeUndefined();
+    await ticks();
+    const done = await readErasure(deps(), asked.id, TENANT);
+    expect(done).toMatchObject({ state: 'done', roots: [], gone: { runs: 1, effects: 2, records: 1 } });
+    // Journal, checkpoints, steps, a memo and a payload.
+    expect(done.gone.documents).toBeGreaterThan(10);
+    expect(everything().replaceAll(asked.id, '')).not.toContain(A);
+    expect(await shelf.runs.load(B, TENANT)).toBeDefined();
+    expect(await records.read('api:c.ci:2')).toBeDefined();
+  });
+
+  test('takes its lineage and its children with it', async () => {
+    await put({ runId: A, status: 'failed' });
+    await put({ runId: RESUMED, rootRunId: A });
+    await put({ runId: CHILD, parentRunId: RESUMED });
+    await put({ runId: OTHER });
+    const { events } = shelf.db.runs.get(RESUMED) ?? { events: [] };
+    // As its parent's journal says it.
+    const [first] = events;
+    if (!first) throw new Error('no journal');
+    const wait = { id: 'w', kind: 'child', child: { runId: CHILD, onParentEnd: 'cancel' } };
+    events.push({ ...first, seq: events.length + 1, type: 'wait_opened', data: { wait } } as never);
+    const asked = await erase(RESUMED);
+    expect([...asked.roots].sort()).toEqual([A, CHILD]);
+    await ticks();
+    expect([...shelf.db.runs.keys()]).toEqual([OTHER]);
+    expect((await readErasure(deps(), asked.id)).gone.runs).toBe(3);
+  });
+
+  test.each<[string, Partial<Run>, string]>([
+    ['has not ended', { status: 'running' }, 'live'],
+    ['is held', { isHeld: true }, 'held'],
+  ])('is refused if it %s, and nothing is written', async (_, run, why) => {
+    await put({ runId: A, ...run });
+    const before = everything();
+    await expect(erase(A)).rejects.toMatchObject({
+      code: 'RUN_INVALID_TRANSITION',
+      details: { why, runId: A },
+    });
+    expect(everything()).toBe(before);
+  });
+
+  test('is refused as the child of a run that stays, which is named', async () => {
+    await put({ runId: PARENT });
+    await put({ runId: CHILD, parentRunId: PARENT });
+    await expect(erase(CHILD)).rejects.toMatchObject({
+      details: { why: 'parent', relatedRunId: PARENT },
+    });
+  });
+
+  test('is refused to another tenant as one that is not there', async () => {
+    await put({ runId: A });
+    const foreign = eraseRun(deps(), { runId: A, tenantId: 'rival', actor: 'u.bob' });
+    await expect(foreign).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    const asked = await erase(A);
+    await expect(readErasure(deps(), asked.id, 'rival')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('asked for again is the same erasure, before and after it is done', async () => {
+    await put({ runId: A });
+    const first = await erase(A);
+    expect((await erase(A)).id).toBe(first.id);
+    await ticks();
+    expect(await erase(A)).toMatchObject({ id: first.id, state: 'done' });
+    expect(shelf.db.erasures.size).toBe(1);
+  });
+
+  test('wherever the process dies: the next ticks finish, and delete nothing else', async () => {
+    let survived = 0;
+    for (let dies = 1; ; dies += 1) {
+      shelf = new Shelf();
+      await put({ runId: A, effects: 2, hasMemo: true, hasPayload: true });
+      await put({ runId: B, effects: 1 });
+      let calls = 0;
+      const mortal = <T extends object>(port: T): T =>
+        intercept(port, (_, proceed) => {
+          calls += 1;
+          if (calls > dies) throw new Error('dead');
+          return proceed();
+        });
+      const own = { ...deps(), retention: mortal(shelf.store), erasures: mortal(shelf.erasures) };
+      await erase(A, own).catch(() => undefined);
+      shelf.now += GRACE_MS;
+      await shelf
+        .tick(WIDE, { ...shelf.deps(mortal(shelf.store)), erasures: mortal(shelf.erasures) })
+        .catch(() => undefined);
+      const hasRecord = shelf.db.erasures.size > 0;
+      await ticks();
+      expect(shelf.db.runs.has(B)).toBe(true);
+      if (hasRecord) {
+        survived += 1;
+        expect(everything()).not.toContain(A);
+        expect([...shelf.db.erasures.values()][0]?.erasure.state).toBe('done');
+      }
+      if (calls <= dies) break;
+      expect(dies).toBeLessThan(200);
+    }
+    expect(survived).toBeGreaterThan(15);
+  });
+
+  test('goes on in the next tick where one has deleted as much as it may', async () => {
+    await put({ runId: A, steps: 40 });
+    const asked = await erase(A);
+    shelf.now += GRACE_MS;
+    let tickings = 0;
+    const small = { ...WIDE, documents: 20 };
+    while ((await readErasure(deps(), asked.id)).state === 'open' && tickings < 50) {
+      await shelf.tick(small);
+      tickings += 1;
+    }
+    expect(tickings).toBeGreaterThan(2);
+    expect(shelf.db.runs.size).toBe(0);
+  });
+
+  test('leaves a record that holds no personal data', async () => {
+    await put({ runId: A });
+    expect(everything()).toContain(PERSONAL);
+    await erase(A);
+    await ticks();
+    const text = everything();
+    for (const personal of [PERSONAL, ADMIN.actor, TENANT]) expect(text).not.toContain(personal);
+  });
+
+  test('waits for the store, and stands if its answer is lost', async () => {
+    await put({ runId: A });
+    let isLost = false;
+    const erasures = intercept(shelf.erasures, async ({ method }, proceed) => {
+      const answer = await proceed();
+      if (method !== 'create' || isLost) return answer;
+      isLost = true;
+      throw new OutcomeUnknown('creation of an erasure', new Error('lost'));
+    });
+    const clock = {
+      now: () => shelf.now,
+      timer: (_: number, fire: () => void) => {
+        queueMicrotask(fire);
+        return () => {};
+      },
+    };
+    const asked = await erase(A, { ...deps(), clock, erasures });
+    expect(asked.roots).toEqual([A]);
+    expect(isLost).toBe(true);
+  });
+});
+
+describe('a tenant that is erased', () => {
+  test('loses its runs, schedules, records and events, but for runs that were started since', async () => {
+    await put({ runId: A, effects: 1 });
+    await put({ runId: PARENT });
+    await put({ runId: CHILD, parentRunId: PARENT });
+    const records = new MemoryIdempotencyStore(shelf.db);
+    await records.create(idempotencyRecord('api:c.ci:1', { tenantId: TENANT }));
+    await records.create(idempotencyRecord('api:c.ci:2', { tenantId: 'rival' }));
+    const schedules = new MemoryScheduleStore(shelf.db);
+    await schedules.create(schedule({ id: 'sch_1', tenantId: TENANT }));
+    await schedules.create(schedule({ id: 'sch_2', tenantId: 'rival' }));
+    const rendezvous = new MemoryRendezvousStore(shelf.db);
+    const address = { tenantId: TENANT, event: 'built', key: PERSONAL };
+    await rendezvous.write(address, { ...address, waiting: [], early: [], delivered: [] }, undefined);
+    const asked = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
+    expect(asked.id).toBe(erasureId(TENANT));
+    shelf.now += 1;
+    await shelf.put({ runId: NEW, at: shelf.now });
+    await ticks();
+    const done = await readErasure(deps(), asked.id);
+    expect(done).toMatchObject({
+      state: 'done',
+      gone: { runs: 3, effects: 1, records: 1, waits: 1, schedules: 1 },
+    });
+    expect(done.tenantId).toBeUndefined();
+    expect([...shelf.db.runs.keys()]).toEqual([NEW]);
+    expect([...shelf.db.schedules.keys()]).toEqual(['sch_2']);
+    expect([...shelf.db.records.keys()]).toEqual(['api:c.ci:2']);
+    expect(shelf.db.rendezvous.size).toBe(0);
+  });
+
+  test('waits for what is alive or held, says what keeps it, and goes on by itself', async () => {
+    await put({ runId: HELD, isHeld: true });
+    await put({ runId: A });
+    const { id } = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
+    await ticks();
+    expect(await readErasure(deps(), id)).toMatchObject({
+      state: 'open',
+      keptBy: { why: 'held', runId: HELD },
+      gone: { runs: 1 },
+    });
+    const held = shelf.db.runs.get(HELD);
+    await shelf.store.hold(HELD, held?.version ?? '', undefined);
+    await ticks();
+    expect(await readErasure(deps(), id)).toMatchObject({ state: 'done', gone: { runs: 2 } });
+  });
+
+  test('is erased anew if it is asked for again after it was done', async () => {
+    await put({ runId: A });
+    const { id } = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
+    await ticks();
+    shelf.now += DAY;
+    await put({ runId: B });
+    expect(await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' })).toMatchObject({
+      id,
+      state: 'open',
+    });
+    await ticks();
+    expect(shelf.db.runs.size).toBe(0);
+  });
+});
