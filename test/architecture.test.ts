@@ -275,4 +275,18 @@ describe('each rule finds what breaks it', () => {
       undeclared(['@a/b/sub', 'node:fs', './x.ts', 'hono/tiny'], { dependencies: { hono: '1.0.0' } }),
     ).toEqual(['@a/b']);
   });
+
+  test.each([
+    ['^1.0.0', true],
+    ['^1.2.3', true],
+    ['^0.9.0', false],
+    ['^13.6.0 || ^1.2.0', true],
+    ['^1.2.4', false],
+    ['^2.0.0', false],
+    ['>=1.0.0', false],
+    ['1.2.3', false],
+  ])('packages: the peer %s is a range with what is tested, 1.2.3: %s', (range, isRange) => {
+    const problems = untestedPeers({ dependencies: { a: '1.2.3' } }, { peerDependencies: { a: range } });
+    expect(problems).toHaveLength(isRange ? 0 : 1);
+  });
 });

@@ -268,6 +268,12 @@ describe('is refused, and leaves nothing behind,', () => {
       'NAME_TAKEN',
     ],
     [
+      'where an instance of a kit has the name',
+      { 'firebase.json': '{"functions": [{"kit": "calls", "source": "a", "instances": {"cairn": "b"}}]}' },
+      [],
+      'NAME_TAKEN',
+    ],
+    [
       'where the database is taken',
       { 'firebase.json': '{"firestore": {"database": "cairn"}}' },
       [],

@@ -58,7 +58,11 @@ export function templatesOf(options: TemplateOptions): Template[] {
 function manifestOf({ name, language, node, installed }: TemplateOptions): string {
   const { version, dependencies, tarball } = installed;
   const pinned = Object.fromEntries(
-    ['firebase-admin', 'firebase-functions', 'zod'].map((one) => [one, dependencies[one] ?? '*']),
+    // Of several majors the newest, which the packages are tested with.
+    ['firebase-admin', 'firebase-functions', 'zod'].map((one) => [
+      one,
+      dependencies[one]?.split(' || ').at(-1) ?? '*',
+    ]),
   );
   const isTypescript = language === 'ts';
   return json({
