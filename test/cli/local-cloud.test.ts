@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudTasksClient } from '@google-cloud/tasks';
@@ -70,8 +70,8 @@ test("the command line finds the cloud of a directory, and its key is nobody els
 });
 
 test('a run that is watched shows that its worker died and that it came back, and the watch outlives the whole cloud', async () => {
-  // Long enough for the watch to show the claim on a machine that has much else to do.
-  const input = JSON.stringify({ ms: 2_500, notes: join(folder, 'notes') });
+  const release = join(folder, 'release');
+  const input = JSON.stringify({ ms: 0, until: release, notes: join(folder, 'notes') });
   const started = await said('runs', 'start', 'slow', '--input', input);
   const id = started.out.trim();
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(/^run_\w{26}\n$/) });
@@ -86,6 +86,7 @@ test('a run that is watched shows that its worker died and that it came back, an
   cloud.process.kill('SIGKILL');
   await cloud.ended;
   await eventually('the watch to notice', () => watching.err().includes('(cut: ') || undefined);
+  writeFileSync(release, '');
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
     functionsModule,
@@ -93,7 +94,7 @@ test('a run that is watched shows that its worker died and that it came back, an
   });
 
   // The lease of the drive that died runs out.
-  await control(cloud.ready, 'POST', '/clock/advance', { ms: 61_000 });
+  await control(cloud.ready, 'POST', '/clock/advance', { ms: 95_000 });
 
   expect(await watching.ended).toBe(0);
   expect(watching.out()).toMatch(
