@@ -25,6 +25,8 @@ export interface EngineSettings {
   readonly concurrentSteps: number;
   /** Timeout of a step that declares none. */
   readonly stepTimeoutMs: number;
+  /** Whether the log shows what bodies throw. It may name people, and no erasure reaches a log; the journal has it. */
+  readonly logsThrown: boolean;
 }
 
 export const PRODUCTION_SETTINGS: EngineSettings = {
@@ -38,6 +40,7 @@ export const PRODUCTION_SETTINGS: EngineSettings = {
   patienceMs: 60_000,
   concurrentSteps: 64,
   stepTimeoutMs: 60_000,
+  logsThrown: false,
 };
 
 /** Longest timeout of a step whose workflow has no functions of its own. */
@@ -53,6 +56,7 @@ export const LOCAL_SETTINGS: EngineSettings = {
   ...PRODUCTION_SETTINGS,
   heartbeatMs: 1_500,
   pollMs: 2_000,
+  logsThrown: true,
 };
 
 /**

@@ -39,7 +39,7 @@ export async function suspendRun(
   const decide = (state: RunState) => suspendDrafts(state, actor, reason);
   const appended = await appendFromOutside(deps, { runId, tenantId, decide });
   const { state, events } = appended;
-  if (events.length > 0) deps.log.warn('run_suspended', { ...ofRun(state), by: actor, reason });
+  if (events.length > 0) deps.log.warn('run_suspended', { ...ofRun(state), by: actor });
   await driveAfter(deps, appended);
   const { suspension, lease } = state;
   if (!suspension) throw new Error(`run ${runId} is suspended and not suspended`);
@@ -75,7 +75,7 @@ export async function continueRun(
   const decide = (state: RunState) => continueDrafts(state, actor, reason);
   const appended = await appendFromOutside(deps, { runId, tenantId, decide });
   const { state, events } = appended;
-  if (events.length > 0) deps.log.info('run_continued', { ...ofRun(state), by: actor, reason });
+  if (events.length > 0) deps.log.info('run_continued', { ...ofRun(state), by: actor });
   await goOn(deps, appended);
   return { runId, status: state.status };
 }

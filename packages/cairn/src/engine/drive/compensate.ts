@@ -88,7 +88,9 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
       now,
       error: cause,
     });
-    deps.log.warn('compensation_failed', { ...about, attempt, message: error.message, next: next.kind });
+    const thrown = deps.settings.logsThrown ? { message: error.message } : {};
+    const { code } = error;
+    deps.log.warn('compensation_failed', { ...about, attempt, code, ...thrown, next: next.kind });
     if (next.kind === 'give_up') return giveUp(journal, ref, { error, settled });
     if (settled.length > 0) await journal.append(() => settled);
     // The other compensations wait for this one, and they for nobody: short pauses only.

@@ -6,6 +6,7 @@ import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { type DeliverDeps, deliver, type Refusal } from '../../engine/rendezvous/deliver.ts';
 import { MAX_EVENT_BYTES } from '../../engine/rendezvous/limits.ts';
+import { rendezvousId } from '../../ports/rendezvous-store.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
 
@@ -63,7 +64,9 @@ export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Pro
       ...optional('actor', actor),
     });
     const delivered = outcome.kind === 'delivered' ? outcome.takenIn : [];
-    deps.log.info('event_delivered', { ...address, eventId, outcome: outcome.kind, runs: delivered.length });
+    // A key may name a person; the document is the one of `gwi_waits`.
+    const where = { tenantId, event, document: rendezvousId(address) };
+    deps.log.info('event_delivered', { ...where, eventId, outcome: outcome.kind, runs: delivered.length });
     return {
       eventId,
       delivered,

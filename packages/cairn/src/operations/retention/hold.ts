@@ -51,7 +51,7 @@ async function settle(
     const { kind } = await sendUntilKnown(deps, () => deps.retention.hold(runId, seen, wanted.hold));
     if (kind === 'stale') continue;
     const what = wanted.hold ? 'legal_hold_set' : 'legal_hold_released';
-    deps.log.warn(what, { runId, tenantId, by: actor, reason: wanted.hold?.reason });
+    deps.log.warn(what, { runId, tenantId, by: actor });
     return wanted.hold;
   }
   throw new CairnError('UNAVAILABLE', 'the run is written too often to be held at this moment');

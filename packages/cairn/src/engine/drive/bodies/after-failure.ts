@@ -18,7 +18,7 @@ export interface FailedAttempt {
 }
 
 export function afterFailure(
-  { random, log }: EngineDeps,
+  { random, log, settings }: EngineDeps,
   { runId, step, execution, now }: FailedAttempt,
   { cause, error, polled }: Extract<AttemptResult, { kind: 'failed' }>,
 ): RetryDecision {
@@ -43,7 +43,8 @@ export function afterFailure(
     log.debug('step_polled', { runId, stepId: step.id, attempt, message, again: next.at });
     return next;
   }
-  log.warn('step_attempt_failed', { runId, stepId: step.id, attempt, code, message, next: next.kind });
+  const thrown = settings.logsThrown ? { message } : {};
+  log.warn('step_attempt_failed', { runId, stepId: step.id, attempt, code, ...thrown, next: next.kind });
   return next;
 }
 
