@@ -38,12 +38,14 @@ withFirebaseTools('npm run deploy of this repository, without a terminal', () =>
 
   test('a new project is refused before anything is changed, with what would make it ready', async () => {
     google.apis = google.apis.filter((api) => api !== 'iam.googleapis.com');
+    deployment.write('functions/.env.new-project', 'RUN_EVENTS_TOPIC=run-events\n');
     const { code, said } = await deployment.deploy(...PROJECT);
     expect([code, said]).toEqual([1, expect.stringContaining('Nothing was deployed.')]);
     expect(said).toContain('gcloud services enable iam.googleapis.com --project new-project');
     expect(said).toContain(
       `--member=serviceAccount:${defaultAccount(google)} --role=roles/cloudbuild.builds.builder`,
     );
+    expect(said).toContain('gcloud pubsub topics create run-events --project new-project');
     expect(said).toContain('--set-up');
     expect([google.functions, google.databases, google.secrets]).toEqual([{}, {}, {}]);
   });
@@ -54,6 +56,7 @@ withFirebaseTools('npm run deploy of this repository, without a terminal', () =>
     expect(google.databases['projects/new-project/databases/(default)']).toMatchObject({
       locationId: 'us-central1',
     });
+    expect(google.topics).toHaveProperty('projects/new-project/topics/run-events');
     expect(google.secrets.GITHUB_TOKEN?.versions).toEqual(['none']);
     for (const name of ['GITHUB_WEBHOOK_SECRET', 'SLACK_SIGNING_SECRET'])
       expect(google.secrets[name]?.versions).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);

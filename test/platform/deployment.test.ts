@@ -225,6 +225,10 @@ interface Declared {
   readonly type?: string;
 }
 
+test('run events are off until somebody names a topic, for no deployment makes it', () => {
+  expect(values.get('RUN_EVENTS_TOPIC')).toBe('');
+});
+
 test('what is secret is declared as a secret, and has no value on file', () => {
   const manifest = (globalThis as unknown as Record<symbol, { params: Declared[] }>)[
     Symbol.for('firebase-functions:manifest')

@@ -69,6 +69,8 @@ export class Deployment {
         NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${PRELOAD}`,
         PRETENDED_GOOGLE: this.#server.url,
         NO_UPDATE_NOTIFIER: '1',
+        // It asks npm for the newest SDK, and waits ten seconds for an answer.
+        npm_config_offline: 'true',
         FUNCTIONS_DISCOVERY_TIMEOUT: '120',
         FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
       },
