@@ -87,8 +87,9 @@ describe('a change', () => {
 
   test('waits as long as it is told, within reason', async () => {
     const { world } = server(busy(202, '3'), problem(429, 'RATE_LIMITED'), busy(202, '900'), cancelled);
-    await saying(CANCEL, world);
-    expect(world.pauses).toEqual([3_000, 1_000, 5_000]);
+    const { code, err } = await saying(CANCEL, world);
+    expect(world.pauses).toEqual([3_000, 1_000]);
+    expect([code, err]).toEqual([4, expect.stringContaining('--key cli-token1')]);
   });
 
   test('whose outcome stays unknown says so; one that was refused does not', async () => {

@@ -16,7 +16,7 @@ import type {
   Question,
 } from 'cairn/api/calls';
 import { type Followed, type Following, followRun } from './follow.ts';
-import { problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
+import { isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
 import { offsetMs } from './server-clock.ts';
 import { targetOf } from './target.ts';
 import { type Machine, type Reply, THIS_MACHINE } from './transport.ts';
@@ -61,7 +61,7 @@ export interface Listed<Item> {
 
 /** Sendings of one request; what is not done by then will hardly be done in the next second. */
 const ATTEMPTS = 4;
-/** Between them where the answer does not say, and the most it can say: somebody waits. */
+/** Between them where the answer does not say, and the most that it may say: somebody waits. */
 const PAUSE_MS = 500;
 const MOST_PAUSE_MS = 5_000;
 /** The API answers within 60 s, whatever it does. */
@@ -99,7 +99,7 @@ export class CairnClient {
     path: P,
     question: Question<P> = {} as Question<P>,
   ): Promise<AnswerOf<'GET', P>> {
-    const { text } = await this.#send({ method: 'GET', target: targetOf(path, question) });
+    const { text } = await this.send({ method: 'GET', target: targetOf(path, question) });
     return read<AnswerOf<'GET', P>>(text);
   }
 
@@ -148,7 +148,7 @@ export class CairnClient {
   ): Promise<AnswerOf<M, P>> {
     const key = change.idempotencyKey ?? this.machine.newKey();
     const body = JSON.stringify(change.body ?? {});
-    const { text } = await this.#send({ method, target: targetOf(path, change), body, key });
+    const { text } = await this.send({ method, target: targetOf(path, change), body, key });
     return read<AnswerOf<M, P>>(text);
   }
 
@@ -162,7 +162,7 @@ export class CairnClient {
   }
 
   /** One sending, whatever the answer. @throws Unreachable */
-  async exchange({ method, target, body, key }: Request): Promise<Exchange> {
+  async exchange({ method, target, body, key, signal }: Request): Promise<Exchange> {
     const { fetch, now } = this.machine;
     const asked = await this.headers({
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -174,7 +174,7 @@ export class CairnClient {
         method,
         headers: asked,
         redirect: 'manual',
-        signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.signal]),
+        signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#ends(signal)]),
         ...(body === undefined ? {} : { body }),
       });
       const text = await answer.text();
@@ -197,18 +197,30 @@ export class CairnClient {
     };
   }
 
-  /** Sends the same until there is an answer that says something; safe, since a change carries its key. */
-  async #send(request: Request): Promise<Exchange> {
+  /**
+   * Sends the same until there is an answer that says something; safe, since a change carries its key. Whoever is told to stay away
+   * for longer than a few seconds hears of it at once.
+   *
+   * @returns a success
+   * @throws Refusal, Unreachable
+   */
+  async send(request: Request, attempts: number = this.#attempts): Promise<Exchange> {
+    const signal = this.#ends(request.signal);
     for (let attempt = 1; ; attempt += 1) {
-      const isLast = attempt === this.#attempts || this.signal.aborted;
+      const isLast = attempt === attempts || signal.aborted;
       const outcome = await this.exchange(request).catch((error: unknown) => {
-        if (isLast || this.signal.aborted || !(error instanceof Unreachable)) throw error;
+        if (isLast || signal.aborted || !(error instanceof Unreachable)) throw error;
         return undefined;
       });
-      const again = outcome === undefined || isPassing(outcome);
+      const pauseMs = pauseOf(outcome, attempt);
+      const again = outcome === undefined || (mayPass(outcome) && pauseMs <= MOST_PAUSE_MS);
       if (outcome !== undefined && (!again || isLast)) return settled(outcome, request.key);
-      await this.machine.sleep(pauseOf(outcome, attempt), this.signal);
+      await this.machine.sleep(pauseMs, signal);
     }
+  }
+
+  #ends(signal: AbortSignal | undefined): AbortSignal {
+    return signal ? AbortSignal.any([signal, this.signal]) : this.signal;
   }
 }
 
@@ -220,24 +232,24 @@ export interface Request {
   readonly body?: string;
   /** The idempotency key. */
   readonly key?: string;
+  /** Ends this request alone. */
+  readonly signal?: AbortSignal;
 }
 
-/** Under way elsewhere, too many at once, or not at the moment. */
-function isPassing({ status }: Exchange): boolean {
-  return status === 202 || status === 429 || status === 503;
+function mayPass({ status, text }: Exchange): boolean {
+  return (status === 202 || status >= 400) && isPassing(problemOf(status, text));
 }
 
 function settled(outcome: Exchange, key: string | undefined): Exchange {
   const { status, text } = outcome;
-  if (status === 202) throw new Unreachable('the same request is under way elsewhere', key);
+  if (status === 202) throw new Unreachable('the same request is under way elsewhere', key, undefined, 202);
   if (status >= 200 && status < 300) return outcome;
   throw new Refusal(problemOf(status, text), key);
 }
 
 function pauseOf(outcome: Exchange | undefined, attempt: number): number {
   const said = Number(outcome?.headers.get('retry-after') ?? Number.NaN) * 1_000;
-  const pause = Number.isFinite(said) && said > 0 ? said : PAUSE_MS * 2 ** (attempt - 1);
-  return Math.min(pause, MOST_PAUSE_MS);
+  return Number.isFinite(said) && said > 0 ? said : Math.min(PAUSE_MS * 2 ** (attempt - 1), MOST_PAUSE_MS);
 }
 
 function read<T>(text: string): T {

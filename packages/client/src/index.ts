@@ -1,7 +1,15 @@
 /** `@cairn/client`: what users of the API call. */
 export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
 export type { Followed, RunEvent } from './follow.ts';
-export { isUncertain, type Problem, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
+export {
+  isPassing,
+  isUncertain,
+  type Problem,
+  problemOf,
+  Refusal,
+  reasonOf,
+  Unreachable,
+} from './problem.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
 export { framesOf } from './server-sent-events.ts';
 export { targetOf } from './target.ts';

@@ -26,14 +26,22 @@ export class Refusal extends Error {
   }
 }
 
+/** Nobody answered. */
+const NOBODY = 0;
+/** The same request is under way elsewhere. */
+const UNDER_WAY = 202;
+
 /** No answer that says what became of the request. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
   readonly key: string | undefined;
+  /** 202: the same request is under way elsewhere. */
+  readonly status: typeof NOBODY | typeof UNDER_WAY;
 
-  constructor(message: string, key: string | undefined, cause?: unknown) {
+  constructor(message: string, key: string | undefined, cause?: unknown, status: 0 | 202 = NOBODY) {
     super(message, cause === undefined ? undefined : { cause });
     this.key = key;
+    this.status = status;
   }
 }
 
@@ -51,6 +59,12 @@ export function problemOf(status: number, text: string): Problem {
     ...(text.trim() === '' ? {} : { detail: text.slice(0, TEXT_CHARS) }),
     help: 'Check the address: it is that of the site, without a path.',
   };
+}
+
+/** Whether the same request may be answered in a while: under way elsewhere, too many at once, or not at the moment. */
+export function isPassing({ status, code }: Pick<Problem, 'status' | 'code'>): boolean {
+  if (code === 'DATA_DAMAGED') return false;
+  return status === NOBODY || status === UNDER_WAY || status === 429 || status >= 500;
 }
 
 /** Whether the request may have been done all the same, so that only a repetition with its key tells. */

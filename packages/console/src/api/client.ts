@@ -1,10 +1,10 @@
 /**
- * One conversation with the API, as somebody. Owns the credential on every request, the idempotency key on every change,
- * and that a change nobody answered is sent again, the same.
+ * One conversation with the API, as somebody. Owns what is learned of the way to the API from every request; what is sent and how
+ * often is that of `@cairn/client`.
  *
  * Must not: keep the credential anywhere, or send it to another address than this page's own.
  */
-import { targetOf as filledTarget } from '@cairn/client';
+import { CairnClient, targetOf as filledTarget, type Request, problemOf as readProblem } from '@cairn/client';
 import type {
   Answer,
   AnswerOf,
@@ -17,7 +17,7 @@ import type {
 } from 'cairn/api/calls';
 import { deviceNow } from './device-clock.ts';
 import { Passage } from './passage.ts';
-import { ApiError, isPassing, type Problem, problemOf, unreachable } from './problem.ts';
+import { ApiError, problemOf, shownError, unreachable } from './problem.ts';
 import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, ChangingMethod, ItemOf, PagedPath, PathWith };
@@ -32,18 +32,11 @@ export interface Sending {
   readonly body?: unknown;
 }
 
-/** Sendings of one change, with a pause between them that doubles. */
-const ATTEMPTS = 4;
-const PAUSE_MS = 400;
-const MOST_PAUSE_MS = 5_000;
-/** The API answers within 60 s, whatever it does. */
-const TIMEOUT_MS = 65_000;
-
 export class Api {
   /** What streams have found of the way to the API. */
   readonly passage = new Passage();
   readonly reach = new Reach();
-  readonly #credential: () => Promise<string>;
+  readonly #client: CairnClient;
   readonly #onRefused: () => void;
 
   /**
@@ -51,94 +44,73 @@ export class Api {
    * @param onRefused told when the credential is not, or no longer, accepted
    */
   constructor(credential: () => Promise<string>, onRefused: () => void) {
-    this.#credential = credential;
     this.#onRefused = onRefused;
+    const fetch = (target: string, init: RequestInit) => this.#ask(target, init);
+    // Addresses are below this page's own.
+    this.#client = new CairnClient({ url: '', credential, name: 'ui', now: deviceNow, fetch });
   }
 
-  /** @throws ApiError */
-  async get<P extends PathWith<'GET'>>(
+  /** Sent once: what shows the answer asks again. @throws ApiError */
+  get<P extends PathWith<'GET'>>(
     path: P,
-    question: Question<P> & { readonly signal?: AbortSignal } = {},
+    { signal, ...question }: Question<P> & { readonly signal?: AbortSignal } = {},
   ): Promise<AnswerOf<'GET', P>> {
-    const answer = await this.#send({ method: 'GET', target: targetOf(path, question) }, question.signal);
-    return (await answer.json()) as AnswerOf<'GET', P>;
+    const target = targetOf(path, question);
+    return this.#answer({ method: 'GET', target, ...(signal && { signal }) }, 1);
   }
 
   /** Asks something that changes nothing by POST, or changes it. @throws ApiError */
-  async change<M extends ChangingMethod, P extends PathWith<M>>(
-    sending: Planned<M, P>,
+  change<M extends ChangingMethod, P extends PathWith<M>>(
+    { method, target, body }: Planned<M, P>,
     key: string,
   ): Promise<AnswerOf<M, P>> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const answer = await this.#send(sending, undefined, key);
-        if (answer.status !== 202) return (await answer.json()) as AnswerOf<M, P>;
-        throw new ApiError(problemOf(202, await answer.text()));
-      } catch (error) {
-        if (attempt === ATTEMPTS || !isPassing(error)) throw error;
-        const pauseMs = Math.min(PAUSE_MS * 2 ** (attempt - 1), MOST_PAUSE_MS);
-        const wantedMs = error instanceof ApiError ? (error.problem.retryAfterMs ?? 0) : 0;
-        // Asked to stay away for longer, this is not the place to wait: who asked is told, and may.
-        if (wantedMs > MOST_PAUSE_MS) throw error;
-        await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, wantedMs)));
-      }
-    }
+    return this.#answer({ method, target, body: JSON.stringify(body ?? {}), key });
   }
 
   /** An answer that is read piece by piece. @throws ApiError unless it is a success */
-  stream(target: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {
-    return this.#ask({ method: 'GET', target }, { accept: 'text/event-stream', ...headers }, signal);
-  }
-
-  #send(sending: Sending, signal?: AbortSignal, key?: string): Promise<Response> {
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
-    const headers = { accept: 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) };
-    return this.#ask(sending, headers, signal ? AbortSignal.any([signal, timeout]) : timeout);
-  }
-
-  async #ask(
-    { method, target, body }: Sending,
+  async stream(
+    target: string,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Response> {
-    const authorization = `Bearer ${await this.#credential()}`;
-    const hasBody = method !== 'GET';
+    const all = await this.#client.headers({ ...headers, accept: 'text/event-stream' });
+    const answer = await this.#ask(target, { headers: all, signal }).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : unreachable(error);
+    });
+    if (answer.ok) return answer;
+    throw new ApiError(problemOf(answer.status, await answer.text()));
+  }
+
+  async #answer<T>(request: Request, attempts?: number): Promise<T> {
+    try {
+      const { text } = await this.#client.send(request, attempts);
+      return JSON.parse(text) as T;
+    } catch (error) {
+      if (request.signal?.aborted) throw request.signal.reason;
+      throw shownError(error);
+    }
+  }
+
+  async #ask(target: string, init: RequestInit): Promise<Response> {
     const askedAt = deviceNow();
     let answer: Response;
     try {
-      answer = await fetch(target, {
-        method,
-        headers: {
-          ...headers,
-          authorization,
-          'x-cairn-client': 'ui',
-          ...(hasBody ? { 'content-type': 'application/json' } : {}),
-        },
-        signal,
-        redirect: 'error',
-        ...(hasBody ? { body: JSON.stringify(body ?? {}) } : {}),
-      });
+      answer = await fetch(target, { ...init, redirect: 'error' });
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      this.reach.lost(askedAt);
-      throw unreachable(error);
+      if (!init.signal?.aborted) this.reach.lost(askedAt);
+      throw error;
     }
-    const hear = () => this.reach.heard(answer.headers.get('date'), askedAt, deviceNow());
-    if (answer.ok) {
-      hear();
-      return answer;
-    }
-    const problem = problemOf(answer.status, await answer.text());
-    if (isOfApi(problem)) hear();
+    const isHeard = answer.ok || isOfApi(answer.status, await answer.clone().text());
+    if (isHeard) this.reach.heard(answer.headers.get('date'), askedAt, deviceNow());
     else this.reach.lost(askedAt);
     if (answer.status === 401) this.#onRefused();
-    throw new ApiError(problem);
+    return answer;
   }
 }
 
 /** Whoever stands before the API and cannot reach it answers in its place, and in other words. */
-function isOfApi({ status, code }: Problem): boolean {
-  return status < 500 || code !== `HTTP_${status}`;
+function isOfApi(status: number, text: string): boolean {
+  return status < 500 || readProblem(status, text).code !== `HTTP_${status}`;
 }
 
 /** A change of one route, typed by it; made by {@link planned}. */

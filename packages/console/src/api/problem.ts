@@ -1,4 +1,5 @@
 /** What goes wrong when the API is asked, as the API says it (`application/problem+json`) or as the browser does. */
+import { isPassing as isPassingProblem, Refusal, problemOf as readProblem, Unreachable } from '@cairn/client';
 
 export interface Problem {
   readonly status: number;
@@ -25,22 +26,14 @@ export class ApiError extends Error {
 
 /** Read from an answer that is no success. What is no problem document is told by its status. */
 export function problemOf(status: number, text: string): Problem {
-  const said = parsed(text);
-  const word = (name: string) => (typeof said[name] === 'string' ? said[name] : undefined);
-  return {
-    status,
-    code: word('code') ?? `HTTP_${status}`,
-    title: word('title') ?? `The API answered ${status}`,
-    detail: word('detail') ?? '',
-    help: word('help'),
-    field: word('field'),
-    retryAfterMs: retryAfterMs(said.details),
-  };
+  return shownOf(readProblem(status, text));
 }
 
-function retryAfterMs(details: unknown): number | undefined {
-  if (typeof details !== 'object' || details === null || !('retryAfterSeconds' in details)) return undefined;
-  const { retryAfterSeconds: seconds } = details;
+function shownOf({ detail = '', details, ...problem }: Refusal['problem']): Problem {
+  return { ...problem, detail, retryAfterMs: retryAfterMs(details?.retryAfterSeconds) };
+}
+
+function retryAfterMs(seconds: unknown): number | undefined {
   return typeof seconds === 'number' && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
@@ -55,19 +48,22 @@ export function unreachable(error: unknown): ApiError {
   });
 }
 
-/** Whether the same question may be answered in a while. */
-export function isPassing(error: unknown): boolean {
-  if (!(error instanceof ApiError)) return false;
-  const { status, code } = error.problem;
-  if (code === 'DATA_DAMAGED') return false;
-  return status === 0 || status === 202 || status === 429 || status >= 500;
+const UNDER_WAY = new ApiError({
+  status: 202,
+  code: 'REQUEST_IN_FLIGHT',
+  title: 'The same request is under way elsewhere',
+  detail: 'Nobody knows yet what becomes of it.',
+  help: 'Send it again in a while.',
+});
+
+/** What the client threw, as pages show it; other errors as they are. */
+export function shownError(error: unknown): unknown {
+  if (error instanceof Refusal) return new ApiError(shownOf(error.problem));
+  if (!(error instanceof Unreachable)) return error;
+  return error.status === 202 ? UNDER_WAY : unreachable(error.cause ?? error);
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
+/** Whether the same question may be answered in a while. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ApiError && isPassingProblem(error.problem);
 }
