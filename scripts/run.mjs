@@ -42,6 +42,7 @@ const commands = {
   bench: [[...quiet, join(root, 'bench/main.ts')]],
   'bench:console': [buildConsole, [...quiet, join(root, 'bench/console/main.ts')]],
   'bench:scan': [[...quiet, join(root, 'bench/scan/main.ts')]],
+  simulate: [[...quiet, join(root, 'bench/simulate/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
   soak: [[join(root, 'scripts/soak.mjs')]],
   crowds: [[...quiet, join(root, 'test/programs/crowds/main.ts')]],

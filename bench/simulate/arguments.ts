@@ -1,0 +1,199 @@
+/** The flags of `npm run simulate`. Pure: reads a list of words, prints and exits nothing. */
+import { parseArgs } from 'node:util';
+import { UsageError } from '../arguments.ts';
+import { LOCATIONS, type Location, type Plan, ROUTINGS, type Routing } from './core/plan.ts';
+import { LIMITS } from './limits.ts';
+import type { Recorded } from './traffic/record.ts';
+
+export interface SimulateArguments {
+  readonly help: boolean;
+  readonly json: boolean;
+  /** Print the tables of the documents instead. */
+  readonly tables: boolean;
+  readonly traffic: Recorded;
+  readonly plan: Plan;
+}
+
+/** The two indexes that docs/scale.md says an installation can do without. */
+export const DROPPABLE = ['gwi_runs: status, lastHeartbeatAt', 'gwi_idempotency: status, expiresAt'] as const;
+
+export const USAGE = `npm run simulate -- [options]
+
+The load
+  --rate N              starts a second (default 100)
+  --steps N             steps of a run (default 10)
+  --body TIME           how long the body of each step takes: 0, 250ms, 15s, 2m (default 0)
+  --parallel            all steps at once; otherwise one after the other
+  --tenants N           tenants that the starts come from (default 20)
+  --flood N             starts a second that the first tenant adds (default 0)
+  --for TIME            how long starts come (default 60s)
+  --rest TIME           how long is waited afterwards (default 60s)
+  --lost SHARE          share of first tasks that are lost, for the scan to find (default 0)
+
+The installation
+  --routing WAY         ${ROUTINGS.join(', ')} (default single, which is what the engine does; the others are designs)
+  --queues N            queues of hash and tenant (default 1)
+  --queue-concurrent N  dispatches at a time of a queue (default ${LIMITS.queueConcurrent.value})
+  --shards N            shards of the scan (default ${LIMITS.shards.value})
+  --drop-indexes        without the two indexes that docs/scale.md says can go
+  --instances N         DRIVE_MAX_INSTANCES (default ${LIMITS.driveInstances.value})
+  --concurrency N       DRIVE_CONCURRENCY (default ${LIMITS.driveConcurrency.value})
+  --door-instances N    PUBLIC_MAX_INSTANCES (default ${LIMITS.doorInstances.value})
+  --cold                no instance runs at the begin
+
+Google
+  --location PLACE      ${LOCATIONS.join(', ')} (default regional)
+  --new-database        without traffic before, so that it bears 500 operations a second and collection at first
+  --read-ms N, --commit-ms N   median latencies, instead of the assumed ones
+  --seed N              of what is drawn (default 1)
+
+  --tables              print the tables of docs/scale.md and docs/prices.md
+  --json                print nothing but a line of JSON
+  --help                print this
+`;
+
+const MAX_RATE = 100_000;
+const MAX_STEPS = 1_000;
+const MAX_COUNT = 10_000;
+/** A run takes about 2 KB and 20 µs of the simulation. */
+const MAX_RUNS = 4_000_000;
+const MAX_TIME_MS = 24 * 3_600_000;
+
+export function readArguments(words: readonly string[]): SimulateArguments {
+  const given = parse(words);
+  const routing = oneOf<Routing>('--routing', given.routing ?? 'single', ROUTINGS);
+  const queues = count('--queues', given.queues ?? '1', MAX_COUNT);
+  if (routing === 'single' && queues > 1) throw new UsageError('--queues needs --routing hash or tenant');
+  const location = oneOf<Location>('--location', given.location ?? 'regional', LOCATIONS);
+  const isNam5 = location === 'nam5';
+  const plan: Plan = {
+    rate: amount('--rate', given.rate ?? '100', MAX_RATE),
+    forMs: time('--for', given.for ?? '60s'),
+    restMs: time('--rest', given.rest ?? '60s'),
+    tenants: count('--tenants', given.tenants ?? '20', MAX_COUNT),
+    flood: amount('--flood', given.flood ?? '0', MAX_RATE),
+    routing,
+    queues,
+    queueConcurrent: count(
+      '--queue-concurrent',
+      given['queue-concurrent'] ?? `${LIMITS.queueConcurrent.value}`,
+      LIMITS.queueConcurrentMost.value,
+    ),
+    shards: count('--shards', given.shards ?? `${LIMITS.shards.value}`, MAX_COUNT),
+    dropped: given['drop-indexes'] ? DROPPABLE : [],
+    instances: count('--instances', given.instances ?? `${LIMITS.driveInstances.value}`, MAX_COUNT),
+    concurrency: count('--concurrency', given.concurrency ?? `${LIMITS.driveConcurrency.value}`, 1_000),
+    doorInstances: count(
+      '--door-instances',
+      given['door-instances'] ?? `${LIMITS.doorInstances.value}`,
+      MAX_COUNT,
+    ),
+    warm: given.cold ? 0 : undefined,
+    location,
+    isNew: given['new-database'] ?? false,
+    readMs: amount(
+      '--read-ms',
+      given['read-ms'] ?? `${(isNam5 ? LIMITS.nam5ReadMs : LIMITS.regionalReadMs).value}`,
+      60_000,
+    ),
+    commitMs: amount(
+      '--commit-ms',
+      given['commit-ms'] ?? `${(isNam5 ? LIMITS.nam5CommitMs : LIMITS.regionalCommitMs).value}`,
+      60_000,
+    ),
+    spread: LIMITS.latencySpread.value,
+    lost: amount('--lost', given.lost ?? '0', 1),
+    seed: count('--seed', given.seed ?? '1', 2 ** 31 - 1),
+  };
+  if (plan.rate === 0) throw new UsageError('--rate must be more than 0');
+  const runs = ((plan.rate + plan.flood) * plan.forMs) / 1000;
+  if (runs > MAX_RUNS) {
+    const most = MAX_RUNS.toLocaleString('en');
+    throw new UsageError(
+      `--for is too long: ${Math.round(runs).toLocaleString('en')} runs, and at most ${most} are simulated`,
+    );
+  }
+  const traffic = {
+    steps: count('--steps', given.steps ?? '10', MAX_STEPS),
+    bodyMs: time('--body', given.body ?? '0', LONGEST_BODY_MS),
+    parallel: given.parallel ?? false,
+  };
+  return {
+    help: given.help ?? false,
+    json: given.json ?? false,
+    tables: given.tables ?? false,
+    traffic,
+    plan,
+  };
+}
+
+/** A step declares a timeout a minute longer, and a drive allows 400 s. */
+const LONGEST_BODY_MS = 300_000;
+
+function parse(words: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    return parseArgs({
+      args: [...words],
+      options: {
+        rate: text,
+        steps: text,
+        body: text,
+        parallel: flag,
+        tenants: text,
+        flood: text,
+        for: text,
+        rest: text,
+        lost: text,
+        routing: text,
+        queues: text,
+        'queue-concurrent': text,
+        shards: text,
+        'drop-indexes': flag,
+        instances: text,
+        concurrency: text,
+        'door-instances': text,
+        cold: flag,
+        location: text,
+        'new-database': flag,
+        'read-ms': text,
+        'commit-ms': text,
+        seed: text,
+        tables: flag,
+        json: flag,
+        help: flag,
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function oneOf<T extends string>(flag: string, text: string, known: readonly T[]): T {
+  const found = known.find((one) => one === text);
+  if (found) return found;
+  throw new UsageError(`${flag} is ${known.join(' or ')}, not '${text}'`);
+}
+
+function count(flag: string, text: string, most: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
+  throw new UsageError(`${flag} is a whole number from 1 to ${most}, not '${text}'`);
+}
+
+function amount(flag: string, text: string, most: number): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value <= most) return value;
+  throw new UsageError(`${flag} is a number from 0 to ${most}, not '${text}'`);
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+function time(flag: string, text: string, most = MAX_TIME_MS): number {
+  if (text === '0') return 0;
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  const ms = Number(digits) * (UNITS[unit ?? ''] ?? Number.NaN);
+  if (ms <= most) return ms;
+  throw new UsageError(`${flag} is a time up to ${most / 1000}s such as 250ms, 15s or 2m, not '${text}'`);
+}

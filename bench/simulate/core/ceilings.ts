@@ -1,0 +1,77 @@
+/** The rate of runs at which each limit is reached, worked out of the recorded traffic: the smallest is what gives way first. Pure. */
+import { LIMITS } from '../limits.ts';
+import { collectionWrites, opsOf, type Profile, rangeWrites } from '../traffic/profile.ts';
+import type { Plan } from './plan.ts';
+
+export interface Ceiling {
+  readonly limit: string;
+  /** Runs a second that it bears, of all tenants together where they are alike. */
+  readonly runsPerSecond: number;
+}
+
+export function ceilings(profile: Profile, plan: Plan): Ceiling[] {
+  const { drive: driveMs, dispatches } = timesOf(profile, plan);
+  const queues = plan.routing === 'single' ? 1 : plan.routing === 'hash' ? plan.queues : plan.tenants;
+  const places = plan.queueConcurrent * (plan.routing === 'single' ? 1 : plan.queues);
+  const cpu = cpuOf(profile);
+  const rows: Ceiling[] = [
+    {
+      limit: 'queue: dispatches a second',
+      runsPerSecond: (queues * LIMITS.queueDispatches.value) / dispatches,
+    },
+    { limit: 'queue: dispatches at a time', runsPerSecond: (places * 1000) / driveMs },
+    { limit: 'drive: instances', runsPerSecond: (plan.instances * plan.concurrency * 1000) / driveMs },
+    { limit: 'drive: processors', runsPerSecond: (plan.instances * 1000) / cpu.drives },
+    { limit: 'api: processors', runsPerSecond: (plan.doorInstances * 1000) / cpu.doors },
+  ];
+  for (const [index, { by, writes }] of rangeWrites(profile)) {
+    if (plan.dropped.includes(index)) continue;
+    const parts = by === 'tenant' ? plan.tenants : by === 'shard' ? plan.shards : 1;
+    rows.push({ limit: `index ${index}`, runsPerSecond: (parts * LIMITS.rangePerSecond.value) / writes });
+  }
+  if (plan.isNew) {
+    for (const [collection, writes] of collectionWrites(profile))
+      rows.push({ limit: `new collection ${collection}`, runsPerSecond: LIMITS.rampStart.value / writes });
+  }
+  return rows.sort((a, b) => a.runsPerSecond - b.runsPerSecond);
+}
+
+/** Instances that the load keeps busy, as far as there may be so many. */
+export function ceilingOfInstances(
+  profile: Profile,
+  plan: Plan,
+): { readonly drives: number; readonly doors: number } {
+  const perSecond = plan.rate + plan.flood;
+  const cpu = cpuOf(profile);
+  const byCpu = (ms: number) => (perSecond * ms) / (1000 * LIMITS.cpuTarget.value);
+  const byRoom =
+    (perSecond * timesOf(profile, plan).drive) / (1000 * plan.concurrency * LIMITS.cpuTarget.value);
+  return {
+    drives: Math.min(plan.instances, Math.ceil(Math.max(byCpu(cpu.drives), byRoom))),
+    doors: Math.min(plan.doorInstances, Math.ceil(byCpu(cpu.doors))),
+  };
+}
+
+/** Ms that all dispatches of a run take when nothing makes them wait, with the medians of the latencies. */
+export function timesOf(
+  { dispatches }: Profile,
+  { readMs, commitMs }: Pick<Plan, 'readMs' | 'commitMs'>,
+): { readonly drive: number; readonly dispatches: number } {
+  const ms = ({ kind }: { readonly kind: 'read' | 'commit' }) =>
+    LIMITS.requestCpuMs.value + (kind === 'read' ? readMs : commitMs);
+  const drive = dispatches.flatMap(({ stages }) =>
+    stages.map((stage) =>
+      stage.kind === 'bodies' ? stage.ms : stage.ops.reduce((sum, op) => sum + ms(op), 0),
+    ),
+  );
+  return { drive: drive.reduce((sum, one) => sum + one, 0), dispatches: dispatches.length };
+}
+
+/** Ms of a processor that a run takes. */
+function cpuOf({ start, dispatches }: Profile): { readonly drives: number; readonly doors: number } {
+  const request = LIMITS.requestCpuMs.value;
+  return {
+    drives: request * dispatches.flatMap(opsOf).length,
+    doors: LIMITS.startCpuMs.value + request * start.length,
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * What Firestore makes a request wait for: the growth of a new collection, an index of a growing value, one document. Pure.
+ *
+ * A request that exceeds a rate waits until it does not. The service is kinder at first, and less kind later: it answers slower, and then with errors.
+ */
+import type { Op, Range } from '../traffic/profile.ts';
+import { RateLimit } from './rate-limit.ts';
+
+export interface FirestoreLimits {
+  readonly rangePerSecond: number;
+  readonly documentPerSecond: number;
+  readonly documentBurst: number;
+  /** Absent: the database is used to the load. */
+  readonly ramp?: { readonly start: number; readonly growth: number; readonly stepMs: number };
+  readonly shards: number;
+  readonly dropped: readonly string[];
+}
+
+/** Where in the keys a request falls. */
+export interface Origin {
+  readonly tenant: number;
+  readonly shard: number;
+  /** Of its run: limits of the documents that it writes often. */
+  readonly documents: Map<number, RateLimit>;
+}
+
+/** A second's worth may come at once. */
+const BURST_SECONDS = 1;
+
+export class FirestoreModel {
+  readonly #limits: FirestoreLimits;
+  /** By index, then by tenant or shard. */
+  readonly #ranges = new Map<string, Map<number, RateLimit>>();
+  readonly #ramps = new Map<string, { readonly step: number; readonly limit: RateLimit }>();
+  readonly #dropped: ReadonlySet<string>;
+  /** Ms that requests waited, by limit. */
+  readonly held = new Map<string, number>();
+
+  constructor(limits: FirestoreLimits) {
+    this.#limits = limits;
+    this.#dropped = new Set(limits.dropped);
+  }
+
+  /** Ms that the request waits; the limits work side by side, so it is the longest of them. */
+  delayOf(op: Op, origin: Origin, now: number): number {
+    let longest = 0;
+    for (const range of op.ranges) {
+      if (this.#dropped.has(range.index)) continue;
+      longest = Math.max(longest, this.#note('index', range.index, this.#range(range, origin).take(now)));
+    }
+    for (const document of op.documents) {
+      longest = Math.max(
+        longest,
+        this.#note('one document', undefined, this.#document(document, origin).take(now)),
+      );
+    }
+    if (this.#limits.ramp) {
+      for (const collection of op.writes) {
+        longest = Math.max(
+          longest,
+          this.#note('new collection', collection, this.#ramp(collection, now).take(now)),
+        );
+      }
+    }
+    return longest;
+  }
+
+  #note(kind: string, name: string | undefined, ms: number): number {
+    if (ms > 0) {
+      const limit = name === undefined ? kind : `${kind} ${name}`;
+      this.held.set(limit, (this.held.get(limit) ?? 0) + ms);
+    }
+    return ms;
+  }
+
+  #range({ index, by }: Range, { tenant, shard }: Origin): RateLimit {
+    const part = by === 'tenant' ? tenant : by === 'shard' ? shard : 0;
+    let parts = this.#ranges.get(index);
+    if (!parts) {
+      parts = new Map();
+      this.#ranges.set(index, parts);
+    }
+    let limit = parts.get(part);
+    if (!limit) {
+      const perSecond = this.#limits.rangePerSecond;
+      limit = new RateLimit({ perSecond, burst: perSecond * BURST_SECONDS });
+      parts.set(part, limit);
+    }
+    return limit;
+  }
+
+  #document(document: number, { documents }: Origin): RateLimit {
+    let limit = documents.get(document);
+    if (!limit) {
+      limit = new RateLimit({ perSecond: this.#limits.documentPerSecond, burst: this.#limits.documentBurst });
+      documents.set(document, limit);
+    }
+    return limit;
+  }
+
+  #ramp(collection: string, now: number): RateLimit {
+    const { start, growth, stepMs } = this.#limits.ramp ?? { start: 1, growth: 1, stepMs: 1 };
+    const step = Math.floor(now / stepMs);
+    let row = this.#ramps.get(collection);
+    if (!row || row.step !== step) {
+      const perSecond = start * growth ** step;
+      row = { step, limit: new RateLimit({ perSecond, burst: perSecond * BURST_SECONDS }) };
+      this.#ramps.set(collection, row);
+    }
+    return row.limit;
+  }
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { UsageError } from '../../../bench/arguments.ts';
+import { DROPPABLE, readArguments } from '../../../bench/simulate/arguments.ts';
+import { LIMITS, PRICES } from '../../../bench/simulate/limits.ts';
+import { usdOf } from '../../../packages/cairn/src/core/cost/prices.ts';
+import { SHARD_COUNT } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import {
+  driveConcurrency,
+  driveMaxInstances,
+  publicMaxInstances,
+} from '../../../packages/cairn/src/platform/settings/parameters.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+
+describe('what the simulator takes as deployed is what is deployed', () => {
+  test('parameters and shards', () => {
+    expect(LIMITS.driveConcurrency.value).toBe(driveConcurrency.default);
+    expect(LIMITS.driveInstances.value).toBe(driveMaxInstances.default);
+    expect(LIMITS.doorInstances.value).toBe(publicMaxInstances.default);
+    expect(LIMITS.shards.value).toBe(SHARD_COUNT);
+  });
+
+  test('the queue', () => {
+    const deployed = read(LIMITS.queueConcurrent.source).replaceAll('_', '');
+    expect(deployed).toContain(
+      `RATES = { maxConcurrentDispatches: ${LIMITS.queueConcurrent.value}, maxDispatchesPerSecond: ${LIMITS.queueDispatches.value} }`,
+    );
+    expect(deployed).toContain(
+      `minBackoffSeconds: ${LIMITS.minBackoffMs.value / 1000}, maxBackoffSeconds: ${LIMITS.maxBackoffMs.value / 1000}`,
+    );
+  });
+
+  test('the indexes that can be dropped are indexes', () => {
+    const { indexes } = JSON.parse(read('firestore.indexes.json')) as {
+      indexes: { collectionGroup: string; fields: { fieldPath: string }[] }[];
+    };
+    const names = indexes.map(
+      ({ collectionGroup, fields }) => `${collectionGroup}: ${fields.map((f) => f.fieldPath).join(', ')}`,
+    );
+    expect(names).toEqual(expect.arrayContaining([...DROPPABLE]));
+  });
+});
+
+test('a queue bears what the interface of Cloud Tasks says', () => {
+  const proto = read(LIMITS.queueConcurrentMost.source);
+  expect(proto).toMatch(/maximum allowed value is 5,000[^;]*int32 max_concurrent_dispatches/);
+  expect(proto).toMatch(/maximum allowed value is 500\.[^;]*double max_dispatches_per_second/);
+  expect([LIMITS.queueConcurrentMost.value, LIMITS.queueDispatches.value]).toEqual([5_000, 500]);
+});
+
+test('prices are those that runs are shown with', () => {
+  const nothing = { reads: 0, writes: 0, deletes: 0, tasks: 0 };
+  const million = 1_000_000;
+  expect(usdOf({ ...nothing, reads: million })).toBeCloseTo(million * PRICES.regionalRead.value);
+  expect(usdOf({ ...nothing, writes: million })).toBeCloseTo(million * PRICES.regionalWrite.value);
+  expect(usdOf({ ...nothing, deletes: million })).toBeCloseTo(million * PRICES.regionalDelete.value);
+  expect(usdOf({ ...nothing, tasks: million })).toBeCloseTo(million * 2 * PRICES.taskOperation.value);
+});
+
+test('every figure that is called documented has an address or a file', () => {
+  const documented = Object.values({ ...LIMITS, ...PRICES }).filter(({ basis }) => basis === 'documented');
+  expect(documented.length).toBeGreaterThan(20);
+  for (const { source } of documented) expect(source).toMatch(/^(https:\/\/|node_modules\/)/);
+});
+
+describe('arguments', () => {
+  test('have defaults of an installation as it is deployed', () => {
+    const { plan, traffic } = readArguments([]);
+    expect(plan).toMatchObject({
+      rate: 100,
+      tenants: 20,
+      routing: 'single',
+      queueConcurrent: 1_000,
+      dropped: [],
+      warm: undefined,
+    });
+    expect(traffic).toEqual({ steps: 10, bodyMs: 0, parallel: false });
+  });
+
+  test('take times with their unit', () => {
+    const { plan, traffic } = readArguments(['--body', '1.5s', '--for', '2m', '--rest', '0']);
+    expect([traffic.bodyMs, plan.forMs, plan.restMs]).toEqual([1_500, 120_000, 0]);
+  });
+
+  test.each([
+    { words: '--rate 0', says: '--rate' },
+    { words: '--rate much', says: '--rate' },
+    { words: '--body 15', says: '--body' },
+    { words: '--body 10m', says: '--body' },
+    { words: '--steps 1.5', says: '--steps' },
+    { words: '--queues 2', says: '--routing' },
+    { words: '--routing tenants', says: '--routing' },
+    { words: '--queue-concurrent 5001', says: '5000' },
+    { words: '--location eur3', says: '--location' },
+    { words: '--rate 100000 --for 1h', says: 'runs' },
+    { words: '--lost 2', says: '--lost' },
+    { words: '--nothing', says: '--nothing' },
+  ])('$words is refused, and what is wrong is named', ({ words, says }) => {
+    expect(() => readArguments(words.split(' '))).toThrow(UsageError);
+    expect(() => readArguments(words.split(' '))).toThrow(says);
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { allOps, rangeWrites, totalOf } from '../../../bench/simulate/traffic/profile.ts';
+import { record } from '../../../bench/simulate/traffic/record.ts';
+
+test('a recorded run of three steps has the requests that the engine makes, in order', async () => {
+  const profile = await record({ steps: 3, bodyMs: 0, parallel: false });
+  expect(profile.start.flatMap(({ writes }) => writes).sort()).toEqual([
+    'events',
+    'gwi_idempotency',
+    'gwi_runs',
+  ]);
+  expect(profile.dispatches).toHaveLength(1);
+  expect(profile.tasks).toBe(1);
+  const [dispatch] = profile.dispatches;
+  expect(dispatch?.stages.map(({ kind }) => kind)).toEqual([
+    'ops',
+    'bodies',
+    'ops',
+    'bodies',
+    'ops',
+    'bodies',
+    'ops',
+  ]);
+  const commits = allOps(profile).filter(({ kind }) => kind === 'commit');
+  // The start, the claim, and three steps, the last with the end.
+  expect(commits).toHaveLength(5);
+  for (const { writes } of commits.slice(2))
+    expect(writes).toEqual(expect.arrayContaining(['events', 'checkpoints', 'steps']));
+  expect(profile.overdueMs).toBe(60_000);
+  expect(profile.storedDocuments).toBe(totalOf(profile).writes - 2);
+  const hot = rangeWrites(profile);
+  expect(hot.get('gwi_runs: status, lastHeartbeatAt')).toEqual({ by: 'all', writes: 2 });
+  expect(hot.get('gwi_runs: shard, wakeAt')).toEqual({ by: 'shard', writes: 2 });
+  expect(hot.get('gwi_idempotency: status, expiresAt')).toEqual({ by: 'all', writes: 1 });
+});
+
+test('each step costs the same, and a body that takes long costs heartbeats and looks', async () => {
+  const two = totalOf(await record({ steps: 2, bodyMs: 0, parallel: false }));
+  const four = totalOf(await record({ steps: 4, bodyMs: 0, parallel: false }));
+  expect(four.writes - two.writes).toBe(2 * 3);
+  expect(four.reads).toBe(two.reads);
+  const long = await record({ steps: 2, bodyMs: 60_000, parallel: false });
+  expect(totalOf(long).writes).toBeGreaterThan(two.writes);
+  expect(totalOf(long).reads).toBeGreaterThan(two.reads);
+  const bodies = long.dispatches.flatMap(({ stages }) => stages.filter((stage) => stage.kind === 'bodies'));
+  expect(bodies.map(({ ms }) => ms)).toEqual([60_000, 60_000]);
+  for (const { beside } of bodies) expect(beside.length).toBeGreaterThan(0);
+});
