@@ -13,6 +13,7 @@ import {
   StoreRefused,
   UndecodableDocument,
 } from '../../../packages/cairn/src/ports/store-errors.ts';
+import { confirmed, erasureOf } from '../access/routes/erasing.ts';
 import { methodOf, pathOf, ROUTES, type Route, TABLE } from '../access/routes/table.ts';
 import { type Stage, TENANT } from '../fuzz/stage.ts';
 import { document } from '../openapi/checked.ts';
@@ -49,8 +50,10 @@ export function valuesOf(route: Route, { named }: Stage): Readonly<Record<string
   if (of('/v1/runs/{id}/checkpoints')) return { id: named.ended, seq: '4' };
   if (of('/v1/runs/{id}') && methodOf(route) === 'GET') return { id: named.ended };
   if (/\/(?:resume|replay|fork|preview)$/.test(route) && of('/v1/runs/')) return { id: named.failed };
+  if (of('/erase')) return { id: named.failed };
   if (of('/v1/runs/{id}')) return { id: named.pending };
   if (of('/v1/schedules/{id}')) return { id: named.schedule };
+  if (of('/v1/erasures/{id}')) return { id: erasureOf(TENANT).id };
   if (of('/v1/clients/{id}')) return { id: 'submitter' };
   return { type: 'echo', key: 'processing' };
 }
@@ -59,7 +62,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** As the table of routes asks, but for what is to be otherwise. */
 function usual(route: Route, stage: Stage, other: Partial<Asking> & { more?: string } = {}): Asking {
-  const { body } = TABLE[route];
+  const body = confirmed(TABLE[route].body, valuesOf(route, stage));
   const { more = '', headers, ...rest } = other;
   return {
     as: 'admin',
@@ -230,6 +233,12 @@ export function usualOf(route: Route, stage: Stage, key: string, body?: object):
   return body ? { ...asked, body: JSON.stringify(body) } : asked;
 }
 
+/** A request to erase names what is to go a second time. */
+function confirming(route: Route, values: Readonly<Record<string, string>>): Partial<Asking> {
+  const { body } = TABLE[route];
+  return body && 'confirm' in body ? { body: JSON.stringify(confirmed(body, values)) } : {};
+}
+
 /** A request to a route with parameters of its own. */
 export function to(
   route: Route,
@@ -239,6 +248,7 @@ export function to(
   return (stage) =>
     usual(route, stage, {
       path: pathOf(route, { ...valuesOf(route, stage), ...values(stage) }),
+      ...confirming(route, values(stage)),
       ...(body ? { body: JSON.stringify(body), headers: JSON_TYPE } : {}),
     });
 }

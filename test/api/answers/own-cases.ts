@@ -323,6 +323,7 @@ const ROWS: readonly Row[] = [
     'POST /v1/runs/{id}/repair',
     'GET /v1/runs/{id}/retention',
     'POST /v1/runs/{id}/hold',
+    'POST /v1/runs/{id}/erase',
     'POST /v1/runs/{id}/release-hold',
     'GET /v1/runs/{id}/stream',
     OUTPUT,
@@ -342,6 +343,14 @@ const ROWS: readonly Row[] = [
     'POST /v1/schedules/{id}/resume',
     'POST /v1/schedules/{id}/trigger',
   ]),
+  [
+    'POST /v1/runs/{id}/erase',
+    'a run that has not ended',
+    409,
+    'RUN_INVALID_TRANSITION',
+    to('POST /v1/runs/{id}/erase', ({ named }) => ({ id: named.pending })),
+  ],
+  ...notThere('NOT_FOUND', 'nobody', ['GET /v1/erasures/{id}']),
   ...notThere('NOT_FOUND', 'nobody', ['POST /v1/clients/{id}/rotate', 'POST /v1/clients/{id}/revoke']),
   ...(['pause', 'unpause'] as const).map(
     (verb): Row => [

@@ -83,6 +83,7 @@ class Gate {
       effects: guarded(deps.effects),
       integrity: guarded(deps.integrity),
       retention: guarded(deps.retention),
+      erasures: guarded(deps.erasures),
       clientRegistry: guarded(deps.clientRegistry),
       config: guarded(deps.config),
       schedules: guarded(deps.schedules),

@@ -14,6 +14,7 @@ import { release, Scene } from '../../operations/approvals/scene.ts';
 import { type Image, imageOf } from '../../support/image.ts';
 import { Outside } from '../../support/outside.ts';
 import { announce, waitingRun, waits } from '../../support/waiting-runs.ts';
+import { erasureOf } from '../access/routes/erasing.ts';
 import { echo, Installation } from '../installation.ts';
 
 const SETTLED: ReadonlySet<string> = new Set(['completed', 'failed', 'awaiting_approval']);
@@ -131,6 +132,7 @@ export class Stage {
     const installation = new Installation(workflows, [outside.binding]);
     const { world, apiDeps } = installation;
     const credentials = await callers(installation);
+    await apiDeps.erasures.create(erasureOf(TENANT));
     const ended = await world.start('echo', { text: 'hello' }, { tenantId: TENANT });
     const others = await world.start('echo', { text: OTHERS_SECRET }, { tenantId: 'others' });
     const failed = await world.start('broken', {}, { tenantId: TENANT });

@@ -6,16 +6,23 @@ import { Installation } from '../installation.ts';
 const SECRET = 'ada@example.com';
 let installation: Installation;
 let admin: string;
+/** Requests so far: each has a key of its own. */
+let asked = 0;
 beforeEach(async () => {
   installation = new Installation();
   admin = await installation.key('ops', { tenantId: 'local', roles: ['admin'] });
 });
 
 async function post(path: string, body: object, key = admin) {
+  asked += 1;
   const answer = await installation.api.request(path, {
     method: 'POST',
     body: JSON.stringify(body),
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'k1' },
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'idempotency-key': `k${asked}`,
+    },
   });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }

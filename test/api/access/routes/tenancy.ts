@@ -6,12 +6,7 @@
 import { createApi } from '../../../../packages/cairn/src/api/app.ts';
 import type { ApiDeps } from '../../../../packages/cairn/src/api/deps.ts';
 import { requestHash } from '../../../../packages/cairn/src/core/encoding/fingerprint.ts';
-import {
-  type Erasure,
-  erasureId,
-  NOTHING_GONE,
-  tenantHash,
-} from '../../../../packages/cairn/src/core/retention/erasure.ts';
+import { erasureId } from '../../../../packages/cairn/src/core/retention/erasure.ts';
 import type { RunState } from '../../../../packages/cairn/src/core/run/state.ts';
 import type { Role } from '../../../../packages/cairn/src/ports/access/client-store.ts';
 import { tick } from '../../../../packages/cairn/src/triggers/schedule/tick.ts';
@@ -20,6 +15,7 @@ import { PLACE } from '../../../support/waiting-runs.ts';
 import { seededRandomness } from '../../../support/world.ts';
 import { Installation } from '../../installation.ts';
 import { Belongings, NO_EFFECT, type OwnRun } from './belongings.ts';
+import { confirmed, erasureOf } from './erasing.ts';
 import { methodOf, pathOf, type Route, TABLE } from './table.ts';
 
 /** Who has everything, and who must not notice. */
@@ -69,16 +65,6 @@ export interface Foreign {
   readonly unknown: Named;
 }
 
-const ERASURE: Erasure = {
-  id: erasureId(OWNER, 'gone'),
-  scope: 'lineage',
-  tenantHash: tenantHash(OWNER),
-  roots: [],
-  state: 'done',
-  gone: NOTHING_GONE,
-  requestedAt: 0,
-  finishedAt: 1,
-};
 const UNKNOWN_RUN = `run_${'a'.repeat(26)}`;
 /** Ends of waits and of leases are further off than this. */
 const LATER_MS = 600_000;
@@ -112,7 +98,7 @@ export class Tenancy {
     if (isAbout(route, 'runs') && run) return addressOf(run);
     if (isAbout(route, 'schedules')) return { id: this.#scheduleId };
     if (isAbout(route, 'clients')) return { id: 'ci' };
-    if (isAbout(route, 'erasures')) return { id: ERASURE.id };
+    if (isAbout(route, 'erasures')) return { id: erasureOf(OWNER).id };
     if (isAbout(route, 'idempotency')) return { key: KEY };
     return { type: 'echo' };
   }
@@ -217,7 +203,7 @@ export class Tenancy {
     await this.#give(OWNER);
     for (const { snapshot } of world.db.runs.values()) if (snapshot.tenantId === OWNER) this.#name(snapshot);
     this.#scheduleId = [...world.db.schedules.keys()].filter((id) => id.startsWith('sch_')).at(-1) ?? '';
-    await apiDeps.erasures.create(ERASURE);
+    await apiDeps.erasures.create(erasureOf(OWNER));
     await this.installation.key('ci', { tenantId: OWNER, roles: ['submitter'] });
     await tick({ ...apiDeps.start, ...apiDeps, declaredTenant: OWNER });
   }
@@ -266,11 +252,6 @@ export class Tenancy {
     ]);
     return { ...deps, ...Object.fromEntries(spied) };
   }
-}
-
-/** Of what is asked to be erased, as whoever asks names it. */
-function confirmed(body: object | undefined, { id }: Named): object | undefined {
-  return body && 'confirm' in body && id !== undefined ? { ...body, confirm: id } : body;
 }
 
 function isAbout(route: Route, collection: string): boolean {

@@ -31,7 +31,7 @@ export const RETENTION_PATHS = {
       role: 'admin',
       body: 'EraseRunBody',
       answers: { 202: { what: 'The erasure: it is hidden now, and gone within an hour', schema: 'Erasure' } },
-      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'RUN_TOO_LARGE'],
+      refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION'],
     },
   },
   '/v1/erasures': {

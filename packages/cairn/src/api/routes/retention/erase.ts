@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { CairnError } from '../../../core/errors.ts';
 import type { Erasure } from '../../../core/retention/erasure.ts';
 import {
+  assertErasable,
   type EraseDeps,
   eraseRun,
   eraseTenant,
@@ -13,7 +14,7 @@ import {
 } from '../../../operations/retention/erasure/request.ts';
 import { assertRole, type Caller, mayActAs } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { principalOf, readMutation } from '../../mutation.ts';
+import { answerOnce, principalOf, readMutation } from '../../mutation.ts';
 import { readQuery } from '../../query.ts';
 import { iso, isoIf } from '../../views/values.ts';
 import type { RunAddress } from '../read-runs.ts';
@@ -30,19 +31,21 @@ export async function eraseRunFromApi(
   { runId, request }: RunAddress & { readonly request: Request },
 ): Promise<Response> {
   assertRole(caller, 'admin');
-  const { body } = await readMutation(request, EraseRunBody);
-  assertConfirmed(body.confirm, runId, 'the id of the run');
+  const mutation = await readMutation(request, EraseRunBody);
+  assertConfirmed(mutation.body.confirm, runId, 'the id of the run');
   const run = { runId, tenantId: caller.tenantId, actor: principalOf(caller) };
-  // Its own record knows repetitions: one under the caller's key would be erased with the run.
-  return accepted(await eraseRun(eraseDeps(deps), run));
+  // Before anything is kept: a request about a run that is not there leaves nothing behind.
+  await assertErasable(eraseDeps(deps), run);
+  return answerOnce(deps, caller, mutation, async () => accepted(await eraseRun(eraseDeps(deps), run)));
 }
 
 export async function eraseTenantFromApi(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
   assertRole(caller, 'installation');
-  const { body } = await readMutation(request, EraseTenantBody);
-  assertConfirmed(body.confirm, body.tenantId, 'the id of the tenant');
-  const tenant = { erased: body.tenantId, actor: principalOf(caller) };
-  return accepted(await eraseTenant(eraseDeps(deps), tenant));
+  const mutation = await readMutation(request, EraseTenantBody);
+  const { tenantId, confirm } = mutation.body;
+  assertConfirmed(confirm, tenantId, 'the id of the tenant');
+  const tenant = { erased: tenantId, actor: principalOf(caller) };
+  return answerOnce(deps, caller, mutation, async () => accepted(await eraseTenant(eraseDeps(deps), tenant)));
 }
 
 export async function readErasureFromApi(
@@ -61,8 +64,8 @@ function assertConfirmed(said: string, meant: string, what: string): void {
   throw new CairnError('INVALID_INPUT', `confirm must be ${what} that is to be erased`, { field: 'confirm' });
 }
 
-function accepted(erasure: Erasure): Response {
-  return Response.json(erasureView(erasure), { status: 202 });
+function accepted(erasure: Erasure) {
+  return { status: 202, body: erasureView(erasure) };
 }
 
 function erasureView({ id, scope, state, roots, keptBy, gone, requestedAt, finishedAt }: Erasure) {
@@ -72,7 +75,7 @@ function erasureView({ id, scope, state, roots, keptBy, gone, requestedAt, finis
     state,
     lineagesLeft: roots.length,
     ...(keptBy && { keptBy }),
-    gone,
+    gone: { ...gone },
     requestedAt: iso(requestedAt),
     ...(finishedAt !== undefined && { finishedAt: isoIf(finishedAt) }),
   };

@@ -38,7 +38,7 @@ export interface RunToErase {
 /**
  * The erasure, also when it was asked for before.
  *
- * @throws CairnError RUN_NOT_FOUND; RUN_INVALID_TRANSITION naming what keeps it; RUN_TOO_LARGE; UNAVAILABLE (send the same again)
+ * @throws CairnError RUN_NOT_FOUND; RUN_INVALID_TRANSITION naming what keeps it; UNAVAILABLE (send the same again)
  */
 export async function eraseRun(deps: EraseDeps, { runId, tenantId, actor }: RunToErase): Promise<Erasure> {
   const id = erasureId(tenantId, runId);
@@ -47,6 +47,15 @@ export async function eraseRun(deps: EraseDeps, { runId, tenantId, actor }: RunT
   const { state } = await loadOwn(deps, { runId, tenantId });
   const roots = await erasable(deps, state.rootRunId);
   return begin(deps, { id, scope: 'lineage', tenantHash: tenantHash(tenantId), roots }, actor);
+}
+
+/** For who asks before anything is kept. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+export async function assertErasable(
+  deps: EraseDeps,
+  { runId, tenantId }: Pick<RunToErase, 'runId' | 'tenantId'>,
+): Promise<void> {
+  const known = await sendUntilKnown(deps, () => deps.erasures.read(erasureId(tenantId, runId)));
+  if (!known) await loadOwn(deps, { runId, tenantId });
 }
 
 export interface TenantToErase {
@@ -124,14 +133,7 @@ async function erasable(deps: EraseDeps, rootRunId: string): Promise<string[]> {
         const loaded = await sendUntilKnown(deps, () => deps.store.load(child));
         if (loaded) known.add(loaded.state.rootRunId);
       }
-    if (known.size > MAX_ROOTS)
-      throw new CairnError(
-        'RUN_TOO_LARGE',
-        `the run has more than ${MAX_ROOTS} children and their successors`,
-        {
-          help: 'Erase the children first, or the tenant.',
-        },
-      );
+    if (known.size > MAX_ROOTS) throw keptBy({ why: 'too_many', runId: rootRunId });
   }
   return roots;
 }

@@ -1,0 +1,28 @@
+/** What the tests of routes ask to be erased, and an erasure that is done. */
+import {
+  type Erasure,
+  erasureId,
+  NOTHING_GONE,
+  tenantHash,
+} from '../../../../packages/cairn/src/core/retention/erasure.ts';
+
+export function erasureOf(tenantId: string): Erasure {
+  return {
+    id: erasureId(tenantId, 'gone'),
+    scope: 'lineage',
+    tenantHash: tenantHash(tenantId),
+    roots: [],
+    state: 'done',
+    gone: NOTHING_GONE,
+    requestedAt: 0,
+    finishedAt: 1,
+  };
+}
+
+/** The body with the id of what is to be erased, as whoever asks repeats it. */
+export function confirmed(
+  body: object | undefined,
+  { id }: { readonly id?: string | undefined },
+): object | undefined {
+  return body && 'confirm' in body && id !== undefined ? { ...body, confirm: id } : body;
+}
