@@ -50,7 +50,9 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
       process.env.FIRESTORE_EMULATOR_HOST = server.host;
       const project = `conformance-${clients.length}`;
       const db = new Firestore({ projectId: project });
-      const channel = lazyCommitChannel({ project, emulator: server.host });
+      // A busy machine is no store that is down.
+      const deadlineMs = () => 120_000;
+      const channel = lazyCommitChannel({ project, emulator: server.host, deadlineMs });
       clients.push(db);
       return {
         runs: new FirestoreRunStore(db, undefined, raw ? () => new RawBatch(channel) : undefined),
