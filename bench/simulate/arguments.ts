@@ -10,6 +10,8 @@ export interface SimulateArguments {
   readonly json: boolean;
   /** Print the tables of the documents instead. */
   readonly tables: boolean;
+  /** Write them into the documents. */
+  readonly writeTables: boolean;
   readonly traffic: Recorded;
   readonly plan: Plan;
 }
@@ -48,6 +50,7 @@ Google
   --seed N              of what is drawn (default 1)
 
   --tables              print the tables of docs/scale.md and docs/prices.md
+  --write-tables        write them into these documents
   --json                print nothing but a line of JSON
   --help                print this
 `;
@@ -122,6 +125,7 @@ export function readArguments(words: readonly string[]): SimulateArguments {
     help: given.help ?? false,
     json: given.json ?? false,
     tables: given.tables ?? false,
+    writeTables: given['write-tables'] ?? false,
     traffic,
     plan,
   };
@@ -161,6 +165,7 @@ function parse(words: readonly string[]) {
         'commit-ms': text,
         seed: text,
         tables: flag,
+        'write-tables': flag,
         json: flag,
         help: flag,
       },

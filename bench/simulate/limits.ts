@@ -6,7 +6,8 @@
 /** Stored copies of the pages were read on this day; the copies do not all say how old they are. */
 export const SEEN = '2026-11-23';
 
-export type Basis = 'documented' | 'deployed' | 'measured' | 'assumed';
+/** `transcribed`: found at somebody who copied it from the owner's page, and not on that page. */
+export type Basis = 'documented' | 'transcribed' | 'deployed' | 'measured' | 'assumed';
 
 export interface Figure {
   readonly value: number;
@@ -40,7 +41,7 @@ export const LIMITS = {
   rampGrowth: figure(1.5, 'times as many each step', 'documented', BEST_PRACTICES),
   rampStepMs: figure(300_000, 'ms a step', 'documented', BEST_PRACTICES),
   rangePerSecond: figure(500, 'writes a second on an index of a growing value', 'documented', BEST_PRACTICES),
-  documentPerSecond: figure(1, 'writes a second to one document, sustained', 'documented', QUOTAS),
+  documentPerSecond: figure(1, 'writes a second to one document, sustained', 'transcribed', QUOTAS),
   documentBurst: figure(
     10,
     'writes to one document at once',
@@ -125,7 +126,12 @@ const RUN_PRICES = 'https://cloud.google.com/run/pricing';
 
 /** US dollars. */
 export const PRICES = {
-  regionalRead: figure(0.03 / 100_000, 'a read in us-central1 or us-west1', 'documented', FIRESTORE_PRICES),
+  regionalRead: figure(
+    0.03 / 100_000,
+    'a read in one region; the page found shows us-west1, and us-central1 is taken to cost the same',
+    'documented',
+    FIRESTORE_PRICES,
+  ),
   regionalWrite: figure(0.09 / 100_000, 'a write', 'documented', FIRESTORE_PRICES),
   regionalDelete: figure(0.01 / 100_000, 'a delete', 'documented', FIRESTORE_PRICES),
   regionalGibMonth: figure(0.15, 'a GiB stored for a month', 'documented', FIRESTORE_PRICES),
@@ -143,21 +149,21 @@ export const PRICES = {
   gibSecond: figure(
     0.0000025,
     'a GiB-second while requests are served',
-    'documented',
-    "https://cloudwebschool.com/tools/cloud-run-cost-calculator/ (Google's own page was found without it)",
+    'transcribed',
+    'https://cloudwebschool.com/tools/cloud-run-cost-calculator/',
   ),
   request: figure(
     0.4 / 1_000_000,
     'a request of Cloud Run',
-    'documented',
-    "https://cloudwebschool.com/tools/cloud-run-cost-calculator/ (Google's own page was found without it)",
+    'transcribed',
+    'https://cloudwebschool.com/tools/cloud-run-cost-calculator/',
   ),
   logGib: figure(0.5, 'a GiB of logs', 'documented', 'https://cloud.google.com/stackdriver/pricing'),
   egressGib: figure(
     0.12,
     'a GiB to the internet',
-    'documented',
-    "https://cloudwebschool.com/tools/cloud-run-cost-calculator/ (Google's own page was found without it)",
+    'transcribed',
+    'https://cloudwebschool.com/tools/cloud-run-cost-calculator/',
   ),
   requestLogBytes: figure(
     1_000,

@@ -2,11 +2,12 @@
  * Simulates an installation on Google's documented limits: what gives way first under a load, how long runs take, what they cost. The traffic of a run is
  * recorded on the engine first; see limits.ts for where each other figure comes from.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../arguments.ts';
 import { readArguments, USAGE } from './arguments.ts';
 import { simulate } from './core/simulate.ts';
 import { reportOf, textOf } from './report.ts';
-import { allTables } from './tables.ts';
+import { allTables, withTables } from './tables.ts';
 import { record } from './traffic/record.ts';
 
 async function main(): Promise<void> {
@@ -17,6 +18,15 @@ async function main(): Promise<void> {
   }
   if (given.tables) {
     for (const { name, text } of await allTables()) process.stdout.write(`${name}\n\n${text}\n\n`);
+    return;
+  }
+  if (given.writeTables) {
+    const tables = await allTables();
+    for (const path of new Set(tables.map(({ document }) => document))) {
+      const file = new URL(`../../${path}`, import.meta.url);
+      const own = tables.filter(({ document }) => document === path);
+      writeFileSync(file, withTables(readFileSync(file, 'utf8'), own));
+    }
     return;
   }
   const profile = await record(given.traffic);

@@ -36,7 +36,7 @@ export const PEERS: readonly Peer[] = [
   {
     name: 'Inngest, Pro',
     billed:
-      '1.1 million executions (a run and ten steps) at $50 a million beyond the first million of a plan of $75 a month. Plus your functions',
+      '1.1 million executions (a run and ten steps) at $50 a million beyond what a monthly plan includes. Plus the plan, and your functions',
     usd: ((STEPS + RUNS) / MILLION) * 50,
     source:
       'https://www.inngest.com/docs/durable-execution/limits (what counts); https://www.inngest.com/pricing as transcribed on 2026-05-22 by https://github.com/api-evangelist/inngest, `plans/inngest-plans-pricing.yml`',

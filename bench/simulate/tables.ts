@@ -1,7 +1,7 @@
 /** The tables of docs/scale.md and docs/prices.md: which simulations they show, and how. Each row can be had again by its flags. */
 import { readArguments } from './arguments.ts';
 import { simulate } from './core/simulate.ts';
-import { type Figure, LIMITS, PRICES } from './limits.ts';
+import { type Figure, LIMITS, PRICES, SEEN } from './limits.ts';
 import { PEERS } from './peers.ts';
 import { type Report, reportOf, seconds } from './report.ts';
 import type { Profile } from './traffic/profile.ts';
@@ -96,9 +96,23 @@ export async function allTables(): Promise<Table[]> {
     { document: 'docs/scale.md', name: 'limits', text: figures(Object.values(LIMITS)) },
     { document: 'docs/prices.md', name: 'latency and price of a run', text: latencies(costs) },
     { document: 'docs/prices.md', name: 'parts of the price', text: parts(costs) },
+    { document: 'docs/prices.md', name: 'the aim', text: aim(costs) },
     { document: 'docs/prices.md', name: 'list prices', text: figures(Object.values(PRICES)) },
     { document: 'docs/prices.md', name: 'others', text: peers(costs) },
   ];
+}
+
+/** The document with what follows each of the tables' marks replaced, up to the next empty line. Throws if a mark is missing. */
+export function withTables(document: string, tables: readonly Table[]): string {
+  let text = document;
+  for (const { name, text: shown } of tables) {
+    const mark = `<!-- simulated: ${name} -->\n`;
+    const from = text.indexOf(mark) + mark.length;
+    if (from < mark.length) throw new Error(`there is no mark for '${name}'`);
+    const to = text.indexOf('\n\n', from);
+    text = text.slice(0, from) + shown + (to < 0 ? '\n' : text.slice(to));
+  }
+  return text;
 }
 
 interface Row<S> {
@@ -199,6 +213,16 @@ function parts(rows: readonly Row<(typeof COSTS)[number]>[]): string {
   );
 }
 
+const AIM_USD = 6;
+
+function aim(rows: readonly Row<(typeof COSTS)[number]>[]): string {
+  const [busy] = rows;
+  if (!busy) throw new Error('there is no price of a busy region');
+  const { total, deletion } = busy.report.price;
+  const met = total <= AIM_USD ? 'met' : 'missed';
+  return `The aim was at most $${AIM_USD} a million steps in a busy region. It is ${met}: $${total.toFixed(2)}, and $${(total - deletion).toFixed(2)} without deletion.`;
+}
+
 function peers(rows: readonly Row<(typeof COSTS)[number]>[]): string {
   const own = rows
     .slice(0, 1)
@@ -209,14 +233,14 @@ function peers(rows: readonly Row<(typeof COSTS)[number]>[]): string {
       'this page',
     ]);
   return table(
-    ['', 'what is billed for a million steps in runs of ten', 'dollars', 'source'],
+    ['', 'what is billed for a million steps in runs of ten', 'dollars', `source, seen ${SEEN}`],
     [...own, ...PEERS.map(({ name, billed, usd, source }) => [name, billed, usd.toFixed(2), source])],
   );
 }
 
 function figures(rows: readonly Figure[]): string {
   return table(
-    ['figure', 'of', 'basis', 'source'],
+    ['figure', 'of', 'basis', `source, seen ${SEEN}`],
     rows.map(({ value, unit, basis, source }) => [exact(value), unit, basis, source]),
   );
 }
