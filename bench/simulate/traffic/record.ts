@@ -20,7 +20,7 @@ import { intercept } from '../../../packages/cairn/src/testing/world/intercept.t
 import { settle } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 import { startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { GrowingIndexes } from './growing-indexes.ts';
-import type { Profile } from './profile.ts';
+import { type Profile, totalOf } from './profile.ts';
 import { Recorder } from './recorder.ts';
 
 export interface Recorded {
@@ -117,7 +117,7 @@ export async function record({ steps, bodyMs, parallel }: Recorded): Promise<Pro
       const loaded = await recorder.unseen(() => new FirestoreRunStore(db).load(runId));
       if (loaded && isOver(loaded.state)) {
         if (loaded.state.status !== 'completed') throw new Error(`the run is ${loaded.state.status}`);
-        return {
+        const profile = {
           steps,
           bodyMs,
           parallel,
@@ -127,6 +127,9 @@ export async function record({ steps, bodyMs, parallel }: Recorded): Promise<Pro
           logBytes: logged.bytes,
           overdueMs,
         };
+        const [recorded, billed] = [totalOf(profile).writes, server.meter.run(runId)?.writes];
+        if (recorded !== billed) throw new Error(`${recorded} writes were recorded, and ${billed} billed`);
+        return profile;
       }
       const next = world.queue.nextAt();
       if (next === undefined) throw new Error('the run waits for nobody');
