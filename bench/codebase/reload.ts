@@ -32,7 +32,6 @@ export async function reload(): Promise<Reload> {
   const child = spawn(process.execPath, [codebase.cli, ...words], {
     cwd: codebase.project,
     // npm tells where it was called, and the command would serve that project.
-    env: { ...process.env, INIT_CWD: undefined },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

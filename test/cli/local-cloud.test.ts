@@ -41,7 +41,8 @@ function say(...words: readonly string[]): Speaking {
     process.execPath,
     ['--disable-warning=ExperimentalWarning', MAIN, ...words, '--local', 'data'],
     {
-      env: { ...env, INIT_CWD: folder },
+      cwd: folder,
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import * as modules from 'node:module';
 import { setTimeout } from 'node:timers/promises';
-import { projectOf } from './project.ts';
+import { calledIn, projectOf } from './project.ts';
 import type { ProgramEnd, Terminal, World } from './world.ts';
 
 // A Node that is too old has no such cache; the command that needs a newer one says so.
@@ -21,8 +21,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-// npm runs scripts in the project's folder, and says here where it was called.
-const cwd = process.env.INIT_CWD ?? process.cwd();
+const cwd = calledIn(process.env, process.cwd());
 
 const MAX_PROGRAM_OUTPUT_BYTES = 16 * 1024 * 1024;
 

@@ -24,6 +24,15 @@ export function projectOf(starts: readonly [string, ...string[]], exists: (path:
   );
 }
 
+/**
+ * The folder that the person stands in. npm runs the scripts of a package in its folder, and says in `INIT_CWD` where it was called;
+ * a script that calls the command line in another folder means that folder.
+ */
+export function calledIn(env: Readonly<Record<string, string | undefined>>, cwd: string): string {
+  const { npm_package_json: manifest, INIT_CWD: called } = env;
+  return manifest !== undefined && dirname(manifest) === cwd ? (called ?? cwd) : cwd;
+}
+
 /** The folder and those above it, the nearest first. */
 function upwards(start: string): string[] {
   const folders = [resolve(start)];

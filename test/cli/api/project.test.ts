@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { projectOf } from '../../../packages/cli/src/project.ts';
+import { calledIn, projectOf } from '../../../packages/cli/src/project.ts';
 
 test.each([
   ['here', ['/shop'], ['/shop/firebase.json'], '/shop'],
@@ -16,4 +16,12 @@ test.each([
   ['nothing anywhere: where one stands', ['/a/b', '/c'], [], '/a/b'],
 ])('the project is found: %s', (_, starts, files, project) => {
   expect(projectOf(starts as [string], (path) => files.includes(path))).toBe(project);
+});
+
+test.each([
+  ['of a script of npm: where npm was called', '/p/package.json', '/p/sub', '/p', '/p/sub'],
+  ['of a script that calls it elsewhere', '/p/package.json', '/p/sub', '/other', '/other'],
+  ['without npm', undefined, '/p/sub', '/other', '/other'],
+])('the folder of the person, %s', (_, manifest, called, cwd, folder) => {
+  expect(calledIn({ npm_package_json: manifest, INIT_CWD: called }, cwd)).toBe(folder);
 });

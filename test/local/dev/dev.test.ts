@@ -64,7 +64,7 @@ beforeAll(async () => {
   child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', join(ROOT, 'packages/cli/src/main.ts'), ...words],
-    { env: { ...process.env, INIT_CWD: folder }, stdio: ['ignore', 'pipe', 'inherit'] },
+    { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   if (child.stdout)
     createInterface({ input: child.stdout }).on('line', (line) => told.push(JSON.parse(line) as Told));
