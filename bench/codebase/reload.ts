@@ -31,7 +31,6 @@ export async function reload(): Promise<Reload> {
   const words = ['dev', '--json', '--data', 'memory', '--port', '0', '--no-types'];
   const child = spawn(process.execPath, [codebase.cli, ...words], {
     cwd: codebase.project,
-    // npm tells where it was called, and the command would serve that project.
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
