@@ -24,7 +24,7 @@ export interface StartWorkers {
   readonly env: Readonly<Record<string, string>>;
   /** Called once, with the functions that the module exports; answers with the values of their secrets. */
   onFunctions(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
-  /** Asks the new workers something before they get requests of others. What it throws is why they cannot be loaded. */
+  /** Asks the new workers something before those that they replace end. What it throws is why they cannot be loaded. */
   verify?(ask: Ask, functions: ReadonlyMap<string, FunctionSpec>): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ function asking({ pool, functions }: Pick<Generation, 'pool' | 'functions'>): As
   return async (name, path, headers) => {
     const spec = functions.get(name);
     if (spec === undefined) throw new Error(`no function named '${name}'`);
-    const { port, release } = await pool.acquire(spec);
+    const { port, release } = await pool.acquireAside(spec);
     try {
       return await fetch(`http://127.0.0.1:${port}/${name}${path}`, {
         headers,
@@ -62,6 +62,8 @@ export class ServedCodebase {
   /** All that have workers: the one that serves, those that start, those that finish what they have in hand. */
   readonly #generations = new Set<Generation>();
   #serving: Generation | undefined;
+  /** The newest that has answered what it was asked: it serves again if a later one turns out to be of no use. */
+  #proven: Generation | undefined;
   #started = 0;
   #stopping = false;
   readonly forwarder = new Forwarder({ pool: () => (this.#serving as Generation).pool });
@@ -84,24 +86,28 @@ export class ServedCodebase {
   }
 
   /**
-   * Loads the module as it is now; resolves when it serves. Those that served before finish what they have in hand.
+   * Loads the module as it is now; resolves when it serves and is known to be of use. Those that served before finish what they
+   * have in hand.
    *
-   * @throws the reason if it cannot be loaded; then those that served before go on serving
+   * @throws the reason if it cannot be loaded; then those that served before serve again
    */
   async start(start: StartWorkers): Promise<void> {
     const next = this.#generation(start);
     // The first takes requests at once and has them wait.
     this.#serving ??= next;
     try {
-      await Promise.all([next.pool.start(), next.verified]);
+      await next.pool.start();
+      // An edit is seen at once; what it is asked takes as long again.
+      if (this.#serving.number < next.number) this.#serving = next;
+      await next.verified;
     } catch (error) {
-      if (this.#serving === next) this.#serving = undefined;
+      if (this.#serving === next) this.#serving = this.#proven;
       this.#leave(next, 'stop');
       throw error;
     }
     // One that was started later may have come first.
-    if (this.#stopping || (this.#serving?.number ?? 0) > next.number) return this.#leave(next, 'retire');
-    this.#serving = next;
+    if (this.#stopping || (this.#proven?.number ?? 0) > next.number) return this.#leave(next, 'retire');
+    this.#proven = next;
     for (const other of this.#generations) if (other.number < next.number) this.#leave(other, 'retire');
   }
 

@@ -53,6 +53,7 @@ const IDLE_MS = 30_000;
 
 interface Waiter {
   readonly spec: FunctionSpec;
+  readonly role: Role;
   grant(lease: Lease): void;
   refuse(message: string): void;
 }
@@ -119,8 +120,17 @@ export class WorkerPool {
   }
 
   /** Waiting is bounded in the machine's time: a clock that is moved makes nobody wait longer. */
-  async acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<Lease> {
-    const free = this.#place(spec);
+  acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<Lease> {
+    return this.#acquire(spec, this.#roleOf(spec), signal);
+  }
+
+  /** A place with a worker of the tasks for what it need not serve: those of the doors are left to who waits for an answer. */
+  acquireAside(spec: FunctionSpec): Promise<Lease> {
+    return this.#acquire(spec, this.#options.roles ? TASKS : DOORS);
+  }
+
+  async #acquire(spec: FunctionSpec, role: Role, signal?: AbortSignal): Promise<Lease> {
+    const free = this.#place(spec, role);
     if (free) return free;
     const serving = [...this.#workers].some((worker) => worker.hasServed);
     return new Promise((resolve, reject) => {
@@ -131,6 +141,7 @@ export class WorkerPool {
       };
       const waiter: Waiter = {
         spec,
+        role,
         grant(lease) {
           leave();
           resolve(lease);
@@ -265,7 +276,7 @@ export class WorkerPool {
 
   #serveWaiters(): void {
     for (const waiter of this.#waiters) {
-      const lease = this.#place(waiter.spec);
+      const lease = this.#place(waiter.spec, waiter.role);
       if (lease) waiter.grant(lease);
     }
   }
@@ -292,10 +303,12 @@ export class WorkerPool {
     return [...this.#workers].filter((worker) => worker.role === role && !worker.isRetired);
   }
 
-  /** The least busy worker of the function's role with room for one more request of it. */
-  #place(spec: FunctionSpec): Lease | undefined {
-    const { name, concurrency } = spec;
-    const role = this.#options.roles ? roleOf(spec) : DOORS;
+  #roleOf(spec: FunctionSpec): Role {
+    return this.#options.roles ? roleOf(spec) : DOORS;
+  }
+
+  /** The least busy worker of the role with room for one more request of the function. */
+  #place({ name, concurrency }: FunctionSpec, role: Role): Lease | undefined {
     const crew = this.#of(role);
     const bounds = crewOf(role, this.#options.workers);
     let best: WorkerProcess | undefined;
