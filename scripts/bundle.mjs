@@ -11,7 +11,7 @@ const BUNDLED = /^(?:@octokit\/.*|canonicalize|croner|hono|immutable|zod)$/;
 
 export const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-/** Of these names, the packages that stay outside of the bundle. */
+/** Packages among these names that stay outside of the bundle. */
 export const installedOf = (names) => names.filter((name) => !BUNDLED.test(name));
 
 /**

@@ -12,7 +12,7 @@ const LIMIT_MS = 120_000;
 
 export interface Discovery {
   readonly workflows: number;
-  /** Of the process, ms. */
+  /** Duration of the process, ms. */
   readonly medianMs: number;
   readonly longestMs: number;
 }

@@ -18,7 +18,7 @@ export const ROOT = join(import.meta.dirname, '../..');
 export const WORKFLOWS = 30;
 
 export interface PublishedCodebase extends Disposable {
-  /** Of `firebase.json`. */
+  /** The folder of `firebase.json`. */
   readonly project: string;
   /** Absolute path of the codebase. */
   readonly folder: string;

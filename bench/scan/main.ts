@@ -1,5 +1,5 @@
 /**
- * How long the scan takes for 10,000 runs whose tasks are lost, and for one lost task behind 10,000 held runs, against a
+ * Measures the time of the scan for 10,000 runs whose tasks are lost, and for one lost task behind 10,000 held runs, against a
  * Firestore server in this process. Fails if the first takes two minutes or the second one minute.
  *
  *     node bench/scan/main.ts [runs]

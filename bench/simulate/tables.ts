@@ -15,7 +15,7 @@ export interface Table {
 
 interface Scenario {
   readonly words: string;
-  /** Whether an installation of today can be set so. */
+  /** True if an installation of today can be set so. */
   readonly exists: string;
 }
 

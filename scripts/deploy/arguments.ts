@@ -85,7 +85,7 @@ export interface Invocation {
 }
 
 /**
- * How firebase-tools is to be run. Without a terminal with `--force`: it makes no service account, gives no function a retry policy and no
+ * Arguments of firebase-tools. Without a terminal with `--force`: it makes no service account, gives no function a retry policy and no
  * image a clean-up policy otherwise. `firebase.cjs` keeps it from deleting anything by that. With a terminal it asks.
  */
 export function invocationOf(options: DeployOptions, project: string, interactive: boolean): Invocation {

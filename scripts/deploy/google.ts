@@ -87,7 +87,7 @@ async function numberOf(tools: FirebaseTools, project: string): Promise<string> 
   }
 }
 
-/** What cannot be asked is left to the deployment to find out. */
+/** A question that cannot be asked is left to the deployment. */
 async function billingOf(tools: FirebaseTools, project: string): Promise<boolean> {
   const { body } = await tools
     .client('https://cloudbilling.googleapis.com', 'v1')

@@ -48,7 +48,7 @@ async function prepared(local: LocalProject, options: DeployOptions): Promise<re
   const deployedBefore = await isDeployed(tools, project, names);
   const problems = problemsOf(await factsOf(tools, { project, topic }), { targets, deployedBefore });
   const stays = problems.filter((problem) => !problem.setUp);
-  // What somebody else has to mend comes first: nothing is made for a deployment that fails all the same.
+  // Problems that somebody else has to mend come first: nothing is made for a deployment that fails all the same.
   if (!options.setUp || stays.length > 0) return problems;
   for (const problem of problems)
     if (problem.setUp) say(`set up: ${await setUp(tools, project, problem.setUp)}`);

@@ -1,4 +1,4 @@
-/** What the files of a project say of its deployment. */
+/** Settings of the deployment in the files of a project. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'jsonc-parser';

@@ -1,4 +1,4 @@
-/** What `firebase deploy` learns of the functions of a module: it has their own SDK write this, offline, and goes by it. */
+/** The manifest by which `firebase deploy` knows the functions of a module: it has their own SDK write this, offline, and goes by it. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What people say to runs stays in the store, where it can be erased: no line of the log has it, whichever door it came by. */
+/** Texts that people send to runs stay in the store, where they can be erased: no line of the log has them, whichever door they came by. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createApi } from '../../packages/cairn/src/api/app.ts';

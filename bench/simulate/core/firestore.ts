@@ -1,5 +1,5 @@
 /**
- * What Firestore makes a request wait for: the growth of a new collection, an index of a growing value, one document. Pure.
+ * Limits of Firestore that make a request wait: the growth of a new collection, an index of a growing value, one document. Pure.
  *
  * A request that exceeds a rate waits until it does not. The service is kinder at first, and less kind later: it answers slower, and then with errors.
  */
@@ -20,7 +20,7 @@ export interface FirestoreLimits {
 export interface Origin {
   readonly tenant: number;
   readonly shard: number;
-  /** Of its run: limits of the documents that it writes often. */
+  /** Limits of the documents that its run writes often. */
   readonly documents: Map<number, RateLimit>;
 }
 

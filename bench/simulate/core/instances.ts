@@ -10,9 +10,9 @@ export interface InstanceLimits {
   readonly max: number;
   /** From the start of an instance until it serves. */
   readonly coldStartMs: number;
-  /** How long a request waits for room before it is answered 429. */
+  /** Longest wait of a request for room; then it is answered 429. */
   readonly pendingMs: number;
-  /** How often it is decided whether the processors have too much to do, and the share of them that may be used. */
+  /** Interval of the check for processors with too much to do, and the share of them that may be used. */
   readonly scaleEveryMs: number;
   readonly cpuTarget: number;
 }

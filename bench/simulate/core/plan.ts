@@ -1,4 +1,4 @@
-/** What is simulated: the load, the installation, and the services below it. Data only. */
+/** Input of a simulation: the load, the installation, and the services below it. Data only. */
 
 /** Which queue a task goes to. `single` is what the engine does; the other two are designs. */
 export const ROUTINGS = ['single', 'hash', 'tenant'] as const;

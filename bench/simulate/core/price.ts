@@ -1,4 +1,4 @@
-/** What a million steps cost, part by part, at list prices and without free tiers. Pure. */
+/** Price of a million steps, part by part, at list prices and without free tiers. Pure. */
 import { INSTANCE_GIB, PRICES } from '../limits.ts';
 import { type Profile, totalOf } from '../traffic/profile.ts';
 import type { Location, Result } from './plan.ts';

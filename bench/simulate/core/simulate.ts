@@ -21,7 +21,7 @@ interface Run extends Origin {
 
 /** Caller of a start that was answered 429 asks again after this long. */
 const CALLER_AGAIN_MS = 1_000;
-/** What is under way may differ by so much between the half and the end, for chance, before the load counts as not borne. */
+/** Work under way may grow by chance by this much between the half and the end before the load counts as not borne. */
 const GROWTH = 1.15;
 const GROWTH_RUNS = 30;
 
@@ -33,7 +33,7 @@ class Simulation {
   readonly #profile: Profile;
   readonly #plan: Plan;
   readonly #events = new EventQueue();
-  /** What comes is the same whatever the installation is; what it takes is drawn apart. */
+  /** Arrivals are the same for every installation: durations are drawn from another sequence. */
   readonly #load: Random;
   readonly #latency: Random;
   readonly #firestore: FirestoreModel;

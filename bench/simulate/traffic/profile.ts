@@ -1,4 +1,4 @@
-/** What one run does to the services, as it was recorded: the input of the simulation. */
+/** Requests of one run to the services, as recorded: the input of the simulation. */
 
 /** A request to Firestore. */
 export interface Op {
@@ -18,7 +18,7 @@ export interface Op {
 export interface Range {
   /** `gwi_runs: tenantId, createdAt` */
   readonly index: string;
-  /** What its entries have in common before the growing value. */
+  /** Common prefix of its entries, before the growing value. */
   readonly by: 'all' | 'tenant' | 'shard';
 }
 
@@ -39,7 +39,7 @@ export interface Profile {
   readonly steps: number;
   readonly bodyMs: number;
   readonly parallel: boolean;
-  /** What the door does to start the run, before it enqueues it. */
+  /** Requests of the door that starts the run, before it enqueues it. */
   readonly start: readonly Op[];
   readonly dispatches: readonly Dispatch[];
   /** Tasks enqueued for the run, the first included. */
@@ -82,7 +82,7 @@ export function totalOf(profile: Profile): Total {
   return total;
 }
 
-/** How often a run writes to each index of a growing value. */
+/** Writes of a run to each index of a growing value. */
 export function rangeWrites(
   profile: Profile,
 ): Map<string, { readonly by: Range['by']; readonly writes: number }> {
@@ -96,7 +96,7 @@ export function rangeWrites(
   return found;
 }
 
-/** How often a run writes to documents of each collection. */
+/** Writes of a run to documents of each collection. */
 export function collectionWrites(profile: Profile): Map<string, number> {
   const found = new Map<string, number>();
   for (const { writes } of allOps(profile))

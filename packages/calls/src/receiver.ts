@@ -42,7 +42,7 @@ async function made(receiver: Receiver, request: HttpCall, options: CallOptions)
   throw refusalOf(status, retryAfter(response.headers.get('retry-after') ?? undefined, receiver.now()));
 }
 
-/** What an answer that is no success means. */
+/** Meaning of an answer that is no success. */
 export function refusalOf(status: number, retryAt: number | undefined): Error {
   const said = `the receiver answered ${status}`;
   if (status === 408 || status >= 500) return new Error(said);

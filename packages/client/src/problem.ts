@@ -61,7 +61,7 @@ export function problemOf(status: number, text: string): Problem {
   };
 }
 
-/** Whether the same request may be answered in a while: under way elsewhere, too many at once, or not at the moment. */
+/** True if the same request may be answered in a while: under way elsewhere, too many at once, or not at the moment. */
 export function isPassing({ status, code }: Pick<Problem, 'status' | 'code'>): boolean {
   if (code === 'DATA_DAMAGED') return false;
   return status === NOBODY || status === UNDER_WAY || status === 429 || status >= 500;

@@ -1,4 +1,4 @@
-/** What every store of erasures promises. */
+/** Promises of every store of erasures. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Erasure, erasureId, tenantHash } from '../../../packages/cairn/src/core/retention/erasure.ts';
 import type { ErasureStore } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';

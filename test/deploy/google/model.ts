@@ -129,7 +129,7 @@ export function newProject(project = 'new-project'): Google {
 export const defaultAccount = ({ number }: Google): string =>
   `${number}-compute@developer.gserviceaccount.com`;
 
-/** Whether the account has the role on the project or by the policy given. */
+/** True if the account has the role on the project or by the policy given. */
 export function hasRole(google: Google, account: string, role: string, ...policies: Policy[]): boolean {
   return [google.policy, ...policies].some(({ bindings }) =>
     bindings.some((one) => one.role === role && one.members.includes(`serviceAccount:${account}`)),

@@ -21,7 +21,7 @@ export interface Ended {
 }
 
 interface DeploymentOptions {
-  /** Of the project; left out: a new one. */
+  /** State of the project; left out: a new one. */
   readonly folder?: string;
   /** False: nobody is logged in. */
   readonly loggedIn?: boolean;

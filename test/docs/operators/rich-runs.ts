@@ -111,7 +111,7 @@ function posting(outside: Outside): World {
   return new World({ workflows: [workflow], bindings: [outside.binding] });
 }
 
-/** Of a slot, and from before a restore: its action is presumed, and looked up. */
+/** A run of a slot from before a restore: its action is presumed, and looked up. */
 async function restored(follow: Follow): Promise<World> {
   const world = posting(new Outside({ withLookup: true }));
   follow(world);

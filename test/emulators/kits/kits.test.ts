@@ -20,7 +20,7 @@ const REGION = 'us-central1';
 
 if (!isInstalled()) process.stderr.write(`function kits under firebase-tools: ${ABSENT}\n`);
 
-/** Of every installation. `drive` and `driveAlone` run bodies. */
+/** Functions of every installation. `drive` and `driveAlone` run bodies. */
 const MEMBERS = ['api', 'checkRuns', 'deleteExpired', 'drive', 'driveAlone', 'fireSchedules', 'recoverRuns'];
 const ROLES = [
   'roles/cloudtasks.enqueuer',
@@ -89,7 +89,7 @@ const ROLES = [
         expect(secretsOf(builds.cairn)).toEqual(
           Object.fromEntries(MEMBERS.map((name) => [`cairn-${name}`, []])),
         );
-        // Whether run events are published is said by a parameter.
+        // A parameter says if run events are published.
         expect(rolesOf(builds.cairn)).toEqual([...ROLES, 'roles/pubsub.publisher'].sort());
         for (const instance of [first, second, 'documented']) {
           const secret = `kit-${instance}-CALL_TOKEN`;

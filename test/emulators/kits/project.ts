@@ -21,7 +21,7 @@ const DEPENDENCIES = {
 };
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** What of `firebase deploy` is looked at. */
+/** Facts of `firebase deploy` that are compared. */
 export interface Build {
   readonly endpoints: Readonly<
     Record<string, { readonly secretEnvironmentVariables?: readonly { key: string; secret: string }[] }>
@@ -113,7 +113,7 @@ export class KitProject {
   }
 
   /**
-   * What the folder depends on is in folders above, so that npm asks no registry for it: it is declared afterwards, for the emulator.
+   * Dependencies of the folder are in folders above, so that npm asks no registry for them: they are declared afterwards, for the emulator.
    *
    * @returns what firebase-tools says
    */

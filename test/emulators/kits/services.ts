@@ -1,4 +1,4 @@
-/** What functions under firebase-tools reach: the local Firestore and Cloud Tasks, and a receiver that notes what it is called for. */
+/** Services for functions under firebase-tools: the local Firestore and Cloud Tasks, and a receiver that notes what it is called for. */
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type FirestoreServer, startFirestoreServer } from '@cairn/local-firestore/server';

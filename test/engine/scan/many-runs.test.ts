@@ -100,7 +100,7 @@ describe('a tick of the scan', () => {
       },
     };
     const report = await scan({ ...installation.deps, runtime: thrown }, PAGE);
-    // What was under way when the second page was asked for is handled.
+    // Runs under way when the second page was asked for are handled.
     expect(report.enqueued).toBeLessThan(120);
     expect(report.isCut).toBe(true);
   });

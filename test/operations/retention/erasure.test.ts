@@ -1,4 +1,4 @@
-/** What somebody asks to be erased goes, whatever time it is to be kept, and leaves a record that names nobody. */
+/** An erasure deletes whatever was to be kept longer, and leaves a record that names nobody. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { erasureId } from '../../../packages/cairn/src/core/retention/erasure.ts';
 import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';

@@ -50,7 +50,7 @@ const MEET = [
   'run_cancelled',
 ];
 
-/** What the first lineage from this seed on says that notices it. */
+/** Message of the first lineage, from this seed on, that notices it. */
 async function noticed(sabotage: Sabotage, first = 1): Promise<string> {
   for (let seed = first; seed < first + SEEDS; seed += 1) {
     try {

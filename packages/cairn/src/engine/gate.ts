@@ -1,5 +1,5 @@
 /**
- * Whether a run may be driven now, as far as operators have a say: the kill switch, the hold after a restore, and the pause of its workflow. Owns
+ * Decides if operators allow a run to be driven now: the kill switch, the hold after a restore, and the pause of its workflow. Owns
  * how a run that may not is put aside, so that nothing of it is lost and nothing is appended.
  *
  * Must not: decide whether there is anything to drive.

@@ -25,7 +25,7 @@ export interface EngineSettings {
   readonly concurrentSteps: number;
   /** Timeout of a step that declares none. */
   readonly stepTimeoutMs: number;
-  /** Whether the log shows what bodies throw. It may name people, and no erasure reaches a log; the journal has it. */
+  /** True if the log shows what bodies throw. It may name people, and no erasure reaches a log; the journal has it. */
   readonly logsThrown: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What one tick of the scan has found and not handled yet: reads page after page and hands out one run at a time, in the order
+ * Due runs that one tick of the scan has found and not handled yet: reads page after page and hands out one run at a time, in the order
  * of core/recovery/scan-order.ts. Shared by the workers of the tick.
  */
 import { type DueClass, dueClass, nextScanMove, type ScanMove } from '../core/recovery/scan-order.ts';
@@ -54,12 +54,12 @@ export class Backlog {
     return this.#found;
   }
 
-  /** Whether the tick ended before everything that was due when it began had been handed out. */
+  /** True if the tick ended before everything that was due when it began had been handed out. */
   get isCut(): boolean {
     return !this.#isAtEnd || Object.values(this.#open).some(({ length }) => length > 0);
   }
 
-  /** How far the oldest due time lay behind when the tick began. */
+  /** Delay of the oldest due time when the tick began. */
   get lagMs(): number {
     return Math.max(0, this.#startedAt - (this.#first?.wakeAt ?? this.#startedAt));
   }

@@ -181,7 +181,7 @@ export class Paths {
     return this.findings().doc(runId);
   }
 
-  /** What is to be erased, and what is gone. Written by who asks for it and by ticks of retention; read by both; never deleted. */
+  /** Erasures: pending, and done. Written by who asks for it and by ticks of retention; read by both; never deleted. */
   erasures(): CollectionReference {
     return this.#db.collection(this.#names.erasures);
   }

@@ -45,7 +45,7 @@ export function timeValue(option: string, text: string, now: number): string {
   );
 }
 
-/** Whether {@link timeValue} needs the time for it. */
+/** True if {@link timeValue} needs the time for it. */
 export function isAgo(text: string): boolean {
   return AGO.test(text);
 }

@@ -1,5 +1,5 @@
 /**
- * What is deleted when: `gc`, `runs retention`, `runs hold`, `runs release`; and what is to go whatever time it is to be kept:
+ * Commands of deletion: `gc`, `runs retention`, `runs hold`, `runs release`; and what is to go whatever time it is to be kept:
  * `runs erase`, `tenants erase`, `erasures show`. A scheduled job does the deletion.
  */
 import type { Answer } from 'cairn/api/calls';

@@ -58,7 +58,7 @@ export function templatesOf(options: TemplateOptions): Template[] {
 function manifestOf({ name, language, node, installed }: TemplateOptions): string {
   const { version, dependencies, tarball } = installed;
   const pinned = Object.fromEntries(
-    // Of several majors the newest, which the packages are tested with.
+    // The newest of several majors: the packages are tested with it.
     ['firebase-admin', 'firebase-functions', 'zod'].map((one) => [
       one,
       dependencies[one]?.split(' || ').at(-1) ?? '*',

@@ -56,14 +56,14 @@ const UNDER_WAY = new ApiError({
   help: 'Send it again in a while.',
 });
 
-/** What the client threw, as pages show it; other errors as they are. */
+/** An error of the client, as pages show it; other errors as they are. */
 export function shownError(error: unknown): unknown {
   if (error instanceof Refusal) return new ApiError(shownOf(error.problem));
   if (!(error instanceof Unreachable)) return error;
   return error.status === 202 ? UNDER_WAY : unreachable(error.cause ?? error);
 }
 
-/** Whether the same question may be answered in a while. */
+/** True if the same question may be answered in a while. */
 export function isPassing(error: unknown): boolean {
   return error instanceof ApiError && isPassingProblem(error.problem);
 }

@@ -13,7 +13,7 @@ export interface Files {
 }
 
 export interface DevCodebase {
-  /** Of a kit: the id of the instance. */
+  /** Id of the instance of a kit. */
   readonly name: string;
   /** In front of the names of its functions; empty: none. */
   readonly prefix: string;

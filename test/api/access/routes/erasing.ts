@@ -1,4 +1,4 @@
-/** What the tests of routes ask to be erased, and an erasure that is done. */
+/** A run for the tests of routes to erase, and an erasure that is done. */
 import {
   type Erasure,
   erasureId,

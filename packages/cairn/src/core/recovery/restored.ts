@@ -14,7 +14,7 @@ export interface RestoreMark {
 }
 
 /**
- * Whether the database belongs to another installation: it says where it was first used, and a restored copy lies elsewhere.
+ * True if the database belongs to another installation: it says where it was first used, and a restored copy lies elsewhere.
  * An import into the database of before cannot be told, so it takes a person to say it.
  */
 export function isCopy(home: string | undefined, own: string | undefined): boolean {
@@ -22,7 +22,7 @@ export function isCopy(home: string | undefined, own: string | undefined): boole
 }
 
 /**
- * Whether the run itself, of its own age, may have acted before the restore. A slot of a schedule that was due before then had
+ * True if the run itself, by its own age, may have acted before the restore. A slot of a schedule that was due before then had
  * its run there, under the same id, whenever it is started here.
  */
 export function mayHaveActed(

@@ -36,12 +36,12 @@ export interface Erasure {
   readonly id: string;
   readonly scope: 'lineage' | 'tenant';
   readonly tenantHash: string;
-  /** Of `tenant`, until it is done. */
+  /** Tenant to erase, until it is done. */
   readonly tenantId?: string | undefined;
   /** Lineages that are not gone; of `tenant` none, since they are found by the tenant. */
   readonly roots: readonly string[];
   readonly state: 'open' | 'done';
-  /** What keeps one of them, as of the last look. */
+  /** Reason why one of them is kept, as of the last look. */
   readonly keptBy?: Pick<Reason, 'why' | 'runId'> | undefined;
   readonly gone: Gone;
   /** Epoch ms. */

@@ -1,5 +1,5 @@
 /**
- * Whether a run may have acted, before its database was restored, beyond what its journal and its ledger say: it was started
+ * True if a run may have acted, before its database was restored, beyond what its journal and its ledger say: it was started
  * before, or by a run or from a run that was. Ids and keys are derived from those, so its actions would be theirs once more.
  */
 import { mayHaveActed } from '../../core/recovery/restored.ts';
@@ -29,7 +29,7 @@ export async function restoreBefore(
   const open = ancestorsOf(state);
   for (let id = open.shift(); id !== undefined; id = open.shift()) {
     if (seen.has(id)) continue;
-    // What nobody can follow back is in doubt.
+    // An ancestor that cannot be found leaves the run in doubt.
     if (seen.size >= MOST_ANCESTORS) return at;
     seen.add(id);
     const loaded = await store.load(id);

@@ -1,5 +1,5 @@
 /**
- * What people and the scan do about a restored database: hold the installation, and release it. While it is held nothing is
+ * Operations on a restored database, for people and the scan: hold the installation, and release it. While it is held nothing is
  * driven and nothing deleted; starts, answers and events are kept as ever.
  */
 import { isCopy, type RestoreMark } from '../../core/recovery/restored.ts';
@@ -18,7 +18,7 @@ export type RestoreDeps = HomeDeps & RuntimeDeps;
 
 export interface Restoring {
   readonly actor: string;
-  /** Of whom asks; the hold is of all tenants. */
+  /** Tenant of the caller; the hold is of all tenants. */
   readonly tenantId: string;
 }
 
@@ -59,7 +59,7 @@ export async function beginRestore(deps: HomeDeps, { actor }: Restoring): Promis
 }
 
 /**
- * How many runs of the caller's tenant were enqueued at once. Asking again enqueues those still held. A copy that nobody has
+ * Returns the number of runs of the caller's tenant that were enqueued at once. Asking again enqueues those still held. A copy that nobody has
  * marked yet is marked by this. `restore` undefined: there was none, and nothing is changed.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
@@ -81,7 +81,7 @@ export async function releaseRestore(
 }
 
 /**
- * What is known of a restore; `held` without `restore`: a copy that no scan has seen yet.
+ * State of a restore; `held` without `restore`: a copy that no scan has seen yet.
  *
  * @throws CairnError UNAVAILABLE
  */

@@ -25,7 +25,7 @@ export interface SweepReport {
   readonly failed: number;
   /** Runs that never were, whose input was left behind and is deleted. */
   readonly orphans: number;
-  /** What somebody asked for: gone on with before all else. */
+  /** Erasures that somebody asked for: they come before all else. */
   readonly erasures: ErasureReport;
   /** The kill switch is on, or the installation is held after a restore: nothing was looked at. */
   readonly off: boolean;

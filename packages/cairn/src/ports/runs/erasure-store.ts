@@ -1,5 +1,5 @@
 /**
- * What is to be deleted because somebody asked for it, and the documents outside of runs that go with it. Every method throws
+ * Erasures that somebody asked for, and the documents outside of runs that go with them. Every method throws
  * `OutcomeUnknown` where it cannot know whether the call was applied; all may be repeated.
  *
  * Must not: delete anything of a run; see retention-store.ts.

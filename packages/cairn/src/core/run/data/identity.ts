@@ -8,7 +8,7 @@ export interface Trigger {
   readonly source: 'ui' | 'cli' | 'webhook' | 'scheduled' | 'api';
   readonly userId?: string;
   readonly webhookEventId?: string;
-  /** Of a schedule, epoch ms; not of a run that an earlier version started. */
+  /** Time of the slot of a schedule, epoch ms; absent in runs that an earlier version started. */
   readonly slotAt?: number;
 }
 

@@ -306,7 +306,7 @@ interface Beginning {
 }
 
 /**
- * Whether the step may have run before the database was restored, and must not run twice. An attempt that is due after the
+ * True if the step may have run before the database was restored, and must not run twice. An attempt that is due after the
  * restore cannot have: that of a person who said so among them.
  */
 function mayHaveRun(state: RunState, { step, execution, restoredAt }: Beginning): boolean {

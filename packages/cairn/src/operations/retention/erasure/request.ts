@@ -24,7 +24,7 @@ import { pass } from './pass.ts';
 const MAX_ROOTS = 500;
 /** Events read at once in search of children. */
 const EVENTS_A_PAGE = 500;
-/** What the request itself does: it marks, and leaves the rest to the ticks. */
+/** The request itself: it marks, and leaves the rest to the ticks. */
 const AT_ONCE: Bounds = { documents: 500, runs: MAX_MEMBERS, owners: 0, forMs: 10_000 };
 
 export type EraseDeps = ErasingDeps & SendDeps & JournalDeps;
