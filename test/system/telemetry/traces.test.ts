@@ -54,14 +54,19 @@ test('one trace from the webhook to each call outside, over two processes and th
   };
   const drives = () => ofRun().filter(({ name }) => name === 'drive traced');
   const ends = () => drives().map(({ attributes }) => attributes['cairn.drive.end']);
-  await eventually('the drive that ended the run', () => (ends().includes('closed') ? true : undefined));
-
-  const spans = onceEach(ofRun());
+  // Each process tells in its own time: the dead one's spans come from whoever took the run over.
+  const spans = await eventually('the drive that ended the run, and the parent of each span', () => {
+    const told = onceEach(ofRun());
+    const isWhole = told.every(
+      ({ parentSpanId }) => !parentSpanId || told.some(({ spanId }) => spanId === parentSpanId),
+    );
+    const isRecovered = ends().includes('orphaned') && told.some(({ name }) => name === 'recover traced');
+    return isWhole && isRecovered && ends().includes('closed') ? told : undefined;
+  });
   const ids = new Set(spans.map(({ spanId }) => spanId));
-  // Whatever was done for the run is in its trace (who looks at it is in another), and no span without its parent.
+  // Whatever was done for the run is in its trace (who looks at it is in another).
   const done = collector.spans.filter(({ attributes }) => attributes['cairn.workflow.type'] === 'traced');
   expect(onceEach(done).filter(({ traceId }) => traceId !== spans[0]?.traceId)).toEqual([]);
-  expect(spans.filter(({ parentSpanId }) => parentSpanId && !ids.has(parentSpanId))).toEqual([]);
   expect(ids.size).toBe(spans.length);
   expect(spans.filter(({ parentSpanId }) => !parentSpanId).map(({ name }) => name)).toEqual([
     'POST /webhooks/github',
@@ -94,7 +99,6 @@ test('one trace from the webhook to each call outside, over two processes and th
   expect(attempts.map(({ parentSpanId }) => parentSpanId).sort()).toEqual(
     [dead?.spanId, last?.spanId].sort(),
   );
-  expect(spans.map(({ name }) => name)).toContain('recover traced');
 });
 
 /** A request whose answer came too late is sent again. */
