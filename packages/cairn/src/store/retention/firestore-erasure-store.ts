@@ -9,6 +9,7 @@ import { call, isStale, isTaken } from '../call.ts';
 import { erasureCodec } from '../codec/erasure.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
+import { deleteNamed, named } from './clearing.ts';
 
 export class FirestoreErasureStore implements ErasureStore {
   readonly #db: Firestore;
@@ -102,14 +103,7 @@ export class FirestoreErasureStore implements ErasureStore {
   }
 
   async #clear(query: Query, limit: number): Promise<Cleared> {
-    const named = query.limit(limit + 1).select();
-    const { docs } = await call('look for documents to erase', () => named.get());
-    const some = docs.slice(0, limit);
-    if (some.length > 0) {
-      const batch = this.#db.batch();
-      for (const { ref } of some) batch.delete(ref);
-      await call('erasure of documents', () => batch.commit());
-    }
-    return { deleted: some.length, more: docs.length > limit };
+    const { docs } = await call('look for documents to erase', () => named(query, limit).get());
+    return deleteNamed(this.#db, 'erasure of documents', { found: docs, limit });
   }
 }

@@ -4,14 +4,7 @@
  *
  * Must not: delete a run document while anything lies under it; its callers see to that.
  */
-import {
-  type DocumentReference,
-  FieldPath,
-  type Firestore,
-  type Query,
-  type QueryDocumentSnapshot,
-  Timestamp,
-} from '@google-cloud/firestore';
+import { type DocumentReference, FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
@@ -35,11 +28,14 @@ import { decodeMember, encodeRetainedUpdate, MEMBER_NAMES, progressCodec } from 
 import { RunPages } from '../pages/run-pages.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
+import { deleteNamed, named } from './clearing.ts';
 
 /** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 /** Documents read by their names at once. */
 const NAMES_A_READ = 100;
+/** Name of the call in errors. */
+const DELETION = 'deletion of documents of a run';
 
 export class FirestoreRetentionStore implements RetentionStore {
   readonly #db: Firestore;
@@ -148,10 +144,7 @@ export class FirestoreRetentionStore implements RetentionStore {
     ];
     const what = `look for what lies under run ${runId}`;
     const found = await Promise.all(lists.map((list) => call(what, () => named(list, limit).get())));
-    return this.#delete(
-      found.flatMap(({ docs }) => docs),
-      limit,
-    );
+    return deleteNamed(this.#db, DELETION, { found: found.flatMap(({ docs }) => docs), limit });
   }
 
   async deleteEffects(runId: string, limit: number): Promise<Cleared> {
@@ -161,7 +154,7 @@ export class FirestoreRetentionStore implements RetentionStore {
       .orderBy('createdAt')
       .orderBy(FieldPath.documentId());
     const { docs } = await call(`look for effects of run ${runId}`, () => named(rows, limit).get());
-    return this.#delete(docs, limit);
+    return deleteNamed(this.#db, DELETION, { found: docs, limit });
   }
 
   async deleteRun(runId: string, seen: Version): Promise<Written> {
@@ -196,7 +189,7 @@ export class FirestoreRetentionStore implements RetentionStore {
     const { docs } = await call(`look for payloads of run ${runId}`, () =>
       named(this.#paths.payloads(run), limit).get(),
     );
-    return this.#delete(docs, limit);
+    return deleteNamed(this.#db, DELETION, { found: docs, limit });
   }
 
   async readProgress(): Promise<Progress> {
@@ -214,22 +207,6 @@ export class FirestoreRetentionStore implements RetentionStore {
     const run: DocumentReference = this.#paths.run(runId);
     return whileSeen(() => call(`note about run ${runId}`, () => run.update(members, lastUpdateTime(seen))));
   }
-
-  /** What was found beyond the limit tells that there is more. */
-  async #delete(found: readonly QueryDocumentSnapshot[], limit: number): Promise<Cleared> {
-    const some = found.slice(0, limit);
-    if (some.length > 0) {
-      const batch = this.#db.batch();
-      for (const { ref } of some) batch.delete(ref);
-      await call('deletion of documents of a run', () => batch.commit());
-    }
-    return { deleted: some.length, more: found.length > limit };
-  }
-}
-
-/** The names of one document more than are to be deleted. */
-function named(list: Query, limit: number): Query {
-  return list.limit(limit + 1).select();
 }
 
 async function whileSeen(write: () => Promise<unknown>): Promise<Written> {
