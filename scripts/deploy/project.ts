@@ -1,7 +1,8 @@
 /** Settings of the deployment in the files of a project. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parse } from 'jsonc-parser';
+import { parseEnv } from 'node:util';
+import { parseJsonc } from '../../packages/local/src/jsonc.ts';
 
 export interface LocalProject {
   readonly folder: string;
@@ -43,7 +44,7 @@ function idOf(folder: string, given: string): string {
 
 function read(file: string): unknown {
   try {
-    return parse(readFileSync(file, 'utf8')) ?? {};
+    return parseJsonc(readFileSync(file, 'utf8'));
   } catch (error) {
     throw new Error(`${file} cannot be read: ${(error as Error).message}`);
   }
@@ -55,14 +56,8 @@ export function parameterOf({ folder, project, codebases }: LocalProject, name: 
     [`.env.${project}`, '.env'].map((file) => join(folder, source, file)),
   );
   for (const file of files) {
-    if (!existsSync(file)) continue;
-    const lines = readFileSync(file, 'utf8').split('\n');
-    const line = lines.findLast((one) => one.startsWith(`${name}=`));
-    if (line !== undefined)
-      return line
-        .slice(name.length + 1)
-        .trim()
-        .replace(/^(["'])(.*)\1$/, '$2');
+    const value = existsSync(file) ? parseEnv(readFileSync(file, 'utf8'))[name] : undefined;
+    if (value !== undefined) return value;
   }
   return undefined;
 }

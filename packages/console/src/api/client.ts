@@ -100,8 +100,7 @@ export class Api {
       if (!init.signal?.aborted) this.reach.lost(askedAt);
       throw error;
     }
-    const isHeard = answer.ok || isOfApi(answer.status, await answer.clone().text());
-    if (isHeard) this.reach.heard(answer.headers.get('date'), askedAt, deviceNow());
+    if (await isOfApi(answer)) this.reach.heard(answer.headers.get('date'), askedAt, deviceNow());
     else this.reach.lost(askedAt);
     if (answer.status === 401) this.#onRefused();
     return answer;
@@ -109,8 +108,9 @@ export class Api {
 }
 
 /** Whoever stands before the API and cannot reach it answers in its place, and in other words. */
-function isOfApi(status: number, text: string): boolean {
-  return status < 500 || readProblem(status, text).code !== `HTTP_${status}`;
+async function isOfApi(answer: Response): Promise<boolean> {
+  const { status } = answer;
+  return status < 500 || readProblem(status, await answer.clone().text()).code !== `HTTP_${status}`;
 }
 
 /** A change of one route, typed by it; made by {@link planned}. */
