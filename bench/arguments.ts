@@ -1,5 +1,5 @@
 /** The flags of `npm run bench`. Pure: reads a list of words, prints and exits nothing. */
-import { parseArgs } from 'node:util';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
 export const WORKLOADS = [
   'start',
@@ -32,6 +32,9 @@ export interface BenchArguments {
 }
 
 /** The words make no sense; the message says which and why. */
+export const text = { type: 'string' } as const;
+export const flag = { type: 'boolean' } as const;
+
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -68,22 +71,22 @@ export function readArguments(words: readonly string[]): BenchArguments {
 }
 
 function parse(words: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
+  return parsed(words, {
+    json: flag,
+    help: flag,
+    peers: flag,
+    only: text,
+    data: text,
+    workers: text,
+    runs: text,
+    rounds: text,
+  });
+}
+
+/** @throws UsageError */
+export function parsed<T extends ParseArgsOptionsConfig>(words: readonly string[], options: T) {
   try {
-    return parseArgs({
-      args: [...words],
-      options: {
-        json: flag,
-        help: flag,
-        peers: flag,
-        only: text,
-        data: text,
-        workers: text,
-        runs: text,
-        rounds: text,
-      },
-    }).values;
+    return parseArgs({ args: [...words], options }).values;
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

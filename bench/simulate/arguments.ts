@@ -1,6 +1,5 @@
 /** The flags of `npm run simulate`. Pure: reads a list of words, prints and exits nothing. */
-import { parseArgs } from 'node:util';
-import { UsageError } from '../arguments.ts';
+import { flag, parsed, text, UsageError } from '../arguments.ts';
 import { LOCATIONS, type Location, type Plan, ROUTINGS, type Routing } from './core/plan.ts';
 import { LIMITS } from './limits.ts';
 import type { Recorded } from './traffic/record.ts';
@@ -135,44 +134,35 @@ export function readArguments(words: readonly string[]): SimulateArguments {
 const LONGEST_BODY_MS = 300_000;
 
 function parse(words: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  try {
-    return parseArgs({
-      args: [...words],
-      options: {
-        rate: text,
-        steps: text,
-        body: text,
-        parallel: flag,
-        tenants: text,
-        flood: text,
-        for: text,
-        rest: text,
-        lost: text,
-        routing: text,
-        queues: text,
-        'queue-concurrent': text,
-        shards: text,
-        'drop-indexes': flag,
-        instances: text,
-        concurrency: text,
-        'door-instances': text,
-        cold: flag,
-        location: text,
-        'new-database': flag,
-        'read-ms': text,
-        'commit-ms': text,
-        seed: text,
-        tables: flag,
-        'write-tables': flag,
-        json: flag,
-        help: flag,
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
+  return parsed(words, {
+    rate: text,
+    steps: text,
+    body: text,
+    parallel: flag,
+    tenants: text,
+    flood: text,
+    for: text,
+    rest: text,
+    lost: text,
+    routing: text,
+    queues: text,
+    'queue-concurrent': text,
+    shards: text,
+    'drop-indexes': flag,
+    instances: text,
+    concurrency: text,
+    'door-instances': text,
+    cold: flag,
+    location: text,
+    'new-database': flag,
+    'read-ms': text,
+    'commit-ms': text,
+    seed: text,
+    tables: flag,
+    'write-tables': flag,
+    json: flag,
+    help: flag,
+  });
 }
 
 function oneOf<T extends string>(flag: string, text: string, known: readonly T[]): T {
