@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { withFirebaseTools } from '../emulators/with-firebase-tools.ts';
 import { type Binding, defaultAccount, emptyPolicy, type Google, newProject } from './google/model.ts';
 import { functionOf, invokerPolicy, missingBindings } from './support/bindings.ts';
 import type { Deployment } from './support/firebase.ts';
 import { adopted, change, plain, withKit } from './support/projects.ts';
-import { withFirebaseTools } from './support/with-firebase-tools.ts';
 
 const COMMAND = ['deploy', '--project', 'new-project', '--non-interactive', '--force'];
 
@@ -18,69 +18,72 @@ function ableToBuild(): Google {
   return google;
 }
 
-withFirebaseTools('firebase deploy of a codebase or kit with Cairn, without a terminal', () => {
-  let deployment: Deployment | undefined;
-  afterEach(() => deployment?.close());
+withFirebaseTools(
+  { title: 'firebase deploy of a codebase or kit with Cairn, without a terminal', command: 'test:deploy' },
+  () => {
+    let deployment: Deployment | undefined;
+    afterEach(() => deployment?.close());
 
-  test('what cairn init makes is deployed twice, asks nothing, and needs no right to be given by hand', async () => {
-    const google = ableToBuild();
-    deployment = await adopted(google);
-    const created = [
-      'firestore:databases:create',
-      'cairn',
-      '--location',
-      'us-central1',
-      '--project',
-      'new-project',
-    ];
-    expect((await deployment.firebase(...created)).code).toBe(0);
-    for (const deployed of ['create', 'update']) {
-      change(deployment, 'cairn');
-      const { code, said } = await deployment.firebase(
-        ...COMMAND,
-        '--only',
-        'functions:cairn,firestore:cairn',
-      );
-      expect([code, said]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
-      expect(google.unanswered).toEqual([]);
+    test('what cairn init makes is deployed twice, asks nothing, and needs no right to be given by hand', async () => {
+      const google = ableToBuild();
+      deployment = await adopted(google);
+      const created = [
+        'firestore:databases:create',
+        'cairn',
+        '--location',
+        'us-central1',
+        '--project',
+        'new-project',
+      ];
+      expect((await deployment.firebase(...created)).code).toBe(0);
+      for (const deployed of ['create', 'update']) {
+        change(deployment, 'cairn');
+        const { code, said } = await deployment.firebase(
+          ...COMMAND,
+          '--only',
+          'functions:cairn,firestore:cairn',
+        );
+        expect([code, said]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
+        expect(google.unanswered).toEqual([]);
+        expect(missingBindings(google)).toEqual([]);
+      }
+      expect(functionOf(google, 'cairn-drive')).toBeDefined();
+    });
+
+    test('an instance of the kit is deployed twice, and needs no right to be given by hand', async () => {
+      const google = ableToBuild();
+      google.secrets['kit-calls-CALL_TOKEN'] = { labels: {}, versions: ['none'], policy: emptyPolicy() };
+      deployment = withKit(google);
+      for (const deployed of ['create', 'update']) {
+        change(deployment, 'kits/calls');
+        const { code, said } = await deployment.firebase(...COMMAND, '--only', 'functions:calls');
+        expect([code, said]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
+        expect(google.unanswered).toEqual([]);
+        expect(missingBindings(google)).toEqual([]);
+      }
+      expect(functionOf(google, 'kit-calls-drive')).toBeDefined();
+    });
+
+    test('rights that an operator gave to an account of theirs are there after the next deployment', async () => {
+      const google = ableToBuild();
+      for (const role of ['roles/cloudtasks.enqueuer', 'roles/iam.serviceAccountUser']) give(google, role);
+      deployment = plain(google, "region: 'us-central1'");
+      const deploy = async () => {
+        const { code, said } = (await deployment?.firebase(...COMMAND)) ?? {};
+        expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+      };
+      await deploy();
+      for (const id of ['cairn-drive', 'cairn-driveAlone']) {
+        const policy = invokerPolicy(google, functionOf(google, id) ?? {});
+        policy?.bindings.push({
+          role: 'roles/run.invoker',
+          members: [`serviceAccount:${defaultAccount(google)}`],
+        });
+      }
       expect(missingBindings(google)).toEqual([]);
-    }
-    expect(functionOf(google, 'cairn-drive')).toBeDefined();
-  });
-
-  test('an instance of the kit is deployed twice, and needs no right to be given by hand', async () => {
-    const google = ableToBuild();
-    google.secrets['kit-calls-CALL_TOKEN'] = { labels: {}, versions: ['none'], policy: emptyPolicy() };
-    deployment = withKit(google);
-    for (const deployed of ['create', 'update']) {
-      change(deployment, 'kits/calls');
-      const { code, said } = await deployment.firebase(...COMMAND, '--only', 'functions:calls');
-      expect([code, said]).toEqual([0, expect.stringContaining(`Successful ${deployed} operation`)]);
-      expect(google.unanswered).toEqual([]);
+      change(deployment, 'functions');
+      await deploy();
       expect(missingBindings(google)).toEqual([]);
-    }
-    expect(functionOf(google, 'kit-calls-drive')).toBeDefined();
-  });
-
-  test('rights that an operator gave to an account of theirs are there after the next deployment', async () => {
-    const google = ableToBuild();
-    for (const role of ['roles/cloudtasks.enqueuer', 'roles/iam.serviceAccountUser']) give(google, role);
-    deployment = plain(google, "region: 'us-central1'");
-    const deploy = async () => {
-      const { code, said } = (await deployment?.firebase(...COMMAND)) ?? {};
-      expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
-    };
-    await deploy();
-    for (const id of ['cairn-drive', 'cairn-driveAlone']) {
-      const policy = invokerPolicy(google, functionOf(google, id) ?? {});
-      policy?.bindings.push({
-        role: 'roles/run.invoker',
-        members: [`serviceAccount:${defaultAccount(google)}`],
-      });
-    }
-    expect(missingBindings(google)).toEqual([]);
-    change(deployment, 'functions');
-    await deploy();
-    expect(missingBindings(google)).toEqual([]);
-  });
-});
+    });
+  },
+);

@@ -1,64 +1,67 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { RIGHTS } from '../../scripts/deploy/preflight.ts';
+import { withFirebaseTools } from '../emulators/with-firebase-tools.ts';
 import { newProject } from './google/model.ts';
 import type { Deployment } from './support/firebase.ts';
 import { shipped } from './support/projects.ts';
-import { withFirebaseTools } from './support/with-firebase-tools.ts';
 
 const PROJECT = ['--project', 'new-project'];
 /** Calls by POST that only ask. */
 const ASKS = /:(?:testIamPermissions|getIamPolicy)$/;
 
-withFirebaseTools('npm run deploy refuses before anything is changed', () => {
-  let deployment: Deployment | undefined;
-  afterEach(() => deployment?.close());
+withFirebaseTools(
+  { title: 'npm run deploy refuses before anything is changed', command: 'test:deploy' },
+  () => {
+    let deployment: Deployment | undefined;
+    afterEach(() => deployment?.close());
 
-  const changesOf = ({ google }: Deployment) =>
-    google.calls.filter(({ method, path }) => method !== 'GET' && !ASKS.test(path));
+    const changesOf = ({ google }: Deployment) =>
+      google.calls.filter(({ method, path }) => method !== 'GET' && !ASKS.test(path));
 
-  test('who may not do all that it takes is told each right and the role that has it', async () => {
-    const google = newProject();
-    google.denied = RIGHTS.map(({ permission }) => permission);
-    deployment = shipped(google);
-    const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
-    expect(code).toBe(1);
-    for (const { permission, role } of RIGHTS) {
-      expect(said).toContain(permission);
-      expect(said).toContain(`--role=${role} `);
-    }
-    expect(changesOf(deployment)).toEqual([]);
-  });
+    test('who may not do all that it takes is told each right and the role that has it', async () => {
+      const google = newProject();
+      google.denied = RIGHTS.map(({ permission }) => permission);
+      deployment = shipped(google);
+      const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
+      expect(code).toBe(1);
+      for (const { permission, role } of RIGHTS) {
+        expect(said).toContain(permission);
+        expect(said).toContain(`--role=${role} `);
+      }
+      expect(changesOf(deployment)).toEqual([]);
+    });
 
-  test('a right that firebase-tools would miss only after it has made functions is missed at once', async () => {
-    const google = newProject();
-    google.denied = ['run.services.setIamPolicy'];
-    deployment = shipped(google);
-    const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
-    expect([code, said]).toEqual([1, expect.stringContaining('--role=roles/run.admin')]);
-    expect(changesOf(deployment)).toEqual([]);
-  });
+    test('a right that firebase-tools would miss only after it has made functions is missed at once', async () => {
+      const google = newProject();
+      google.denied = ['run.services.setIamPolicy'];
+      deployment = shipped(google);
+      const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
+      expect([code, said]).toEqual([1, expect.stringContaining('--role=roles/run.admin')]);
+      expect(changesOf(deployment)).toEqual([]);
+    });
 
-  test('a project on the free plan is sent to where it is upgraded', async () => {
-    deployment = shipped({ ...newProject(), billing: false });
-    const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
-    expect([code, said]).toEqual([1, expect.stringContaining('/project/new-project/usage/details')]);
-    expect(changesOf(deployment)).toEqual([]);
-  });
+    test('a project on the free plan is sent to where it is upgraded', async () => {
+      deployment = shipped({ ...newProject(), billing: false });
+      const { code, said } = await deployment.deploy(...PROJECT, '--set-up');
+      expect([code, said]).toEqual([1, expect.stringContaining('/project/new-project/usage/details')]);
+      expect(changesOf(deployment)).toEqual([]);
+    });
 
-  test('who is not logged in is told how to, with a terminal and without', async () => {
-    deployment = shipped(newProject(), false);
-    const { code, said } = await deployment.deploy(...PROJECT);
-    expect([code, said]).toEqual([3, expect.stringContaining('npm run firebase -- login')]);
-    expect(said).toContain('GOOGLE_APPLICATION_CREDENTIALS');
-    expect(deployment.google.calls).toEqual([]);
-  });
+    test('who is not logged in is told how to, with a terminal and without', async () => {
+      deployment = shipped(newProject(), false);
+      const { code, said } = await deployment.deploy(...PROJECT);
+      expect([code, said]).toEqual([3, expect.stringContaining('npm run firebase -- login')]);
+      expect(said).toContain('GOOGLE_APPLICATION_CREDENTIALS');
+      expect(deployment.google.calls).toEqual([]);
+    });
 
-  test('an alias is looked up, and a project that nobody can see is named', async () => {
-    const google = newProject();
-    google.denied = ['firebase.projects.get'];
-    deployment = shipped(google);
-    deployment.write('.firebaserc', '{"projects":{"production":"other-project"}}');
-    const { code, said } = await deployment.deploy('--project', 'production');
-    expect([code, said]).toEqual([1, expect.stringContaining("'other-project'")]);
-  });
-});
+    test('an alias is looked up, and a project that nobody can see is named', async () => {
+      const google = newProject();
+      google.denied = ['firebase.projects.get'];
+      deployment = shipped(google);
+      deployment.write('.firebaserc', '{"projects":{"production":"other-project"}}');
+      const { code, said } = await deployment.deploy('--project', 'production');
+      expect([code, said]).toEqual([1, expect.stringContaining("'other-project'")]);
+    });
+  },
+);

@@ -1,126 +1,129 @@
 import { afterAll, expect, test } from '@jest/globals';
+import { withFirebaseTools } from '../emulators/with-firebase-tools.ts';
 import { fieldsOf } from './google/masks.ts';
 import { defaultAccount, emptyPolicy, type Fields, newProject } from './google/model.ts';
 import { functionOf, missingBindings } from './support/bindings.ts';
 import type { Ended } from './support/firebase.ts';
 import { change, shipped } from './support/projects.ts';
-import { withFirebaseTools } from './support/with-firebase-tools.ts';
 
 const PROJECT = ['--project', 'new-project'];
 
 /** The tests are steps of one project's life, in their order. */
-withFirebaseTools('npm run deploy of this repository, without a terminal', () => {
-  const google = newProject();
-  const deployment = shipped(google);
-  afterAll(() => deployment.close());
-  const queue = `projects/new-project/locations/us-central1/queues/drive`;
+withFirebaseTools(
+  { title: 'npm run deploy of this repository, without a terminal', command: 'test:deploy' },
+  () => {
+    const google = newProject();
+    const deployment = shipped(google);
+    afterAll(() => deployment.close());
+    const queue = `projects/new-project/locations/us-central1/queues/drive`;
 
-  function expectDeployed({ code, said }: Ended): void {
-    expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
-    expect(google.unanswered).toEqual([]);
-    expect(missingBindings(google)).toEqual([]);
-  }
+    function expectDeployed({ code, said }: Ended): void {
+      expect([code, said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+      expect(google.unanswered).toEqual([]);
+      expect(missingBindings(google)).toEqual([]);
+    }
 
-  /** Another function of the project, made of a deployed one. */
-  function copy(of: string, id: string, labels?: Fields): string {
-    const parent = 'projects/new-project/locations/us-central1';
-    const found = functionOf(google, of) ?? {};
-    const config = fieldsOf(found.serviceConfig);
-    const service = `${parent}/services/${id}`;
-    const name = `${parent}/functions/${id}`;
-    const own = { name, serviceConfig: { ...config, service }, ...(labels && { labels }) };
-    google.functions[name] = structuredClone({ ...found, ...own });
-    google.services[service] = structuredClone(
-      google.services[String(config.service)] ?? { policy: emptyPolicy(), spec: {} },
-    );
-    return name;
-  }
+    /** Another function of the project, made of a deployed one. */
+    function copy(of: string, id: string, labels?: Fields): string {
+      const parent = 'projects/new-project/locations/us-central1';
+      const found = functionOf(google, of) ?? {};
+      const config = fieldsOf(found.serviceConfig);
+      const service = `${parent}/services/${id}`;
+      const name = `${parent}/functions/${id}`;
+      const own = { name, serviceConfig: { ...config, service }, ...(labels && { labels }) };
+      google.functions[name] = structuredClone({ ...found, ...own });
+      google.services[service] = structuredClone(
+        google.services[String(config.service)] ?? { policy: emptyPolicy(), spec: {} },
+      );
+      return name;
+    }
 
-  test('a new project is refused before anything is changed, with what would make it ready', async () => {
-    google.apis = google.apis.filter((api) => api !== 'iam.googleapis.com');
-    deployment.write('functions/.env.new-project', 'RUN_EVENTS_TOPIC=run-events\n');
-    const { code, said } = await deployment.deploy(...PROJECT);
-    expect([code, said]).toEqual([1, expect.stringContaining('Nothing was deployed.')]);
-    expect(said).toContain('gcloud services enable iam.googleapis.com --project new-project');
-    expect(said).toContain(
-      `--member=serviceAccount:${defaultAccount(google)} --role=roles/cloudbuild.builds.builder`,
-    );
-    expect(said).toContain('gcloud pubsub topics create run-events --project new-project');
-    expect(said).toContain('--set-up');
-    expect([google.functions, google.databases, google.secrets]).toEqual([{}, {}, {}]);
-  });
-
-  test('--set-up makes what is missing, and all is there that callers need', async () => {
-    google.apis.push('iam.googleapis.com');
-    expectDeployed(await deployment.deploy(...PROJECT, '--set-up'));
-    expect(google.databases['projects/new-project/databases/(default)']).toMatchObject({
-      locationId: 'us-central1',
+    test('a new project is refused before anything is changed, with what would make it ready', async () => {
+      google.apis = google.apis.filter((api) => api !== 'iam.googleapis.com');
+      deployment.write('functions/.env.new-project', 'RUN_EVENTS_TOPIC=run-events\n');
+      const { code, said } = await deployment.deploy(...PROJECT);
+      expect([code, said]).toEqual([1, expect.stringContaining('Nothing was deployed.')]);
+      expect(said).toContain('gcloud services enable iam.googleapis.com --project new-project');
+      expect(said).toContain(
+        `--member=serviceAccount:${defaultAccount(google)} --role=roles/cloudbuild.builds.builder`,
+      );
+      expect(said).toContain('gcloud pubsub topics create run-events --project new-project');
+      expect(said).toContain('--set-up');
+      expect([google.functions, google.databases, google.secrets]).toEqual([{}, {}, {}]);
     });
-    expect(google.topics).toHaveProperty('projects/new-project/topics/run-events');
-    expect(google.secrets.GITHUB_TOKEN?.versions).toEqual(['none']);
-    for (const name of ['GITHUB_WEBHOOK_SECRET', 'SLACK_SIGNING_SECRET'])
-      expect(google.secrets[name]?.versions).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
-    expect(google.queues[queue]).toMatchObject({ state: 'RUNNING', retryConfig: { maxAttempts: 100 } });
-    // Functions run as an account of their own, and the default one got nothing but the right to build.
-    const { serviceAccountEmail } = fieldsOf(functionOf(google, 'drive')?.serviceConfig);
-    expect(serviceAccountEmail).toMatch(/^firebase-fn-/);
-    const roles = google.policy.bindings.flatMap(({ role, members }) =>
-      members.includes(`serviceAccount:${defaultAccount(google)}`) ? [role] : [],
-    );
-    expect(roles).toContain('roles/cloudbuild.builds.builder');
-  });
 
-  test('a second deployment keeps every right, a paused queue, and all that is not its own', async () => {
-    const indexes = Object.keys(google.indexes).length;
-    google.queues[queue] = { ...google.queues[queue], state: 'PAUSED' };
-    google.indexes['projects/new-project/databases/(default)/collectionGroups/posts/indexes/theirs'] = {
-      name: 'projects/new-project/databases/(default)/collectionGroups/posts/indexes/theirs',
-      queryScope: 'COLLECTION',
-      fields: [{ fieldPath: 'by', order: 'ASCENDING' }],
-    };
-    const theirs = copy('api', 'orders', { 'deployment-tool': 'cli-firebase' });
-    deployment.write('functions/.env.new-project', 'SLACK_MIN_INSTANCES=1\nPUBLIC_MAX_INSTANCES=7\n');
-    change(deployment, 'functions');
-    const ended = await deployment.deploy(...PROJECT);
-    expectDeployed(ended);
-    expect(ended.said).toContain('functions[cairn:drive(us-central1)] Successful update operation');
-    expect(google.queues[queue]).toMatchObject({ state: 'PAUSED' });
-    expect(ended.said).toContain('the queue drive is paused, and stays so');
-    expect(Object.keys(google.indexes)).toHaveLength(indexes + 1);
-    expect(google.functions[theirs]).toBeDefined();
-    const sizes = (id: string) => functionOf(google, id)?.serviceConfig;
-    expect(sizes('slackWebhook')).toMatchObject({ minInstanceCount: 1, maxInstanceCount: 7 });
-    expect(sizes('api')).toMatchObject({ availableMemory: '1024Mi', maxInstanceCount: 7 });
-    expect(sizes('drive')).toMatchObject({ maxInstanceRequestConcurrency: 80, timeoutSeconds: 540 });
-  });
-
-  test('functions that the sources no longer have are deleted only if somebody says so', async () => {
-    const old = copy('pubsub-cloudBuilds', 'pubsub-old');
-    change(deployment, 'functions');
-    const refused = await deployment.deploy(...PROJECT, '--only', 'functions');
-    expect(refused.code).not.toBe(0);
-    expect(refused.said).toContain('--delete-functions');
-    expect(google.functions[old]).toBeDefined();
-    const done = await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions');
-    expect([done.code, done.said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
-    expect(google.functions[old]).toBeUndefined();
-  });
-
-  test('a job that somebody deleted is made anew by deploying its function alone', async () => {
-    const job = 'projects/new-project/locations/us-central1/jobs/firebase-schedule-recoverRuns-us-central1';
-    expect(google.jobs[job]).toBeDefined();
-    delete google.jobs[job];
-    expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions:cairn:recoverRuns'));
-    expect(google.jobs[job]).toMatchObject({ schedule: 'every 1 minutes' });
-  });
-
-  test('functions move to another region by a parameter', async () => {
-    deployment.write('functions/.env.new-project', 'CAIRN_REGION=us-east4\n');
-    expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions'));
-    const own = Object.keys(google.functions).filter((name) => !name.endsWith('/orders'));
-    expect(own.filter((name) => !name.includes('/us-east4/'))).toEqual([]);
-    expect(google.queues['projects/new-project/locations/us-east4/queues/drive']).toMatchObject({
-      state: 'RUNNING',
+    test('--set-up makes what is missing, and all is there that callers need', async () => {
+      google.apis.push('iam.googleapis.com');
+      expectDeployed(await deployment.deploy(...PROJECT, '--set-up'));
+      expect(google.databases['projects/new-project/databases/(default)']).toMatchObject({
+        locationId: 'us-central1',
+      });
+      expect(google.topics).toHaveProperty('projects/new-project/topics/run-events');
+      expect(google.secrets.GITHUB_TOKEN?.versions).toEqual(['none']);
+      for (const name of ['GITHUB_WEBHOOK_SECRET', 'SLACK_SIGNING_SECRET'])
+        expect(google.secrets[name]?.versions).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+      expect(google.queues[queue]).toMatchObject({ state: 'RUNNING', retryConfig: { maxAttempts: 100 } });
+      // Functions run as an account of their own, and the default one got nothing but the right to build.
+      const { serviceAccountEmail } = fieldsOf(functionOf(google, 'drive')?.serviceConfig);
+      expect(serviceAccountEmail).toMatch(/^firebase-fn-/);
+      const roles = google.policy.bindings.flatMap(({ role, members }) =>
+        members.includes(`serviceAccount:${defaultAccount(google)}`) ? [role] : [],
+      );
+      expect(roles).toContain('roles/cloudbuild.builds.builder');
     });
-  });
-});
+
+    test('a second deployment keeps every right, a paused queue, and all that is not its own', async () => {
+      const indexes = Object.keys(google.indexes).length;
+      google.queues[queue] = { ...google.queues[queue], state: 'PAUSED' };
+      google.indexes['projects/new-project/databases/(default)/collectionGroups/posts/indexes/theirs'] = {
+        name: 'projects/new-project/databases/(default)/collectionGroups/posts/indexes/theirs',
+        queryScope: 'COLLECTION',
+        fields: [{ fieldPath: 'by', order: 'ASCENDING' }],
+      };
+      const theirs = copy('api', 'orders', { 'deployment-tool': 'cli-firebase' });
+      deployment.write('functions/.env.new-project', 'SLACK_MIN_INSTANCES=1\nPUBLIC_MAX_INSTANCES=7\n');
+      change(deployment, 'functions');
+      const ended = await deployment.deploy(...PROJECT);
+      expectDeployed(ended);
+      expect(ended.said).toContain('functions[cairn:drive(us-central1)] Successful update operation');
+      expect(google.queues[queue]).toMatchObject({ state: 'PAUSED' });
+      expect(ended.said).toContain('the queue drive is paused, and stays so');
+      expect(Object.keys(google.indexes)).toHaveLength(indexes + 1);
+      expect(google.functions[theirs]).toBeDefined();
+      const sizes = (id: string) => functionOf(google, id)?.serviceConfig;
+      expect(sizes('slackWebhook')).toMatchObject({ minInstanceCount: 1, maxInstanceCount: 7 });
+      expect(sizes('api')).toMatchObject({ availableMemory: '1024Mi', maxInstanceCount: 7 });
+      expect(sizes('drive')).toMatchObject({ maxInstanceRequestConcurrency: 80, timeoutSeconds: 540 });
+    });
+
+    test('functions that the sources no longer have are deleted only if somebody says so', async () => {
+      const old = copy('pubsub-cloudBuilds', 'pubsub-old');
+      change(deployment, 'functions');
+      const refused = await deployment.deploy(...PROJECT, '--only', 'functions');
+      expect(refused.code).not.toBe(0);
+      expect(refused.said).toContain('--delete-functions');
+      expect(google.functions[old]).toBeDefined();
+      const done = await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions');
+      expect([done.code, done.said]).toEqual([0, expect.stringContaining('Deploy complete!')]);
+      expect(google.functions[old]).toBeUndefined();
+    });
+
+    test('a job that somebody deleted is made anew by deploying its function alone', async () => {
+      const job = 'projects/new-project/locations/us-central1/jobs/firebase-schedule-recoverRuns-us-central1';
+      expect(google.jobs[job]).toBeDefined();
+      delete google.jobs[job];
+      expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions:cairn:recoverRuns'));
+      expect(google.jobs[job]).toMatchObject({ schedule: 'every 1 minutes' });
+    });
+
+    test('functions move to another region by a parameter', async () => {
+      deployment.write('functions/.env.new-project', 'CAIRN_REGION=us-east4\n');
+      expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions'));
+      const own = Object.keys(google.functions).filter((name) => !name.endsWith('/orders'));
+      expect(own.filter((name) => !name.includes('/us-east4/'))).toEqual([]);
+      expect(google.queues['projects/new-project/locations/us-east4/queues/drive']).toMatchObject({
+        state: 'RUNNING',
+      });
+    });
+  },
+);

@@ -7,6 +7,17 @@ import { pathToFileURL } from 'node:url';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
+/** Roles of the account that runs the functions of an installation. */
+export const ROLES = [
+  'roles/cloudtasks.enqueuer',
+  'roles/cloudtasks.viewer',
+  'roles/datastore.user',
+  'roles/iam.serviceAccountUser',
+  'roles/logging.logWriter',
+  'roles/monitoring.metricWriter',
+  'roles/run.invoker',
+];
+
 export interface Endpoint {
   readonly region?: unknown;
   readonly secretEnvironmentVariables?: readonly { readonly key: string }[];

@@ -36,3 +36,22 @@ export class Refusal extends Error {
 }
 
 export const notFound = (what: string) => new Refusal(404, 'NOT_FOUND', `Resource '${what}' was not found`);
+
+/** @throws Refusal if there is none of this name, which is called `what` */
+export function existing<T>(all: Readonly<Record<string, T>>, name: string, what = name): T {
+  const found = all[name];
+  if (found === undefined) throw notFound(what);
+  return found;
+}
+
+/** @throws Refusal if there is one of this name */
+export function checkNew(all: Readonly<Record<string, unknown>>, name: string): void {
+  if (all[name] !== undefined) throw new Refusal(409, 'ALREADY_EXISTS', `${name} exists already`);
+}
+
+/** @throws Refusal if there is one of this name */
+export function created<T>(all: Record<string, T>, name: string, one: T): T {
+  checkNew(all, name);
+  all[name] = one;
+  return one;
+}

@@ -2,7 +2,7 @@
 
 import { fieldsOf } from '../masks.ts';
 import { emptyPolicy } from '../model.ts';
-import { notFound, Refusal, type Route } from '../route.ts';
+import { created, existing, type Route } from '../route.ts';
 
 const HOST = 'iam.googleapis.com';
 
@@ -13,7 +13,7 @@ export const accounts: readonly Route[] = [
     path: /^\/v1\/projects\/[^/]+\/serviceAccounts\/(?<email>[^/:]+)$/,
     needs: 'iam.serviceAccounts.get',
     answer: ({ accounts: known, project }, { email = '' }) => {
-      if (!known[email]) throw notFound(email);
+      existing(known, email);
       return { name: `projects/${project}/serviceAccounts/${email}`, email };
     },
   },
@@ -24,8 +24,7 @@ export const accounts: readonly Route[] = [
     needs: 'iam.serviceAccounts.create',
     answer: (google, _groups, { body }) => {
       const email = `${fieldsOf(body).accountId}@${google.project}.iam.gserviceaccount.com`;
-      if (google.accounts[email]) throw new Refusal(409, 'ALREADY_EXISTS', `${email} exists already`);
-      google.accounts[email] = emptyPolicy();
+      created(google.accounts, email, emptyPolicy());
       return { name: `projects/${google.project}/serviceAccounts/${email}`, email };
     },
   },

@@ -2,7 +2,7 @@
 
 import { fieldsOf } from '../masks.ts';
 import type { Fields, Google, Json } from '../model.ts';
-import { notFound, type Route } from '../route.ts';
+import { existing, type Route } from '../route.ts';
 
 const HOST = 'firestore.googleapis.com';
 const RULES = 'firebaserules.googleapis.com';
@@ -10,7 +10,7 @@ const DATABASE = '(?<database>projects\\/[^/]+\\/databases\\/[^/]+)';
 
 /** Indexes of a missing database cannot be listed or made. */
 function checkDatabase({ databases }: Google, name: string): void {
-  if (!databases[name]) throw notFound(name);
+  existing(databases, name);
 }
 
 /** Google adds the name of the document to each index, in the order of the last field. */
@@ -28,11 +28,7 @@ export const firestore: readonly Route[] = [
     method: 'GET',
     path: new RegExp(`^/v1/${DATABASE}$`),
     needs: 'datastore.databases.getMetadata',
-    answer: ({ databases }, { database = '' }) => {
-      const found = databases[database];
-      if (!found) throw notFound(database);
-      return found;
-    },
+    answer: ({ databases }, { database = '' }) => existing(databases, database),
   },
   {
     host: HOST,
@@ -123,11 +119,7 @@ export const firestore: readonly Route[] = [
     host: RULES,
     method: 'GET',
     path: /^\/v1\/(?<ruleset>projects\/[^/]+\/rulesets\/[^/]+)$/,
-    answer: ({ rulesets }, { ruleset = '' }) => {
-      const found = rulesets[ruleset];
-      if (!found) throw notFound(ruleset);
-      return found;
-    },
+    answer: ({ rulesets }, { ruleset = '' }) => existing(rulesets, ruleset),
   },
   {
     host: RULES,
@@ -145,7 +137,7 @@ export const firestore: readonly Route[] = [
     method: 'PATCH',
     path: /^\/v1\/(?<release>projects\/[^/]+\/releases\/.+)$/,
     answer: (google, { release = '' }, { body }) => {
-      if (!google.releases[release]) throw notFound(release);
+      existing(google.releases, release);
       google.releases[release] = fieldsOf(fieldsOf(body).release);
       return google.releases[release];
     },

@@ -2,7 +2,7 @@
 
 import { fieldsOf, updated } from '../masks.ts';
 import { defaultAccount, emptyPolicy, type Fields, type Google, hasRole } from '../model.ts';
-import { notFound, Refusal, type Route } from '../route.ts';
+import { checkNew, existing, Refusal, type Route } from '../route.ts';
 
 const HOST = 'cloudfunctions.googleapis.com';
 const BUILDER = ['roles/cloudbuild.builds.builder', 'roles/editor'];
@@ -100,7 +100,7 @@ export const functions: readonly Route[] = [
     answer: (google, { parent }, { body, url }) => {
       const name = `${parent}/functions/${url.searchParams.get('functionId')}`;
       const given = fieldsOf(body);
-      if (google.functions[name]) throw new Refusal(409, 'ALREADY_EXISTS', `${name} exists already`);
+      checkNew(google.functions, name);
       checkAccount(google, given);
       const failure = buildFailure(google);
       if (failure) return operation(google, {}, failure);
@@ -113,8 +113,7 @@ export const functions: readonly Route[] = [
     path: /^\/v2\/(?<name>projects\/[^/]+\/locations\/[^/]+\/functions\/[^/]+)$/,
     needs: 'cloudfunctions.functions.update',
     answer: (google, { name = '' }, { body, url }) => {
-      const old = google.functions[name];
-      if (!old) throw notFound(name);
+      const old = existing(google.functions, name);
       checkAccount(google, fieldsOf(body));
       const failure = buildFailure(google);
       if (failure) return operation(google, {}, failure);
@@ -128,8 +127,7 @@ export const functions: readonly Route[] = [
     path: /^\/v2\/(?<name>projects\/[^/]+\/locations\/[^/]+\/functions\/[^/]+)$/,
     needs: 'cloudfunctions.functions.delete',
     answer: (google, { name = '' }) => {
-      const old = google.functions[name];
-      if (!old) throw notFound(name);
+      const old = existing(google.functions, name);
       delete google.services[String(fieldsOf(old.serviceConfig).service)];
       delete google.functions[name];
       return operation(google, {});
@@ -140,10 +138,6 @@ export const functions: readonly Route[] = [
     method: 'GET',
     path: /^\/v2\/(?<name>projects\/[^/]+\/locations\/[^/]+\/operations\/[^/]+)$/,
     needs: 'cloudfunctions.operations.get',
-    answer: ({ operations }, { name = '' }) => {
-      const found = operations[name];
-      if (!found) throw notFound(name);
-      return found;
-    },
+    answer: ({ operations }, { name = '' }) => existing(operations, name),
   },
 ];

@@ -1,5 +1,5 @@
 /** Pub/Sub topics. */
-import { notFound, Refusal, type Route } from '../route.ts';
+import { created, existing, type Route } from '../route.ts';
 
 const HOST = 'pubsub.googleapis.com';
 
@@ -9,21 +9,13 @@ export const pubsub: readonly Route[] = [
     method: 'PUT',
     path: /^\/v1\/(?<name>projects\/[^/]+\/topics\/[^/]+)$/,
     needs: 'pubsub.topics.create',
-    answer: (google, { name = '' }) => {
-      if (google.topics[name]) throw new Refusal(409, 'ALREADY_EXISTS', `${name} exists already`);
-      google.topics[name] = { name };
-      return { name };
-    },
+    answer: ({ topics }, { name = '' }) => created(topics, name, { name }),
   },
   {
     host: HOST,
     method: 'GET',
     path: /^\/v1\/(?<name>projects\/[^/]+\/topics\/[^/]+)$/,
     needs: 'pubsub.topics.get',
-    answer: ({ topics }, { name = '' }) => {
-      const topic = topics[name];
-      if (!topic) throw notFound(name);
-      return topic;
-    },
+    answer: ({ topics }, { name = '' }) => existing(topics, name),
   },
 ];

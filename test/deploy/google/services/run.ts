@@ -1,15 +1,13 @@
 /** Cloud Run: the services that functions are, and who may call them. */
 
 import type { Google, RunService } from '../model.ts';
-import { notFound, type Route } from '../route.ts';
+import { existing, type Route } from '../route.ts';
 import { asJson, policyOf } from './policies.ts';
 
 const HOST = 'run.googleapis.com';
 
-function serviceOf(google: Google, name: string): RunService {
-  const service = google.services[name];
-  if (!service) throw notFound(name);
-  return service;
+function serviceOf({ services }: Google, name: string): RunService {
+  return existing(services, name);
 }
 
 export const run: readonly Route[] = [

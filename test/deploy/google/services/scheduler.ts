@@ -1,21 +1,18 @@
 /** Cloud Scheduler. */
 
 import { fieldsOf, updated } from '../masks.ts';
-import { notFound, Refusal, type Route } from '../route.ts';
+import { created, existing, type Route } from '../route.ts';
 
 const HOST = 'cloudscheduler.googleapis.com';
+const JOB = /^\/v1\/(?<name>projects\/[^/]+\/locations\/[^/]+\/jobs\/[^/:]+)$/;
 
 export const scheduler: readonly Route[] = [
   {
     host: HOST,
     method: 'GET',
-    path: /^\/v1\/(?<name>projects\/[^/]+\/locations\/[^/]+\/jobs\/[^/:]+)$/,
+    path: JOB,
     needs: 'cloudscheduler.jobs.get',
-    answer: ({ jobs }, { name = '' }) => {
-      const job = jobs[name];
-      if (!job) throw notFound(name);
-      return job;
-    },
+    answer: ({ jobs }, { name = '' }) => existing(jobs, name),
   },
   {
     host: HOST,
@@ -24,20 +21,16 @@ export const scheduler: readonly Route[] = [
     needs: 'cloudscheduler.jobs.create',
     answer: (google, _groups, { body }) => {
       const job = fieldsOf(body);
-      const name = String(job.name);
-      if (google.jobs[name]) throw new Refusal(409, 'ALREADY_EXISTS', `${name} exists already`);
-      google.jobs[name] = { ...job, state: 'ENABLED' };
-      return google.jobs[name];
+      return created(google.jobs, String(job.name), { ...job, state: 'ENABLED' });
     },
   },
   {
     host: HOST,
     method: 'PATCH',
-    path: /^\/v1\/(?<name>projects\/[^/]+\/locations\/[^/]+\/jobs\/[^/:]+)$/,
+    path: JOB,
     needs: 'cloudscheduler.jobs.update',
     answer: (google, { name = '' }, { body, url }) => {
-      const job = google.jobs[name];
-      if (!job) throw notFound(name);
+      const job = existing(google.jobs, name);
       const changed = updated(job, fieldsOf(body), url.searchParams.get('updateMask') ?? '');
       google.jobs[name] = changed;
       return changed;
@@ -46,10 +39,10 @@ export const scheduler: readonly Route[] = [
   {
     host: HOST,
     method: 'DELETE',
-    path: /^\/v1\/(?<name>projects\/[^/]+\/locations\/[^/]+\/jobs\/[^/:]+)$/,
+    path: JOB,
     needs: 'cloudscheduler.jobs.delete',
     answer: (google, { name = '' }) => {
-      if (!google.jobs[name]) throw notFound(name);
+      existing(google.jobs, name);
       delete google.jobs[name];
       return {};
     },

@@ -2,15 +2,13 @@
 
 import { fieldsOf } from '../masks.ts';
 import { emptyPolicy, type Fields, type Google, type Secret } from '../model.ts';
-import { notFound, Refusal, type Route } from '../route.ts';
+import { created, existing, notFound, type Route } from '../route.ts';
 import { asJson, policyOf } from './policies.ts';
 
 const HOST = 'secretmanager.googleapis.com';
 
 function secretOf({ secrets: all }: Google, name: string): Secret {
-  const secret = all[name];
-  if (!secret) throw notFound(`secrets/${name}`);
-  return secret;
+  return existing(all, name, `secrets/${name}`);
 }
 
 const described = ({ project }: Google, name: string, { labels }: Secret): Fields => ({
@@ -41,10 +39,8 @@ export const secrets: readonly Route[] = [
     needs: 'secretmanager.secrets.create',
     answer: (google, _groups, { body, url }) => {
       const name = url.searchParams.get('secretId') ?? '';
-      if (google.secrets[name]) throw new Refusal(409, 'ALREADY_EXISTS', `${name} exists already`);
       const secret = { labels: fieldsOf(fieldsOf(body).labels), versions: [], policy: emptyPolicy() };
-      google.secrets[name] = secret;
-      return described(google, name, secret);
+      return described(google, name, created(google.secrets, name, secret));
     },
   },
   {

@@ -5,7 +5,7 @@
 
 import { fieldsOf, updated } from '../masks.ts';
 import { emptyPolicy } from '../model.ts';
-import { notFound, Refusal, type Route } from '../route.ts';
+import { created, existing, type Route } from '../route.ts';
 import { asJson } from './policies.ts';
 
 const HOST = 'cloudtasks.googleapis.com';
@@ -17,11 +17,7 @@ export const tasks: readonly Route[] = [
     method: 'GET',
     path: new RegExp(`^/v2/${QUEUE}$`),
     needs: 'cloudtasks.queues.get',
-    answer: ({ queues }, { name = '' }) => {
-      const queue = queues[name];
-      if (!queue) throw notFound(name);
-      return queue;
-    },
+    answer: ({ queues }, { name = '' }) => existing(queues, name),
   },
   {
     host: HOST,
@@ -30,10 +26,7 @@ export const tasks: readonly Route[] = [
     needs: 'cloudtasks.queues.create',
     answer: (google, _groups, { body }) => {
       const queue = fieldsOf(body);
-      const name = String(queue.name);
-      if (google.queues[name]) throw new Refusal(409, 'ALREADY_EXISTS', `${name} exists already`);
-      google.queues[name] = { ...queue, state: 'RUNNING' };
-      return google.queues[name];
+      return created(google.queues, String(queue.name), { ...queue, state: 'RUNNING' });
     },
   },
   {
