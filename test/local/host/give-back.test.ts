@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
+import { cachedDataVersionTag } from 'node:v8';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
+  collectAll,
   giveBackAtRest,
   REQUESTS_BETWEEN,
   REST_MS,
@@ -80,4 +82,10 @@ describe('a worker that comes to rest', () => {
     jest.advanceTimersByTime(REST_MS);
     expect(collect).toHaveBeenCalledTimes(1);
   });
+});
+
+test('a collection leaves the flags of V8 as they were, so that modules loaded after it come out of the compile cache', () => {
+  const before = cachedDataVersionTag();
+  collectAll();
+  expect(cachedDataVersionTag()).toBe(before);
 });

@@ -44,9 +44,19 @@ export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: Gi
   });
 }
 
-/** A collection that also shrinks the heap; Node offers it only behind a flag. */
+type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
+let gc: Collect | undefined;
+
+/** A collection that also shrinks the heap. Node offers it only behind a flag. */
 export function collectAll(): void {
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as (options: object) => void;
+  gc ??= exposedGc();
   gc({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
+
+/** The flag is taken back: V8 rejects every entry of the compile cache that was made under other flags. */
+function exposedGc(): Collect {
+  setFlagsFromString('--expose-gc');
+  const exposed = runInNewContext('gc') as Collect;
+  setFlagsFromString('--no-expose-gc');
+  return exposed;
 }
