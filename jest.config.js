@@ -11,4 +11,6 @@ export default {
   // A hung test is told in minutes; a busy machine is not taken for one.
   testTimeout: 240_000,
   maxWorkers: 3,
+  // Modules of finished files stay in a worker's heap, and collecting them takes more time than a new worker's start.
+  workerIdleMemoryLimit: '500MB',
 };
