@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { control, type Ready, startCloudProcess } from '../packages/local/src/cloud-process.ts';
 import { Client } from './client.ts';
-import { residentMb } from './processes.ts';
+import { type ProcessorTime, processorMs, residentMb } from './processes.ts';
 
 export interface MeasuredCloud {
   readonly ready: Ready;
@@ -15,6 +15,8 @@ export interface MeasuredCloud {
   readonly startMs: number;
   /** Of the cloud's process and its workers together. */
   residentMb(): Promise<number | null>;
+  /** Processor time so far, in ms. */
+  processor(): Promise<ProcessorTime>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -40,14 +42,19 @@ export async function startMeasuredCloud(options: MeasuredCloudOptions): Promise
   });
   const startMs = Math.round(performance.now() - startedAt);
   const client = new Client(cloud.ready);
+  const pidsNow = () => control<Ready['pids']>(cloud.ready, 'GET', '/pids');
   return {
     ready: cloud.ready,
     client,
     folder: marks,
     startMs,
     async residentMb() {
-      const pids = await control<Ready['pids']>(cloud.ready, 'GET', '/pids');
+      const pids = await pidsNow();
       return residentMb([pids.cloud, ...pids.workers]);
+    },
+    async processor() {
+      const pids = await pidsNow();
+      return { cloud: processorMs([pids.cloud]), workers: processorMs(pids.workers) };
     },
     async [Symbol.asyncDispose]() {
       client.close();

@@ -7,6 +7,7 @@ import { type ColdStart, coldStarts } from './cold/cold-start.ts';
 import { type Operations, operationsOf, type StartUp, startUp } from './footprint.ts';
 import { type MeasuredCloud, startMeasuredCloud } from './measured-cloud.ts';
 import { type LargeMap, largeMap } from './memory/large-map.ts';
+import { type ProcessorUse, withProcessorUse } from './processes.ts';
 import { type KillToNextStep, killToNextStep } from './recovery.ts';
 import { rounded } from './statistics.ts';
 import {
@@ -37,10 +38,11 @@ export interface SuiteOptions {
 export interface Figures {
   start?: StartUp;
   cost?: readonly Operations[];
-  W1?: Latency;
-  W2?: Throughput;
-  W3?: readonly Chain[];
-  W4?: Latency;
+  W1?: Latency & ProcessorUse;
+  W2?: Throughput & ProcessorUse;
+  /** Its processor time is that of a step. */
+  W3?: readonly (Chain & ProcessorUse)[];
+  W4?: Latency & ProcessorUse;
   W5?: OneKey;
   W6?: readonly Recovery[];
   recovery?: KillToNextStep;
@@ -85,13 +87,19 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
   await measure('reload', () => reload());
   if ([...only].some((name) => !WITHOUT_CLOUD.has(name))) {
     await using cloud = await startMeasuredCloud({ data, workers });
-    await measure('W1', () => oneAtATime(cloud, runs));
+    await measure('W1', () => withProcessorUse(cloud, () => oneAtATime(cloud, runs), latencyRuns));
     await measure('cost', () =>
       inTurn(['seq-10', 'fan-100', 'seq-100'], (type) => operationsOf(cloud, type)),
     );
-    await measure('W2', () => manyAtOnce(cloud, W2));
+    await measure('W2', () =>
+      withProcessorUse(
+        cloud,
+        () => manyAtOnce(cloud, W2),
+        () => W2.runs,
+      ),
+    );
     await measure('W3', () => chains(cloud));
-    await measure('W4', () => fanOut(cloud, W4_RUNS));
+    await measure('W4', () => withProcessorUse(cloud, () => fanOut(cloud, W4_RUNS), latencyRuns));
     await measure('W5', () => oneKey(cloud, W5));
     await measure('W6', () => inTurn(W6_STEPS, (steps) => killedAtItsEnd(cloud, steps)));
     await measure('recovery', () => killToNextStep(cloud, KILLS));
@@ -102,15 +110,20 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
 }
 
 /** Shorter ones first: each says about when to look for the next. */
-async function chains(cloud: MeasuredCloud): Promise<Chain[]> {
-  const found: Chain[] = [];
+async function chains(cloud: MeasuredCloud): Promise<(Chain & ProcessorUse)[]> {
+  const found: (Chain & ProcessorUse)[] = [];
   for (const { steps, n } of W3) {
     const msPerStep = found.at(-1)?.msPerStep;
     // A longer chain is faster per step, for its start is shared by more of them: half of it is a safe guess.
     const expected = msPerStep === undefined ? {} : { expectedMs: 0.5 * msPerStep * steps };
-    found.push(await chain(cloud, { steps, n, ...expected }));
+    const work = () => chain(cloud, { steps, n, ...expected });
+    found.push(await withProcessorUse(cloud, work, () => n * steps));
   }
   return found;
+}
+
+function latencyRuns({ n, warmUp }: Latency): number {
+  return n + warmUp;
 }
 
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {

@@ -21,6 +21,8 @@ const WARM_UP = 5;
 
 export interface Latency {
   readonly n: number;
+  /** Runs before those that were measured. */
+  readonly warmUp: number;
   readonly medianMs: number;
   readonly p95Ms: number;
   readonly minMs: number;
@@ -51,6 +53,7 @@ async function latency({ client }: Bench, type: string, n: number): Promise<Late
   for (let i = 0; i < n; i += 1) times.push(await once(watch));
   return {
     n,
+    warmUp: WARM_UP,
     medianMs: rounded(median(times)),
     p95Ms: rounded(percentile(times, 0.95)),
     minMs: rounded(Math.min(...times)),

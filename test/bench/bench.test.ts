@@ -27,7 +27,15 @@ test('a measurement ends with one line of JSON that holds the figures asked for 
     data: 'memory',
     workers: 1,
     load: [number, number],
-    W1: { n: 2, medianMs: number, p95Ms: number, minMs: number, looksPerRun: number },
+    W1: {
+      n: 2,
+      warmUp: 5,
+      medianMs: number,
+      p95Ms: number,
+      minMs: number,
+      looksPerRun: number,
+      cpuMs: { cloud: process.platform === 'linux' ? number : null, workers: expect.anything() },
+    },
     residentAfterMb: process.platform === 'linux' ? number : null,
   });
 });
@@ -101,7 +109,7 @@ describe('the comparison', () => {
   });
 
   test('takes our own figures by the same names', () => {
-    const W3 = [{ steps: 1_000, n: 1, ms: 2_000, msPerStep: 2 }];
+    const W3 = [{ steps: 1_000, n: 1, ms: 2_000, msPerStep: 2, cpuMs: { cloud: null, workers: null } }];
     expect(ownFigures({ load: [0, 0], W3 })).toEqual({ 'W3 1000 ms/step': 2 });
   });
 });

@@ -1,6 +1,8 @@
 import vm from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
+import { writeCanonical } from '../../../packages/cairn/src/core/encoding/canonical.ts';
 import {
   canonicalJson,
   type Json,
@@ -45,6 +47,61 @@ describe('canonical JSON', () => {
     expect(canonicalJson(value)).toBe(text);
   });
 
+  test('is byte for byte what canonicalize writes', () => {
+    // Also values that user code could hand in before they are refused: whatever the library says, the writer says.
+    const odd = fc.constantFrom<unknown>(
+      undefined,
+      Symbol('s'),
+      () => 1,
+      new Date(0),
+      -0,
+      Number.NaN,
+      Infinity,
+      '\ud800',
+      1n,
+    );
+    const leaf = fc.oneof(
+      {
+        weight: 20,
+        arbitrary: fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.double(),
+          fc.integer(),
+          fc.boolean(),
+          fc.constant(null),
+        ),
+      },
+      { weight: 1, arbitrary: odd },
+    );
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 6 }, leaf, tie('array'), tie('record')),
+      array: fc.array(tie('value'), { maxLength: 8 }),
+      record: fc.dictionary(fc.string({ unit: 'binary', maxLength: 6 }), tie('value'), { maxKeys: 8 }),
+    }));
+    fc.assert(
+      fc.property(value, (any) => {
+        expect(said(() => writeCanonical(any))).toEqual(said(() => canonicalize(any)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test.each([
+    ['far below the depth to which the writer goes', 40],
+    ['at it', 50],
+    ['one level below', 51],
+    ['deeper', 150],
+  ])('is what canonicalize writes of values nested %s', (_where, depth) => {
+    const value = nested(depth);
+    expect(writeCanonical(value)).toBe(canonicalize(value));
+  });
+
+  test('a cycle is refused, not followed', () => {
+    const cycle: Record<string, unknown> = {};
+    cycle.self = [cycle];
+    expect(() => writeCanonical(cycle)).toThrow('Circular reference');
+  });
+
   test('does not depend on the order in which members were added', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json()), (record) => {
@@ -72,6 +129,15 @@ describe('canonical JSON', () => {
     );
   });
 });
+
+/** The text, or the message of the refusal. */
+function said(write: () => string | undefined): { text?: string | undefined; refused?: string } {
+  try {
+    return { text: write() };
+  } catch (error) {
+    return { refused: (error as Error).message };
+  }
+}
 
 /** Members in one order, by another way than the code under test goes. */
 function sorted(value: Json): unknown {

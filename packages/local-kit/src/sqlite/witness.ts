@@ -13,7 +13,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS commits (
     id INTEGER PRIMARY KEY CHECK (id = 0), number INTEGER NOT NULL, at REAL NOT NULL) STRICT;
   INSERT INTO commits SELECT 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM commits);`;
-const COUNT = "UPDATE commits SET number = number + 1, at = unixepoch('subsec') RETURNING number";
+const COUNT = "UPDATE commits SET number = ?, at = unixepoch('subsec')";
 const READ_BYTES = 4 * 1024 * 1024;
 /** As long as an owner that is ending may keep the file. */
 const HANDOVER_MS = 2_000;
@@ -27,6 +27,7 @@ export class Witness {
   readonly #next: StatementSync;
   readonly #file: string | undefined;
   readonly #fd: number | undefined;
+  /** The newest one that is committed; this process alone writes to the database. */
   #number = 0;
 
   /** @param file of the database; undefined: it is in memory, and there is nothing to find again */
@@ -37,17 +38,20 @@ export class Witness {
     if (file === undefined) return;
     this.#number = Number(db.prepare('SELECT number FROM commits').get()?.number);
     this.#fd = openSync(besides(file), existsSync(besides(file)) ? 'r+' : 'w+');
-    this.record();
+    writeSync(this.#fd, line(this.#number), 0);
   }
 
   /** To be called inside each transaction. */
   count(): void {
-    if (this.#fd !== undefined) this.#number = Number(this.#next.get()?.number);
+    if (this.#fd === undefined) return;
+    this.#next.run(this.#number + 1);
   }
 
   /** To be called after its commit, before anybody hears of it. */
   record(): void {
-    if (this.#fd !== undefined) writeSync(this.#fd, line(this.#number), 0);
+    if (this.#fd === undefined) return;
+    this.#number += 1;
+    writeSync(this.#fd, line(this.#number), 0);
   }
 
   /** To be called after the database was closed. */

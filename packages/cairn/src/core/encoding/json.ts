@@ -4,9 +4,9 @@
  *
  * Must not: repair a value (a Date is refused, not turned into a string) or know what the text is for.
  */
-import canonicalize from 'canonicalize';
 import { CairnError } from '../errors.ts';
 import { messageOf } from '../thrown.ts';
+import { writeCanonical } from './canonical.ts';
 
 /** A value that JSON can carry unchanged. Members that are `undefined` are dropped, as JSON does. */
 export type Json =
@@ -22,7 +22,7 @@ export const MAX_JSON_DEPTH = 200;
 
 /** Canonical JSON text (RFC 8785). For values that are known to be JSON; user values go through {@link toJsonText}. */
 export function canonicalJson(value: Json): string {
-  const text = canonicalize(value);
+  const text = writeCanonical(value);
   if (text === undefined) throw new TypeError('a value without a JSON form reached canonicalJson');
   return text;
 }
@@ -69,7 +69,7 @@ export function toJsonText(value: unknown, what: string): string {
 }
 
 /**
- * A getter that was a number when it was looked at may be a function when it is written, for which `canonicalize` writes
+ * A getter that was a number when it was looked at may be a function when it is written, for which `writeCanonical` writes
  * `undefined`: text that nobody could read again. Parsed only where it may be so, since it costs as much as writing.
  *
  * @throws SyntaxError

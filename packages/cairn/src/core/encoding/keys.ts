@@ -133,6 +133,7 @@ export function keyAsSent(key: string): string {
  * @throws CairnError INVALID_INPUT if the key is empty, not well-formed, or longer than 1,500 bytes in this form
  */
 export function encodeKey(key: string): string {
+  if (key.length <= MAX_DOCUMENT_ID_BYTES && PLAIN_KEY.test(key)) return key;
   if (key === '') refuse('idempotency key', 'is empty');
   if (!key.isWellFormed()) refuse('idempotency key', 'is not well-formed text');
   const encoded = avoidReserved(encodeURIComponent(key).replaceAll('%3A', ':'));
@@ -144,6 +145,9 @@ export function encodeKey(key: string): string {
   }
   return encoded;
 }
+
+/** Keys that are their own document id: no character is encoded, and the first one keeps them from being reserved. */
+const PLAIN_KEY = /^[A-Za-z0-9][A-Za-z0-9:_.-]*$/;
 
 /** The headers an API caller may use, the most specific first. */
 const IDEMPOTENCY_HEADERS = ['X-Idempotency-Key', 'Idempotency-Key', 'X-Request-ID'] as const;

@@ -74,6 +74,9 @@ export class DriveSession {
   #adopted: number;
   #feedbackSeq: number;
   #gateAskedAt: number;
+  /** Asked with every step, and looked up in all steps of the workflow: once. */
+  readonly #canCompensate: boolean;
+  readonly #canWaitOut: boolean;
 
   constructor(params: SessionParams) {
     const { deps, journal, budgetEndsAt, beats, alone, restoredAt } = params;
@@ -84,6 +87,8 @@ export class DriveSession {
     this.#adopted = journal.foreignEvents;
     this.#feedbackSeq = newestFeedback(journal.state);
     this.#gateAskedAt = deps.clock.now();
+    this.#canCompensate = canCompensate(params.workflow);
+    this.#canWaitOut = canWaitOut(params.workflow);
     this.#scope = new Scope({ ...params, onFailure: (error) => this.#fail(error) });
     this.#steps = new Stepping({
       scope: this.#scope,
@@ -266,14 +271,14 @@ export class DriveSession {
   }
 
   #concludeIfDone(): void {
-    const { journal, workflow } = this.#params;
+    const { journal } = this.#params;
     // The failure is on its way here: what could not be appended looks as if nothing were left to do.
     if (!this.#begun || this.#over || journal.hasFailed) return;
     const facts = this.#steps.facts();
     const conclusion = conclude({
       ...facts,
-      undoes: canCompensate(workflow),
-      childrenOpen: this.#steps.childrenOpen || (facts.unacknowledged > 0 && canWaitOut(workflow)),
+      undoes: this.#canCompensate,
+      childrenOpen: this.#steps.childrenOpen || (facts.unacknowledged > 0 && this.#canWaitOut),
       ...(this.#stop === 'cancel'
         ? { stop: undefined, cancellation: journal.state.cancellation }
         : { stop: this.#stop, cancellation: undefined }),

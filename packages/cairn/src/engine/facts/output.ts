@@ -91,7 +91,14 @@ export async function kept(store: RunStore, runId: string, output: Output): Prom
 
 /** Parses canonical text into a value nobody can change, since several readers share it. */
 export function parseFrozen(text: string): unknown {
-  return JSON.parse(text, (_key, value) => Object.freeze(value));
+  return frozen(JSON.parse(text));
+}
+
+/** All the way down. A reviver of `JSON.parse` would do the same in several times the time. */
+function frozen(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const member of Object.values(value)) frozen(member);
+  return Object.freeze(value);
 }
 
 /** An error as the journal keeps it. @param cause readable (core/thrown.ts); it need not be an error */

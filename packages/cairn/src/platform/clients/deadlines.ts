@@ -2,7 +2,7 @@
  * Deadlines of single calls to the store. Google's clients allow minutes, and repeat a call out of sight: a caller of ours
  * then never gets to decide what to do about a store that is down.
  */
-import { type Clock, pause } from '../../ports/clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { GRPC_STATUS } from '../../ports/grpc-outcome.ts';
 
 export interface Deadlines {
@@ -26,17 +26,17 @@ const BEFORE_THE_CALL_MS = 1_000;
 
 /** @throws an error with the status DEADLINE_EXCEEDED if the call has no answer `deadlineMs` and a second later */
 export async function within<T>(clock: Clock, deadlineMs: number, sent: Promise<T>): Promise<T> {
-  const answered = new AbortController();
-  const late = pause(clock, deadlineMs + BEFORE_THE_CALL_MS, answered.signal).then(() => {
-    throw Object.assign(new Error(`no answer within ${deadlineMs} ms`), {
-      code: GRPC_STATUS.DEADLINE_EXCEEDED,
-    });
-  });
+  const late = Promise.withResolvers<never>();
   // Also where the answer came first.
-  late.catch(() => {});
+  late.promise.catch(() => {});
+  // A timer, not a signal: to abort one makes an error with a stack, for every call.
+  const cancel = clock.timer(deadlineMs + BEFORE_THE_CALL_MS, () => {
+    const error = new Error(`no answer within ${deadlineMs} ms`);
+    late.reject(Object.assign(error, { code: GRPC_STATUS.DEADLINE_EXCEEDED }));
+  });
   try {
-    return await Promise.race([sent, late]);
+    return await Promise.race([sent, late.promise]);
   } finally {
-    answered.abort();
+    cancel();
   }
 }

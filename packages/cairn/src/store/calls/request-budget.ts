@@ -6,7 +6,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CairnError } from '../../core/errors.ts';
-import { type Clock, pause } from '../../ports/clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 
 /** GitHub gives up after 10 s, and callers should hear of it before: this leaves time for the request's way and the queue. */
@@ -41,21 +41,21 @@ export class RequestBudget {
     const begunAt = clock.now();
     const left = (this.#failingSince ?? begunAt) + this.#budgetMs - begunAt;
     if (left <= 0) throw this.#timeIsUp(what);
-    const answered = new AbortController();
-    const late = pause(clock, left, answered.signal).then(() => {
+    const late = Promise.withResolvers<never>();
+    late.promise.catch(() => {});
+    const cancel = clock.timer(left, () => {
       this.#failingSince ??= begunAt;
-      throw this.#timeIsUp(what);
+      late.reject(this.#timeIsUp(what));
     });
-    late.catch(() => {});
     try {
-      const answer = await Promise.race([send(), late]);
+      const answer = await Promise.race([send(), late.promise]);
       this.#failingSince = undefined;
       return answer;
     } catch (error) {
       if (error instanceof OutcomeUnknown) this.#failingSince ??= begunAt;
       throw error;
     } finally {
-      answered.abort();
+      cancel();
     }
   }
 

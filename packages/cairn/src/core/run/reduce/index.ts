@@ -79,7 +79,13 @@ export function fold(runId: string, events: readonly RunEvent[], from?: RunState
 
 /** Drops members set to undefined, so that equal states are equal as values. */
 function settle(state: RunState): RunState {
-  const entries = Object.entries(state);
-  if (entries.every(([, value]) => value !== undefined)) return state;
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as unknown as RunState;
+  // Most states have none, and this runs for every event: no list of members is made for them.
+  for (const name in state) if (state[name as keyof RunState] === undefined) return withoutUndefined(state);
+  return state;
+}
+
+function withoutUndefined(state: RunState): RunState {
+  return Object.fromEntries(
+    Object.entries(state).filter(([, value]) => value !== undefined),
+  ) as unknown as RunState;
 }
