@@ -7,6 +7,11 @@ import { join } from 'node:path';
 export interface Client {
   get(path: string): Promise<{ body: unknown }>;
   put(path: string, body: unknown): Promise<{ body: unknown }>;
+  patch(
+    path: string,
+    body: unknown,
+    options: { readonly queryParams: Readonly<Record<string, string>> },
+  ): Promise<{ body: unknown }>;
 }
 
 export interface FirebaseTools {

@@ -40,13 +40,28 @@ export async function isDeployed(
   project: string,
   codebases: readonly string[],
 ): Promise<boolean> {
+  return (await functionsOf(tools, project, codebases)).length > 0;
+}
+
+export interface DeployedFunction {
+  /** With project and location. */
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** Functions of the codebases that are deployed. */
+export async function functionsOf(
+  tools: FirebaseTools,
+  project: string,
+  codebases: readonly string[],
+): Promise<readonly DeployedFunction[]> {
   const client = tools.client('https://cloudfunctions.googleapis.com', 'v2');
   const { body } = await client
     .get(`projects/${project}/locations/-/functions?pageSize=${PAGE}`)
     // The API is off: nothing was ever deployed. Whoever may not list is told so by the check of rights.
     .catch(forbidden({ body: {} }));
-  const { functions = [] } = body as { functions?: { labels?: Record<string, string> }[] };
-  return functions.some(({ labels = {} }) =>
+  const { functions = [] } = body as { functions?: DeployedFunction[] };
+  return functions.filter(({ labels = {} }) =>
     codebases.includes(labels['firebase-functions-codebase'] ?? 'default'),
   );
 }

@@ -9,6 +9,7 @@ import { loadFirebaseTools, NotLoggedIn } from './firebase-tools.ts';
 import { factsOf, isDeployed, setUp } from './google.ts';
 import { type Problem, problemsOf } from './preflight.ts';
 import { type LocalProject, parameterOf, readProject } from './project.ts';
+import { makeQueues, queueCount } from './queues.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EXIT = { refused: 1, usage: 2, notLoggedIn: 3 };
@@ -26,6 +27,7 @@ try {
 
 async function deploy(options: DeployOptions): Promise<number> {
   const local = readProject(ROOT, options.config, options.project);
+  const count = queueCount(parameterOf(local, 'DRIVE_QUEUES'));
   const interactive = Boolean(process.stdin.isTTY);
   const left = await prepared(local, options);
   if (left.length > 0) {
@@ -35,7 +37,32 @@ async function deploy(options: DeployOptions): Promise<number> {
     return EXIT.refused;
   }
   const { argv, env } = invocationOf(options, local.project, interactive);
-  return firebase(local.folder, argv, env);
+  const code = await firebase(local.folder, argv, env);
+  if (code === 0 && !options.dryRun && targetsOf(options).has('functions')) await furtherQueues(local, count);
+  return code;
+}
+
+/** Until they are there, tasks go into the queue of the function. */
+async function furtherQueues(local: LocalProject, count: number): Promise<void> {
+  const { project, codebases, folder } = local;
+  const names = codebases.map(({ name }) => name);
+  try {
+    const made = await makeQueues(await loadFirebaseTools(ROOT, folder), {
+      project,
+      codebases: names,
+      count,
+    });
+    if (made.length > 0) say(`queues beside those of the functions: ${made.join(', ')}`);
+  } catch (error) {
+    throw new Error(
+      `The functions are deployed, and not all queues are there: ${(error as Error).message}\n` +
+        '    Runs are moved all the same, by fewer queues. Deploy again to make them.',
+    );
+  }
+}
+
+function targetsOf({ only }: DeployOptions): ReadonlySet<string> {
+  return new Set(only.split(',').map((one) => one.split(':')[0] ?? ''));
 }
 
 /** @returns the problems that are left */
@@ -44,7 +71,7 @@ async function prepared(local: LocalProject, options: DeployOptions): Promise<re
   const tools = await loadFirebaseTools(ROOT, folder);
   const topic = parameterOf(local, 'RUN_EVENTS_TOPIC') || undefined;
   const names = codebases.map(({ name }) => name);
-  const targets = new Set(options.only.split(',').map((one) => one.split(':')[0] ?? ''));
+  const targets = targetsOf(options);
   const deployedBefore = await isDeployed(tools, project, names);
   const problems = problemsOf(await factsOf(tools, { project, topic }), { targets, deployedBefore });
   const stays = problems.filter((problem) => !problem.setUp);

@@ -116,6 +116,33 @@ withFirebaseTools(
       expect(google.jobs[job]).toMatchObject({ schedule: 'every 1 minutes' });
     });
 
+    test('more queues are made like the one of the function, keep their state, and are left when fewer are wanted', async () => {
+      const nth = (at: number) => `${queue}-${at}`;
+      deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=3\n');
+      change(deployment, 'functions');
+      expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions'));
+      const { rateLimits, retryConfig } = google.queues[queue] ?? {};
+      expect(google.queues[nth(2)]).toMatchObject({ state: 'RUNNING', rateLimits, retryConfig });
+      google.queues[nth(3)] = { ...google.queues[nth(3)], state: 'PAUSED', rateLimits: {} };
+      deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=2\n');
+      change(deployment, 'functions');
+      expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions'));
+      expect(google.queues[nth(3)]).toMatchObject({ state: 'PAUSED', rateLimits: {} });
+      deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=4\n');
+      change(deployment, 'functions');
+      expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions'));
+      expect(google.queues[nth(3)]).toMatchObject({ state: 'PAUSED', rateLimits, retryConfig });
+      expect(google.queues[nth(4)]).toMatchObject({ state: 'RUNNING', rateLimits, retryConfig });
+      expect(google.queues[`${queue}Alone-2`]).toBeUndefined();
+    });
+
+    test('a number of queues that is none is refused before anything is deployed', async () => {
+      deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=1000\n');
+      const { code, said } = await deployment.deploy(...PROJECT);
+      expect([code, said]).toEqual([1, expect.stringContaining('DRIVE_QUEUES is 1000')]);
+      expect(google.queues[`${queue}-1000`]).toBeUndefined();
+    });
+
     test('functions move to another region by a parameter', async () => {
       deployment.write('functions/.env.new-project', 'CAIRN_REGION=us-east4\n');
       expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions', '--delete-functions'));

@@ -82,6 +82,27 @@ test.each([
   expect(JSON.parse(inProcess(script, env).stdout)).toMatchObject(expected);
 });
 
+test.each([
+  [{}, { spread: { queues: 1, perTenant: 2 } }],
+  [{ DRIVE_QUEUES: '8', DRIVE_QUEUES_PER_TENANT: '0' }, { spread: { queues: 8, perTenant: 0 } }],
+  [{ DRIVE_QUEUES: '0' }, 'DRIVE_QUEUES is 0; it is a whole number from 1 to 100'],
+  [{ DRIVE_QUEUES: '101' }, 'DRIVE_QUEUES is 101; it is a whole number from 1 to 100'],
+  [
+    { DRIVE_QUEUES_PER_TENANT: '-1' },
+    'DRIVE_QUEUES_PER_TENANT is -1; it is a whole number from 0 (all of them)',
+  ],
+])('queues of drive as the parameters say: %j', (env, expected) => {
+  const script = `
+    const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
+    const told = () => {
+      try { return readSettings({}, ${JSON.stringify(NAMES)}).drive; } catch (error) { return error.message; }
+    };
+    process.stdout.write(JSON.stringify(told()));`;
+  const said = JSON.parse(inProcess(script, env).stdout);
+  if (typeof expected === 'string') expect(said).toBe(expected);
+  else expect(said).toMatchObject(expected);
+});
+
 test('without a project nothing is guessed', () => {
   const script = `
     const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');

@@ -69,6 +69,25 @@ test('each queue is looked at by its name, those of drive classes too', async ()
   expect(await look().look(now, 'driveAlone')).toEqual({ kind: 'missing' });
 });
 
+test('several queues of one function are looked at, each named with the one that takes its tasks if it is missing', () => {
+  const several = (name: string) => ({
+    shared: called(name),
+    alone: called(`${name}Alone`),
+    spread: { queues: 2, perTenant: 1 },
+  });
+  const { queues } = lazyQueueLook({
+    project: 'demo-cairn',
+    region: 'us-central1',
+    tasksHost: tasks.server.host,
+    drive: several('drive'),
+    pools: { heavy: several('drive-heavy') },
+  });
+  expect(queues.slice(4)).toEqual([
+    { name: 'drive-2', isAlone: false, of: 'drive' },
+    { name: 'drive-heavy-2', isAlone: false, of: 'drive-heavy' },
+  ]);
+});
+
 test('more than a page is not counted', async () => {
   await Promise.all(Array.from({ length: 999 }, () => add(3_600_000)));
   expect(await look().look(now, 'drive')).toMatchObject({ tasks: { depth: 1_000, isCut: true } });

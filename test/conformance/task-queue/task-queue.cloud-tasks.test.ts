@@ -1,5 +1,6 @@
 import type { CloudTasksClient } from '@google-cloud/tasks';
 import { describe, expect, test } from '@jest/globals';
+import { type QueueSpread, queuePlace } from '../../../packages/cairn/src/core/encoding/queue-place.ts';
 import type { Clock } from '../../../packages/cairn/src/ports/clock.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import {
@@ -15,8 +16,9 @@ const PARENT = 'projects/p/locations/l/queues/drive';
 /** Timers fire at once; how long each should have been is written down. */
 class InstantClock implements Clock {
   readonly delays: number[] = [];
+  aheadMs = 0;
   now(): number {
-    return T0;
+    return T0 + this.aheadMs;
   }
   timer(delayMs: number, fire: () => void): () => void {
     this.delays.push(delayMs);
@@ -47,7 +49,7 @@ class FakeTasksClient implements TasksClient {
   }
 }
 
-function make() {
+function make(spread?: QueueSpread) {
   const client = new FakeTasksClient();
   const clock = new InstantClock();
   const queue = new CloudTasksQueue({
@@ -59,6 +61,7 @@ function make() {
     queues: {
       shared: { name: 'drive', targetUrl: 'https://drive.example.test/' },
       alone: { name: 'driveAlone', targetUrl: 'https://alone.example.test/' },
+      ...(spread && { spread }),
     },
     pools: {
       video: {
@@ -158,6 +161,60 @@ describe('Cloud Tasks queue: the request', () => {
       /task name/,
     );
     expect(client.requests).toEqual([]);
+  });
+});
+
+describe('Cloud Tasks queue: several queues of one function', () => {
+  const SPREAD: QueueSpread = { queues: 16, perTenant: 2 };
+  const runs = Array.from({ length: 40 }, (_, at) => `run_${at}`);
+  const queueIds = (client: FakeTasksClient) =>
+    client.accepted.map(({ parent }) => parent.slice('projects/p/locations/l/queues/'.length));
+
+  test('tasks of a tenant go into its own, all to the one function, and suspects into theirs', async () => {
+    const { client, queue } = make(SPREAD);
+    for (const runId of runs) await queue.enqueue({ runId, tenantId: 'acme', reason: 'start' });
+    expect(new Set(queueIds(client)).size).toBe(2);
+    expect(new Set(client.accepted.map(({ task }) => task.httpRequest.url))).toEqual(
+      new Set(['https://drive.example.test/']),
+    );
+    for (const runId of runs)
+      await queue.enqueue({ runId, tenantId: 'acme', reason: 'suspect', alone: true });
+    expect(new Set(queueIds(client).slice(runs.length))).toEqual(new Set(['driveAlone']));
+  });
+
+  test('a name collapses repetitions while the number stays, and is another task after it has grown', async () => {
+    const { client, queue } = make(SPREAD);
+    const grown = make({ queues: 90, perTenant: 2 });
+    const task = { tenantId: 'acme', reason: 'retry', name: 'n' } as const;
+    for (const runId of runs) {
+      await queue.enqueue({ ...task, runId, name: `n-${runId}` });
+      await queue.enqueue({ ...task, runId, name: `n-${runId}` });
+      await grown.queue.enqueue({ ...task, runId, name: `n-${runId}` });
+    }
+    expect(client.accepted).toHaveLength(runs.length);
+    expect(grown.client.accepted).toHaveLength(runs.length);
+    expect(queueIds(grown.client)).not.toEqual(queueIds(client));
+  });
+
+  test('one that is not there yet is passed over for a minute, and the queue of the function takes its tasks', async () => {
+    const { client, clock, queue } = make({ queues: 100, perTenant: 0 });
+    const runId = runs.find((one) => queuePlace({ queues: 100, perTenant: 0 }, { runId: one }) > 0) ?? '';
+    client.failures.push(statusError(5));
+    await queue.enqueue({ runId, reason: 'start' });
+    await queue.enqueue({ runId, reason: 'start' });
+    expect(queueIds(client)).toEqual(['drive', 'drive']);
+    expect(client.requests).toHaveLength(3);
+    clock.aheadMs = 61_000;
+    await queue.enqueue({ runId, reason: 'start' });
+    expect(queueIds(client).at(-1)).toMatch(/^drive-\d+$/);
+  });
+
+  test('is refused if not even the one of the function is there', async () => {
+    const { client, queue } = make({ queues: 100, perTenant: 0 });
+    client.failures.push(statusError(5), statusError(5));
+    await expect(queue.enqueue({ runId: 'run_1', reason: 'start' })).rejects.toMatchObject({
+      help: expect.stringContaining('functions:drive '),
+    });
   });
 });
 

@@ -116,6 +116,7 @@ describe('what a drive may do with a run', () => {
       ['the same delivery looks', held, delivery(2), 'leased'],
       ['an older delivery looks', held, delivery(1), 'leased'],
       ['another task looks', held, delivery(3, { name: 'drive/2' }), 'leased'],
+      ['a task of its name in another queue looks', held, delivery(3, { name: 'drive-2/1' }), 'leased'],
       ['nobody knows which task looks', held, undefined, 'leased'],
       ['it was claimed by a task nobody knows', leased, delivery(3), 'leased'],
       ['a step is under way that must not run twice', began('once'), delivery(3), 'leased'],

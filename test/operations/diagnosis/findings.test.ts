@@ -205,6 +205,34 @@ describe('the queue', () => {
     if (ofAlone.state !== 'well') expect(ofAlone.help).toContain('driveAlone');
   });
 
+  test('that is one of several is told if something is wrong with it, and whose it is', () => {
+    const nth = (at: number, seenQueue: SeenQueue) => ({
+      name: `drive-${at}`,
+      isAlone: false,
+      of: 'drive',
+      seen: seenQueue,
+    });
+    const findings = work.ofQueues(
+      [
+        { ...DRIVE, seen: queue('running') },
+        nth(2, queue('running')),
+        nth(3, queue('paused')),
+        nth(4, { kind: 'denied' }),
+        nth(5, { kind: 'missing' }),
+        nth(6, queue('running', 5 * MINUTE_MS + 1)),
+      ],
+      NOW,
+    );
+    expect(seen(findings)).toEqual([
+      'well QUEUE',
+      'wrong QUEUE_STOPPED',
+      'wrong QUEUE_MISSING',
+      'wrong QUEUE_BEHIND',
+    ]);
+    expect(findings[2]?.what).toBe('there is no queue drive-5: its tasks go into drive meanwhile');
+    expect(findings[3]?.help).toContain('Does drive answer?');
+  });
+
   test('who may not see it is told which role that takes', () => {
     expect(work.ofQueue({ kind: 'denied' }, NOW, DRIVE).help).toContain('roles/cloudtasks.viewer');
   });

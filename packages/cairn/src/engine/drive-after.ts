@@ -6,7 +6,7 @@ import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 import type { Appended } from '../journal/run-journal.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
-import { type EnqueueDeps, enqueueSoon, type Pools, pooled } from './enqueue-soon.ts';
+import { type EnqueueDeps, enqueueSoon, type Pools, placed } from './enqueue-soon.ts';
 
 export interface DriveAfterDeps extends EnqueueDeps, Pools {
   /** Where events are published, by drives; absent: nowhere. */
@@ -20,7 +20,7 @@ const MOVING: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'replaying
 export async function driveAfter(deps: DriveAfterDeps, { state, events }: Appended): Promise<void> {
   const isUnpublished = deps.bus !== undefined && events.length > 0 && state.lease === undefined;
   if (!isUnpublished && !wantsDrive(state, events.length > 0)) return;
-  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...pooled(deps, state) });
+  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placed(deps, state) });
 }
 
 /** A run that is driven sees by itself what was appended; one that rests or waits is not to be disturbed. */

@@ -15,8 +15,11 @@ export interface Pools {
 }
 
 /** For a task. Who does not know the workflow leaves it out, and the drive that gets the task hands it on. */
-export function pooled({ poolOf }: Pools, { type }: { readonly type: string }): { readonly pool?: string } {
-  return optional('pool', poolOf?.(type));
+export function placed(
+  { poolOf }: Pools,
+  { type, tenantId }: { readonly type: string; readonly tenantId: string },
+): Pick<DriveTask, 'pool' | 'tenantId'> {
+  return { tenantId, ...optional('pool', poolOf?.(type)) };
 }
 
 export interface EnqueueDeps {

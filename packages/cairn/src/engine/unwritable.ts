@@ -17,7 +17,7 @@ import type { StoreRefused } from '../ports/store-errors.ts';
 import { deployedFor } from './deployed.ts';
 import type { EngineDeps } from './deps.ts';
 import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
-import { pooled } from './enqueue-soon.ts';
+import { placed } from './enqueue-soon.ts';
 import { runFailed } from './facts/terminal.ts';
 
 export interface Refused {
@@ -61,7 +61,7 @@ export async function endUnwritable(deps: EngineDeps, refused: Refused): Promise
         await queue.enqueue({
           runId,
           reason: 'continue',
-          ...pooled(deps, state),
+          ...placed(deps, state),
           ...optional('alone', state.suspect?.alone),
         });
         return { kind: 'ended' };

@@ -4,6 +4,7 @@
  *
  * Must not: decide when or how often a run is driven.
  */
+import { type QueueSpread, queueName, queuePlace } from '../core/encoding/queue-place.ts';
 import { CairnError } from '../core/errors.ts';
 import { type TraceContext, traceparentOf } from '../core/trace.ts';
 import { type Clock, pause } from '../ports/clock.ts';
@@ -43,10 +44,13 @@ export interface QueueTarget {
   readonly targetUrl: string;
 }
 
+/** A queue function and its queues. */
 export interface DriveQueues {
   /** Time the service waits for an answer, s. Default: 600. */
   readonly deadlineS?: number;
   readonly shared: QueueTarget;
+  /** More queues of the shared function, named after it; absent: its own only. */
+  readonly spread?: QueueSpread;
   /** For tasks that are to be alone: one at a time in an instance. */
   readonly alone: QueueTarget;
 }
@@ -74,6 +78,8 @@ const BACKOFF_CAP_MS = 2_000;
  * for long. One attempt may take half of it, so that a lost answer leaves time for another.
  */
 const ENQUEUE_TIMEOUT_MS = 5_000;
+/** A queue that a higher count names is made by the deployment, some time before or after the functions know of it. */
+const ABSENT_MS = 60_000;
 /**
  * Cloud Tasks takes nothing due in more than 30 days; less an hour for clocks that differ. A task that comes early is
  * enqueued again by the drive.
@@ -82,6 +88,8 @@ const MAX_AHEAD_MS = 30 * 24 * 3_600_000 - 3_600_000;
 
 export class CloudTasksQueue implements TaskQueue {
   readonly #options: CloudTasksQueueOptions;
+  /** Queues found missing, and until when they are passed over, epoch ms: {@link MAX_QUEUES} of each class at most. */
+  readonly #absent = new Map<string, number>();
 
   constructor(options: CloudTasksQueueOptions) {
     this.#options = options;
@@ -89,17 +97,24 @@ export class CloudTasksQueue implements TaskQueue {
 
   async enqueue(task: DriveTask): Promise<void> {
     const { client, clock, random, timeoutMs = () => ENQUEUE_TIMEOUT_MS } = this.#options;
-    const request = this.#requestFor(task);
+    const queues = this.#queuesOf(task);
+    let place = this.#placeOf(task, queues);
     const limit = timeoutMs();
     const deadline = clock.now() + limit;
     for (let attempt = 1; ; attempt += 1) {
+      const request = this.#requestFor(task, queues, place);
       try {
         const timeout = Math.max(1, Math.min(limit / 2, deadline - clock.now()));
         await client.createTask(request, { timeout, retry: null });
         return;
       } catch (error) {
         if (task.name !== undefined && grpcStatusOf(error) === GRPC_STATUS.ALREADY_EXISTS) return;
-        if (isMissing(error)) throw missing(request.parent, error);
+        if (isMissing(error)) {
+          if (place === 0) throw missing(request.parent, error);
+          this.#absent.set(queueName(queues.shared.name, place), clock.now() + ABSENT_MS);
+          place = 0;
+          continue;
+        }
         if (!leavesOutcomeUnknown(error)) throw error;
         if (attempt === ATTEMPTS || clock.now() >= deadline)
           throw new OutcomeUnknown(`enqueue of run ${task.runId}`, error);
@@ -109,14 +124,30 @@ export class CloudTasksQueue implements TaskQueue {
     }
   }
 
-  #requestFor({ runId, reason, at, name, alone, pool, trace }: DriveTask): CreateTaskRequest {
-    if (name !== undefined && !/^[A-Za-z0-9_-]{1,500}$/.test(name))
-      throw new Error(`'${name}' is not a task name`);
-    const { clock, project, location, queues, pools = {}, serviceAccountEmail } = this.#options;
+  #queuesOf({ pool }: DriveTask): DriveQueues {
+    const { queues, pools = {} } = this.#options;
     const own = pool === undefined ? queues : pools[pool];
     if (!own) throw new Error(`there is no queue for the drives '${pool}'`);
-    const { name: queueName, targetUrl: url } = alone ? own.alone : own.shared;
-    const parent = `projects/${project}/locations/${location}/queues/${queueName}`;
+    return own;
+  }
+
+  /** A queue that was not there a moment ago is passed over: its tasks go into the first one, which every deployment makes. */
+  #placeOf(task: DriveTask, { shared, spread }: DriveQueues): number {
+    if (task.alone || spread === undefined) return 0;
+    const place = queuePlace(spread, task);
+    return (this.#absent.get(queueName(shared.name, place)) ?? 0) > this.#options.clock.now() ? 0 : place;
+  }
+
+  #requestFor(
+    { runId, reason, at, name, alone, trace }: DriveTask,
+    own: DriveQueues,
+    place: number,
+  ): CreateTaskRequest {
+    if (name !== undefined && !/^[A-Za-z0-9_-]{1,500}$/.test(name))
+      throw new Error(`'${name}' is not a task name`);
+    const { clock, project, location, serviceAccountEmail } = this.#options;
+    const { name: first, targetUrl: url } = alone ? own.alone : own.shared;
+    const parent = `projects/${project}/locations/${location}/queues/${queueName(first, place)}`;
     return {
       parent,
       task: {

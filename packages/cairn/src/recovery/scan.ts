@@ -12,7 +12,7 @@ import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { deployedFor } from '../engine/deployed.ts';
 import type { EngineDeps } from '../engine/deps.ts';
-import { pooled } from '../engine/enqueue-soon.ts';
+import { placed } from '../engine/enqueue-soon.ts';
 import { closedBy, heldUntil, postpone, stoppedBy } from '../engine/gate.ts';
 import { recoverRun } from '../engine/recover-run.ts';
 import { bringReady } from '../engine/rendezvous/collect.ts';
@@ -187,7 +187,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       await deps.queue.enqueue({
         runId: state.id,
         reason: 'resume',
-        ...pooled(deps, state),
+        ...placed(deps, state),
         ...optional('alone', alone),
         ...optional('trace', trace),
       });
@@ -223,7 +223,7 @@ async function enqueue(
     runId: state.id,
     reason: 'recovery',
     name,
-    ...pooled(deps, state),
+    ...placed(deps, state),
     ...optional('alone', state.suspect?.alone),
     ...optional('at', at),
     ...optional('trace', trace),

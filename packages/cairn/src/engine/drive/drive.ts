@@ -24,7 +24,7 @@ import type { Workflow } from '../define/steps.ts';
 import { deployedFor, learnPlan, workflowOf } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { restoreBefore } from '../effects/restored.ts';
-import { pooled } from '../enqueue-soon.ts';
+import { placed } from '../enqueue-soon.ts';
 import { mayDrive, postpone } from '../gate.ts';
 import { meetObligations } from '../obligations.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
@@ -97,6 +97,7 @@ export async function drive(deps: EngineDeps, task: DriveRequest): Promise<Drive
 async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAccount): Promise<DriveEnd> {
   // The task at hand is one of those that drove the run.
   const counted = countedStores(deps, new Spending({ tasks: 1 }));
+  let tenantId: string | undefined;
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     const loaded = await counted.store.load(task.runId);
     if (!loaded) {
@@ -104,6 +105,7 @@ async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAcco
       return 'missing';
     }
     account.found(loaded.state);
+    tenantId = loaded.state.tenantId;
     // All that a drive says and waits for is in the store's time: due times come from processes with other clocks.
     const clock = setTo(deps.clock, loaded.readAt);
     const store = patientStore(counted.store, { clock, random: deps.random });
@@ -120,6 +122,7 @@ async function dispatch(deps: EngineDeps, task: DriveRequest, account: DriveAcco
   await deps.queue.enqueue({
     runId: task.runId,
     reason: 'continue',
+    ...optional('tenantId', tenantId),
     ...optional('alone', task.alone),
     ...optional('pool', task.pool),
     ...optional('trace', account.trace),
@@ -136,7 +139,7 @@ async function act(
   const verdict = claimVerdict(observation(deps, loaded, account.delivery));
   const runId = loaded.state.id;
   const trace = optional('trace', account.trace);
-  const more = { ...pooled(deps, loaded.state), ...optional('alone', loaded.state.suspect?.alone), ...trace };
+  const more = { ...placed(deps, loaded.state), ...optional('alone', loaded.state.suspect?.alone), ...trace };
   switch (verdict.kind) {
     case 'over':
       await meetObligations(deps, loaded.state, unpublishedOf(deps, loaded));
@@ -387,7 +390,7 @@ async function goOnLater(
     runId: state.id,
     reason,
     name,
-    ...pooled(deps, state),
+    ...placed(deps, state),
     ...optional('alone', state.suspect?.alone),
     ...optional('at', dueAt),
     ...optional('trace', trace),

@@ -139,7 +139,8 @@ async function offerAll(
       const [runId, waits] = next;
       try {
         const reception = await offerTo(deps, runId, { ...address, brought });
-        if (reception.refused && isPlanMissing(reception.refused)) await comeBackSoon(deps, runId);
+        if (reception.refused && isPlanMissing(reception.refused))
+          await comeBackSoon(deps, { runId, tenantId: address.tenantId });
         tally.note(waits, reception);
       } catch (error) {
         if (isToRepeat(error)) tally.fail(waits, error);

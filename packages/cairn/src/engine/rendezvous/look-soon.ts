@@ -34,10 +34,11 @@ export async function lookSoon({ store, clock }: JournalDeps, runId: string): Pr
  */
 export async function comeBackSoon(
   deps: JournalDeps & { readonly queue: TaskQueue },
-  runId: string,
+  { runId, tenantId }: { readonly runId: string; readonly tenantId: string },
 ): Promise<void> {
   const at = Math.ceil((deps.clock.now() + PARKED_MS) / SLOT_MS) * SLOT_MS;
-  await deps.queue.enqueue({ runId, reason: 'continue', at, name: taskName(runId, EVENT_KEPT, at) });
+  const name = taskName(runId, EVENT_KEPT, at);
+  await deps.queue.enqueue({ runId, tenantId, reason: 'continue', at, name });
   await lookSoon(deps, runId);
 }
 

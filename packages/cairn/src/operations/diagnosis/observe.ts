@@ -5,6 +5,7 @@
  * Must not: change anything, or tell which tenants and runs there are.
  */
 import { CairnError } from '../../core/errors.ts';
+import { someAtOnce } from '../../core/some-at-once.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { stoppedBy } from '../../engine/gate.ts';
 import { changesIn, type KnownPlans } from '../../engine/plans/known-plans.ts';
@@ -46,6 +47,9 @@ export const SCHEDULES_LOOKED_AT = 100;
 export const TENANTS_COUNTED = 50;
 export const VERSIONS_COUNTED = 50;
 
+/** Queues looked at together, two questions each: there may be a hundred of each class. */
+const QUEUES_AT_ONCE = 16;
+
 /** The code of a question that was not answered. */
 export const UNSEEN = 'UNSEEN';
 
@@ -74,9 +78,10 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
   const [waking, queues, late, switches, named] = await Promise.all([
     asking.ask('the runs that are due', async () => wakingIn(await look.waking(RUNS_LOOKED_AT), now)),
     asking.ask('the queue', () =>
-      Promise.all(
-        queueLook.queues.map(async (queue) => ({ ...queue, seen: await queueLook.look(now, queue.name) })),
-      ),
+      someAtOnce(queueLook.queues, QUEUES_AT_ONCE, async (queue) => ({
+        ...queue,
+        seen: await queueLook.look(now, queue.name),
+      })),
     ),
     asking.ask('late schedules', () => schedules.due(now - work.SCHEDULE_LATE_MS, SCHEDULES_LOOKED_AT)),
     asking.ask('the switches', async () => (await config.read())?.config ?? NOTHING_SET),
@@ -91,7 +96,7 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
     ...(heard ? [...work.ofFunctions(heard), ...work.ofInstallations(heard)] : []),
     ...(waking ? work.ofRuns(waking, isOff) : []),
     ...(named ? work.ofNamed(named, now) : []),
-    ...(queues ?? []).map((queue) => work.ofQueue(queue.seen, now, queue)),
+    ...work.ofQueues(queues ?? [], now),
     ...(lateSchedules ? [work.ofSchedules(lateSchedules.late, lateSchedules.isCut)] : []),
     ...(heard ? work.ofSample(heard) : []),
     ...deployment.ofSecrets(setup.secrets()),

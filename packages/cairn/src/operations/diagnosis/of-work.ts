@@ -205,8 +205,23 @@ export function ofSchedules(late: number, isCut: boolean): Finding {
   );
 }
 
+/** Of several queues of one function the own one is told in any case, and the others if something is wrong with them. */
+export function ofQueues(
+  queues: readonly (WatchedQueue & { readonly seen: SeenQueue })[],
+  now: number,
+): Finding[] {
+  return queues.flatMap((queue) => {
+    const finding = ofQueue(queue.seen, now, queue);
+    return queue.of === undefined || finding.state === 'wrong' ? [finding] : [];
+  });
+}
+
 /** Codes of a queue of suspects begin with `ALONE_`. */
-export function ofQueue(queue: SeenQueue, now: number, { name, isAlone }: WatchedQueue): Finding {
+export function ofQueue(queue: SeenQueue, now: number, { name, isAlone, of }: WatchedQueue): Finding {
+  if (queue.kind === 'missing' && of !== undefined)
+    return wrong('QUEUE_MISSING', `there is no queue ${name}: its tasks go into ${of} meanwhile`, {
+      help: 'npm run deploy makes it, and docs/scale.md has the command (Queues). Is DRIVE_QUEUES as it is meant to be?',
+    });
   if (queue.kind === 'missing')
     return wrong(
       isAlone ? 'ALONE_QUEUE_MISSING' : 'QUEUE_MISSING',
@@ -232,7 +247,7 @@ export function ofQueue(queue: SeenQueue, now: number, { name, isAlone }: Watche
       isAlone ? 'ALONE_QUEUE_BEHIND' : 'QUEUE_BEHIND',
       `a task of the queue ${name} has been due for ${span(behindMs)}; there are ${depth}`,
       {
-        help: `Does ${name} answer? 404: it is not deployed. 403: the account of the queue lacks roles/run.invoker on it (docs/deploy.md, step 4). 429: more instances.`,
+        help: `Does ${of ?? name} answer? 404: it is not deployed. 403: the account of the queue lacks roles/run.invoker on it (docs/deploy.md, step 4). 429: more instances.`,
         evidence: { ...evidence, oldestMs: behindMs },
       },
     );

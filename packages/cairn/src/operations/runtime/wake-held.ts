@@ -49,7 +49,11 @@ export async function wakeHeld(
       const free = page.filter((entry) => !paused.has(entry.type));
       for (let from = 0; from < free.length; from += CONCURRENT_TASKS) {
         const some = free.slice(from, from + CONCURRENT_TASKS);
-        await Promise.all(some.map(({ runId }) => deps.queue.enqueue({ runId, reason: 'continue' })));
+        await Promise.all(
+          some.map(({ runId, tenantId: of }) =>
+            deps.queue.enqueue({ runId, tenantId: of, reason: 'continue' }),
+          ),
+        );
         woken += some.length;
         own += some.filter((entry) => entry.tenantId === tenantId).length;
       }

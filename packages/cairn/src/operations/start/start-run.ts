@@ -7,7 +7,7 @@
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
-import { enqueueSoon, pooled } from '../../engine/enqueue-soon.ts';
+import { enqueueSoon, placed } from '../../engine/enqueue-soon.ts';
 import { type PlanChange, planChanged } from '../../engine/plans/known-plans.ts';
 import { answeredSpan, startedSpan } from '../../engine/tracing/run-spans.ts';
 import { measure } from '../../journal/measure.ts';
@@ -198,7 +198,7 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
   await enqueueSoon(deps, {
     runId,
     reason: 'start',
-    ...pooled(deps, response),
+    ...placed(deps, { type, tenantId }),
     ...optional('trace', span?.context),
   });
   span?.end();

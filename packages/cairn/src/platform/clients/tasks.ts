@@ -2,6 +2,7 @@
  * The queue of this process. The client library is large and a reader of runs never enqueues, so it is loaded with
  * the first task.
  */
+import { type QueueSpread, queueName } from '../../core/encoding/queue-place.ts';
 import { optional } from '../../core/optional.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { QueueLook } from '../../ports/diagnosis/queue-look.ts';
@@ -24,6 +25,8 @@ export interface LazyQueueOptions {
   /** Deadline of one enqueue; shorter in tests. */
   readonly timeoutMs?: () => number;
 }
+
+type Client = TasksClient & QueueClient & QueueMaker;
 
 export type QueueSettings = Pick<
   Settings,
@@ -53,10 +56,16 @@ export function lazyQueueLook(
   settings: Pick<Settings, 'project' | 'region' | 'tasksHost' | 'drive' | 'pools'>,
 ): QueueLook {
   const { project, region: location, tasksHost, drive, pools } = settings;
-  const queues = [drive, ...Object.values(pools)].flatMap(({ shared, alone }) => [
-    { name: shared.name, isAlone: false },
-    { name: alone.name, isAlone: true },
-  ]);
+  const classes = [drive, ...Object.values(pools)];
+  const queues = [
+    ...classes.flatMap(({ shared, alone }) => [
+      { name: shared.name, isAlone: false },
+      { name: alone.name, isAlone: true },
+    ]),
+    ...classes.flatMap(({ shared, spread }) =>
+      furtherQueues(shared.name, spread).map((name) => ({ name, isAlone: false, of: shared.name })),
+    ),
+  ];
   let connected: Promise<CloudTasksLook> | undefined;
   return {
     queues,
@@ -69,12 +78,16 @@ export function lazyQueueLook(
   };
 }
 
+const furtherQueues = (first: string, { queues }: QueueSpread = { queues: 1, perTenant: 0 }): string[] =>
+  Array.from({ length: queues - 1 }, (_, at) => queueName(first, at + 1));
+
 async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions): Promise<TaskQueue> {
   const [client, serviceAccountEmail] = await Promise.all([
     tasksClient(settings.tasksHost),
     accountOf(settings),
   ]);
   const { project, region: location, drive, pools } = settings;
+  if (settings.tasksHost !== undefined) await makeLocalQueues(client, settings);
   return new CloudTasksQueue({
     client,
     project,
@@ -88,13 +101,37 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
   });
 }
 
-async function tasksClient(host: string | undefined): Promise<TasksClient & QueueClient> {
+/** Here nobody deploys: the local cloud makes the queue of each function, and these are like it. */
+async function makeLocalQueues(client: QueueMaker, settings: QueueSettings): Promise<void> {
+  const { project, region, drive, pools } = settings;
+  const location = `projects/${project}/locations/${region}/queues`;
+  for (const { shared, spread } of [drive, ...Object.values(pools)]) {
+    const further = furtherQueues(shared.name, spread);
+    if (further.length === 0) continue;
+    const [{ rateLimits, retryConfig }] = await client.getQueue({ name: `${location}/${shared.name}` });
+    for (const name of further)
+      await client.updateQueue({ queue: { name: `${location}/${name}`, rateLimits, retryConfig } });
+  }
+}
+
+interface QueueSizes {
+  readonly rateLimits?: object | null | undefined;
+  readonly retryConfig?: object | null | undefined;
+}
+
+/** What {@link makeLocalQueues} needs of `CloudTasksClient`. */
+interface QueueMaker {
+  getQueue(request: { name: string }): Promise<readonly [QueueSizes, ...unknown[]]>;
+  updateQueue(request: { queue: QueueSizes & { name: string } }): Promise<unknown>;
+}
+
+async function tasksClient(host: string | undefined): Promise<Client> {
   const { CloudTasksClient } = await import('@google-cloud/tasks');
-  if (host === undefined) return new CloudTasksClient() as TasksClient & QueueClient;
+  if (host === undefined) return new CloudTasksClient() as Client;
   const [apiEndpoint = '', port] = host.split(':');
   const { credentials } = await import('@grpc/grpc-js');
   const sslCreds = credentials.createInsecure();
-  return new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds }) as TasksClient & QueueClient;
+  return new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds }) as Client;
 }
 
 async function accountOf({ serviceAccount, tasksHost }: QueueSettings): Promise<string> {

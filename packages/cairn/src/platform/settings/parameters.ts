@@ -6,6 +6,7 @@
  */
 import { defineInt, defineString, type Expression } from 'firebase-functions/params';
 import { DRIVE_TIMEOUT_S } from '../../core/drive-time.ts';
+import { MAX_QUEUES } from '../../core/encoding/queue-place.ts';
 import type { CairnOptions } from '../installation/options.ts';
 
 interface Spec<T extends string | number> {
@@ -196,6 +197,16 @@ export const driveMaxInstances = whole('DRIVE_MAX_INSTANCES', {
   description: 'The most instances of drive, and of driveAlone.',
 });
 
+export const driveQueues = whole('DRIVE_QUEUES', {
+  default: 1,
+  description: `Queues of drive, from 1 to ${MAX_QUEUES}: drive, drive-2 and so on. Never fewer than before while tasks wait.`,
+});
+
+export const driveQueuesPerTenant = whole('DRIVE_QUEUES_PER_TENANT', {
+  default: 2,
+  description: 'Of these queues, the ones that the runs of one tenant go into. 0: all.',
+});
+
 export const apiMemoryMb = whole('API_MEMORY_MB', {
   default: 1_024,
   description: 'Memory of an instance of api, in MiB.',
@@ -232,6 +243,8 @@ const ALL = [
   driveTimeoutSeconds,
   driveMinInstances,
   driveMaxInstances,
+  driveQueues,
+  driveQueuesPerTenant,
   apiMemoryMb,
   publicMaxInstances,
   slackMinInstances,

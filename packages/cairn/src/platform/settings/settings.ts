@@ -1,5 +1,6 @@
 /** Settings of an installation, from its code, its parameters, and the environment that the local cloud makes. */
 import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
+import { MAX_QUEUES, type QueueSpread } from '../../core/encoding/queue-place.ts';
 import type { DriveQueues, QueueTarget } from '../../queue/cloud-tasks-queue.ts';
 import { PREFIX_OF_THE_MODEL } from '../../store/layout/collections.ts';
 import type { GithubTenantParameters } from '../../triggers/github/tenants.ts';
@@ -11,6 +12,8 @@ import {
   apiRateLimit,
   collectionPrefix,
   database,
+  driveQueues,
+  driveQueuesPerTenant,
   environment,
   githubTenant,
   githubTenants,
@@ -100,10 +103,12 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
   const where = said || region.value();
   const local = env.CAIRN_LOCAL === '1';
   const functionsUrl = env.CAIRN_FUNCTIONS_URL || `https://${where}-${project}.cloudfunctions.net`;
+  const spread = spreadOf(driveQueues.value(), driveQueuesPerTenant.value());
   const queuesOf = (pool?: string): DriveQueues => ({
     ...deadlineFor(driveTimeoutS(options, pool)),
     shared: target(functionsUrl, nameOf(names, driveMember(pool))),
     alone: target(functionsUrl, nameOf(names, aloneMember(pool))),
+    spread,
   });
   const { github, slack, drives = {} } = options;
   const { tenants = githubTenants.value(), tenant = githubTenant.value() } = chosen(github);
@@ -136,6 +141,15 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
     leaseMs: local && Number(env.CAIRN_LEASE_MS) > 0 ? Number(env.CAIRN_LEASE_MS) : undefined,
     local,
   };
+}
+
+/** @throws Error naming the parameter: a number that is taken for another would put tasks where nobody looks */
+function spreadOf(queues: number, perTenant: number): QueueSpread {
+  if (queues < 1 || queues > MAX_QUEUES)
+    throw new Error(`DRIVE_QUEUES is ${queues}; it is a whole number from 1 to ${MAX_QUEUES}`);
+  if (perTenant < 0)
+    throw new Error(`DRIVE_QUEUES_PER_TENANT is ${perTenant}; it is a whole number from 0 (all of them)`);
+  return { queues, perTenant };
 }
 
 /** Cloud Tasks waits this long for an answer unless a task says otherwise. */

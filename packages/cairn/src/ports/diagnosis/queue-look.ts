@@ -5,6 +5,8 @@ export interface WatchedQueue {
   readonly name: string;
   /** It is for runs that are dispatched alone. */
   readonly isAlone: boolean;
+  /** One of several of the function that `of` names, and not its own: tasks go into that one where this is missing. */
+  readonly of?: string;
 }
 
 export type SeenQueue =

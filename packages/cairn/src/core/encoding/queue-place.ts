@@ -1,0 +1,75 @@
+/**
+ * Owns which of several queues a task is put into. Every tenant has a few queues of its own choice by hash (shuffle sharding), and
+ * each of its runs one of these, so that a tenant that floods its queues leaves those of most others free. No state and no
+ * reads: all processes agree by the same numbers.
+ *
+ * Must not: be relied on to find a task again. When the numbers change, tasks stay where they are and are delivered from there.
+ */
+import { sha256Hex } from './hash.ts';
+
+const { imul } = Math;
+
+export interface QueueSpread {
+  /** Queues that there are, from 1 to {@link MAX_QUEUES}. */
+  readonly queues: number;
+  /** Of these, the ones that tasks of one tenant go into; 0: all. */
+  readonly perTenant: number;
+}
+
+/** A tenth of what Cloud Tasks gives a project in a region. */
+export const MAX_QUEUES = 100;
+
+export interface Placed {
+  readonly runId: string;
+  /** Undefined: whoever asks does not know it, and any queue may be taken. */
+  readonly tenantId?: string | undefined;
+}
+
+/** Place of the task of a run among the queues, from 0. */
+export function queuePlace({ queues, perTenant }: QueueSpread, { runId, tenantId }: Placed): number {
+  if (queues <= 1) return 0;
+  const all = Array.from({ length: queues }, (_, place) => place);
+  const isBound = tenantId !== undefined && perTenant > 0 && perTenant < queues;
+  return heaviest(isBound ? ownPlaces(all, perTenant, tenantId) : all, seedOf(runId));
+}
+
+function ownPlaces(all: readonly number[], count: number, tenantId: string): number[] {
+  const seed = seedOf(tenantId);
+  const left = [...all];
+  return Array.from({ length: count }, () => {
+    const place = heaviest(left, seed);
+    left.splice(left.indexOf(place), 1);
+    return place;
+  });
+}
+
+/** The first queue has the name of the function, which `firebase deploy` gives it; the others are numbered from 2. */
+export function queueName(first: string, place: number): string {
+  return place === 0 ? first : `${first}-${place + 1}`;
+}
+
+const seedOf = (key: string): number => Number.parseInt(sha256Hex(`queue:${key}`).slice(0, 8), 16);
+
+/**
+ * Rendezvous hashing: each place has a weight for the key, which does not depend on how many places there are. So one more queue
+ * takes over its part from the others, and nothing else moves.
+ */
+function heaviest(places: readonly number[], seed: number): number {
+  let best = 0;
+  let most = -1;
+  for (const place of places) {
+    const weight = mixed(seed ^ imul(place + 1, 0x9e3779b1));
+    if (weight <= most) continue;
+    best = place;
+    most = weight;
+  }
+  return best;
+}
+
+/** The last step of MurmurHash3: spreads numbers that differ in few bits over 32 bits. */
+function mixed(value: number): number {
+  let bits = value;
+  bits = imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  bits = imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}

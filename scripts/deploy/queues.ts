@@ -1,0 +1,63 @@
+/**
+ * The queues that `firebase deploy` does not make: it makes one for each function, and DRIVE_QUEUES may ask for more of those that move
+ * runs. Each is like that of its function, which the deployment has just set, and is paused or not as it was.
+ *
+ * Must not: delete a queue. After the number was lowered its tasks are still delivered.
+ */
+import { MAX_QUEUES, queueName } from '../../packages/cairn/src/core/encoding/queue-place.ts';
+import type { FirebaseTools } from './firebase-tools.ts';
+import { functionsOf } from './google.ts';
+
+/** Name of a function that moves runs beside others, such as `drive` and `cairn-driveVideo`. */
+const SHARED = /(^|-)drive(?!\w*Alone$)\w*$/;
+/** Sent at once: Google bears more, and a hundred queues take some seconds. */
+const AT_ONCE = 10;
+
+/** @throws Error that says what the number may be */
+export function queueCount(given: string | undefined): number {
+  if (given === undefined || given === '') return 1;
+  const count = Number(given);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_QUEUES) return count;
+  throw new Error(`DRIVE_QUEUES is ${given}; it is a whole number from 1 to ${MAX_QUEUES}.`);
+}
+
+export interface AskedQueues {
+  readonly project: string;
+  readonly codebases: readonly string[];
+  /** Queues of each function, its own included. */
+  readonly count: number;
+}
+
+/** @returns their names. @throws what Google answered; those made before it stay */
+export async function makeQueues(
+  tools: FirebaseTools,
+  { project, codebases, count }: AskedQueues,
+): Promise<string[]> {
+  if (count === 1) return [];
+  const client = tools.client('https://cloudtasks.googleapis.com', 'v2');
+  const deployed = await functionsOf(tools, project, codebases);
+  const made: string[] = [];
+  for (const { name, labels = {} } of deployed) {
+    const [, location, id = ''] =
+      /^(projects\/[^/]+\/locations\/[^/]+)\/functions\/([^/]+)$/.exec(name) ?? [];
+    if (location === undefined || labels['deployment-taskqueue'] !== 'true' || !SHARED.test(id)) continue;
+    const { body } = await client.get(`${location}/queues/${id}`);
+    const { rateLimits, retryConfig } = body as { rateLimits?: object; retryConfig?: object };
+    const further = Array.from({ length: count - 1 }, (_, at) => queueName(id, at + 1));
+    for (let from = 0; from < further.length; from += AT_ONCE) {
+      const some = further.slice(from, from + AT_ONCE);
+      await Promise.all(
+        some.map((queue) =>
+          // Makes the queue if it is not there. The state is not in the mask.
+          client.patch(
+            `${location}/queues/${queue}`,
+            { rateLimits, retryConfig },
+            { queryParams: { updateMask: 'rateLimits,retryConfig' } },
+          ),
+        ),
+      );
+      made.push(...some);
+    }
+  }
+  return made;
+}
