@@ -4,7 +4,7 @@
 // and the kit, and packs none: for tests, which have no built console and need no npm.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stageKit } from './pack-kit.mjs';
 
@@ -133,9 +133,10 @@ function bringTypes(lib) {
   }
   for (const file of filesIn(lib, '.d.ts')) {
     if (file.startsWith(types)) continue;
+    const above = relative(dirname(file), lib) || '.';
     const text = readFileSync(file, 'utf8').replaceAll(
       "'cairn/api/calls'",
-      "'./engine/api/openapi/calls.js'",
+      `'${above}/engine/api/openapi/calls.js'`,
     );
     writeFileSync(file, text);
   }

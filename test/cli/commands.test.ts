@@ -256,6 +256,51 @@ describe('the switches', () => {
   });
 });
 
+describe('naming runs', () => {
+  test('the beginning of an id is enough, with or without run_', async () => {
+    const id = await started(9);
+    for (const word of [id, id.slice(0, 10), id.slice(4, 12)]) {
+      const said = await stage.cairn(['explain', word]);
+      expect([said.code, said.out]).toEqual([0, expect.stringContaining(id)]);
+    }
+    const unknown = await stage.cairn(['explain', 'run_aaaaaaaaaaaa']);
+    expect([unknown.code, unknown.err]).toEqual([3, expect.stringContaining('no run id begins with')]);
+  });
+
+  test('a mistyped status or workflow is answered with the near one', async () => {
+    expect((await stage.cairn(['runs', 'list', '--status', 'faild'])).err).toContain('Did you mean failed?');
+    expect((await stage.cairn(['runs', 'start', 'plan'])).err).toContain('did you mean plain?');
+  });
+
+  test('a list takes several statuses and a range of time', async () => {
+    const ids = async (...words: string[]) =>
+      (await stage.answer<{ items: { id: string }[] }>(['runs', 'list', ...words])).items.map(({ id }) => id);
+    const id = await started(10);
+    const both = ['--status', 'awaiting_approval', '--status', 'failed'];
+    expect(await ids(...both, '--since', '1h')).toContain(id);
+    expect(await ids(...both, '--until', '1h')).not.toContain(id);
+    expect((await stage.cairn(['runs', 'list', '--since', 'yesterday'])).code).toBe(2);
+  });
+});
+
+test('a run is explained: why it is where it is, since when, and the command that moves it', async () => {
+  const id = await started(11);
+  const waiting = await stage.cairn(['explain', id]);
+  expect(waiting.out).toContain('Waiting for approval at step sign-off.');
+  expect(waiting.out).toContain('  “Merge #11?”\n');
+  expect(waiting.out).toMatch(/since {2}.* ago\)\n {2}until {2}.*\(in 7 d\)/);
+  expect(waiting.out).toContain(`cairn runs approve ${id} sign-off\n`);
+  await stage.cairn(['runs', 'halt', id]);
+  await stage.drive();
+  const halted = await stage.answer<{ text: string; moves: { words: string[] }[] }>(['explain', id]);
+  expect(halted.text).toBe('Halted by c.key-installation.');
+  expect(halted.moves.map(({ words }) => words.join(' '))).toContain(`runs resume ${id}`);
+});
+
+test('--version prints the version of the package', async () => {
+  expect(await stage.cairn(['--version'])).toEqual({ code: 0, out: '1.2.3\n', err: '' });
+});
+
 test('a restore is shown, begun and released', async () => {
   expect((await stage.cairn(['restore', 'show'])).out).toMatch(/: never restored\n$/);
   expect((await stage.cairn(['restore', 'begin'])).out).toMatch(

@@ -45,7 +45,7 @@ describe('the inbox on a terminal', () => {
     [
       'a step in doubt, with what each answer means',
       { kind: 'step_in_doubt', answers: ['approve', 'approve_with_waiver', 'reject', 'halt'] },
-      'cairn runs approve run_a sign-off   (runs it again; or waive: it is done, reject: it fails, halt: the run ends)',
+      'cairn runs approve run_a sign-off   (runs it again; waive: it is done; reject: it fails; halt: the run ends)',
     ],
     [
       'an effect in doubt',

@@ -171,7 +171,7 @@ test('input, result and error stand on the page of the run', async () => {
   await values.getByRole('tree', { name: 'Input' }).getByText('o-18').waitFor();
   const error = page.locator('.run-error').first();
   await error.getByText('no truck for o-18', { exact: true }).waitFor();
-  await error.getByText('Trace').click();
+  await error.getByText('Stack').click();
   await error.locator('pre').getByText('run-view.ts').waitFor();
   const other = await stage.browser.open(`/runs/${done}`);
   await other.locator('.run-values').getByText('{"grow":"grown"}').waitFor();

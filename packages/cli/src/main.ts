@@ -25,7 +25,13 @@ const cwd = calledIn(process.env, process.cwd());
 
 const MAX_PROGRAM_OUTPUT_BYTES = 16 * 1024 * 1024;
 
+/** The manifest lies beside `src/` and beside the built `lib/`. */
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string;
+};
+
 const world: World = {
+  version,
   env: process.env,
   cwd,
   projectDir: projectOf([cwd, process.cwd()], existsSync),

@@ -21,6 +21,10 @@ export async function run(
   // Known before the words are read, so that also a wrong word is told as it was asked for.
   const wish = { json: words.includes('--json'), plain: words.includes('--no-color') };
   try {
+    if (words[0] === '--version') {
+      world.stdout.write(`${world.version}\n`);
+      return EXIT.ok;
+    }
     const parsed = parse(words, commands);
     if (parsed.kind === 'help') return printHelp(parsed, world, commands);
     return (await parsed.command.run(contextFor(parsed, world), parsed.given as never)) ?? EXIT.ok;

@@ -26,6 +26,8 @@ export interface World {
   ask(question: string): Promise<string | undefined>;
   /** A program that is run to its end. */
   runProgram(command: string, args: readonly string[], cwd: string): Promise<ProgramEnd>;
+  /** Of this package. */
+  readonly version: string;
   /** `process.versions.node` */
   readonly nodeVersion: string;
   /** Epoch ms. */

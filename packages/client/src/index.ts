@@ -1,5 +1,14 @@
 /** `@cairn/client`: what users of the API call. */
 export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
+export {
+  type Activity,
+  activityOf,
+  type ExplainedRun,
+  type Explanation,
+  explainRun,
+} from './explain/explain-run.ts';
+export { helpFor } from './explain/help-for.ts';
+export { DOUBT_DECISIONS, type Move, moveOf, stepOf } from './explain/moves.ts';
 export type { Followed, RunEvent } from './follow.ts';
 export {
   isPassing,

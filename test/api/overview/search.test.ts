@@ -66,6 +66,13 @@ describe('GET /v1/search', () => {
     expect(await told(run.traceId)).toEqual([['trace', runId]]);
   });
 
+  test('finds a run by the beginning of its id, of the tenant only', async () => {
+    const runId = await installation.world.start('echo', { text: 'x' }, { tenantId: 'acme' });
+    expect(await told(runId.slice(0, 10))).toEqual([['run', runId]]);
+    expect(await told(runId.slice(0, 9))).toEqual([]);
+    expect(await (await ask(runId.slice(0, 10), 'others')).json()).toEqual({ items: [] });
+  });
+
   test('finds all runs of a delivery and of its pull request, and by a second delivery of the same event', async () => {
     await installation.deliver({ id: DELIVERY, body: opened });
     const both = [...installation.world.db.runs.keys()].sort();

@@ -72,6 +72,7 @@ export function listening(options: StageOptions = {}): Listening {
     },
     readStdin: async () => stdin,
     ask: async () => options.answer,
+    version: '1.2.3',
     nodeVersion: '24.0.0',
     async runProgram(command, args, cwd) {
       programs.push([cwd, command, ...args].join(' '));

@@ -204,6 +204,27 @@ export function runFinderConformance(name: string, harness: Harness): void {
       });
     });
 
+    describe('runs by the beginning of their id', () => {
+      const ids = async (prefix: string, most = 10) =>
+        (await stores.finder.beginning('acme', prefix, most)).map(({ state }) => state.id);
+
+      test('are those of one tenant, in the order of their ids, and no more than were asked for', async () => {
+        for (const runId of ['run_abd', 'run_abc', 'run_ab', 'run_b']) await start(runId);
+        await start('run_abb', { tenantId: 'other' });
+        expect(await ids('run_ab')).toEqual(['run_ab', 'run_abc', 'run_abd']);
+        expect(await ids('run_abc')).toEqual(['run_abc']);
+        expect(await ids('run_c')).toEqual([]);
+        expect(await ids('run_a', 2)).toEqual(['run_ab']);
+      });
+
+      test('are not those that are about to be deleted', async () => {
+        await asking('run_1', T0 + 5);
+        const { snapshotVersion } = await loaded('run_1');
+        await stores.retention.mark('run_1', snapshotVersion, T0 + 7);
+        expect(await ids('run_')).toEqual([]);
+      });
+    });
+
     describe('runs by a name', () => {
       const ids = async (name: string, most = 10, tenantId = 'acme') =>
         (await stores.finder.named(tenantId, name, most)).map(({ state }) => state.id);

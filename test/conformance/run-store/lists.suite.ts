@@ -44,6 +44,20 @@ export function listClaims(current: () => Stores): void {
         found.map(({ state }) => state.id),
       );
 
+    test('can be limited to a time of creation, alone and with other filters', async () => {
+      for (const at of [1, 2, 3, 4])
+        await start(`run_${at}`, T0 + at, { type: at === 3 ? 'deploy' : 'echo' });
+      expect(await list({ createdFrom: T0 + 2 })).toEqual(['run_4', 'run_3', 'run_2']);
+      expect(await list({ createdBefore: T0 + 2 })).toEqual(['run_1']);
+      const middle = { createdFrom: T0 + 2, createdBefore: T0 + 4 };
+      expect(await list(middle)).toEqual(['run_3', 'run_2']);
+      expect(await list({ ...middle, type: 'deploy' })).toEqual(['run_3']);
+      expect(await list({ ...middle, status: ['pending', 'failed', 'awaiting_approval'] })).toEqual([
+        'run_3',
+        'run_2',
+      ]);
+    });
+
     test('is that of one tenant, the newest first, and complete over its pages', async () => {
       const states = [
         await start('run_b', T0 + 1),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { ERROR_CODES } from '../../../packages/cairn/src/core/errors.ts';
-import { RUN_STATUSES } from '../../../packages/cairn/src/core/run/status.ts';
+import { explainRun } from '../../../packages/client/src/explain/explain-run.ts';
 import {
   itemCounts,
   itemsText,
@@ -10,8 +9,8 @@ import {
   UNDER_WAY,
   underWay,
 } from '../../../packages/console/src/pages/run/graph/step-view.ts';
-import { doingOf } from '../../../packages/console/src/pages/run/header/doing.ts';
-import { helpFor, unreadText, whyOf } from '../../../packages/console/src/pages/run/header/why.ts';
+import { activityOf, doingOf } from '../../../packages/console/src/pages/run/header/doing.ts';
+import { unreadText } from '../../../packages/console/src/pages/run/header/unread-text.ts';
 import type { GraphNode, Run, StepState } from '../../../packages/console/src/pages/run/live/events.ts';
 import type { StepHistory } from '../../../packages/console/src/pages/run/live/span.ts';
 
@@ -25,73 +24,12 @@ const run = (facts: object): Run =>
     compensating: false,
     ...facts,
   }) as unknown as Run;
-const wait = (kind: string) => ({ id: kind, kind });
-
-describe('why a run stands where it does', () => {
-  test.each([
-    [{ status: 'running', lease: { epoch: 3 } }, 'Drive 3 works on it.'],
-    [
-      {
-        status: 'running',
-        lease: { epoch: 3 },
-        leaseWait: {
-          until: '2026-01-01T00:00:05.000Z',
-          steps: ['pay'],
-          why: "step 'pay' must not run twice",
-        },
-      },
-      "Drive 3 works on it. If its worker died, it waits for its lease, because step 'pay' must not run twice:",
-    ],
-    [{ status: 'running', resumeCount: 2, lease: { epoch: 3 } }, 'came back 2 times'],
-    [{ status: 'running', cancellation: {}, lease: { epoch: 1 } }, 'asked to end'],
-    [{ status: 'running', compensating: true, lease: { epoch: 1 } }, 'being undone'],
-    [
-      {
-        status: 'running',
-        compensating: true,
-        lease: { epoch: 1 },
-        running: [{ step: 'pay', undoes: true }],
-      },
-      'taken back, now pay.',
-    ],
-    [{ status: 'running', steps: { retrying: 1 } }, 'tried again'],
-    [{ status: 'awaiting_approval', waits: [wait('approval')] }, 'the answer of a person'],
-    [{ status: 'awaiting_approval', waits: [wait('approval'), wait('approval')] }, '2 answers'],
-    [{ status: 'waiting_external', waits: [wait('event')] }, 'waits for an event'],
-    [{ status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' }, 'PLAN_VERSION_UNAVAILABLE'],
-    [
-      {
-        status: 'waiting_external',
-        waits: [{ kind: 'timer' }],
-        blocked: { code: 'PLAN_CHANGED', message: 'The run cannot go on: …', help: 'Deploy it.' },
-      },
-      'The run cannot go on: …',
-    ],
-    [{ status: 'replaying', source: { runId: 'run_1' } }, 'run_1'],
-    [{ status: 'cancelled', stopKind: 'halt', cancellation: { actor: 'ada' } }, 'halted by ada'],
-    [{ status: 'cancelled', stopKind: 'user', cancellation: { reason: 'not needed' } }, 'not needed'],
-  ])('%j', (facts, said) => {
-    expect(whyOf(run(facts))?.text).toContain(said);
-  });
-
-  test('is said of every status but that of what went well', () => {
-    const silent = RUN_STATUSES.filter((status) => whyOf(run({ status })) === undefined);
-    expect(silent).toEqual(['completed']);
-  });
-
-  test('comes with what to do about each error that ends or parks a run, and about any other', () => {
-    for (const code of [...Object.keys(ERROR_CODES), 'OUT_OF_PAPER', 'constructor'])
-      expect(helpFor(code)).toMatch(/\.$/);
-    expect(whyOf(run({ status: 'waiting_external', parked: 'PLAN_VERSION_UNAVAILABLE' }))?.help).toContain(
-      'Deploy',
-    );
-  });
-});
-
 test('signals that nobody read are counted and named', () => {
-  expect(unreadText([{ name: 'go' }])).toBe('1 signal was never read: go. A successor can take it over.');
+  expect(unreadText([{ name: 'go' }])).toBe(
+    '1 signal was never read: go. A run made from this one can take it over.',
+  );
   const names = ['go', 'go', 'stop', 'wait'].map((name) => ({ name }));
-  expect(unreadText(names)).toContain('4 signals were never read: go, stop ….');
+  expect(unreadText(names)).toContain('4 signals were never read: go, stop, ….');
 });
 
 describe('a step at a glance', () => {
@@ -167,9 +105,8 @@ describe('a step at a glance', () => {
       working: underWay(nodes, known, driven),
     });
     expect(view.status).toBe(UNDER_WAY);
-    expect(whyOf(driven, doingOf({ nodes, steps: known, histories }, driven))?.text).toBe(
-      'Drive 1 works on audit.',
-    );
+    const activity = activityOf(doingOf({ nodes, steps: known, histories }, driven));
+    expect(explainRun(driven, activity).text).toBe('Running audit.');
   });
 
   test('that failed and is tried again is told with how often, over what, and when next', () => {

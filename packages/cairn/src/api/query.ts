@@ -66,6 +66,13 @@ export function flag(name: string, value: string): boolean {
   return value === 'true';
 }
 
+/** Epoch ms. @throws CairnError INVALID_INPUT unless it is an RFC 3339 time */
+export function timeOf(name: string, value: string): number {
+  const time = /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isFinite(time)) refuse(name, 'must be a time such as 2026-01-31T08:00:00Z');
+  return time;
+}
+
 function isOneOf<Name extends string>(name: string, known: readonly Name[]): name is Name {
   return (known as readonly string[]).includes(name);
 }

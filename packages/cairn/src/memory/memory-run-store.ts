@@ -297,7 +297,9 @@ export class MemoryRunStore implements RunStore {
 
 /** Whether a list with this filter has the run. */
 export function matches(run: RunState, filter: RunFilter): boolean {
-  const { status, waitsFor: waiting, ...others } = filter;
+  const { status, waitsFor: waiting, createdFrom = 0, createdBefore, ...others } = filter;
+  if (run.createdAt < createdFrom) return false;
+  if (createdBefore !== undefined && run.createdAt >= createdBefore) return false;
   if (status !== undefined && !isOfStatus(run, status)) return false;
   if (waiting !== undefined && waitsFor(run) !== waiting) return false;
   const wanted = Object.entries(others).filter(([, value]) => value !== undefined);

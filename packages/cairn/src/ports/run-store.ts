@@ -172,6 +172,10 @@ export interface RunFilter {
   readonly type?: string;
   readonly repoId?: string;
   readonly threadId?: string;
+  /** Created at this time or later, epoch ms. */
+  readonly createdFrom?: number;
+  /** Created before this time, epoch ms. */
+  readonly createdBefore?: number;
 }
 
 export interface PageRequest {

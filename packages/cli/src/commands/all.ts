@@ -15,6 +15,7 @@ import { checkRun, repairRun } from './integrity.ts';
 import { eraseRun, eraseTenant, gc, holdRun, readRetention, releaseRun, showErasure } from './retention.ts';
 import { cancelRun, continueRun, failWait, heartbeatWait, signalRun, suspendRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
+import { explain } from './runs/explain.ts';
 import { listRuns } from './runs/list.ts';
 import { searchRuns } from './runs/search.ts';
 import * as shown from './runs/show.ts';
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   init,
   dev,
   inbox,
+  explain,
   listRuns,
   searchRuns,
   shown.showRun,

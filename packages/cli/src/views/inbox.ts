@@ -1,10 +1,11 @@
 /** What waits for a person, and the words that answer it. Pure. */
+import { DOUBT_DECISIONS } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { table } from '../render/table.ts';
 import { ago, moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
-import { findingText, OF_DOUBT, quoted, section } from './run-page.ts';
+import { findingText, quoted, section } from './run-page.ts';
 
 type Item = Answer<'InboxPage'>['items'][number];
 
@@ -59,7 +60,8 @@ function answerLine({ kind, runId, step, effectId, answers, more }: Item): strin
     const or = answers.includes('resume') ? `   (or cairn runs resume ${runId})` : '';
     return `cairn effects resolve ${runId} ${effectId} ${outcomes}${or}${rest}`;
   }
-  if (kind === 'step_in_doubt') return `cairn runs approve ${runId} ${quoted(step)}   ${OF_DOUBT}${rest}`;
+  if (kind === 'step_in_doubt')
+    return `cairn runs approve ${runId} ${quoted(step)}   (${DOUBT_DECISIONS})${rest}`;
   const others = answers.filter((answer) => answer !== 'approve').map((answer) => WORDS[answer] ?? answer);
   return `cairn runs approve ${runId} ${quoted(step)}   (or ${others.join(', ')})${rest}`;
 }

@@ -1,4 +1,5 @@
 /** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
+import { type Move, moveOf, stepOf } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
@@ -221,12 +222,11 @@ function stepTook({ status, durationMs, startedAt, updatedAt }: Step): string {
 export function waitList(run: RunView, now: number, { style }: Shape): string {
   return run.waits
     .map((wait) => {
-      const { execution, dueAt } = wait;
-      const step =
-        execution.itemKey === undefined ? execution.stepId : `${execution.stepId}[${execution.itemKey}]`;
+      const { dueAt } = wait;
+      const step = stepOf(wait);
       const due = dueAt === undefined ? '' : style.dim(` (${ago(dueAt, now)}${lastBeat(wait, now)})`);
-      const answer = answerTo(run.id, step, wait);
-      const hint = answer === undefined ? '' : `\n    ${style.dim(answer)}`;
+      const move = moveOf(run.id, wait);
+      const hint = move === undefined ? '' : `\n    ${style.dim(`${commandOf(move)}   (${move.what})`)}`;
       return `  ${style.paint('warn', clean(whatFor(step, wait)))}${due}${hint}\n`;
     })
     .join('');
@@ -253,27 +253,6 @@ function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait
   }
 }
 
-function answerTo(
-  runId: string,
-  step: string,
-  { kind, purpose, name, key, child, effectId }: Wait,
-): string | undefined {
-  if (effectId !== undefined) return `cairn effects resolve ${runId} ${effectId} recorded|re-execute|failed`;
-  switch (kind) {
-    case 'approval':
-      return `cairn runs approve ${runId} ${quoted(step)}   ${purpose === 'doubt' ? OF_DOUBT : '(or waive, send-back, reject, halt)'}`;
-    case 'event':
-      return `cairn events send ${quoted(name ?? '')} ${quoted(key ?? '')} --data JSON`;
-    case 'child':
-      return child && `cairn runs show ${child.runId}`;
-    default:
-      return undefined;
-  }
-}
-
-/** What decisions mean where a step was cut off. */
-export const OF_DOUBT = '(runs it again; or waive: it is done, reject: it fails, halt: the run ends)';
-
 /** Signals that no step has read. */
 export function signalTable(
   signals: readonly Pick<RunView['inbox'][number], 'signalId' | 'name' | 'key' | 'at'>[],
@@ -289,6 +268,11 @@ export function signalTable(
     ],
     shape,
   );
+}
+
+/** As a line for a shell. */
+export function commandOf({ words }: Move): string {
+  return `cairn ${words.map(quoted).join(' ')}`;
 }
 
 /** For a shell, if it needs that. */

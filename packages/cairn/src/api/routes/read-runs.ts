@@ -15,7 +15,7 @@ import { runNotFound } from '../../operations/outside-append.ts';
 import type { LoadedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { pageRequest, type Query, readQuery, vocabularyOf } from '../query.ts';
+import { pageRequest, type Query, readQuery, timeOf, vocabularyOf } from '../query.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { findingView } from '../views/finding.ts';
@@ -23,7 +23,16 @@ import { leaseWaitView, runSummary, runView, type View } from '../views/run.ts';
 import { withRunning } from '../views/running.ts';
 
 /** Parameters that say which runs a list is of, and in whose words. */
-export const RUN_FILTERS = ['status', 'waitsFor', 'type', 'repoId', 'threadId', 'vocabulary'] as const;
+export const RUN_FILTERS = [
+  'status',
+  'waitsFor',
+  'type',
+  'repoId',
+  'threadId',
+  'since',
+  'until',
+  'vocabulary',
+] as const;
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a run under way by about a second. */
 export async function listRuns({ start, registry }: ApiDeps, caller: Caller, url: string): Promise<Response> {
@@ -120,13 +129,15 @@ export function runFilter(
   { tenantId }: Caller,
   query: Query<(typeof RUN_FILTERS)[number]>,
 ): { readonly filter: RunFilter; readonly vocabulary: Vocabulary } {
-  const { status, waitsFor, type, repoId, threadId } = query;
+  const { status, waitsFor, type, repoId, threadId, since, until } = query;
   const vocabulary = vocabularyOf(query);
   const named = {
     ...(waitsFor === undefined ? {} : { waitsFor: waitingWord(waitsFor) }),
     ...(type === undefined ? {} : { type }),
     ...(repoId === undefined ? {} : { repoId }),
     ...(threadId === undefined ? {} : { threadId }),
+    ...optional('createdFrom', since === undefined ? undefined : timeOf('since', since)),
+    ...optional('createdBefore', until === undefined ? undefined : timeOf('until', until)),
   };
   return { filter: { tenantId, ...named, ...statusFilter(status, vocabulary) }, vocabulary };
 }
@@ -147,7 +158,15 @@ function statusFilter(
   vocabulary: Vocabulary,
 ): Pick<RunFilter, 'status' | 'stopKind'> {
   if (word === undefined) return {};
-  const { statuses, stopKinds } = runsCalled(word, vocabulary);
+  const words = [...new Set(word.split(','))];
+  const called = words.map((one) => runsCalled(one, vocabulary));
+  const stopKinds = called.find((one) => one.stopKinds)?.stopKinds;
+  if (stopKinds && words.length > 1)
+    throw new CairnError('INVALID_INPUT', `status: "${word}" cannot be asked for in one list`, {
+      field: 'status',
+      help: 'Ask for runs that were halted, or cancelled otherwise, by themselves.',
+    });
+  const statuses = [...new Set(called.flatMap((one) => one.statuses))];
   const [only, ...others] = statuses;
   return {
     ...(only !== undefined && { status: others.length === 0 ? only : statuses }),

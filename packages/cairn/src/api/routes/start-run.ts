@@ -1,5 +1,6 @@
 /** `POST /v1/runs`: starts a run, once per idempotency key of the caller. */
 import { z } from 'zod';
+import { closest } from '../../core/closest.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
@@ -100,8 +101,13 @@ function readBody({ registry }: ApiDeps, body: JsonObject): StartBody {
   if (typeof type !== 'string') throw invalid('type', 'type must be the type of a workflow');
   const workflow = registry.newest(type);
   if (!workflow) {
-    const known = registry.types().join(', ');
-    throw invalid('type', `there is no workflow ${JSON.stringify(type.slice(0, 100))}; there are: ${known}`);
+    const known = registry.types();
+    const near = closest(type, known);
+    const meant = near === undefined ? '' : `did you mean ${near}? `;
+    throw invalid(
+      'type',
+      `there is no workflow ${JSON.stringify(type.slice(0, 100))}; ${meant}there are: ${known.join(', ')}`,
+    );
   }
   if (!('input' in body)) throw invalid('input', 'input is missing');
   if (threadId !== undefined && (typeof threadId !== 'string' || !THREAD_ID.test(threadId))) {

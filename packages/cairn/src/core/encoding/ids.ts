@@ -36,6 +36,14 @@ export function isRunId(text: string): boolean {
   return /^run_[a-z2-7]{25}[aeimquy4]$/.test(text);
 }
 
+/** Fewer digits than these begin the ids of too many runs. */
+export const LEAST_PREFIX_DIGITS = 6;
+
+/** Whether the text has the form of the beginning of a run id, of {@link LEAST_PREFIX_DIGITS} digits at least. */
+export function isRunIdPrefix(text: string): boolean {
+  return /^run_[a-z2-7]{6,25}$/.test(text);
+}
+
 /** Document id of a sequence number: ten digits, so that the order of the ids is the order of the numbers. */
 export function seqId(seq: number): string {
   if (!Number.isSafeInteger(seq) || seq < 1 || seq > MAX_SEQ) {

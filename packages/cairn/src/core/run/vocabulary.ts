@@ -3,6 +3,7 @@
  *
  * Must not: be needed inside: foreign words are translated once, where they come in or go out.
  */
+import { closest } from '../closest.ts';
 import { CairnError } from '../errors.ts';
 import { STOP_KINDS, type StopKind } from './events.ts';
 import { isRunStatus, RUN_STATUSES, type RunStatus } from './status.ts';
@@ -78,9 +79,11 @@ export function canonicalWord(word: string): CanonicalStatus {
   if (isRunStatus(word)) return { status: word };
   const known = Object.hasOwn(FOREIGN_WORDS, word) ? FOREIGN_WORDS[word] : undefined;
   if (known !== undefined) return known;
+  const words = [...RUN_STATUSES, ...Object.keys(FOREIGN_WORDS)];
+  const near = closest(word, words);
   throw new CairnError('INVALID_INPUT', `"${word}" is not a run status`, {
     field: 'status',
-    help: `Use one of ${[...RUN_STATUSES, ...Object.keys(FOREIGN_WORDS)].join(', ')}.`,
+    help: `${near === undefined ? '' : `Did you mean ${near}? `}Use one of ${words.join(', ')}.`,
   });
 }
 

@@ -32,6 +32,15 @@ export class MemoryRunFinder implements RunFinder {
     return Math.min(matching.length, most);
   }
 
+  async beginning(tenantId: string, prefix: string, most: number): Promise<readonly ListedRun[]> {
+    return [...this.#db.runs.values()]
+      .filter(({ snapshot }) => snapshot.id.startsWith(prefix))
+      .sort(({ snapshot: a }, { snapshot: b }) => ascending([0, a.id], [0, b.id]))
+      .slice(0, most)
+      .filter(({ snapshot, soft }) => snapshot.tenantId === tenantId && soft.deletionMarkedAt === undefined)
+      .map(listedRun);
+  }
+
   async named(tenantId: string, name: string, most: number): Promise<readonly ListedRun[]> {
     return [...this.#db.runs.values()]
       .filter(({ snapshot, foundBy }) => snapshot.tenantId === tenantId && foundBy.includes(name))

@@ -3,7 +3,7 @@
  *
  * Must not: tell more of another tenant's run than of none, nor take other look-ups for it.
  */
-import { isRunId } from '../../core/encoding/ids.ts';
+import { isRunId, isRunIdPrefix } from '../../core/encoding/ids.ts';
 import { githubKey } from '../../core/encoding/keys.ts';
 import { optional } from '../../core/optional.ts';
 import { wakeAt } from '../../core/run/wake.ts';
@@ -21,7 +21,7 @@ const DELIVERY = /^[A-Za-z0-9-]{1,100}$/;
 
 export interface FindDeps {
   readonly store: Pick<RunStore, 'load'>;
-  readonly finder: Pick<RunFinder, 'named'>;
+  readonly finder: Pick<RunFinder, 'named' | 'beginning'>;
   readonly records: Pick<IdempotencyStore, 'read'>;
   readonly clock: Clock;
 }
@@ -32,13 +32,17 @@ export interface FoundRun {
 }
 
 /**
- * At most {@link MAX_FOUND}, the newest first. One look for a run's id; for anything else one query, and one more look for
- * what may be a delivery that made no run of its own.
+ * At most {@link MAX_FOUND}, the newest first. One look for a run's id; for the beginning of one a query by id; for anything else
+ * one query, and one more look for what may be a delivery that made no run of its own.
  */
 export async function findRuns(deps: FindDeps, tenantId: string, text: string): Promise<readonly FoundRun[]> {
   const name = nameIn(text);
   if (name === '' || name.length > MAX_NAME_CHARS) return [];
   if (isRunId(name)) return one('run', await deps.store.load(name, tenantId));
+  if (isRunIdPrefix(name)) {
+    const beginning = await deps.finder.beginning(tenantId, name, MAX_FOUND);
+    if (beginning.length > 0) return beginning.map((run) => ({ by: 'run', run }));
+  }
   const named = await deps.finder.named(tenantId, name, MAX_FOUND);
   const found = named.flatMap((run) => {
     const by = foundAs(run.state, name);

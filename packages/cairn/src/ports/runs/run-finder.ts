@@ -16,4 +16,6 @@ export interface RunFinder {
   count(filter: RunFilter, most: number): Promise<number>;
   /** Runs that have the name (core/search/found-by.ts), the newest first, at most `most`. */
   named(tenantId: string, name: string, most: number): Promise<readonly ListedRun[]>;
+  /** Runs of the tenant among the first `most` of all runs whose id begins so, in the order of their ids. */
+  beginning(tenantId: string, prefix: string, most: number): Promise<readonly ListedRun[]>;
 }

@@ -13,6 +13,9 @@ import { readPage } from './pages.ts';
 import { matchingRuns, positionAt } from './run-lists.ts';
 import { withWaits } from './waits.ts';
 
+/** Sorts behind every character of an id. */
+const LAST_CHARACTER = '~';
+
 export class FirestoreRunFinder implements RunFinder {
   readonly #paths: Paths;
   readonly #pages: RunPages;
@@ -59,6 +62,22 @@ export class FirestoreRunFinder implements RunFinder {
     const matching = matchingRuns(this.#paths, filter).limit(most);
     const counted = await call('count of runs', () => matching.count().get());
     return counted.data().count;
+  }
+
+  /** By the id alone: every collection has this order without an index of its own. */
+  async beginning(tenantId: string, prefix: string, most: number): Promise<readonly ListedRun[]> {
+    const beginning = this.#paths
+      .runs()
+      .orderBy(FieldPath.documentId())
+      .startAt(prefix)
+      .endAt(`${prefix}${LAST_CHARACTER}`)
+      .select(...LISTED_NAMES)
+      .limit(most);
+    const { docs } = await call('search for runs', () => beginning.get());
+    const listed = docs
+      .filter((found) => found.get('tenantId') === tenantId && !isMarkedToGo(found.data()))
+      .map((found) => decodeListed(found.data(), `run ${found.id}`));
+    return (await withWaits(this.#paths, listed)).runs;
   }
 
   async named(tenantId: string, name: string, most: number): Promise<readonly ListedRun[]> {

@@ -2,13 +2,40 @@
 import type { Context } from '../../context.ts';
 import { Declined, EXIT } from '../../exit.ts';
 
-export const RUN = { help: "id of the run, or 'last' for the newest" } as const;
+export const RUN = {
+  help: "id of the run, its first 6 characters or more, or 'last' for the newest",
+} as const;
 
-/** @throws Declined for `last` where there is none */
-export async function runIdOf({ api }: Context, word: string): Promise<string> {
+/** The beginning of an id, with or without `run_`; of fewer characters the API looks for no ids. */
+const PREFIX = /^(?:run_)?([a-z2-7]{6,25})$/;
+
+/** @throws Declined for `last` if there are no runs, and for a prefix that is not of one run */
+export async function runIdOf(context: Context, word: string): Promise<string> {
+  const [, prefix] = PREFIX.exec(word) ?? [];
+  if (prefix !== undefined) return idBeginning(context, `run_${prefix}`);
+  const { api } = context;
   if (word !== 'last') return word;
   const { items } = await api.list('/v1/runs', { limit: 1 });
   const [newest] = items;
   if (newest) return newest.id;
   throw new Declined('there are no runs yet', 'Start one: cairn runs start --help.', EXIT.notFound);
+}
+
+async function idBeginning({ api }: Context, prefix: string): Promise<string> {
+  const { items } = await api.get('/v1/search', { query: { q: prefix } });
+  const ids = items.filter(({ by }) => by === 'run').map(({ run }) => run.id);
+  const [only, ...others] = ids;
+  if (only === undefined)
+    throw new Declined(
+      `no run id begins with ${prefix}`,
+      'List runs with cairn runs list, or search by another name with cairn runs search.',
+      EXIT.notFound,
+    );
+  if (others.length > 0)
+    throw new Declined(
+      `${ids.length} run ids begin with ${prefix}: ${ids.join(', ')}`,
+      'Give more characters of the id.',
+      EXIT.usage,
+    );
+  return only;
 }

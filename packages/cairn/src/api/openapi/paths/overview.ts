@@ -30,7 +30,7 @@ export const OVERVIEW_PATHS = {
       summary: 'Finds runs by a name that somebody has in hand, at most 20, the newest first',
       role: 'viewer',
       query: {
-        q: 'Id of a run, GitHub delivery, idempotency key as it was sent, thread, trace id, or address of a pull request.',
+        q: 'Id of a run or its beginning (`run_` and 6 characters at least), GitHub delivery, idempotency key as it was sent, thread, trace id, or address of a pull request.',
         ...WORDS,
       },
       answers: { 200: { what: 'What was found, perhaps nothing', schema: 'FoundRuns' } },

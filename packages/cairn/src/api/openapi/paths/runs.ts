@@ -3,11 +3,13 @@ import { PAGE, type Paths, WORDS } from './describe.ts';
 
 const WHICH_RUNS = {
   status:
-    'Only runs of this status, in any vocabulary; with `vocabulary`, those that it calls so. Of a status that waits also those that wait so while other branches run.',
+    'Only runs of this status, or of one of several separated by commas, in any vocabulary; with `vocabulary`, those that it calls so. Of a status that waits also those that wait so while other branches run.',
   waitsFor: 'Only runs that wait so, whatever else is under way: `awaiting_approval` or `waiting_external`.',
   type: 'Only runs of this workflow.',
   repoId: 'Only runs about this repository.',
   threadId: 'Only runs of this thread.',
+  since: 'Only runs created at this time or later, RFC 3339.',
+  until: 'Only runs created before this time, RFC 3339.',
 } as const;
 
 const FOLLOW = {

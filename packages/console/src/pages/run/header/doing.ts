@@ -1,12 +1,13 @@
-/** What a run is busy with, or stuck at, step by step: for who has three seconds. Pure. */
+/** The steps at which a run works, and those that it retries. Pure. */
+import type { Activity } from '@cairn/client';
 import { type StepsKnown, underWay } from '../graph/step-view.ts';
 import type { Run, StepState } from '../live/events.ts';
 import type { Span } from '../live/span.ts';
 
-/** A step that failed and is tried again. */
+/** A step that failed and will be retried. */
 export interface Trying {
   readonly key: string;
-  /** Of those that failed, the newest. */
+  /** The newest that failed. */
   readonly attempt: number;
   /** ISO. */
   readonly retryAt: string;
@@ -35,6 +36,11 @@ export function doingOf(
     working: [...started.filter((key) => !sets.has(key)), ...underWay(nodes, steps, run)],
     trying: states.flatMap((step) => (isTrying(step) ? [trying(step, histories)] : [])),
   };
+}
+
+export function activityOf({ working, trying }: Doing): Activity {
+  const retrying = trying.map(({ key, polls, attempt }) => ({ key, isPolling: polls === attempt }));
+  return { working, retrying };
 }
 
 type Retrying = Extract<StepState, { readonly phase: 'retrying' }>;

@@ -1,4 +1,4 @@
-/** Where a run comes from, what it belongs to and what it took: names and values, only those that there are. */
+/** Facts of a run: where it comes from, what it belongs to, what it took. Absent ones are left out. */
 import { type ReactNode, useEffect, useMemo } from 'react';
 import { Link } from 'wouter';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
@@ -43,28 +43,28 @@ export function Facts({ run }: { readonly run: Run }) {
       </Fact>
       <Fact name="Started">{startedLate(run) && run.startedAt && <When at={run.startedAt} />}</Fact>
       <Fact name="Ended">{run.completedAt && <When at={run.completedAt} exact />}</Fact>
-      <Fact name={run.completedAt ? 'Took' : 'Under way for'}>
+      <Fact name={run.completedAt ? 'Took' : 'Running for'}>
         <Took run={run} />
       </Fact>
-      <Fact name="Must end by">{!run.completedAt && run.deadlineAt && <When at={run.deadlineAt} />}</Fact>
-      <Fact name="Driven by">
+      <Fact name="Deadline">{!run.completedAt && run.deadlineAt && <When at={run.deadlineAt} />}</Fact>
+      <Fact name="Worker">
         {lease && (
           <span
-            title={`owner ${lease.owner}; another may take the run ${lease.expiresAt} unless it beats again`}
+            title={`Lease owner ${lease.owner}; the lease expires ${lease.expiresAt} unless a heartbeat extends it`}
           >
-            drive {lease.epoch}
+            dispatch {lease.epoch}
             {run.lastHeartbeatAt && (
               <>
-                , last sign of life <When at={run.lastHeartbeatAt} />
+                , last heartbeat <When at={run.lastHeartbeatAt} />
               </>
             )}
           </span>
         )}
       </Fact>
-      <Fact name="Runs alone">
+      <Fact name="Isolated">
         {!run.completedAt && run.suspect?.alone && `since its worker died${atSteps(run.suspect.steps)}`}
       </Fact>
-      <Fact name="Came back">
+      <Fact name="Resumed">
         {run.resumeCount > 0 && (run.resumeCount === 1 ? 'once' : `${run.resumeCount} times`)}
       </Fact>
       <Fact name="Cost">
@@ -83,16 +83,16 @@ export function Facts({ run }: { readonly run: Run }) {
             {source.checkpointId !== undefined && ` at checkpoint ${Number(source.checkpointId)}`}
             {source.forcedBy !== undefined && (
               <>
-                , policy passed over by <Value>{source.forcedBy}</Value>
+                , policy overridden by <Value>{source.forcedBy}</Value>
               </>
             )}
           </>
         )}
       </Fact>
-      <Fact name="Lineage of">
+      <Fact name="First run">
         {run.rootRunId !== run.id && run.rootRunId !== source?.runId && <RunLink id={run.rootRunId} />}
       </Fact>
-      <Fact name="Goes on as">{run.supersededBy && <RunLink id={run.supersededBy} />}</Fact>
+      <Fact name="Continued in">{run.supersededBy && <RunLink id={run.supersededBy} />}</Fact>
       <Fact name="Parent">
         {parent && (
           <>

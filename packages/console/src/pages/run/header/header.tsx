@@ -1,4 +1,5 @@
 /** The head of a run's page: what it is, where it stands and why, and what can be done; facts below, which can be folded away. */
+import { explainRun, helpFor } from '@cairn/client';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { Status } from '../../../parts/status.tsx';
@@ -9,20 +10,21 @@ import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { Liveness } from '../live/run-follower.ts';
 import { CopyText } from './copy-text.tsx';
-import { doingOf } from './doing.ts';
+import { activityOf, doingOf } from './doing.ts';
+import { Elapsed } from './elapsed.tsx';
 import { Facts } from './facts.tsx';
 import { FindingView } from './finding-view.tsx';
 import { Held } from './held.tsx';
 import { ProgressLine } from './progress-line.tsx';
 import { Trouble } from './trouble.tsx';
+import { unreadText } from './unread-text.ts';
 import { Values } from './values.tsx';
 import { ViewLink } from './view-link.tsx';
 import { WaitView } from './wait-view.tsx';
-import { helpFor, unreadText, whyOf } from './why.ts';
 
-/** Thousands of waits would push the page away; the steps show them all. */
+/** The steps show the others. */
 const MOST_WAITS = 3;
-/** The others are told by their steps. */
+/** The steps show the others. */
 const MOST_PROGRESS = 3;
 
 export function RunHeader({ run }: { readonly run: Run }) {
@@ -32,7 +34,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
     () => doingOf({ nodes: graph?.nodes, steps, histories }, run),
     [graph?.nodes, steps, histories, events, run],
   );
-  const why = whyOf(run, doing);
+  const why = explainRun(run, activityOf(doing));
   return (
     <header className="run-head">
       <div className="row run-title">
@@ -53,19 +55,20 @@ export function RunHeader({ run }: { readonly run: Run }) {
           </span>
           {run.waitsFor !== undefined && run.waitsFor !== run.status && <Status status={run.waitsFor} />}
           {run.status === 'cancelled' && run.stopKind === 'halt' && <span className="dim">halted</span>}
-          {why && (
-            <span>
-              <Text value={why.text} max={500} />
-              {why.until && (
-                <span className="dim">
-                  {' '}
+          <span>
+            <Text value={why.text} max={500} />
+            <span className="dim">
+              <Elapsed run={run} since={why.since} />
+              {why.until !== undefined && (
+                <>
+                  {' · due '}
                   <When at={why.until} />
-                </span>
+                </>
               )}
             </span>
-          )}
+          </span>
         </p>
-        {why?.help && !run.error && <p className="dim">{why.help}</p>}
+        {why.help && !run.error && <p className="dim">{why.help}</p>}
         {run.error && <RunError error={run.error} />}
         {run.finding && <FindingView finding={run.finding} />}
         <Trouble trying={doing.trying} />
@@ -79,7 +82,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
           <p className="dim">{unreadText(run.inbox)}</p>
         )}
         {run.waits.length > MOST_WAITS && (
-          <p className="dim">and {run.waits.length - MOST_WAITS} more: see the steps that wait</p>
+          <p className="dim">and {run.waits.length - MOST_WAITS} more: see the waiting steps</p>
         )}
       </div>
       <RunActions />
@@ -107,7 +110,7 @@ function RunError({ error }: { readonly error: NonNullable<Run['error']> }) {
       <p className="dim">{helpFor(error.code)}</p>
       {error.trace !== undefined && (
         <details>
-          <summary>Trace</summary>
+          <summary>Stack</summary>
           <pre>
             <Text value={error.trace} />
           </pre>
@@ -118,9 +121,9 @@ function RunError({ error }: { readonly error: NonNullable<Run['error']> }) {
 }
 
 const LIVE_WORDS: Readonly<Record<Liveness, readonly [word: string, title: string]>> = {
-  live: ['live', 'This page follows the run as it moves'],
-  reconnecting: ['reconnecting…', 'What is shown may be old; the connection is being made anew'],
-  ended: ['ended', 'The run has ended and will not move any more'],
+  live: ['live', 'This page updates as the run moves'],
+  reconnecting: ['reconnecting…', 'The page may be out of date until the connection is back'],
+  ended: ['ended', 'The run has ended'],
 };
 
 function Live({ live }: { readonly live: Liveness }) {

@@ -6,7 +6,7 @@ import { ViewLink } from './view-link.tsx';
 
 const DETAILS_CHARS = 200;
 
-/** @param linked it stands away from its step, which is named with a link */
+/** @param linked names the step, with a link to it */
 export function ProgressLine({
   progress: { step, details, at },
   linked = false,
@@ -32,7 +32,7 @@ export function ProgressLine({
         <Text value={typeof details === 'string' ? details : JSON.stringify(details)} max={DETAILS_CHARS} />
       </span>
       <span className="dim">
-        said <When at={at} />
+        reported <When at={at} />
       </span>
     </p>
   );

@@ -1,10 +1,10 @@
-/** The steps that failed and are tried again: which, how often, over what, and when next. */
+/** The steps that failed and will be retried: how often, with which error, and when next. */
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import type { Trying } from './doing.ts';
 import { ViewLink } from './view-link.tsx';
 
-/** A hundred items over the same are told by the first. */
+/** A hundred items usually share an error. */
 const MOST = 3;
 
 function times(count: number): string {
@@ -20,7 +20,7 @@ export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
             <ViewLink to={{ step: key, tab: undefined }}>
               <Text value={key} max={120} />
             </ViewLink>{' '}
-            {polls > 0 && `polled ${times(polls)}: not yet`}
+            {polls > 0 && `polled ${times(polls)}, condition not met`}
             {polls > 0 && polls < attempt && ', '}
             {polls < attempt && `failed ${times(attempt - polls)}`}
             {error && (
@@ -29,12 +29,12 @@ export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
               </>
             )}{' '}
             <span className="dim">
-              next attempt <When at={retryAt} />
+              · next attempt <When at={retryAt} />
             </span>
           </p>
         </div>
       ))}
-      {trying.length > MOST && <p className="dim">and {trying.length - MOST} more steps are tried again</p>}
+      {trying.length > MOST && <p className="dim">and {trying.length - MOST} more steps will be retried</p>}
     </>
   );
 }

@@ -54,7 +54,7 @@ function Elsewhere({ name, runId, place }: ElsewhereProps) {
 }
 
 function lineOf(value: unknown, place: Run['inputRef']): string {
-  if (value === undefined) return place ? `${sizeWords(place.bytes)}: open it to read it` : '';
+  if (value === undefined) return place ? `${sizeWords(place.bytes)}: open to read it` : '';
   const text = JSON.stringify(value);
   return text.length > LINE_CHARS ? `${visibleText(headOf(text, LINE_CHARS))}…` : visibleText(text);
 }

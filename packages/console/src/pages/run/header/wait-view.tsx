@@ -11,7 +11,7 @@ type Wait = Run['waits'][number];
 
 const QUESTION_CHARS = 300;
 
-/** @param linked it stands away from its step, which is named with a link, and the answers are elsewhere */
+/** @param linked names the step, with a link to it, and leaves out the answers */
 export function WaitView({ wait, linked = false }: { readonly wait: Wait; readonly linked?: boolean }) {
   const key = stepKey(wait.execution);
   return (
@@ -28,13 +28,13 @@ export function WaitView({ wait, linked = false }: { readonly wait: Wait; readon
         <span>{linked ? whatFor(wait) : upper(whatFor(wait))}</span>
         {wait.child && <Link href={`/runs/${encodeURIComponent(wait.child.runId)}`}>{wait.child.runId}</Link>}
         <span className="dim">
-          asked <When at={wait.openedAt} />
+          since <When at={wait.openedAt} />
           {wait.dueAt === undefined ? (
-            ' · until it is answered'
+            ' · no time limit'
           ) : (
             <>
               {' · '}
-              {wait.kind === 'timer' ? 'ends' : 'gives up'} <When at={wait.dueAt} />
+              {wait.kind === 'timer' ? 'ends' : 'times out'} <When at={wait.dueAt} />
             </>
           )}
         </span>
@@ -47,15 +47,15 @@ export function WaitView({ wait, linked = false }: { readonly wait: Wait; readon
       {wait.heartbeat && (
         <p className="dim">
           {wait.heartbeat.lastAt === undefined ? (
-            'No heartbeat of its sender yet'
+            'No heartbeat from the sender yet'
           ) : (
             <>
-              Last heartbeat of its sender <When at={wait.heartbeat.lastAt} />
+              Last heartbeat from the sender <When at={wait.heartbeat.lastAt} />
             </>
           )}
           {wait.heartbeat.timeoutAt !== undefined && (
             <>
-              {' · '}with heartbeats, at most until <When at={wait.heartbeat.timeoutAt} />
+              {' · '}times out at the latest <When at={wait.heartbeat.timeoutAt} />
             </>
           )}
         </p>
@@ -72,18 +72,17 @@ export function WaitView({ wait, linked = false }: { readonly wait: Wait; readon
 }
 
 function whatFor({ kind, purpose }: Wait): string {
-  if (purpose === 'doubt')
-    return 'was interrupted and may have done something: a person must say what becomes of it';
-  if (purpose === 'effect') return 'has an outside action in doubt: a person must say what became of it';
+  if (purpose === 'doubt') return 'was interrupted and may have acted: a person must decide how to continue';
+  if (purpose === 'effect') return 'has an action in doubt: a person must say whether it took place';
   switch (kind) {
     case 'approval':
-      return 'waits for a person';
+      return 'waits for approval';
     case 'event':
       return 'waits for an event';
     case 'timer':
       return 'sleeps';
     case 'child':
-      return 'waits for the run';
+      return 'waits for child run';
   }
 }
 

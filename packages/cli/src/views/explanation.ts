@@ -1,0 +1,55 @@
+/** The explanation of a run for a terminal. Pure. */
+import type { Explanation } from '@cairn/client';
+import type { Shape } from '../context.ts';
+import { statusTone } from '../render/style.ts';
+import { ago, moment } from '../render/time.ts';
+import { clean, wrap } from '../render/width.ts';
+import { questionText } from './question.ts';
+import { commandOf, findingText, type RunView, section } from './run-page.ts';
+import { statusText } from './runs.ts';
+
+/** Questions that are printed; `runs show` has the others. */
+const MOST_QUESTIONS = 3;
+/** Without a terminal. */
+const USUAL_COLUMNS = 100;
+const INDENT = 2;
+
+/** @param now epoch ms */
+export function explanationPage(
+  run: RunView,
+  { text, since, until, help, moves }: Explanation,
+  now: number,
+  shape: Shape,
+): string {
+  const { style, columns = USUAL_COLUMNS } = shape;
+  const status = style.paint(statusTone(run.status), statusText(run));
+  const paragraph = (words: string) =>
+    wrap(clean(words), Math.max(20, columns - INDENT))
+      .map((line) => `  ${line}\n`)
+      .join('');
+  const at = (name: string, iso: string | undefined) =>
+    iso === undefined ? '' : `  ${style.dim(name)}  ${moment(iso)} (${ago(iso, now)})\n`;
+  const { error, finding } = run;
+  return [
+    `${style.bold(`${run.type} v${run.planVersion}`)} ${status}  ${style.dim(run.id)}\n\n`,
+    paragraph(text),
+    ...questions(run).map((question) => paragraph(`“${question}”`)),
+    error ? paragraph(`${error.code}: ${error.message}`) : '',
+    at('since', since),
+    at('until', until),
+    help === undefined ? '' : `\n${paragraph(help)}`,
+    finding ? section('Problem', findingText(finding, shape), shape) : '',
+    section(
+      'Commands',
+      moves.map((move) => `  ${commandOf(move)}\n    ${style.dim(move.what)}\n`).join(''),
+      shape,
+    ),
+  ].join('');
+}
+
+function questions({ waits }: RunView): readonly string[] {
+  return waits
+    .filter(({ kind, effectId }) => kind === 'approval' && effectId === undefined)
+    .slice(0, MOST_QUESTIONS)
+    .map(({ detail }) => questionText(detail));
+}

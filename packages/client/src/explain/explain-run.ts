@@ -1,0 +1,285 @@
+/**
+ * Explains why a run is where it is: one sentence, since when, until when, and what would move it. Pure; the console and
+ * `cairn explain` show the same words.
+ */
+import type { Answer } from 'cairn/api/calls';
+import { helpFor } from './help-for.ts';
+import { type Move, moveOf, stepOf } from './moves.ts';
+
+type Run = Answer<'Run'>;
+
+/** What of a run bears on its explanation. */
+export type ExplainedRun = Pick<
+  Run,
+  | 'id'
+  | 'status'
+  | 'stopKind'
+  | 'waits'
+  | 'parked'
+  | 'blocked'
+  | 'error'
+  | 'cancellation'
+  | 'suspension'
+  | 'compensating'
+  | 'resumeCount'
+  | 'dueAt'
+  | 'wakeAt'
+  | 'steps'
+  | 'source'
+  | 'lease'
+  | 'running'
+  | 'leaseWait'
+  | 'lastHeartbeatAt'
+  | 'currentStep'
+  | 'supersededBy'
+  | 'createdAt'
+  | 'completedAt'
+>;
+
+/** The steps that move, as far as the caller knows them: the run alone does not name every one. */
+export interface Activity {
+  /** Keys of steps whose body is under way. */
+  readonly working: readonly string[];
+  readonly retrying: readonly { readonly key: string; readonly isPolling: boolean }[];
+}
+
+export interface Explanation {
+  readonly text: string;
+  /** ISO. */
+  readonly since?: string | undefined;
+  /** When the run moves by itself, or the wait times out; ISO. */
+  readonly until?: string | undefined;
+  /** What to do. */
+  readonly help?: string | undefined;
+  readonly moves: readonly Move[];
+}
+
+/** Beyond these, names are counted. */
+const MOST_NAMED = 2;
+
+/** @param activity default: what the run itself names */
+export function explainRun(run: ExplainedRun, activity: Activity = activityOf(run)): Explanation {
+  const { status, source, suspension, cancellation } = run;
+  if (suspension && !cancellation) return suspended(run, suspension);
+  switch (status) {
+    case 'pending':
+      return {
+        text: 'Queued. A worker will pick it up.',
+        since: run.createdAt,
+        until: run.wakeAt,
+        moves: [watching(run)],
+      };
+    case 'running':
+      return { ...moving(run, activity), moves: [watching(run)] };
+    case 'replaying':
+      if (run.blocked) return blocked(run, run.blocked);
+      return {
+        text: `Reusing the completed steps of ${source?.runId ?? 'its source'}.`,
+        moves: [watching(run)],
+      };
+    case 'awaiting_approval':
+    case 'waiting_external':
+      return waiting(run);
+    case 'interrupted':
+      return {
+        text: 'The worker stopped in the middle of a step. The run resumes by itself.',
+        since: run.lastHeartbeatAt,
+        until: run.wakeAt,
+        moves: [watching(run), { words: ['runs', 'resume', run.id], what: 'resume it now' }],
+      };
+    case 'completed':
+      return {
+        text: doneText(run.steps),
+        since: run.completedAt,
+        moves: [{ words: ['runs', 'replay', run.id], what: 'run it again' }],
+      };
+    case 'failed':
+      return {
+        text: run.error?.stepId === undefined ? 'Failed.' : `Failed in step ${run.error.stepId}.`,
+        since: run.completedAt,
+        help: run.error && helpFor(run.error.code),
+        moves: afterwards(run),
+      };
+    case 'cancelled':
+      return { text: cancelled(run), since: run.completedAt, moves: afterwards(run) };
+    default:
+      return { text: `${status}.`, moves: [watching(run)] };
+  }
+}
+
+/** What the run itself names. */
+export function activityOf({
+  running,
+  steps,
+  currentStep,
+}: Pick<Run, 'running' | 'steps' | 'currentStep'>): Activity {
+  const working = running.filter(({ undoes }) => !undoes).map(({ step }) => step);
+  const isRetrying = working.length === 0 && steps.retrying > 0 && currentStep !== undefined;
+  return { working, retrying: isRetrying ? [{ key: currentStep, isPolling: false }] : [] };
+}
+
+type Sentence = Omit<Explanation, 'moves'>;
+
+function doneText({ begun, skipped, degraded }: Run['steps']): string {
+  if (begun === 0) return 'Done.';
+  const notes = [skipped > 0 && `${skipped} skipped`, degraded > 0 && `${degraded} degraded`].filter(Boolean);
+  return `${begun} ${begun === 1 ? 'step' : 'steps'} done${notes.map((note) => `, ${note}`).join('')}.`;
+}
+
+function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
+  const { compensating, cancellation, lease, dueAt, steps, running } = run;
+  const again = resumedText(run);
+  if (compensating) {
+    const undone = running.find(({ undoes }) => undoes);
+    const now = undone === undefined ? '' : `, now ${undone.step}`;
+    return { text: `Undoing completed steps${now}.${again}`, since: undone?.since };
+  }
+  if (cancellation)
+    return {
+      text: `Cancelling. The run ends at its next step.${again}`,
+      since: cancellation.requestedAt,
+    };
+  if (lease) {
+    const wait = leaseWaitText(run, working);
+    const first = running.find(({ step }) => step === working[0]);
+    return {
+      text: `${working.length === 0 ? 'Running.' : `Running ${named(working)}.`}${again}${wait}`,
+      ...(working.length === 1 && !wait && { since: first?.since }),
+      ...(wait && { until: run.leaseWait?.until }),
+    };
+  }
+  if (steps.retrying > 0) return { text: `${retryText(steps.retrying, retrying)}${again}`, until: dueAt };
+  return { text: `Between steps. The next worker will pick it up.${again}`, until: dueAt };
+}
+
+function retryText(count: number, retrying: Activity['retrying']): string {
+  const polling = retrying.filter(({ isPolling }) => isPolling);
+  if (polling.length === count) return 'Polling. The condition does not hold yet.';
+  const [first] = retrying;
+  if (count > 1) return `${count} steps failed and will be retried.`;
+  return `${first === undefined ? 'A step' : `Step ${first.key}`} failed and will be retried.`;
+}
+
+function resumedText({ resumeCount }: ExplainedRun): string {
+  if (resumeCount === 0) return '';
+  return ` Resumed after ${resumeCount === 1 ? 'an interruption' : `${resumeCount} interruptions`}.`;
+}
+
+/** The answer may be older than the events that say which steps are under way. */
+function leaseWaitText({ leaseWait }: ExplainedRun, working: readonly string[]): string {
+  const isPast = working.length > 0 && !leaseWait?.steps.some((step) => working.includes(step));
+  if (!leaseWait || (isPast && leaseWait.steps.length > 0)) return '';
+  return ` If the worker died, the run continues when the lease expires, because ${leaseWait.why}:`;
+}
+
+function suspended(
+  run: ExplainedRun,
+  { actor, reason, requestedAt }: NonNullable<Run['suspension']>,
+): Explanation {
+  const by = actor === undefined ? '' : ` by ${actor}`;
+  const now = run.lease === undefined ? '' : ' Steps under way finish.';
+  return {
+    text: `Suspended${by}: ${reason}.${now} No step starts until the run is continued.`,
+    since: requestedAt,
+    help: 'Continue the run when the reason no longer holds.',
+    moves: [{ words: ['runs', 'continue', run.id], what: 'continue it' }],
+  };
+}
+
+function blocked(run: ExplainedRun, { message, help, since }: NonNullable<Run['blocked']>): Explanation {
+  return {
+    text: message,
+    since,
+    until: run.wakeAt,
+    help,
+    moves: [{ words: ['runs', 'resume', run.id], what: 'continue it now' }],
+  };
+}
+
+function waiting(run: ExplainedRun): Explanation {
+  if (run.blocked) return blocked(run, run.blocked);
+  if (run.parked !== undefined)
+    return {
+      text: `Blocked: ${run.parked}.`,
+      until: run.wakeAt,
+      help: helpFor(run.parked),
+      moves: [{ words: ['runs', 'resume', run.id], what: 'continue it now' }],
+    };
+  const { waits } = run;
+  // A person is what a run waits for first: everything else comes by itself.
+  const first = waits.find(({ kind }) => kind === 'approval') ?? waits[0];
+  if (!first) return { text: 'Waiting.', until: run.wakeAt, moves: [] };
+  return {
+    text: waitingText(first, waits),
+    since: first.openedAt,
+    until: first.dueAt,
+    moves: waits.slice(0, MOST_MOVES).flatMap((wait) => moveOf(run.id, wait) ?? []),
+  };
+}
+
+/** Of a run that waits for more, the first ones say how the rest is answered. */
+const MOST_MOVES = 5;
+
+function waitingText(first: Run['waits'][number], waits: Run['waits']): string {
+  const alike = waits.filter(({ kind }) => kind === first.kind).length;
+  const others = waits.length - alike;
+  const more = others === 0 ? '' : ` and ${others} other ${others === 1 ? 'wait' : 'waits'}`;
+  const step = stepOf(first);
+  if (alike > 1) return `Waiting for ${alike} ${MANY[first.kind]}${more}.`;
+  if (first.purpose === 'doubt')
+    return `Step ${step} was interrupted and may have acted. A person must decide how to continue.`;
+  if (first.purpose === 'effect')
+    return `An action of step ${step} is in doubt. A person must say whether it took place.`;
+  switch (first.kind) {
+    case 'approval':
+      return `Waiting for approval at step ${step}${more}.`;
+    case 'event':
+      return `Waiting for event ${first.name ?? ''} for ${first.key ?? ''} at step ${step}${more}.`;
+    case 'timer':
+      return `Sleeping at step ${step}${more}.`;
+    case 'child':
+      return `Waiting for child run ${first.child?.runId ?? ''} of step ${step}${more}.`;
+  }
+}
+
+const MANY: Readonly<Record<Run['waits'][number]['kind'], string>> = {
+  approval: 'approvals',
+  event: 'events',
+  timer: 'timers',
+  child: 'child runs',
+};
+
+function cancelled({ stopKind, cancellation }: ExplainedRun): string {
+  const by = cancellation?.actor === undefined ? '' : ` by ${cancellation.actor}`;
+  const why = cancellation?.reason === undefined ? '' : `: ${cancellation.reason}`;
+  switch (stopKind) {
+    case 'halt':
+      return `Halted${by || ' by a person'}${why}.`;
+    case 'policy':
+      return `Stopped by a policy${why}.`;
+    case 'system':
+      return `Stopped by the installation${why}.`;
+    default:
+      return `Cancelled${by}${why}.`;
+  }
+}
+
+function afterwards({ id, supersededBy }: ExplainedRun): readonly Move[] {
+  if (supersededBy !== undefined)
+    return [{ words: ['explain', supersededBy], what: 'see the run that continues it' }];
+  return [
+    { words: ['runs', 'preview', id, 'resume'], what: 'see what a resume would do' },
+    { words: ['runs', 'resume', id], what: 'resume it from its last checkpoint, as a new run' },
+  ];
+}
+
+function watching({ id }: ExplainedRun): Move {
+  return { words: ['runs', 'watch', id], what: 'follow it' };
+}
+
+function named(working: readonly string[]): string {
+  const more = working.length - MOST_NAMED;
+  const [first = '', second] = working;
+  if (second === undefined) return first;
+  return more > 0 ? `${first}, ${second} and ${more} more` : `${first} and ${second}`;
+}

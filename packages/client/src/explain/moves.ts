@@ -1,0 +1,43 @@
+/** What settles an open wait, as words of the command line. Pure. */
+import type { Answer } from 'cairn/api/calls';
+
+type Wait = Answer<'Run'>['waits'][number];
+
+/** Something that moves a run. */
+export interface Move {
+  /** Words after `cairn`, not quoted. */
+  readonly words: readonly string[];
+  /** What it does, or what to say instead. */
+  readonly what: string;
+}
+
+/** What the decisions mean at a step that was interrupted. */
+export const DOUBT_DECISIONS = 'runs it again; waive: it is done; reject: it fails; halt: the run ends';
+
+/** The step of a wait as it is named everywhere: `id`, or `id[itemKey]`. */
+export function stepOf({ execution: { stepId, itemKey } }: Pick<Wait, 'execution'>): string {
+  return itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+}
+
+/** Undefined: only time does. */
+export function moveOf(runId: string, wait: Wait): Move | undefined {
+  const { kind, purpose, name = '', key = '', child, effectId } = wait;
+  if (effectId !== undefined)
+    return {
+      words: ['effects', 'resolve', runId, effectId, 'recorded'],
+      what: 'it took place; re-execute: repeat it; failed: it did not',
+    };
+  switch (kind) {
+    case 'approval':
+      return {
+        words: ['runs', 'approve', runId, stepOf(wait)],
+        what: purpose === 'doubt' ? DOUBT_DECISIONS : 'or waive, send-back, reject, halt',
+      };
+    case 'event':
+      return { words: ['events', 'send', name, key, '--data', 'JSON'], what: 'send the event' };
+    case 'child':
+      return child && { words: ['explain', child.runId], what: 'see why the child run is where it is' };
+    case 'timer':
+      return undefined;
+  }
+}

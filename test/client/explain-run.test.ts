@@ -1,0 +1,160 @@
+import { describe, expect, test } from '@jest/globals';
+import { ERROR_CODES } from '../../packages/cairn/src/core/errors.ts';
+import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
+import { type ExplainedRun, explainRun } from '../../packages/client/src/explain/explain-run.ts';
+import { helpFor } from '../../packages/client/src/explain/help-for.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+const LATER = '2026-01-01T00:00:05.000Z';
+const run = (facts: object): ExplainedRun =>
+  ({
+    id: 'run_1',
+    waits: [],
+    running: [],
+    steps: { begun: 0, retrying: 0, skipped: 0, degraded: 0 },
+    resumeCount: 0,
+    compensating: false,
+    ...facts,
+  }) as unknown as ExplainedRun;
+const wait = (kind: string, step = 'ask', more: object = {}) => ({
+  id: `${step}.1`,
+  kind,
+  execution: { stepId: step },
+  openedAt: AT,
+  dueAt: LATER,
+  ...more,
+});
+const lease = { epoch: 3 };
+const retrying = { begun: 2, retrying: 1, skipped: 0, degraded: 0 };
+
+describe('the sentence that explains a run', () => {
+  test.each<[facts: object, text: string]>([
+    [{ status: 'pending' }, 'Queued. A worker will pick it up.'],
+    [{ status: 'running', lease }, 'Running.'],
+    [{ status: 'running', lease, running: [{ step: 'pay' }] }, 'Running pay.'],
+    [{ status: 'running', lease, running: [{ step: 'pay' }, { step: 'mail' }] }, 'Running pay and mail.'],
+    [
+      { status: 'running', lease, running: ['a', 'b', 'c', 'd'].map((step) => ({ step })) },
+      'Running a, b and 2 more.',
+    ],
+    [
+      {
+        status: 'running',
+        lease,
+        running: [{ step: 'pay' }],
+        leaseWait: { until: LATER, steps: ['pay'], why: "step 'pay' must not run twice" },
+      },
+      "Running pay. If the worker died, the run continues when the lease expires, because step 'pay' must not run twice:",
+    ],
+    [{ status: 'running', lease, resumeCount: 1 }, 'Running. Resumed after an interruption.'],
+    [{ status: 'running', lease, resumeCount: 2 }, 'Running. Resumed after 2 interruptions.'],
+    [{ status: 'running', lease, cancellation: {} }, 'Cancelling. The run ends at its next step.'],
+    [{ status: 'running', lease, compensating: true }, 'Undoing completed steps.'],
+    [
+      { status: 'running', lease, compensating: true, running: [{ step: 'pay', undoes: true }] },
+      'Undoing completed steps, now pay.',
+    ],
+    [{ status: 'running', steps: retrying, currentStep: 'pay' }, 'Step pay failed and will be retried.'],
+    [{ status: 'running', steps: { ...retrying, retrying: 3 } }, '3 steps failed and will be retried.'],
+    [{ status: 'running' }, 'Between steps. The next worker will pick it up.'],
+    [{ status: 'awaiting_approval', waits: [wait('approval')] }, 'Waiting for approval at step ask.'],
+    [
+      { status: 'awaiting_approval', waits: [wait('event', 'parcel'), wait('approval')] },
+      'Waiting for approval at step ask and 1 other wait.',
+    ],
+    [
+      { status: 'awaiting_approval', waits: [wait('approval'), wait('approval', 'sign')] },
+      'Waiting for 2 approvals.',
+    ],
+    [
+      { status: 'awaiting_approval', waits: [wait('approval', 'pay', { purpose: 'doubt' })] },
+      'Step pay was interrupted and may have acted. A person must decide how to continue.',
+    ],
+    [
+      { status: 'awaiting_approval', waits: [wait('approval', 'pay', { purpose: 'effect', effectId: 'e' })] },
+      'An action of step pay is in doubt. A person must say whether it took place.',
+    ],
+    [
+      { status: 'waiting_external', waits: [wait('event', 'parcel', { name: 'arrived', key: '7' })] },
+      'Waiting for event arrived for 7 at step parcel.',
+    ],
+    [{ status: 'waiting_external', waits: [wait('timer', 'night')] }, 'Sleeping at step night.'],
+    [
+      { status: 'waiting_external', waits: [wait('child', 'ship', { child: { runId: 'run_2' } })] },
+      'Waiting for child run run_2 of step ship.',
+    ],
+    [{ status: 'waiting_external', parked: 'PLAN_CHANGED' }, 'Blocked: PLAN_CHANGED.'],
+    [
+      {
+        status: 'waiting_external',
+        waits: [wait('timer')],
+        blocked: { code: 'PLAN_CHANGED', message: 'The run cannot go on: …', help: 'Deploy it.', since: AT },
+      },
+      'The run cannot go on: …',
+    ],
+    [
+      { status: 'running', suspension: { actor: 'ada', reason: 'the bank is down', requestedAt: AT } },
+      'Suspended by ada: the bank is down. No step starts until the run is continued.',
+    ],
+    [{ status: 'replaying', source: { runId: 'run_0' } }, 'Reusing the completed steps of run_0.'],
+    [{ status: 'interrupted' }, 'The worker stopped in the middle of a step. The run resumes by itself.'],
+    [
+      { status: 'completed', steps: { begun: 3, retrying: 0, skipped: 1, degraded: 0 } },
+      '3 steps done, 1 skipped.',
+    ],
+    [{ status: 'failed', error: { code: 'X', stepId: 'pay' } }, 'Failed in step pay.'],
+    [{ status: 'cancelled', stopKind: 'halt', cancellation: { actor: 'ada' } }, 'Halted by ada.'],
+    [
+      { status: 'cancelled', stopKind: 'user', cancellation: { reason: 'not needed' } },
+      'Cancelled: not needed.',
+    ],
+    [{ status: 'cancelled', stopKind: 'policy', cancellation: {} }, 'Stopped by a policy.'],
+  ])('%j', (facts, text) => {
+    expect(explainRun(run(facts)).text).toBe(text);
+  });
+
+  test('exists for every status, and ends as a sentence does', () => {
+    for (const status of RUN_STATUSES) expect(explainRun(run({ status })).text).toMatch(/^[A-Z].*\.$/);
+  });
+
+  test('comes with what to do about each error that ends or blocks a run, and about any other', () => {
+    for (const code of [...Object.keys(ERROR_CODES), 'OUT_OF_PAPER', 'constructor'])
+      expect(helpFor(code)).toMatch(/\.$/);
+    expect(explainRun(run({ status: 'waiting_external', parked: 'PLAN_CHANGED' })).help).toContain('Deploy');
+  });
+});
+
+describe('what would move a run', () => {
+  const commands = (facts: object) => explainRun(run(facts)).moves.map(({ words }) => words.join(' '));
+  test.each<[facts: object, commands: readonly string[]]>([
+    [{ status: 'awaiting_approval', waits: [wait('approval')] }, ['runs approve run_1 ask']],
+    [
+      {
+        status: 'awaiting_approval',
+        waits: [wait('approval', 'pay', { purpose: 'effect', effectId: 'e.1' })],
+      },
+      ['effects resolve run_1 e.1 recorded'],
+    ],
+    [
+      { status: 'waiting_external', waits: [wait('event', 'parcel', { name: 'arrived', key: '7' })] },
+      ['events send arrived 7 --data JSON'],
+    ],
+    [
+      { status: 'waiting_external', waits: [wait('child', 'ship', { child: { runId: 'run_2' } })] },
+      ['explain run_2'],
+    ],
+    [{ status: 'waiting_external', waits: [wait('timer')] }, []],
+    [{ status: 'waiting_external', parked: 'PLAN_CHANGED' }, ['runs resume run_1']],
+    [{ status: 'running', suspension: { reason: 'x', requestedAt: AT } }, ['runs continue run_1']],
+    [{ status: 'failed' }, ['runs preview run_1 resume', 'runs resume run_1']],
+    [{ status: 'failed', supersededBy: 'run_9' }, ['explain run_9']],
+    [{ status: 'completed' }, ['runs replay run_1']],
+  ])('%j', (facts, words) => {
+    expect(commands(facts)).toEqual(words);
+  });
+
+  test('a wait says since when and until when', () => {
+    const { since, until } = explainRun(run({ status: 'awaiting_approval', waits: [wait('approval')] }));
+    expect([since, until]).toEqual([AT, LATER]);
+  });
+});
