@@ -1,6 +1,7 @@
 /** The flags of `npm run simulate`. Pure: reads a list of words, prints and exits nothing. */
+import { MAX_QUEUES } from '../../packages/cairn/src/core/encoding/queue-place.ts';
 import { flag, parsed, text, UsageError } from '../arguments.ts';
-import { LOCATIONS, type Location, type Plan, ROUTINGS, type Routing } from './core/plan.ts';
+import { LOCATIONS, type Location, type Plan } from './core/plan.ts';
 import { LIMITS } from './limits.ts';
 import type { Recorded } from './traffic/record.ts';
 
@@ -32,9 +33,9 @@ The load
   --lost SHARE          share of first tasks that are lost, for the scan to find (default 0)
 
 The installation
-  --routing WAY         ${ROUTINGS.join(', ')} (default single, which is what the engine does; the others are designs)
-  --queues N            queues of hash and tenant (default 1)
-  --queue-concurrent N  dispatches at a time of a queue (default ${LIMITS.queueConcurrent.value})
+  --queues N            DRIVE_QUEUES (default ${LIMITS.queues.value})
+  --queues-per-tenant N DRIVE_QUEUES_PER_TENANT (default ${LIMITS.queuesPerTenant.value}; 0: all)
+  --queue-places N      DRIVE_QUEUE_PLACES (default ${LIMITS.queueConcurrent.value})
   --shards N            shards of the scan (default ${LIMITS.shards.value})
   --drop-indexes        without the two indexes that docs/scale.md says can go
   --instances N         DRIVE_MAX_INSTANCES (default ${LIMITS.driveInstances.value})
@@ -63,9 +64,6 @@ const MAX_TIME_MS = 24 * 3_600_000;
 
 export function readArguments(words: readonly string[]): SimulateArguments {
   const given = parse(words);
-  const routing = oneOf<Routing>('--routing', given.routing ?? 'single', ROUTINGS);
-  const queues = count('--queues', given.queues ?? '1', MAX_COUNT);
-  if (routing === 'single' && queues > 1) throw new UsageError('--queues needs --routing hash or tenant');
   const location = oneOf<Location>('--location', given.location ?? 'regional', LOCATIONS);
   const isNam5 = location === 'nam5';
   const plan: Plan = {
@@ -74,11 +72,18 @@ export function readArguments(words: readonly string[]): SimulateArguments {
     restMs: time('--rest', given.rest ?? '60s'),
     tenants: count('--tenants', given.tenants ?? '20', MAX_COUNT),
     flood: amount('--flood', given.flood ?? '0', MAX_RATE),
-    routing,
-    queues,
+    queues: count('--queues', given.queues ?? `${LIMITS.queues.value}`, MAX_QUEUES),
+    queuesPerTenant:
+      given['queues-per-tenant'] === '0'
+        ? 0
+        : count(
+            '--queues-per-tenant',
+            given['queues-per-tenant'] ?? `${LIMITS.queuesPerTenant.value}`,
+            MAX_QUEUES,
+          ),
     queueConcurrent: count(
-      '--queue-concurrent',
-      given['queue-concurrent'] ?? `${LIMITS.queueConcurrent.value}`,
+      '--queue-places',
+      given['queue-places'] ?? `${LIMITS.queueConcurrent.value}`,
       LIMITS.queueConcurrentMost.value,
     ),
     shards: count('--shards', given.shards ?? `${LIMITS.shards.value}`, MAX_COUNT),
@@ -144,9 +149,9 @@ function parse(words: readonly string[]) {
     for: text,
     rest: text,
     lost: text,
-    routing: text,
     queues: text,
-    'queue-concurrent': text,
+    'queues-per-tenant': text,
+    'queue-places': text,
     shards: text,
     'drop-indexes': flag,
     instances: text,

@@ -65,7 +65,9 @@ export const LIMITS = {
     'documented',
     'node_modules/@google-cloud/tasks/build/protos/google/cloud/tasks/v2/queue.proto',
   ),
-  queueConcurrent: figure(1_000, 'dispatches at a time of one queue', 'deployed', DEPLOYED),
+  queueConcurrent: figure(2_000, 'dispatches at a time of one queue', 'deployed', PARAMETERS),
+  queues: figure(1, 'queues of `drive`', 'deployed', PARAMETERS),
+  queuesPerTenant: figure(2, 'of these, those of one tenant', 'deployed', PARAMETERS),
   queueBurst: figure(
     100,
     'dispatches at once after a rest',

@@ -20,55 +20,40 @@ interface Scenario {
 }
 
 const AS_DEPLOYED = 'as deployed';
-const SEVERAL_QUEUES = 'no: several queues';
-const LARGER_QUEUE = 'no: a larger queue';
+const BY_PARAMETERS = 'by parameters';
+const MORE_SHARDS = 'no: more shards';
 
 /** Ten steps that take no time. */
 const SHORT: readonly Scenario[] = [
   { words: '--rate 100 --for 10s', exists: AS_DEPLOYED },
   { words: '--rate 100 --for 10s --new-database', exists: AS_DEPLOYED },
   { words: '--rate 500 --for 5s', exists: AS_DEPLOYED },
-  { words: '--rate 500 --for 5s --drop-indexes --routing hash --queues 2', exists: SEVERAL_QUEUES },
+  { words: '--rate 500 --for 5s --drop-indexes --queues 10', exists: BY_PARAMETERS },
   { words: '--rate 1000 --for 4s', exists: AS_DEPLOYED },
-  { words: '--rate 1000 --for 4s --drop-indexes --routing hash --queues 3', exists: SEVERAL_QUEUES },
+  { words: '--rate 1000 --for 4s --drop-indexes --queues 20', exists: BY_PARAMETERS },
   { words: '--rate 10000 --for 1s --rest 10s', exists: AS_DEPLOYED },
   {
     words:
-      '--rate 10000 --for 1s --tenants 100 --drop-indexes --routing hash --queues 25 --shards 64 --instances 250 --door-instances 80',
-    exists: SEVERAL_QUEUES,
+      '--rate 10000 --for 1s --tenants 100 --drop-indexes --queues 200 --queues-per-tenant 4 --shards 64 --instances 250 --door-instances 80',
+    exists: MORE_SHARDS,
   },
 ];
 
 /** Ten steps of 15 s. */
 const LONG: readonly Scenario[] = [
   { words: '--rate 100 --body 15s --parallel --for 40s', exists: AS_DEPLOYED },
-  {
-    words: '--rate 100 --body 15s --parallel --for 40s --queue-concurrent 5000',
-    exists: LARGER_QUEUE,
-  },
-  { words: '--rate 100 --body 15s --parallel --for 40s --routing hash --queues 2', exists: SEVERAL_QUEUES },
   { words: '--rate 10 --body 15s --for 320s --rest 10s', exists: AS_DEPLOYED },
-  {
-    words: '--rate 10 --body 15s --for 320s --rest 10s --queue-concurrent 5000',
-    exists: LARGER_QUEUE,
-  },
 ];
 
-/** Ten steps of 15 s at once; the first tenant adds ten times as many starts as come from all. */
-const FLOOD = '--rate 30 --body 15s --parallel --for 20s --rest 150s --drop-indexes';
-const FLOODS: readonly (Scenario & { readonly what: string })[] = [
-  { what: 'nobody floods', words: FLOOD, exists: 'yes' },
-  { what: 'one queue', words: `${FLOOD} --flood 300`, exists: 'yes' },
-  {
-    what: 'four queues, by the hash of the run',
-    words: `${FLOOD} --flood 300 --routing hash --queues 4`,
-    exists: 'no',
-  },
-  {
-    what: 'a queue for each tenant, with its share of as many places',
-    words: `${FLOOD} --flood 300 --routing tenant --queues 4`,
-    exists: 'no',
-  },
+/** Ten steps of 30 s at once; the first tenant adds ten times as many starts as come from all. */
+const FLOOD = '--rate 30 --body 30s --parallel --for 40s --rest 200s --drop-indexes';
+const FLOODS: readonly { readonly what: string; readonly words: string }[] = [
+  { what: '1, and nobody floods', words: FLOOD },
+  { what: '1, which is as deployed', words: `${FLOOD} --flood 300` },
+  { what: '4, all of them for everybody', words: `${FLOOD} --flood 300 --queues 4 --queues-per-tenant 0` },
+  { what: '20, two of them for each tenant', words: `${FLOOD} --flood 300 --queues 20` },
+  { what: '100, two of them for each tenant', words: `${FLOOD} --flood 300 --queues 100` },
+  { what: '400, two of them for each tenant', words: `${FLOOD} --flood 300 --queues 400` },
 ];
 
 /** The runs of the first second after a rest are cold. */
@@ -160,10 +145,9 @@ function loads(rows: readonly Row<Scenario>[]): string {
 
 function floods(rows: readonly Row<(typeof FLOODS)[number]>[]): string {
   return table(
-    ['', 'exists', 'p95 wait of the others', 'p95 wait of the tenant that floods', 'ended of those started'],
-    rows.map(({ scenario: { what, exists }, report: { result } }) => [
+    ['queues', 'p95 wait of the others', 'p95 wait of the tenant that floods', 'ended of those started'],
+    rows.map(({ scenario: { what }, report: { result } }) => [
       what,
-      exists,
       seconds(result.waitOfOthers?.p95 ?? Number.NaN),
       seconds(result.waitOfFlooding?.p95 ?? Number.NaN),
       `${whole(result.ended)} of ${whole(result.started)}`,

@@ -122,6 +122,7 @@ withFirebaseTools(
       change(deployment, 'functions');
       expectDeployed(await deployment.deploy(...PROJECT, '--only', 'functions'));
       const { rateLimits, retryConfig } = google.queues[queue] ?? {};
+      expect(rateLimits).toEqual({ maxConcurrentDispatches: 2_000, maxDispatchesPerSecond: 500 });
       expect(google.queues[nth(2)]).toMatchObject({ state: 'RUNNING', rateLimits, retryConfig });
       google.queues[nth(3)] = { ...google.queues[nth(3)], state: 'PAUSED', rateLimits: {} };
       deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=2\n');

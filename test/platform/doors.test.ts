@@ -85,8 +85,8 @@ test.each([
 test.each([
   [{}, { spread: { queues: 1, perTenant: 2 } }],
   [{ DRIVE_QUEUES: '8', DRIVE_QUEUES_PER_TENANT: '0' }, { spread: { queues: 8, perTenant: 0 } }],
-  [{ DRIVE_QUEUES: '0' }, 'DRIVE_QUEUES is 0; it is a whole number from 1 to 100'],
-  [{ DRIVE_QUEUES: '101' }, 'DRIVE_QUEUES is 101; it is a whole number from 1 to 100'],
+  [{ DRIVE_QUEUES: '0' }, 'DRIVE_QUEUES is 0; it is a whole number from 1 to 400'],
+  [{ DRIVE_QUEUES: '401' }, 'DRIVE_QUEUES is 401; it is a whole number from 1 to 400'],
   [
     { DRIVE_QUEUES_PER_TENANT: '-1' },
     'DRIVE_QUEUES_PER_TENANT is -1; it is a whole number from 0 (all of them)',

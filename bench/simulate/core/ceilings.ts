@@ -1,7 +1,8 @@
 /** The rate of runs at which each limit is reached, worked out of the recorded traffic: the smallest is what gives way first. Pure. */
+import { ownPlaces } from '../../../packages/cairn/src/core/encoding/queue-place.ts';
 import { LIMITS } from '../limits.ts';
 import { collectionWrites, opsOf, type Profile, rangeWrites } from '../traffic/profile.ts';
-import type { Plan } from './plan.ts';
+import { type Plan, tenantId } from './plan.ts';
 
 export interface Ceiling {
   readonly limit: string;
@@ -11,15 +12,17 @@ export interface Ceiling {
 
 export function ceilings(profile: Profile, plan: Plan): Ceiling[] {
   const { drive: driveMs, dispatches } = timesOf(profile, plan);
-  const queues = plan.routing === 'single' ? 1 : plan.routing === 'hash' ? plan.queues : plan.tenants;
-  const places = plan.queueConcurrent * (plan.routing === 'single' ? 1 : plan.queues);
+  const busiest = shareOfBusiest(plan);
   const cpu = cpuOf(profile);
   const rows: Ceiling[] = [
     {
       limit: 'queue: dispatches a second',
-      runsPerSecond: (queues * LIMITS.queueDispatches.value) / dispatches,
+      runsPerSecond: LIMITS.queueDispatches.value / (busiest * dispatches),
     },
-    { limit: 'queue: dispatches at a time', runsPerSecond: (places * 1000) / driveMs },
+    {
+      limit: 'queue: dispatches at a time',
+      runsPerSecond: (plan.queueConcurrent * 1000) / (busiest * driveMs),
+    },
     { limit: 'drive: instances', runsPerSecond: (plan.instances * plan.concurrency * 1000) / driveMs },
     { limit: 'drive: processors', runsPerSecond: (plan.instances * 1000) / cpu.drives },
     { limit: 'api: processors', runsPerSecond: (plan.doorInstances * 1000) / cpu.doors },
@@ -34,6 +37,16 @@ export function ceilings(profile: Profile, plan: Plan): Ceiling[] {
       rows.push({ limit: `new collection ${collection}`, runsPerSecond: LIMITS.rampStart.value / writes });
   }
   return rows.sort((a, b) => a.runsPerSecond - b.runsPerSecond);
+}
+
+/** Share of all runs that go into the queue that gets most of them, where all tenants are alike. */
+function shareOfBusiest({ queues, queuesPerTenant: perTenant, tenants }: Plan): number {
+  const shares = new Array<number>(queues).fill(0);
+  for (let tenant = 0; tenant < tenants; tenant += 1) {
+    const own = ownPlaces({ queues, perTenant }, tenantId(tenant));
+    for (const place of own) shares[place] = (shares[place] ?? 0) + 1 / (own.length * tenants);
+  }
+  return Math.max(...shares);
 }
 
 /** Instances that the load keeps busy, as far as there may be so many. */

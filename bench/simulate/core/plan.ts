@@ -1,8 +1,5 @@
 /** Input of a simulation: the load, the installation, and the services below it. Data only. */
 
-/** Which queue a task goes to. `single` is what the engine does; the other two are designs. */
-export const ROUTINGS = ['single', 'hash', 'tenant'] as const;
-export type Routing = (typeof ROUTINGS)[number];
 export const LOCATIONS = ['regional', 'nam5'] as const;
 export type Location = (typeof LOCATIONS)[number];
 
@@ -16,9 +13,9 @@ export interface Plan {
   readonly tenants: number;
   /** Starts a second that the first tenant adds to its share. */
   readonly flood: number;
-  readonly routing: Routing;
-  /** Number of queues; with `tenant` the places of all are shared out among the tenants. */
   readonly queues: number;
+  /** Of these, the ones that a tenant's runs go into; 0: all. */
+  readonly queuesPerTenant: number;
   readonly queueConcurrent: number;
   readonly shards: number;
   /** Indexes of growing values that the installation does without. */
@@ -76,3 +73,6 @@ export interface Result {
   /** The load is borne: what was under way did not grow in the second half. */
   readonly holds: boolean;
 }
+
+/** The name by whose hash the tenant has its queues. */
+export const tenantId = (tenant: number): string => `tenant ${tenant}`;

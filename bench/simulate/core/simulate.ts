@@ -1,11 +1,12 @@
 /** Plays the recorded traffic of a run as often as the plan says, against the limits of the services. Pure: the same plan gives the same result. */
+import { queuePlace } from '../../../packages/cairn/src/core/encoding/queue-place.ts';
 import { LIMITS } from '../limits.ts';
 import type { Dispatch, Op, Profile } from '../traffic/profile.ts';
 import { ceilingOfInstances } from './ceilings.ts';
 import { EventQueue } from './event-queue.ts';
 import { FirestoreModel, type Origin } from './firestore.ts';
 import { type Instance, Instances } from './instances.ts';
-import type { Held, Percentiles, Plan, Result } from './plan.ts';
+import { type Held, type Percentiles, type Plan, type Result, tenantId } from './plan.ts';
 import { Random } from './random.ts';
 import { TaskQueue } from './task-queue.ts';
 
@@ -115,10 +116,7 @@ class Simulation {
   }
 
   #makeQueues(): TaskQueue<Run>[] {
-    const { routing, queues, tenants, queueConcurrent } = this.#plan;
-    const count = routing === 'tenant' ? tenants : routing === 'hash' ? queues : 1;
-    const concurrent =
-      routing === 'tenant' ? Math.max(1, Math.floor((queues * queueConcurrent) / tenants)) : queueConcurrent;
+    const { queues, queueConcurrent: concurrent } = this.#plan;
     const limits = {
       dispatchesPerSecond: LIMITS.queueDispatches.value,
       concurrent,
@@ -126,7 +124,7 @@ class Simulation {
       minBackoffMs: LIMITS.minBackoffMs.value,
       maxBackoffMs: LIMITS.maxBackoffMs.value,
     };
-    return Array.from({ length: count }, () => {
+    return Array.from({ length: queues }, () => {
       const queue: TaskQueue<Run> = new TaskQueue(this.#events, limits, (run) =>
         this.#dispatched(run, queue),
       );
@@ -148,9 +146,9 @@ class Simulation {
   }
 
   #request(tenant: number): void {
-    const { routing, queues, shards, lost } = this.#plan;
-    const spread = this.#load.index(queues);
+    const { queues, queuesPerTenant: perTenant, shards, lost } = this.#plan;
     this.#started += 1;
+    const placed = { runId: `run ${this.#started}`, tenantId: tenantId(tenant) };
     const run: Run = {
       tenant,
       shard: this.#load.index(shards),
@@ -158,7 +156,7 @@ class Simulation {
       requestedAt: this.#events.now,
       enqueuedAt: 0,
       dispatch: 0,
-      queue: routing === 'tenant' ? tenant : routing === 'hash' ? spread : 0,
+      queue: queuePlace({ queues, perTenant }, placed),
       isLost: this.#load.unit() < lost,
     };
     this.#enterDoor(run);

@@ -89,8 +89,8 @@ const load = fc.record({
   queueConcurrent: fc.integer({ min: 1, max: 40 }),
   instances: fc.integer({ min: 1, max: 4 }),
   concurrency: fc.integer({ min: 1, max: 20 }),
-  routing: fc.constantFrom('single', 'hash', 'tenant' as const),
   queues: fc.integer({ min: 1, max: 4 }),
+  queuesPerTenant: fc.integer({ min: 0, max: 3 }),
   tenants: fc.integer({ min: 1, max: 5 }),
   flood: fc.constantFrom(0, 30),
   lost: fc.constantFrom(0, 0.1),
@@ -144,8 +144,8 @@ const MORE: readonly { readonly what: string; readonly than: Partial<Plan>; read
     { what: 'dispatches at a time', than: { queueConcurrent: 3 }, more: { queueConcurrent: 30 } },
     {
       what: 'queues',
-      than: { routing: 'hash', queues: 1, queueConcurrent: 3 },
-      more: { routing: 'hash', queues: 4, queueConcurrent: 3 },
+      than: { queues: 1, queuesPerTenant: 0, queueConcurrent: 3 },
+      more: { queues: 4, queuesPerTenant: 0, queueConcurrent: 3 },
     },
     {
       what: 'instances',
@@ -159,8 +159,8 @@ const MORE: readonly { readonly what: string; readonly than: Partial<Plan>; read
     },
     {
       what: 'indexes dropped',
-      than: { rate: 700, routing: 'hash', queues: 4 },
-      more: { rate: 700, routing: 'hash', queues: 4, dropped: ['c: at'] },
+      than: { rate: 700, queues: 4, queuesPerTenant: 0 },
+      more: { rate: 700, queues: 4, queuesPerTenant: 0, dropped: ['c: at'] },
     },
     { what: 'use to the load', than: { rate: 700, isNew: true }, more: { rate: 700, isNew: false } },
   ];
@@ -185,7 +185,7 @@ describe('what gives way', () => {
     {
       what: 'the places of a queue',
       profile: profileOf({ bodyMs: 15_000 }),
-      rate: 100,
+      rate: 200,
       limit: 'queue: dispatches at a time',
     },
     {
@@ -251,10 +251,15 @@ describe('one tenant floods', () => {
     simulate(profileOf({ bodyMs: 15_000 }), planOf(words, { queueConcurrent: 400, flood: 200, ...more }))
       .waitOfOthers?.p95 ?? 0;
 
-  test('with one queue all others wait, with a queue for each tenant nobody but that tenant', () => {
+  test('all others wait where all share the queues, and hardly anybody where each tenant has a few of many', () => {
     const calm = flooded({ flood: 0 });
-    expect(flooded({})).toBeGreaterThan(100 * calm);
-    expect(flooded({ routing: 'hash', queues: 2, queueConcurrent: 400 })).toBeGreaterThan(100 * calm);
-    expect(flooded({ routing: 'tenant', queues: 2, queueConcurrent: 400 })).toBeLessThan(2 * calm);
+    expect(flooded({ queues: 1 })).toBeGreaterThan(100 * calm);
+    expect(flooded({ queues: 2, queuesPerTenant: 0 })).toBeGreaterThan(100 * calm);
+    expect(flooded({ queues: 200, queuesPerTenant: 2, queueConcurrent: 200 })).toBeLessThan(2 * calm);
+  });
+
+  test('of those that share a queue with it half the runs wait', () => {
+    const shared = flooded({ queues: 3, queuesPerTenant: 2, queueConcurrent: 200 });
+    expect(shared).toBeGreaterThan(100 * flooded({ flood: 0 }));
   });
 });

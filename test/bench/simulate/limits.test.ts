@@ -8,6 +8,9 @@ import { SHARD_COUNT } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import {
   driveConcurrency,
   driveMaxInstances,
+  driveQueuePlaces,
+  driveQueues,
+  driveQueuesPerTenant,
   publicMaxInstances,
 } from '../../../packages/cairn/src/platform/settings/parameters.ts';
 
@@ -18,14 +21,15 @@ describe('what the simulator takes as deployed is what is deployed', () => {
     expect(LIMITS.driveConcurrency.value).toBe(driveConcurrency.default);
     expect(LIMITS.driveInstances.value).toBe(driveMaxInstances.default);
     expect(LIMITS.doorInstances.value).toBe(publicMaxInstances.default);
+    expect(LIMITS.queues.value).toBe(driveQueues.default);
+    expect(LIMITS.queuesPerTenant.value).toBe(driveQueuesPerTenant.default);
+    expect(LIMITS.queueConcurrent.value).toBe(driveQueuePlaces.default);
     expect(LIMITS.shards.value).toBe(SHARD_COUNT);
   });
 
   test('the queue', () => {
-    const deployed = read(LIMITS.queueConcurrent.source).replaceAll('_', '');
-    expect(deployed).toContain(
-      `RATES = { maxConcurrentDispatches: ${LIMITS.queueConcurrent.value}, maxDispatchesPerSecond: ${LIMITS.queueDispatches.value} }`,
-    );
+    const deployed = read(LIMITS.minBackoffMs.source).replaceAll('_', '');
+    expect(deployed).toContain(`const DISPATCHESPERSECOND = ${LIMITS.queueDispatches.value};`);
     expect(deployed).toContain(
       `minBackoffSeconds: ${LIMITS.minBackoffMs.value / 1000}, maxBackoffSeconds: ${LIMITS.maxBackoffMs.value / 1000}`,
     );
@@ -70,8 +74,9 @@ describe('arguments', () => {
     expect(plan).toMatchObject({
       rate: 100,
       tenants: 20,
-      routing: 'single',
-      queueConcurrent: 1_000,
+      queues: 1,
+      queuesPerTenant: 2,
+      queueConcurrent: 2_000,
       dropped: [],
       warm: undefined,
     });
@@ -89,9 +94,9 @@ describe('arguments', () => {
     { words: '--body 15', says: '--body' },
     { words: '--body 10m', says: '--body' },
     { words: '--steps 1.5', says: '--steps' },
-    { words: '--queues 2', says: '--routing' },
-    { words: '--routing tenants', says: '--routing' },
-    { words: '--queue-concurrent 5001', says: '5000' },
+    { words: '--queues 401', says: '--queues' },
+    { words: '--queues-per-tenant -1', says: '--queues-per-tenant' },
+    { words: '--queue-places 5001', says: '5000' },
     { words: '--location eur3', says: '--location' },
     { words: '--rate 100000 --for 1h', says: 'runs' },
     { words: '--lost 2', says: '--lost' },

@@ -34,7 +34,7 @@ test('a simulation ends with one line of JSON', async () => {
 });
 
 test('flags that make no sense end with code 2 and say which', async () => {
-  const { code, out, complaints } = await run(['--queues', '2']);
+  const { code, out, complaints } = await run(['--queues', '0']);
   expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(complaints).toContain('--queues needs --routing hash or tenant');
+  expect(complaints).toContain('--queues is a whole number from 1 to 400');
 });

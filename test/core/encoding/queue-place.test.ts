@@ -70,7 +70,7 @@ describe('the queue of a task', () => {
   });
 
   test('of two tenants is seldom the same', () => {
-    const spread = { queues: MAX_QUEUES, perTenant: 2 };
+    const spread = { queues: 100, perTenant: 2 };
     const flooding = placesOf(spread, 'flooding');
     const others = Array.from({ length: 500 }, (_, at) => placesOf(spread, `tenant ${at}`));
     const sharing = others.filter((own) => !own.isDisjointFrom(flooding));

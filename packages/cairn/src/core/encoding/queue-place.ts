@@ -16,8 +16,8 @@ export interface QueueSpread {
   readonly perTenant: number;
 }
 
-/** A tenth of what Cloud Tasks gives a project in a region. */
-export const MAX_QUEUES = 100;
+/** Cloud Tasks gives a project 1,000 in a region. */
+export const MAX_QUEUES = 400;
 
 export interface Placed {
   readonly runId: string;
@@ -27,16 +27,15 @@ export interface Placed {
 
 /** Place of the task of a run among the queues, from 0. */
 export function queuePlace({ queues, perTenant }: QueueSpread, { runId, tenantId }: Placed): number {
-  if (queues <= 1) return 0;
-  const all = Array.from({ length: queues }, (_, place) => place);
-  const isBound = tenantId !== undefined && perTenant > 0 && perTenant < queues;
-  return heaviest(isBound ? ownPlaces(all, perTenant, tenantId) : all, seedOf(runId));
+  return queues <= 1 ? 0 : heaviest(ownPlaces({ queues, perTenant }, tenantId), seedOf(runId));
 }
 
-function ownPlaces(all: readonly number[], count: number, tenantId: string): number[] {
+/** Places of the queues that runs of a tenant go into. */
+export function ownPlaces({ queues, perTenant }: QueueSpread, tenantId: string | undefined): number[] {
+  const left = Array.from({ length: queues }, (_, place) => place);
+  if (tenantId === undefined || perTenant === 0 || perTenant >= queues) return left;
   const seed = seedOf(tenantId);
-  const left = [...all];
-  return Array.from({ length: count }, () => {
+  return Array.from({ length: perTenant }, () => {
     const place = heaviest(left, seed);
     left.splice(left.indexOf(place), 1);
     return place;

@@ -66,7 +66,7 @@ export function slackDoor({ installation, region }: Place, secret: SecretOption)
  */
 const RETRIES = { maxAttempts: 100, minBackoffSeconds: 0.1, maxBackoffSeconds: 60 };
 /** The most a queue may have. */
-const RATES = { maxConcurrentDispatches: 1_000, maxDispatchesPerSecond: 500 };
+const DISPATCHES_PER_SECOND = 500;
 const ALONE_RATES = { maxConcurrentDispatches: 100, maxDispatchesPerSecond: 100 };
 
 /**
@@ -79,8 +79,13 @@ const ALONE_RATES = { maxConcurrentDispatches: 100, maxDispatchesPerSecond: 100 
  * @param pool the class of workflows that they are for; absent: all that have no class
  */
 export function drivesOf({ installation, region, secrets }: Place, options: DriveOptions, pool?: string) {
-  const { concurrency, minInstances, ...sizes } = driveSizes(installation.options, options, pool);
+  const { concurrency, minInstances, queuePlaces, ...sizes } = driveSizes(
+    installation.options,
+    options,
+    pool,
+  );
   const { cpu } = options;
+  const rates = { maxConcurrentDispatches: queuePlaces, maxDispatchesPerSecond: DISPATCHES_PER_SECOND };
   const common = {
     region,
     ...sizes,
@@ -96,7 +101,7 @@ export function drivesOf({ installation, region, secrets }: Place, options: Driv
   };
   return {
     [driveMember(pool)]: onTaskDispatched(
-      { ...common, concurrency, minInstances, rateLimits: RATES },
+      { ...common, concurrency, minInstances, rateLimits: rates },
       dispatched(false),
     ),
     [aloneMember(pool)]: onTaskDispatched(

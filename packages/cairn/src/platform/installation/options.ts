@@ -21,6 +21,8 @@ export interface DriveOptions {
   readonly minInstances?: number;
   /** 100 unless it says otherwise. */
   readonly maxInstances?: number;
+  /** Dispatches of a queue at a time, 2,000 unless it says otherwise, at most 5,000. */
+  readonly queuePlaces?: number;
 }
 
 /** Functions and queues of their own for some workflows, so that these reach no others. */
@@ -96,6 +98,7 @@ const DRIVE: Names<DriveOptions> = {
   concurrency: true,
   minInstances: true,
   maxInstances: true,
+  queuePlaces: true,
 };
 const DRIVE_CLASS: Names<DriveClassOptions> = { ...DRIVE, workflows: true };
 const GITHUB: Names<GithubOptions> = { tenants: true, tenant: true };

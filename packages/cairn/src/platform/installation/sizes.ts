@@ -7,6 +7,7 @@ import {
   driveMaxInstances,
   driveMemoryMb,
   driveMinInstances,
+  driveQueuePlaces,
   driveTimeoutSeconds,
   type Parameter,
   publicMaxInstances,
@@ -25,7 +26,7 @@ function sizeOf({ parameters }: Sized, parameter: Parameter<number>): Size {
 /** Named, since published types cannot name what the SDK keeps to itself. */
 type DriveSizes = Required<
   Pick<HttpsOptions, 'memory' | 'timeoutSeconds' | 'concurrency' | 'minInstances' | 'maxInstances'>
->;
+> & { readonly queuePlaces: Size };
 
 /** @param pool the class of workflows; the parameters are for those that have none */
 export function driveSizes(options: Sized, given: DriveOptions, pool: string | undefined): DriveSizes {
@@ -36,6 +37,7 @@ export function driveSizes(options: Sized, given: DriveOptions, pool: string | u
     concurrency: given.concurrency ?? sizeOf(by, driveConcurrency),
     minInstances: given.minInstances ?? sizeOf(by, driveMinInstances),
     maxInstances: given.maxInstances ?? sizeOf(by, driveMaxInstances),
+    queuePlaces: given.queuePlaces ?? sizeOf(by, driveQueuePlaces),
   };
 }
 

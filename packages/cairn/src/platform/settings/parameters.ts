@@ -207,6 +207,11 @@ export const driveQueuesPerTenant = whole('DRIVE_QUEUES_PER_TENANT', {
   description: 'Of these queues, the ones that the runs of one tenant go into. 0: all.',
 });
 
+export const driveQueuePlaces = whole('DRIVE_QUEUE_PLACES', {
+  default: 2_000,
+  description: 'Dispatches of one queue of drive at a time, at most 5000.',
+});
+
 export const apiMemoryMb = whole('API_MEMORY_MB', {
   default: 1_024,
   description: 'Memory of an instance of api, in MiB.',
@@ -245,6 +250,7 @@ const ALL = [
   driveMaxInstances,
   driveQueues,
   driveQueuesPerTenant,
+  driveQueuePlaces,
   apiMemoryMb,
   publicMaxInstances,
   slackMinInstances,
@@ -279,6 +285,7 @@ function needless(options: CairnOptions): ReadonlySet<unknown> {
     [driveTimeoutSeconds, drive.timeoutSeconds],
     [driveMinInstances, drive.minInstances],
     [driveMaxInstances, drive.maxInstances],
+    [driveQueuePlaces, drive.queuePlaces],
     [slackMinInstances, !slack],
   ];
   return new Set(given.filter(([, said]) => said !== undefined && said !== false).map(([one]) => one));
