@@ -19,7 +19,7 @@ const { status, stdout, stderr } = spawnSync(
   { cwd: root, encoding: 'utf8' },
 );
 if (status !== 0) {
-  process.stderr.write(`${stdout}${stderr}cairn: the console could not be built; the reason is above\n`);
+  process.stderr.write(`${stdout}${stderr}cairn: the console could not be built; see the output above\n`);
   process.exit(status ?? 1);
 }
 writeFileSync(stamp, wanted);

@@ -19,6 +19,6 @@ const { status } = spawnSync('npm', ['install', '--no-save', '--loglevel=error',
   shell: process.platform === 'win32',
 });
 if (status !== 0) {
-  process.stderr.write('cairn: firebase-tools could not be installed; what npm says is above\n');
+  process.stderr.write('cairn: firebase-tools could not be installed; see the npm output above\n');
   process.exit(status ?? 1);
 }

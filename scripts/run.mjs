@@ -107,7 +107,7 @@ function npmInstall(env) {
     },
   );
   if (status === 0) return;
-  process.stderr.write('cairn: `npm install` failed; its output is above\n');
+  process.stderr.write('cairn: `npm install` failed; see its output above\n');
   process.exit(status ?? 1);
 }
 

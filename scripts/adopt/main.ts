@@ -79,7 +79,7 @@ async function adopt(tarballs: readonly string[]): Promise<void> {
 
   editsOfCairn = changedBetween(packages, shop.installed()).length;
   expect(editsOfCairn === 0, `${editsOfCairn} files of the installed packages were changed`);
-  expect(commands <= LIMIT_COMMANDS, `${commands} commands were needed, not ${LIMIT_COMMANDS}`);
+  expect(commands <= LIMIT_COMMANDS, `${commands} commands were needed; the limit is ${LIMIT_COMMANDS}`);
   expect(total() <= LIMIT_MS, `it took ${total()} ms, more than ${LIMIT_MS}; npm's cache may have been cold`);
 }
 

@@ -55,7 +55,7 @@ async function demo(): Promise<boolean> {
   const delivery = riskyPullRequest();
   const first = await deliver(ready, delivery);
   const { runId } = first;
-  if (runId === undefined) throw new Error(`the delivery made no run: ${JSON.stringify(first)}`);
+  if (runId === undefined) throw new Error(`the delivery started no run: ${JSON.stringify(first)}`);
   say(`GitHub delivers pull_request ${delivery.id}: ${first.status}, run ${runId}`);
   const repeated = await Promise.all(Array.from({ length: DUPLICATES }, () => deliver(ready, delivery)));
   const duplicates = repeated.filter((answer) => answer.status === 200 && answer.runId === runId).length;
@@ -86,7 +86,7 @@ async function demo(): Promise<boolean> {
   await untilKeptBack(ready);
   const [poster = 0] = await workersOf(ready);
   process.kill(poster, 'SIGKILL');
-  say(`SIGKILL to the worker (pid ${poster}): GitHub has taken the comment, and nobody has heard its answer`);
+  say(`SIGKILL to the worker (pid ${poster}): GitHub has accepted the comment, but its response is lost`);
   await waitFor('another worker', async () => {
     const [worker] = await workersOf(ready);
     return worker === undefined || worker === poster ? undefined : worker;

@@ -40,5 +40,5 @@ export async function waitFor<T>(
     if (found !== undefined) return found;
     await delay(LOOK_EVERY_MS);
   }
-  throw new Error(`waited ${limitMs} ms in vain: ${what}`);
+  throw new Error(`timed out after ${limitMs} ms waiting for ${what}`);
 }

@@ -36,9 +36,9 @@ function detail({ type, data, writer, actor }: RunEvent): string {
     case 'run_suspended':
       return data.status;
     case 'run_claimed':
-      return `a drive takes the lease (${epoch})`;
+      return `a worker takes the lease (${epoch})`;
     case 'orphan_detected':
-      return `its drive has gone silent (epoch ${data.epoch})`;
+      return `its worker stopped sending heartbeats (epoch ${data.epoch})`;
     case 'run_resumed':
       return data.reason;
     default:

@@ -52,9 +52,9 @@ export function parseArguments(argv: readonly string[]): DeployOptions | undefin
   const { project, only = ALL, config } = given;
   if (project === undefined)
     throw new UsageError(
-      'Say which project: npm run deploy -- --project PROJECT. A remembered one is never taken, so that none is deployed to by mistake.',
+      'The project is missing: npm run deploy -- --project PROJECT. The active project of firebase-tools is never used, to prevent deploying to it by mistake.',
     );
-  if (!PROJECT.test(project)) throw new UsageError(`'${project}' is no id or alias of a project.`);
+  if (!PROJECT.test(project)) throw new UsageError(`'${project}' is not a project id or alias.`);
   return {
     project,
     only,

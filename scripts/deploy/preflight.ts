@@ -32,45 +32,40 @@ export interface Right {
 export const RIGHTS: readonly Right[] = [
   right('cloudfunctions.functions.create', 'roles/cloudfunctions.admin', 'functions', 'makes functions'),
   right('cloudfunctions.functions.update', 'roles/cloudfunctions.admin', 'functions', 'updates functions'),
-  right(
-    'run.services.setIamPolicy',
-    'roles/run.admin',
-    'functions',
-    'opens the doors, and lets the scheduler call',
-  ),
-  right('cloudtasks.queues.create', 'roles/cloudtasks.admin', 'functions', 'makes the queues'),
+  right('run.services.setIamPolicy', 'roles/run.admin', 'functions', 'grants invoker access to functions'),
+  right('cloudtasks.queues.create', 'roles/cloudtasks.admin', 'functions', 'creates queues'),
   right(
     'cloudtasks.queues.update',
     'roles/cloudtasks.admin',
     'functions',
     'sets rates and repetitions of the queues',
   ),
-  right('cloudscheduler.jobs.create', 'roles/cloudscheduler.admin', 'functions', 'makes the jobs'),
-  right('cloudscheduler.jobs.update', 'roles/cloudscheduler.admin', 'functions', 'updates the jobs'),
+  right('cloudscheduler.jobs.create', 'roles/cloudscheduler.admin', 'functions', 'creates scheduler jobs'),
+  right('cloudscheduler.jobs.update', 'roles/cloudscheduler.admin', 'functions', 'updates scheduler jobs'),
   right(
     'iam.serviceAccounts.actAs',
     'roles/iam.serviceAccountUser',
     'functions',
-    'runs functions as their account',
+    'runs functions as their service account',
   ),
   right(
     'artifactregistry.repositories.update',
     'roles/artifactregistry.admin',
     'functions',
-    'has old images deleted',
+    'deletes old images',
   ),
   right(
     'secretmanager.secrets.setIamPolicy',
     'roles/secretmanager.admin',
     'functions',
-    'gives functions their secrets',
+    'grants functions access to secrets',
   ),
   {
     ...right(
       'resourcemanager.projects.setIamPolicy',
       'roles/resourcemanager.projectIamAdmin',
       'functions',
-      'gives the account its roles',
+      'grants roles to the service account',
     ),
     once: true,
   },
@@ -79,7 +74,7 @@ export const RIGHTS: readonly Right[] = [
       'iam.serviceAccounts.create',
       'roles/iam.serviceAccountCreator',
       'functions',
-      'makes the account of the functions',
+      'creates the service account of the functions',
     ),
     once: true,
   },
@@ -152,7 +147,7 @@ export function problemsOf(facts: ProjectFacts, { targets, deployedBefore }: Wan
   if (buildRoles !== undefined && !buildRoles.some((role) => BUILDERS.includes(role)))
     problems.push({
       code: 'BUILDER',
-      message: `Builds run as ${buildAccount}, which may not build: in projects made since 2024 it has no roles.`,
+      message: `Builds run as ${buildAccount}, which lacks the permission to build: in projects created since 2024 it has no roles.`,
       help: grant(project, `serviceAccount:${buildAccount}`, BUILDER),
       setUp: { kind: 'builder', account: buildAccount },
     });
@@ -177,10 +172,10 @@ function lackingRights(project: string, lacking: readonly Right[]): Problem {
   const roles = [...new Set(lacking.map(({ role }) => role))];
   return {
     code: 'RIGHTS',
-    message: `You lack rights on ${project}:\n${lacking
+    message: `You lack permissions on ${project}:\n${lacking
       .map(({ permission, for: what }) => `    ${permission} (${what})`)
       .join('\n')}`,
-    help: `An owner gives them, YOU being user:NAME@EXAMPLE.COM:\n${roles
+    help: `An owner can grant them; YOU is user:NAME@EXAMPLE.COM:\n${roles
       .map((role) => `    ${grant(project, 'YOU', role)}`)
       .join('\n')}`,
   };

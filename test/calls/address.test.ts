@@ -26,7 +26,7 @@ test.each([
   'https://a.example?x',
   'https://a.example#b',
 ])('%j is no address of a receiver, and is not shown', (base) => {
-  expect(() => reached(base, '/')).toThrow('CALL_TARGET_URL is not an http or https URL');
+  expect(() => reached(base, '/')).toThrow('CALL_TARGET_URL must be an http or https URL');
 });
 
 describe('whatever path a caller gives', () => {

@@ -202,7 +202,7 @@ describe('over a real connection', () => {
 
   test('one that hangs up may have acted', async () => {
     const url = await listen((request) => request.socket.destroy());
-    await expect(call(url)).rejects.toThrow('the receiver gave no answer');
+    await expect(call(url)).rejects.toThrow('the receiver did not respond');
   });
 
   test('an answer that is too long, or breaks off, is cut: the call has been made', async () => {

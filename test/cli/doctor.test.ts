@@ -128,9 +128,9 @@ describe('doctor', () => {
     const { code, out } = await stage.cairn(['doctor']);
     expect(code).toBe(7);
     expect(out).toContain(
-      '✗ recoverRuns failed 0 s ago: no store  SCAN_FAILED\n    Look at the log of the function.',
+      '✗ recoverRuns failed 0 s ago: no store  SCAN_FAILED\n    Check the log of the function.',
     );
-    expect(out.match(/everything is stopped/g)).toHaveLength(1);
+    expect(out.match(/the kill switch is on/g)).toHaveLength(1);
     const told = JSON.parse((await stage.cairn(['doctor', '--json'])).out) as { findings: Finding[] };
     expect(seen(told.findings)).toEqual(
       expect.arrayContaining([
@@ -191,7 +191,7 @@ describe('doctor', () => {
     });
     expect([nobody.code, nobody.out]).toEqual([
       4,
-      expect.stringContaining('✗ https://runs.test does not answer'),
+      expect.stringContaining('✗ https://runs.test does not respond'),
     ]);
   });
 });

@@ -128,9 +128,9 @@ test('doctor sees through the installation that its queue was paused, and that a
     expect.stringMatching(/CLOCK_SKEW$/),
     expect.stringMatching(/^✗ the queue drive is paused with \d+ tasks? in it {2}QUEUE_STOPPED$/),
   ]);
-  expect(out).toMatch(/✓ the scheduled functions run: the scan \d+ s ago/);
-  expect(out).toMatch(/✓ all \d+ indexes that queries need are there/);
-  expect(out).toMatch(/✓ these secrets have a value here: .*GITHUB_WEBHOOK_SECRET/);
+  expect(out).toMatch(/✓ the scheduled functions run; last scan \d+ s ago/);
+  expect(out).toMatch(/✓ all \d+ required indexes exist/);
+  expect(out).toMatch(/✓ secrets with a value: .*GITHUB_WEBHOOK_SECRET/);
 });
 
 test('a cloud that has ended takes its address away', async () => {

@@ -73,7 +73,7 @@ describe('a change', () => {
     expect(code).toBe(4);
     expect(sent).toHaveLength(4);
     expect(new Set(sent.map((one) => JSON.stringify(one))).size).toBe(1);
-    expect(err).toContain('https://a.test does not answer: connect ECONNREFUSED');
+    expect(err).toContain('https://a.test does not respond: connect ECONNREFUSED');
     expect(err).toContain('--key cli-token1');
   });
 
@@ -153,7 +153,7 @@ describe('a refusal', () => {
       ['runs', 'show', 'run_1'],
       server(() => new Response('<html>Sign in</html>')).world,
     );
-    expect([html.code, html.err]).toEqual([1, expect.stringContaining('Check the address')]);
+    expect([html.code, html.err]).toEqual([1, expect.stringContaining('Check the URL')]);
   });
 
   test('a redirect is not followed with the key', async () => {

@@ -220,7 +220,7 @@ describe('a run longer than the budget of a drive', () => {
           only: step('only', { timeout, retry: { maxAttempts: 1 } }, () => new Promise<never>(() => {})),
         }),
       });
-    expect(() => define(LONGEST_STEP_ANYWHERE_MS + 1)).toThrow('does not fit one drive');
+    expect(() => define(LONGEST_STEP_ANYWHERE_MS + 1)).toThrow('exceeds the longest dispatch');
     const world = new World({ workflows: [define(LONGEST_STEP_MS)], settings: PRODUCTION_SETTINGS });
     const runId = await world.start('hanging-for-ever');
     const store = intercept(world.store, async ({ method }, proceed) => {

@@ -188,7 +188,7 @@ describe('the shipped workflows over hooks', () => {
     answers = [{ status: 200, text: '{}' }];
     const call = { key: 'k', signal: new AbortController().signal };
     const item = { id: 'b', kind: 'branch', lastUsedAt: '', isProtected: false };
-    await expect(outside.janitor?.exists(item, call)).rejects.toThrow(/did not say whether 'exists'/);
+    await expect(outside.janitor?.exists(item, call)).rejects.toThrow(/must have 'exists'/);
   });
 });
 

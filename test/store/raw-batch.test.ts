@@ -101,6 +101,6 @@ describe('a raw batch', () => {
   ])('refuses %s before anything is sent', (_what, member) => {
     const send = () => Promise.reject(new Error('sent'));
     const batch = new RawBatch({ database: 'd', send });
-    expect(() => batch.set(document, { member })).toThrow("member 'member' is of a kind no codec writes");
+    expect(() => batch.set(document, { member })).toThrow("member 'member' has a kind that no codec writes");
   });
 });

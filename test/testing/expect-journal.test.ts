@@ -65,13 +65,21 @@ describe('an expectation that is met', () => {
 
 describe('an expectation that is not met', () => {
   const wrong: readonly (readonly [string, (journal: JournalExpectations) => unknown, RegExp])[] = [
-    ['ran', (journal) => journal.toHaveRun('left'), /'left' was to run; its end was step_skipped/],
-    ['ran', (journal) => journal.toHaveRun('nobody'), /'nobody' was to run; it has not ended/],
+    ['ran', (journal) => journal.toHaveRun('left'), /'left' was expected to run; its end was step_skipped/],
+    ['ran', (journal) => journal.toHaveRun('nobody'), /'nobody' was expected to run; it has not ended/],
     ['so often', (journal) => journal.toHaveRun('retried', 1), /with 1 attempt; it had 2 attempts/],
-    ['not at all', (journal) => journal.notToHaveRun('first'), /'first' was not to run; it had 1 attempt/],
+    [
+      'not at all',
+      (journal) => journal.notToHaveRun('first'),
+      /'first' was expected not to run; it had 1 attempt/,
+    ],
     ['skipped', (journal) => journal.toHaveSkipped('first'), /be skipped; its end was step_succeeded/],
     ['degraded', (journal) => journal.toHaveDegraded('first'), /be degraded; its end was step_succeeded/],
-    ['failed', (journal) => journal.toHaveFailed('first'), /'first' was to fail; its end was step_succeeded/],
+    [
+      'failed',
+      (journal) => journal.toHaveFailed('first'),
+      /'first' was expected to fail; its end was step_succeeded/,
+    ],
     [
       'failed so',
       (journal) => journal.toHaveFailed('doomed', 'X'),
@@ -82,10 +90,10 @@ describe('an expectation that is not met', () => {
       (journal) => journal.toHaveEndedInOrder('poor', 'first'),
       /in the order poor, first; they ended in the order first, retried, poor, left, doomed/,
     ],
-    ['undone', (journal) => journal.toHaveCompensated('first'), /was to be: first; it was: none/],
-    ['decided', (journal) => journal.toHaveDecided('left', 'approve'), /to be approve; decisions were: none/],
-    ['there', (journal) => journal.toHave('run_suspended'), /an event run_suspended expected; there are 0/],
-    ['often', (journal) => journal.toHave('run_created', 2), /2 events run_created expected; there are 1/],
+    ['undone', (journal) => journal.toHaveCompensated('first'), /compensations expected: first; got: none/],
+    ['decided', (journal) => journal.toHaveDecided('left', 'approve'), /to be approve; decisions: none/],
+    ['there', (journal) => journal.toHave('run_suspended'), /an event run_suspended expected; got 0/],
+    ['often', (journal) => journal.toHave('run_created', 2), /2 events run_created expected; got 1/],
     ['ended', (journal) => journal.toEndAs('completed'), /to end as completed; it failed with STEP_FAILED/],
     ['ended so', (journal) => journal.toEndAs('failed', 'X'), /failed with X; it failed with STEP_FAILED/],
   ];

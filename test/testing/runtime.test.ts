@@ -39,7 +39,7 @@ describe('a run under test', () => {
     [
       'of a type that nobody gave',
       () => createTestRuntime({ workflows: [nap] }).start('shaky'),
-      /there are: nap/,
+      /workflows: nap/,
     ],
     [
       'with an input that the workflow refuses',
@@ -56,8 +56,10 @@ describe('a run under test', () => {
     expect(await runtime.runToEnd(run)).toBe('failed');
     expect(run.error()).toMatchObject({ code: 'STEP_FAILED', stepId: 'middle', message: 'attempt 3 failed' });
     expect(run.calls('middle')).toBe(3);
-    await expect(run.result()).rejects.toThrow(/has no result, it is failed[\s\S]*step_failed +middle/);
-    expect(() => run.step('last')).toThrow(/has not begun; begun have: first, middle/);
+    await expect(run.result()).rejects.toThrow(
+      /has no result; its status is failed[\s\S]*step_failed +middle/,
+    );
+    expect(() => run.step('last')).toThrow(/has not started; started steps: first, middle/);
   });
 
   test('that is cancelled ends, and a completed one cannot be', async () => {
@@ -95,7 +97,7 @@ describe('pretended time', () => {
   });
 
   test('that is none is refused', () => {
-    expect(() => createTestRuntime({ workflows: [], now: 'soon' })).toThrow(/'soon'|is no time: soon/);
+    expect(() => createTestRuntime({ workflows: [], now: 'soon' })).toThrow(/'soon'|is not a time: soon/);
   });
 
   test('moves when the test says so, and does what is due on the way', async () => {

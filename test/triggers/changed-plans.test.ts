@@ -72,7 +72,7 @@ describe('Slack', () => {
     const answer = await door.knock({ form }, deployed(door.deps, door.world, changed));
     expect(answer.status).toBe(200);
     const { text } = (await answer.json()) as { readonly text: string };
-    expect(text).toContain("version 1 of 'ships' is not what it was");
+    expect(text).toContain("the definition of version 1 of 'ships' changed");
     expect(text).toContain('planVersion 2');
     expect(types(door.world)).toEqual(['ships']);
   });

@@ -122,7 +122,7 @@ test('of the answer about an action in doubt', async () => {
 });
 
 test('of the reasons that people give', async () => {
-  const reason = `${MARK} asked for it`;
+  const reason = `requested by ${MARK}`;
   const runId = await started();
   await post(`/v1/runs/${runId}/suspend`, { reason });
   await post(`/v1/runs/${runId}/continue`, { reason });

@@ -47,7 +47,7 @@ function janitorAt(hook: Hook): Janitor {
     async list(call) {
       const listed = CleanupListing.safeParse((await hook.call({ action: 'list' }, call)).items);
       if (listed.success) return listed.data;
-      throw new Fatal("the cleanup hook did not list its 'items' as it should");
+      throw new Fatal("the response of the cleanup hook has no valid 'items'");
     },
     async remove({ id, kind }, call) {
       await hook.call({ action: 'remove', id, kind }, call);
@@ -61,5 +61,5 @@ function janitorAt(hook: Hook): Janitor {
 
 function expectBoolean(who: string, member: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
-  throw new Fatal(`${who} did not say whether '${member}' is true or false`);
+  throw new Fatal(`the response of ${who} must have '${member}' as true or false`);
 }

@@ -15,7 +15,7 @@ export function callUrl(base: string, path: string): URL {
   // The text is left out: it may carry a secret.
   if (!isAddress)
     throw new NotApplied(
-      'CALL_TARGET_URL is not an http or https URL without user, query and fragment; correct it, then resume the run',
+      'CALL_TARGET_URL must be an http or https URL without user, query and fragment; correct it, then resume the run',
       { final: true },
     );
   const folder = root.pathname.replace(/\/+$/, '');

@@ -12,7 +12,7 @@ export const HttpCall = z.strictObject({
   path: z
     .string()
     .max(MAX_PATH_CHARS)
-    .regex(/^\/[\x21-\x7e]*$/, 'begins with / and has printable ASCII only')
+    .regex(/^\/[\x21-\x7e]*$/, 'must start with / and contain only printable ASCII')
     .default('/'),
   body: z.json().optional(),
 });

@@ -9,34 +9,34 @@ export const region = defineString('FUNCTION_DEFAULT_REGION', {
 
 export const targetUrl = defineString('CALL_TARGET_URL', {
   label: 'Receiver',
-  description: 'Address below which all calls of this instance go, such as https://api.example.com/v2.',
+  description: 'Base URL of all calls of this instance, such as https://api.example.com/v2.',
   input: {
     text: {
       example: 'https://api.example.com/v2',
       validationRegex: '^https?://[^\\s?#@]+$',
-      validationErrorMessage: 'It is an http or https URL without user, query and fragment.',
+      validationErrorMessage: 'Enter an http or https URL without user, query and fragment.',
     },
   },
 });
 
 export const token = defineSecret('CALL_TOKEN', {
   label: 'Token of the receiver',
-  description: 'Sent to the receiver as Authorization: Bearer. The value none sends nothing.',
+  description: 'Sent to the receiver as Authorization: Bearer. Enter none to send no header.',
 });
 
 const approval = defineString('CALL_APPROVAL', {
   label: 'Approval',
   default: 'never',
-  description: 'Whether a person has to approve each call before it is made.',
-  input: select({ 'No call is asked about': 'never', 'A person approves each call': 'always' }),
+  description: 'Require approval of each call.',
+  input: select({ 'No approval': 'never', 'Each call needs approval': 'always' }),
 });
 
 const doubt = defineString('CALL_IN_DOUBT', {
   label: 'Calls in doubt',
   default: 'ask',
   description:
-    'What to do about a call whose answer never came. Repeat it only if the receiver acts once per Idempotency-Key.',
-  input: select({ 'Ask a person': 'ask', 'Repeat it with the same Idempotency-Key': 'repeat' }),
+    'Handling of a call without a response. Repeat it only if the receiver acts once per Idempotency-Key.',
+  input: select({ 'Ask for a decision': 'ask', 'Repeat it with the same Idempotency-Key': 'repeat' }),
 });
 
 defineString('FIRESTORE_DATABASE', {
@@ -48,7 +48,7 @@ defineString('FIRESTORE_DATABASE', {
 defineInt('RETENTION_DAYS', {
   label: 'Days to keep runs',
   default: 90,
-  description: 'Days that runs are kept after their end. 0: for ever.',
+  description: 'Days that runs are kept after their end. 0: forever.',
 });
 
 export type Approval = 'never' | 'always';
@@ -63,6 +63,6 @@ export const inDoubt = (): InDoubt => oneOf('CALL_IN_DOUBT', doubt.value() || 'a
 
 function oneOf<T extends string>(name: string, value: string, values: readonly T[]): T {
   const found = values.find((one) => one === value);
-  if (found === undefined) throw new Error(`${name} is '${value}'; it is ${values.join(' or ')}`);
+  if (found === undefined) throw new Error(`${name} is '${value}'; it must be ${values.join(' or ')}`);
   return found;
 }

@@ -71,7 +71,7 @@ async function sent(receiver: Receiver, request: HttpCall, options: CallOptions)
     });
   } catch (cause) {
     if (wasNeverSent(cause)) throw new NotApplied('the receiver could not be reached', { cause });
-    throw new Error('the receiver gave no answer', { cause });
+    throw new Error('the receiver did not respond', { cause });
   }
 }
 

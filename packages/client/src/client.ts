@@ -183,7 +183,7 @@ export class CairnClient {
       this.#offsetMs = offsetMs(headers.get('date'), began, ended) ?? this.#offsetMs;
       return { status, headers, text, tookMs: ended - began, at: (began + ended) / 2 };
     } catch (error) {
-      throw new Unreachable(`${this.url} does not answer: ${reasonOf(error)}`, key, error);
+      throw new Unreachable(`${this.url} does not respond: ${reasonOf(error)}`, key, error);
     }
   }
 
@@ -242,7 +242,7 @@ function mayPass({ status, text }: Exchange): boolean {
 
 function settled(outcome: Exchange, key: string | undefined): Exchange {
   const { status, text } = outcome;
-  if (status === 202) throw new Unreachable('the same request is under way elsewhere', key, undefined, 202);
+  if (status === 202) throw new Unreachable('the same request is in progress', key, undefined, 202);
   if (status >= 200 && status < 300) return outcome;
   throw new Refusal(problemOf(status, text), key);
 }

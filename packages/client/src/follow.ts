@@ -47,7 +47,7 @@ export async function* followRun(
   let failures = 0;
   let mutes = 0;
   for (;;) {
-    let why = 'the stream ended before it had begun';
+    let why = 'the stream ended before it started';
     const isWhole = mutes >= MUTES;
     let isAlive = false;
     const heard = () => {
@@ -81,7 +81,7 @@ export async function* followRun(
       why = error instanceof Refusal ? error.message : reasonOf(error);
     }
     failures += 1;
-    if (failures >= MOST_FAILURES) throw new Unreachable(`${client.url} does not answer: ${why}`, undefined);
+    if (failures >= MOST_FAILURES) throw new Unreachable(`${client.url} does not respond: ${why}`, undefined);
     yield { kind: 'again', why };
     await machine.sleep(Math.min(PAUSE_MS * failures, MOST_PAUSE_MS), signal);
   }
@@ -107,7 +107,7 @@ async function* openStream(
   });
   const silent = new AbortController();
   let watchdog = isWhole
-    ? setTimeout(() => silent.abort(new Error('it fell silent')), SILENCE_MS)
+    ? setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS)
     : setTimeout(() => silent.abort(new Mute()), FIRST_WORD_MS);
   try {
     const answer = await client.machine.fetch(`${client.url}${target}`, {
@@ -120,7 +120,7 @@ async function* openStream(
     const heard = () => {
       onSign();
       clearTimeout(watchdog);
-      watchdog = setTimeout(() => silent.abort(new Error('it fell silent')), SILENCE_MS);
+      watchdog = setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS);
     };
     yield* framesOf(answer.body, heard);
   } finally {

@@ -55,9 +55,9 @@ export function problemOf(status: number, text: string): Problem {
   return {
     status,
     code: `HTTP_${status}`,
-    title: 'An answer that is not from the API of Cairn',
+    title: 'The response is not from the Cairn API',
     ...(text.trim() === '' ? {} : { detail: text.slice(0, TEXT_CHARS) }),
-    help: 'Check the address: it is that of the site, without a path.',
+    help: 'Check the URL: use the URL of the site, without a path.',
   };
 }
 

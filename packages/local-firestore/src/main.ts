@@ -14,7 +14,7 @@ await serve(
       {
         name: 'indexes',
         value: 'FILE',
-        help: 'a firestore.indexes.json: refuse queries that production would refuse without an index',
+        help: 'a firestore.indexes.json: refuse queries that need a missing index, as production does',
       },
     ],
     async start({ port, data }, values) {

@@ -14,7 +14,7 @@ await serve(
     name: 'local-pubsub',
     summary: 'Serves Pub/Sub on this machine until it is interrupted.',
     variable: 'PUBSUB_EMULATOR_HOST',
-    flags: [{ name: 'topic', value: 'NAME', help: 'a topic to make if it is not there', multiple: true }],
+    flags: [{ name: 'topic', value: 'NAME', help: 'a topic to create if it does not exist', multiple: true }],
     async start({ port, data, project = DEFAULT_PROJECT }, values) {
       const { startPubsubServer } = await import('./server.ts');
       const topics = values.all('topic').map((id) => topicOf(project, id));
@@ -36,7 +36,7 @@ await serve(
 function topicOf(project: string, id: string): string {
   if (!TOPIC_ID.test(id))
     throw new UsageError(
-      `--topic must be 3 to 255 letters, digits and -_.~+%, begin with a letter and not with goog, not '${id}'`,
+      `--topic must be 3 to 255 letters, digits and -_.~+%, starting with a letter but not with goog; got '${id}'`,
     );
   return `projects/${project}/topics/${id}`;
 }

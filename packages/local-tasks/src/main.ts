@@ -17,12 +17,12 @@ await serve(
     summary: 'Serves Cloud Tasks on this machine until it is interrupted.',
     variable: 'CLOUD_TASKS_EMULATOR_HOST',
     flags: [
-      { name: 'queue', value: 'NAME', help: 'a queue to make if it is not there', multiple: true },
+      { name: 'queue', value: 'NAME', help: 'a queue to create if it does not exist', multiple: true },
       { name: 'location', value: 'REGION', help: `of the queues (default ${DEFAULT_LOCATION})` },
       {
         name: 'functions',
         value: 'URL',
-        help: 'where firebase-admin leaves the address to an emulator: tasks of queue Q go to URL/Q',
+        help: 'target of firebase-admin tasks without a URL: tasks of queue Q go to URL/Q',
       },
     ],
     async start({ port, data, project = DEFAULT_PROJECT }, values) {

@@ -46,7 +46,7 @@ function comparisonFrom(text: string): (queue: QueueConfig) => boolean {
   const compare = OPERATORS[operator];
   if (field === undefined || compare === undefined) {
     const shown = text.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
-    throw invalid(`ListQueuesRequest.filter: '${shown}' is no comparison of a field of a queue.`);
+    throw invalid(`ListQueuesRequest.filter: '${shown}' is not a comparison of a queue field.`);
   }
   const wanted = quoted ?? plain ?? '';
   return (queue) => {

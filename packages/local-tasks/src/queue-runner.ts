@@ -122,7 +122,7 @@ export class QueueRunner {
   /** Also gives up what is in flight: its outcome no longer counts. */
   stop(): void {
     this.quiesce();
-    for (const abort of this.#aborts) abort.abort(new Error('the server stops'));
+    for (const abort of this.#aborts) abort.abort(new Error('the server is stopping'));
   }
 
   #next(): Slot | undefined {

@@ -32,16 +32,16 @@ export class UsageError extends Error {
 export const USAGE = `npm start -- [options]
 
   --json           print one line of JSON when ready, and nothing else, on standard output
-  --data DIR       keep state in DIR (default .cairn); 'memory' keeps none
+  --data DIR       keep state in DIR (default .cairn); 'memory' keeps nothing
   --port N         port of the gateway (default 8080 if it is free, any free one with --json)
   --workers N      worker processes that run steps (default 1); API, webhooks and schedules have one of their own
-  --watchdog S     kill a worker that gives no sign of life for S seconds (default 90)
-  --tick SECONDS   how long a minute of 'every N minutes' takes (default 5; production: 60)
-  --accept-damage  start on damaged files with what is left of them, and keep them as *.damaged
+  --watchdog S     kill a worker that sends no heartbeat for S seconds (default 90)
+  --tick SECONDS   length of a minute in 'every N minutes' (default 5; production: 60)
+  --accept-damage  start with the readable data of damaged files, and keep the files as *.damaged
   --project ID     project id (default demo-cairn)
   --functions FILE module whose exports are served (default: examples/order/functions.ts)
-  --emulators      have firebase-tools' own emulator run the functions (see npm run emulators)
-  --official       with --emulators: Google's own Firestore emulator too; needs Java
+  --emulators      run the functions in the emulator of firebase-tools (see npm run emulators)
+  --official       with --emulators: also use Google's Firestore emulator; needs Java
   --help           print this
 `;
 
@@ -52,10 +52,10 @@ export function readArguments(words: readonly string[]): StartArguments {
   const { json, help, data, port, workers, watchdog, tick, project, functions, emulators, official } = values;
   if (emulators && (workers ?? watchdog ?? functions) !== undefined) {
     throw new UsageError(
-      '--workers, --watchdog and --functions mean nothing to firebase-tools: it serves the folder functions/',
+      '--workers, --watchdog and --functions cannot be combined with --emulators: firebase-tools serves the folder functions/',
     );
   }
-  if (official && !emulators) throw new UsageError('--official comes with --emulators only');
+  if (official && !emulators) throw new UsageError('--official requires --emulators');
   return {
     json: json ?? false,
     help: help ?? false,

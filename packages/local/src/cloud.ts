@@ -265,7 +265,7 @@ function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
   clock.advance(dev.clockOffsetMs);
   clock.onAdvance((offsetMs) => dev.rememberClock(offsetMs));
   if (dev.clockOffsetMs > 0)
-    log(`the clock is ${Math.round(dev.clockOffsetMs / 1000)} s ahead, as this data was left`);
+    log(`the clock is ${Math.round(dev.clockOffsetMs / 1000)} s ahead, as stored with this data`);
   return {
     outside,
     projectId: options.projectId ?? outside.GCLOUD_PROJECT ?? DEFAULT_PROJECT,

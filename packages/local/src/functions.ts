@@ -110,7 +110,8 @@ function setUp(spec: Specs[number], { setting: { projectId, log }, servers, host
 
 function subscribe(wanted: ForFunction, { pubsub }: StandIns, log: Setting['log']): void {
   if (pubsub.local) pubsub.local.ensureSubscription(subscriptionOf(wanted));
-  else log(`'${wanted.spec.name}' gets no messages: the Pub/Sub from outside is not configured from here`);
+  else
+    log(`'${wanted.spec.name}' gets no messages: no subscription is created on an external Pub/Sub server`);
 }
 
 /** `GITHUB_WEBHOOK_SECRET` is `github`. */

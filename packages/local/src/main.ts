@@ -124,7 +124,7 @@ async function greeting({
   const commands = commandsToTry({ gateway, github, apiKey, githubSecret: secrets.github });
   return `Cairn's local cloud is ready.
 
-  console    ${gateway}   (open it in a browser: every run, live)
+  console    ${gateway}   (open it in a browser)
   gateway    ${gateway}
   API key    ${apiKey}
   Firestore  ${firestore}   (FIRESTORE_EMULATOR_HOST)
@@ -135,7 +135,7 @@ async function greeting({
   control    ${control}
   state      ${flags.data}
 
-Functions scheduled 'every 1 minutes' run every ${flags.tickSeconds} s here (--tick). Ctrl-C ends everything; start again and runs continue.
+Functions scheduled 'every 1 minutes' run every ${flags.tickSeconds} s here (--tick). Ctrl-C stops everything; runs continue after the next start.
 
 Try it:
 
@@ -146,7 +146,7 @@ ${commands.join('\n\n')}
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-    return `port ${flags.port ?? USUAL_PORT} is taken; choose another with --port, or leave it out`;
+    return `port ${flags.port ?? USUAL_PORT} is in use; choose another with --port, or omit it`;
   }
   return TOLD_WHOLE.has(error.name) ? error.message : (error.stack ?? error.message);
 }

@@ -42,9 +42,9 @@ function changedIn({ items }: Workflows): string[] {
       changed === undefined
         ? []
         : [
-            `'${type}' version ${planVersion} is not what it was when its first run started in this data directory` +
+            `the definition of '${type}' version ${planVersion} changed since its first run started in this data directory` +
               `${changed[0] === undefined ? '' : `: ${changed[0]}`}. Set planVersion to ${(newest ?? planVersion) + 1} (and keep ` +
-              `version ${planVersion} as it was beside it if its runs are to go on), or start with another data directory or ` +
+              `version ${planVersion} unchanged beside it to continue its runs), or start with another data directory or ` +
               `with --data memory.`,
           ],
     ),

@@ -27,7 +27,7 @@ describe('a key that is not valid', () => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
     expect(await answer.json()).toMatchObject({
       code: 'UNAUTHENTICATED',
-      detail: 'the API key or ID token is missing or not valid',
+      detail: 'the API key or ID token is missing or invalid',
     });
   });
 

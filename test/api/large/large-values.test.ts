@@ -82,7 +82,7 @@ describe('the output of a checkpoint', () => {
     const answer = await installation.get(`/v1/runs/${runId}/checkpoints/${started?.seq}/output`, key);
     expect([answer.status, await answer.json()]).toMatchObject([
       404,
-      { detail: 'the checkpoint carries no output' },
+      { detail: 'the checkpoint has no output' },
     ]);
   });
 

@@ -111,7 +111,7 @@ describe('GET /v1/metrics', () => {
     ]);
     for (const [name, type] of types) {
       const [, help = ''] = new RegExp(`^# HELP ${name} (.*)$`, 'm').exec(text) ?? [];
-      expect([name, help.includes('by the instance that answers')]).toEqual([name, type !== 'gauge']);
+      expect([name, help.includes('by the responding instance')]).toEqual([name, type !== 'gauge']);
     }
   });
 

@@ -36,14 +36,14 @@ test('a run whose time came while its version was away says what it stands for, 
   expect(await after()).toEqual({
     code: 'PLAN_VERSION_UNAVAILABLE',
     since,
-    message: "The run cannot go on: version 1 of 'asleep' is not deployed.",
-    help: 'Deploy that version again. The run goes on within a minute after that, or at once when it is resumed.',
+    message: "The run is blocked: version 1 of 'asleep' is not deployed.",
+    help: 'Deploy that version again. The run continues within a minute, or immediately if you resume it.',
   });
   expect(await after(asleep('day'))).toMatchObject({ code: 'PLAN_CHANGED', since });
   expect(await after(asleep())).toMatchObject({
     code: 'DISPATCH_DUE',
     since,
-    help: 'Resume it to have it go on at once.',
+    help: 'Resume the run to continue immediately.',
   });
   await world.run();
   expect(await seen()).toBeUndefined();
@@ -120,7 +120,9 @@ test('a run that is cancelled while the version that undoes it is away says so, 
     status: 'waiting_external',
     blocked: {
       code: 'PLAN_VERSION_UNAVAILABLE',
-      message: expect.stringContaining('what its completed steps did is to be undone by that version first'),
+      message: expect.stringContaining(
+        'that version must run the compensations of its completed steps first',
+      ),
       help: expect.stringContaining(`cairn runs cancel ${runId} --without-undo`),
     },
   });

@@ -48,7 +48,7 @@ describe('the document', () => {
     const named = new Set(document.tags.map(({ name }) => name));
     for (const { tags, description } of operations) {
       expect((tags as string[]).filter((tag) => !named.has(tag))).toEqual([]);
-      expect(description).toMatch(/^(Takes the role \w+|Needs no key)/);
+      expect(description).toMatch(/^(Requires the role \w+ or higher|Requires no credentials)/);
     }
   });
 
@@ -111,7 +111,7 @@ describe('who may', () => {
       return;
     }
     expect(anonymous.status).toBe(401);
-    const least = ROLES.findIndex((role) => String(operation?.description).includes(`role ${role},`));
+    const least = ROLES.findIndex((role) => String(operation?.description).includes(`role ${role} or`));
     expect(least).toBeGreaterThanOrEqual(0);
     for (const [rank, role] of ROLES.entries()) {
       const key = await installation.key(role, { roles: [role] });

@@ -37,7 +37,7 @@ async function read(path: string, key = own) {
 test('the page of the run, the inbox and a check say that it cannot be written, in the words of the store, and what to do', async () => {
   const { body: run } = await read(`/v1/runs/${runId}`);
   expect(run.finding).toMatchObject(FOUND);
-  expect(run.finding.help).toContain('The run goes on by itself.');
+  expect(run.finding.help).toContain('The run continues by itself.');
   const { body: inbox } = await read('/v1/inbox');
   expect(inbox).toMatchObject({ items: [], findings: [{ ...FOUND, runId, type: 'echo' }] });
   const { body: checked } = await read(`/v1/runs/${runId}/consistency`);

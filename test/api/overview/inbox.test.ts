@@ -169,7 +169,7 @@ describe('GET /v1/inbox', () => {
       step: 'send',
       effectId,
       capabilityId: 'post.send',
-      question: expect.stringContaining('nobody knows whether it took place'),
+      question: expect.stringContaining('the outcome is unknown'),
       answers: [...RESOLUTIONS],
     });
   });
@@ -185,7 +185,7 @@ describe('GET /v1/inbox', () => {
     expect(await only(asked)).toMatchObject({
       kind: 'effect_in_doubt',
       capabilityId: 'post.send',
-      question: expect.stringContaining("would do 'post.send' again"),
+      question: expect.stringContaining("is about to call 'post.send' again"),
     });
   });
 

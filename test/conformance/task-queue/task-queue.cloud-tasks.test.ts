@@ -224,7 +224,7 @@ describe('Cloud Tasks queue: failures', () => {
     client.failures.push(statusError(status));
     await expect(queue.enqueue({ runId: 'run_1', reason: 'suspect', alone: true })).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: 'there is no queue driveAlone in projects/p/locations/l/queues/driveAlone',
+      message: 'no queue driveAlone in projects/p/locations/l/queues/driveAlone',
       help: expect.stringContaining('functions:driveAlone'),
     });
     expect(client.requests).toHaveLength(1);

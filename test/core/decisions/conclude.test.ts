@@ -61,7 +61,7 @@ describe('the terminal reducer of a drive', () => {
   test('has one answer for every combination, and refuses the one that cannot be', () => {
     expect(combinations).toHaveLength(1_536);
     for (const facts of combinations) {
-      if (isDeadEnd(facts)) expect(() => conclude(facts)).toThrow('nothing can make them');
+      if (isDeadEnd(facts)) expect(() => conclude(facts)).toThrow('no event can end them');
       else expect(conclude(facts).kind).toMatch(/^(wait|completed|failed|cancelled|suspend|release)$/);
     }
   });

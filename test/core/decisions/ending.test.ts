@@ -42,7 +42,7 @@ const SITUATIONS: readonly Situation[] = [
       because: 'lost_workers',
       error: {
         code: 'RUN_RESUME_FAILED',
-        message: "the run was dispatched alone, and its worker died 5 times while step 's1' was under way",
+        message: "the run was dispatched alone and its worker died 5 times while step 's1' was under way",
         stepId: 's1',
         retryable: false,
       },
@@ -66,7 +66,7 @@ const SITUATIONS: readonly Situation[] = [
       because: 'in_doubt',
       error: {
         code: 'RUN_ORPHANED',
-        message: "step 's2' was under way when its worker died, and is not idempotent: it may have acted",
+        message: "step 's2' was running when its worker died and is not idempotent: it may have acted",
         stepId: 's2',
         retryable: false,
       },
@@ -80,7 +80,7 @@ const SITUATIONS: readonly Situation[] = [
       because: 'never_saved',
       error: {
         code: 'RUN_ORPHANED',
-        message: 'the run lost its worker before it left any checkpoint',
+        message: 'the run lost its worker before its first checkpoint',
         retryable: true,
       },
     },

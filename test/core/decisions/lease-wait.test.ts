@@ -42,9 +42,9 @@ describe('a run whose worker died waits for its lease', () => {
       acting('send', 'send'),
       true,
       ['send'],
-      "an outside action of step 'send' is under way",
+      "an effect of step 'send' is in progress",
     ],
-    ['while it is undone', { ...leased, compensating: true }, true, [], 'what it completed is being undone'],
+    ['while it is undone', { ...leased, compensating: true }, true, [], 'its compensations are running'],
   ] as const)('%s', (_, state, twice, steps, why) => {
     expect(leaseWaitOf(state, deployed(twice))).toEqual({ steps, why });
   });

@@ -137,7 +137,7 @@ describe('a body sees what it needs, as what it is, and nothing else', () => {
       step('wrong-input', ({ input }) => input.branch);
       // @ts-expect-error -- no step is needed by its name
       expect(() => step('no-handle', { needs: { diff: 'diff' } }, () => 1)).toThrow(
-        "the need 'diff' is no step",
+        "the need 'diff' is not a step",
       );
       return { out: step('out', { needs: { diff } }, ({ diff }) => diff.files.length + diff.lines) };
     });

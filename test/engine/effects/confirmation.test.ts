@@ -51,7 +51,7 @@ test('an action that requires a confirmation calls nothing before a person was a
     { status: 'blocked', blockedBy: 'confirmation', n: 1, requestText: '{"text":"hello"}' },
   ]);
   expect(questionOf(world, id)).toMatchObject({ kind: 'approval', purpose: 'effect' });
-  expect(questionOf(world, id).detailText).toContain('requires a confirmation');
+  expect(questionOf(world, id).detailText).toContain('requires confirmation');
 });
 
 test('one that a person allowed is done once, and nobody is asked again', async () => {

@@ -104,7 +104,7 @@ describe('a sign of life', () => {
     }));
     expect(state.error).toMatchObject({
       code: 'STEP_TIMEOUT',
-      message: expect.stringContaining('no sign of life'),
+      message: expect.stringContaining('no heartbeat'),
     });
     expect(state.durationMs).toBeLessThan(10_000);
   });

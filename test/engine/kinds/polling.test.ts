@@ -70,7 +70,7 @@ test('a condition that does not hold in time fails the step after a last look at
     status: 'failed',
     error: {
       code: 'STEP_TIMEOUT',
-      message: expect.stringContaining('in 4 polls; the last said: still building'),
+      message: expect.stringContaining('and 4 polls; last result: still building'),
     },
   });
 });

@@ -45,7 +45,7 @@ describe('a run that has as many as it may have', () => {
     begin(world, id, { effects });
     const { store, written } = asFirestoreTakes(world.store);
     await world.run(undefined, { ...world.deps, store });
-    const message = `the run has ${MAX_OPEN_EFFECTS} actions of which it does not know the end; the most is ${MAX_OPEN_EFFECTS}`;
+    const message = `the run has ${MAX_OPEN_EFFECTS} effects with an unknown outcome; the most is ${MAX_OPEN_EFFECTS}`;
     expect(endOf(world, id)).toMatchObject({ status: 'failed', error: { code: 'RUN_TOO_LARGE', message } });
     expect(outside.calls).toBe(0);
     expect(written.pages).toBeGreaterThan(5);
@@ -71,7 +71,7 @@ describe('a run that has as many as it may have', () => {
     const { store, written } = asFirestoreTakes(world.store);
     const isOver = () => endOf(world, id)?.status === 'failed';
     await world.run(isOver, { ...world.deps, store });
-    const message = `the run has waited for ${MAX_TIES} events and children; the most is ${MAX_TIES}`;
+    const message = `the run has opened ${MAX_TIES} waits for events and children; the most is ${MAX_TIES}`;
     expect(endOf(world, id)).toMatchObject({ status: 'failed', error: { code: 'RUN_TOO_LARGE', message } });
     expect(written.pages).toBeGreaterThan(200);
   });

@@ -71,7 +71,7 @@ describe('a new run of a version that was changed', () => {
       httpStatus: 409,
       stepId: 'ship',
       message:
-        "version 1 of 'work' is not what it was when its first run started: step 'ship' was renamed to 'mail', and 1 more difference",
+        "the definition of version 1 of 'work' changed since its first run started: step 'ship' was renamed to 'mail', and 1 more difference",
       help: expect.stringContaining('planVersion 2'),
     });
     expect(world.db.runs.size).toBe(1);

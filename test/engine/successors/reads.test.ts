@@ -99,9 +99,7 @@ test('a step that reads what it does not declare fails at once, and says so', as
   const world = new World({ workflows: [workflow] });
   const runId = await world.start('sly', INPUT);
   await world.run();
-  expect(world.stateOf(runId).error?.message).toBe(
-    "step 'read' does not declare that it reads 'size' of the input",
-  );
+  expect(world.stateOf(runId).error?.message).toBe("step 'read' does not list 'size' in 'reads'");
 });
 
 test('a definition names members of its input, and nothing else', () => {
@@ -112,6 +110,6 @@ test('a definition names members of its input, and nothing else', () => {
       input,
       steps: (step) => ({ read: step('read', { reads: reads as ['repo'] }, () => 1) }),
     });
-  expect(() => define('repo')).toThrow("'reads' lists members");
-  expect(() => define([1])).toThrow("'reads' lists members");
+  expect(() => define('repo')).toThrow("'reads' must be a list of member names");
+  expect(() => define([1])).toThrow("'reads' must be a list of member names");
 });

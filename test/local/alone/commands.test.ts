@@ -102,6 +102,6 @@ test('a port that is taken is named, with what to do', async () => {
   other.close();
   expect({ code, said }).toEqual({
     code: 1,
-    said: `local-firestore: port ${port} is in use. Name another with --port, or none for a free one\n`,
+    said: `local-firestore: port ${port} is in use. Choose another with --port, or omit it to use any free port\n`,
   });
 });

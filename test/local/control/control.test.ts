@@ -171,10 +171,10 @@ describe('the control port', () => {
   test.each([
     ['GET', '/nothing', undefined, 404, /serves nothing at/],
     ['POST', '/pids', undefined, 405, /takes GET/],
-    ['GET', '/meter/runs/unknown', undefined, 404, /nothing was metered/],
+    ['GET', '/meter/runs/unknown', undefined, 404, /no usage recorded/],
     ['GET', '/meter/runs/%zz', undefined, 400, /cannot be decoded/],
-    ['POST', '/clock/advance', undefined, 400, /only moved forward/],
-    ['POST', '/clock/advance', '{"ms": -1}', 400, /only moved forward/],
+    ['POST', '/clock/advance', undefined, 400, /only moves forward/],
+    ['POST', '/clock/advance', '{"ms": -1}', 400, /only moves forward/],
     ['POST', '/clock/advance', '{"ms": 1e300}', 400, /at most/],
     ['POST', '/clock/advance', '{', 400, /not JSON/],
     ['DELETE', '/emulator/v1/projects/p/databases/other/documents', undefined, 501, /only database/],

@@ -75,7 +75,7 @@ describe('development values', () => {
   test('a file that holds something else is refused, not overwritten', () => {
     const file = join(folder(), 'dev.json');
     writeFileSync(file, '{"mine": true}');
-    expect(() => openDevValues(file, counter())).toThrow(/does not hold development values/);
+    expect(() => openDevValues(file, counter())).toThrow(/does not contain development values/);
     expect(readFileSync(file, 'utf8')).toBe('{"mine": true}');
   });
 });

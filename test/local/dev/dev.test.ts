@@ -114,7 +114,7 @@ test(
     write('order.ts', ORDER('three').replace('return { ship };', 'return { ship ;'));
     const { message } = await said('not_loaded', from);
     expect(message).toMatch(/'default' cannot be loaded: functions\/src\/order\.ts:\d+/);
-    expect(message).toContain('What was loaded before goes on serving.');
+    expect(message).toContain('The previous version continues to serve.');
     expect(await hello()).toBe('two');
 
     from = told.length;

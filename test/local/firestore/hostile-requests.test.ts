@@ -89,7 +89,7 @@ const refused: [string, string, object, RegExp][] = [
     ),
     /not in the database/,
   ],
-  ['a vector of texts', 'Commit', commit(set('h/a', vector([text('x')]))), /numbers only/],
+  ['a vector of texts', 'Commit', commit(set('h/a', vector([text('x')]))), /only numbers/],
   [
     'a vector of 2,049 dimensions',
     'Commit',

@@ -30,7 +30,7 @@ test('a worker that gives no sign of life is killed, and its task is delivered a
   expect(second?.retryCount).toBeGreaterThan(0);
   expect(noted('spin-done', 'stuck').map(({ pid }) => pid)).not.toContain(first?.pid);
   expect(isAlive(first?.pid ?? 0)).toBe(false);
-  expect(fixture.log.join('\n')).toContain(`worker ${first?.pid} gave no sign of life for 2 s and is killed`);
+  expect(fixture.log.join('\n')).toContain(`worker ${first?.pid} sent no heartbeat for 2 s and is killed`);
 });
 
 test('tasks that come while every worker of their role is blocked go to the spare', async () => {

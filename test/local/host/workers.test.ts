@@ -84,7 +84,7 @@ test('a scheduled call that a stopped worker holds ends with the worker, and the
     await until(() => watched.trace('minutely').some(({ pid }) => pid === stopped), 'a call to it');
     process.kill(stopped, 'SIGSTOP');
     await until(() => watched.trace('minutely').some(({ pid }) => pid !== stopped), 'a call to another');
-    expect(watched.log.join('\n')).toContain(`worker ${stopped} gave no sign of life for 1 s and is killed`);
+    expect(watched.log.join('\n')).toContain(`worker ${stopped} sent no heartbeat for 1 s and is killed`);
   } finally {
     await watched.stop();
   }

@@ -250,7 +250,7 @@ describe('subscriptions', () => {
       'exactly once by push',
       { enableExactlyOnceDelivery: true, pushConfig: { pushEndpoint: 'http://127.0.0.1:1/' } },
       INVALID_ARGUMENT,
-      /pull subscriptions only/,
+      /requires a pull subscription/,
     ],
     ['BigQuery', { bigqueryConfig: { table: 'p.d.t' } }, UNIMPLEMENTED, /bigquery_config/],
   ])('with %s are refused', async (_what, options, code, reason) => {

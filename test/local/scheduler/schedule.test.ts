@@ -98,7 +98,7 @@ describe('the scheduler', () => {
     const { jobs, requests, log } = scheduler();
     jobs.start([spec('whenever'), spec('every 1 minutes')]);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(log[0]).toMatch(/'job' is not scheduled: schedule 'whenever' is not understood/);
+    expect(log[0]).toMatch(/'job' is not scheduled: schedule 'whenever' cannot be parsed/);
     expect(requests).toHaveLength(1);
     jobs.stop();
   });

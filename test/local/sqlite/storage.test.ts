@@ -169,7 +169,7 @@ describe('files of a process that ended in order', () => {
   ])('with a flipped bit in %s are refused', (_where, at) => {
     ended();
     flip(file, at);
-    expect(() => open()).toThrow(/is damaged: its content is not what it was/);
+    expect(() => open()).toThrow(/is damaged: its content changed/);
   });
 
   test('that were cut are refused', () => {
@@ -181,7 +181,7 @@ describe('files of a process that ended in order', () => {
   test('whose count cannot be read are refused, and go on when that is accepted', () => {
     ended();
     flip(`${file}-commits`, 3);
-    expect(() => open()).toThrow(/which says how many commits there are, cannot be read/);
+    expect(() => open()).toThrow(/which records the number of commits, cannot be read/);
     const db = open(true);
     opened.push(db);
     expect(rows(db)).toBe(100);

@@ -53,12 +53,15 @@ test.each([
   [['--tick', 'soon'], /--tick must be/],
   [['--project', 'No'], /--project must have 6 to 30/],
   [['--data', ''], /--data needs a value/],
-  [['--emulators', '--workers', '2'], /--workers, --watchdog and --functions mean nothing to firebase-tools/],
+  [
+    ['--emulators', '--workers', '2'],
+    /--workers, --watchdog and --functions cannot be combined with --emulators/,
+  ],
   [
     ['--emulators', '--functions', 'f.ts'],
-    /--workers, --watchdog and --functions mean nothing to firebase-tools/,
+    /--workers, --watchdog and --functions cannot be combined with --emulators/,
   ],
-  [['--official'], /--official comes with --emulators only/],
+  [['--official'], /--official requires --emulators/],
 ])('%j is refused with the flag at fault', (words, message) => {
   expect(() => readArguments(words)).toThrow(UsageError);
   expect(() => readArguments(words)).toThrow(message);

@@ -39,7 +39,7 @@ test('a definition that was changed under its version is refused at start once a
   await withStep('charge', async () => {});
   await withStep('bill', start);
   await expect(withStep('mail', start)).rejects.toThrow(
-    "'order' version 1 is not what it was when its first run started in this data directory: step 'bill' was renamed to 'mail'. Set planVersion to 2",
+    "the definition of 'order' version 1 changed since its first run started in this data directory: step 'bill' was renamed to 'mail'. Set planVersion to 2",
   );
   await withStep('mail@2', start);
   await withStep('bill', start);

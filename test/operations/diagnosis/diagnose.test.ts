@@ -128,9 +128,9 @@ describe('a look', () => {
 describe('what cannot be answered', () => {
   test.each([
     ['the queue', { queueLook: { queues: [{ name: 'drive', isAlone: false }], look: lost } }],
-    ['the runs that are due', { look: { indexes: async () => [], leftOvers: async () => [], waking: lost } }],
+    ['overdue runs', { look: { indexes: async () => [], leftOvers: async () => [], waking: lost } }],
     ['the indexes', { look: { indexes: lost, leftOvers: async () => [], waking: async () => [] } }],
-    ['what has expired', { look: { indexes: async () => [], leftOvers: lost, waking: async () => [] } }],
+    ['expired documents', { look: { indexes: async () => [], leftOvers: lost, waking: async () => [] } }],
   ] as const)('is a finding, and ends no other question: %s', async (what, other) => {
     const { findings } = await look(other);
     const unseen = findings.filter(({ code }) => code === 'UNSEEN');
@@ -230,7 +230,7 @@ test('a definition that is not what its version was is wrong, with the step and 
   expect(findings.find(({ code }) => code === 'PLAN_CHANGED')).toEqual({
     code: 'PLAN_CHANGED',
     state: 'wrong',
-    what: "wait v1 is not what it was: step 'rest' was renamed to 'nap', and 1 more difference",
+    what: "the definition of wait v1 changed: step 'rest' was renamed to 'nap', and 1 more difference",
     help: expect.stringContaining('Deploy it as v2'),
     evidence: expect.objectContaining({ type: 'wait', planVersion: 1, nextVersion: 2 }),
   });

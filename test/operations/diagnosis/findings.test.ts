@@ -71,7 +71,7 @@ describe('the store', () => {
 
   test('an index that is missing is named with its fields and what it serves', () => {
     const [found] = store.ofIndexes([index('missing')]);
-    expect(found?.what).toBe('the index gwi_runs (shard, wakeAt) is missing; it serves the scan');
+    expect(found?.what).toBe('the index gwi_runs (shard, wakeAt) is missing; used for the scan');
     expect(found?.evidence).toEqual({ collection: 'gwi_runs', fields: ['shard', 'wakeAt'] });
   });
 
@@ -148,7 +148,7 @@ describe('runs, schedules, the hourly look', () => {
 
   test('a count that was cut is said to be one', () => {
     const [found] = work.ofRuns({ ...calm, due: 200, lagMs: HOUR_MS, isCut: true }, false);
-    expect(found?.what).toBe('at least 200 runs should have been looked at, the first 60 min ago');
+    expect(found?.what).toBe('at least 200 runs are overdue, the first by 60 min');
   });
 
   test('schedules: late ones are counted', () => {

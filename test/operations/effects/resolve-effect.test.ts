@@ -145,7 +145,7 @@ describe('an effect in doubt', () => {
     await doubt.resolve({ result: { id: 1 } });
     await expect(doubt.resolve({ result: { id: 2 } })).rejects.toMatchObject({
       code: 'EFFECT_RESOLVED',
-      message: expect.stringContaining('with another result'),
+      message: expect.stringContaining('with a different result'),
     });
   });
 });

@@ -134,7 +134,7 @@ describe('a signal that no step waits for yet', () => {
     await expect(signal(world, runId, 's2', { data: `${data}x` })).rejects.toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
       httpStatus: 413,
-      help: expect.stringContaining('once the run waits for it'),
+      help: expect.stringContaining('when the run waits for it'),
     });
   });
 

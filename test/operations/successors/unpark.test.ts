@@ -129,7 +129,7 @@ describe('a run that has not ended is resumed:', () => {
     expect(await ask()).toEqual({ runId, status: 'running', outcome: 'resumed' });
     await world.run(() => world.db.runs.get(runId)?.snapshot.status === 'completed');
     expect(world.clock.now()).toBe(back);
-    expect(said(world, runId, 'run_resumed')[0]).toEqual({ reason: 'u.ann asked for it' });
+    expect(said(world, runId, 'run_resumed')[0]).toEqual({ reason: 'requested by u.ann' });
     expect(assertStored(world.db, runId).result).toEqual({ text: '{"slept":"late"}' });
   });
 

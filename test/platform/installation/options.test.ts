@@ -39,12 +39,12 @@ const nothing = () => cairnFunctions({});
 
 describe('unknown options', () => {
   test.each([
-    [secret, "no option 'secret'. Did you mean 'secrets'?"],
-    [memroy, "no option 'memroy'. Did you mean 'memory'?"],
-    [tenats, "no option 'tenats'. Did you mean 'tenants'?"],
-    [teams, "no option 'teams'. There are: tenants."],
-    [timeout, "no option 'timeout'"],
-    [nothing, "'workflows' is a list of workflows"],
+    [secret, "unknown option 'secret'. Did you mean 'secrets'?"],
+    [memroy, "unknown option 'memroy'. Did you mean 'memory'?"],
+    [tenats, "unknown option 'tenats'. Did you mean 'tenants'?"],
+    [teams, "unknown option 'teams'. There are: tenants."],
+    [timeout, "unknown option 'timeout'"],
+    [nothing, "'workflows' must be a list of workflows"],
   ])('do not compile, and are refused with what was meant', (make, why) => {
     expect(make).toThrow(why);
   });
@@ -52,7 +52,7 @@ describe('unknown options', () => {
   test.each([
     [59, 'drive.timeoutSeconds is 59'],
     [1_801, 'from 60 to 1800'],
-    [90.5, 'a whole number'],
+    [90.5, 'an integer'],
   ])('as is a drive of %d s', (timeoutSeconds, why) => {
     expect(() => cairnFunctions({ workflows, drive: { timeoutSeconds } })).toThrow(why);
   });
@@ -60,9 +60,11 @@ describe('unknown options', () => {
   test('as are two drives for one workflow, and a name that would not be told from another', () => {
     const one = { workflows: ['video'] };
     expect(() => cairnFunctions({ workflows, drives: { a: one, b: one } })).toThrow(
-      "'video' has two drives, 'a' and 'b'",
+      "'video' is in two drives, 'a' and 'b'",
     );
-    expect(() => cairnFunctions({ workflows, drives: { aAlone: one } })).toThrow("'aAlone' is no name");
+    expect(() => cairnFunctions({ workflows, drives: { aAlone: one } })).toThrow(
+      "'aAlone' is not a valid name",
+    );
   });
 });
 
@@ -161,7 +163,7 @@ describe('drives', () => {
   const video = { workflows: ['video'], timeoutSeconds: 1_800 };
 
   test('are refused for steps that may take longer than they leave', () => {
-    expect(() => assertDrivesFit({}, registry)).toThrow("step 'only' of 'video' may take 1500000 ms");
+    expect(() => assertDrivesFit({}, registry)).toThrow("step 'only' of 'video' has a timeout of 1500000 ms");
     expect(() => assertDrivesFit({ drives: { video } }, registry)).not.toThrow();
     expect(() => assertDrivesFit({ drive: { timeoutSeconds: 1_800 } }, registry)).not.toThrow();
   });
@@ -192,6 +194,6 @@ test('two installations that keep their runs in one place are refused', () => {
   });
   expect(() => assertApart([named('shop-drive'), named('blog-drive')])).not.toThrow();
   expect(() => assertApart([named('shop-drive', 'gwi_'), named('drive')])).toThrow(
-    "the installations of 'shop-drive' and 'drive' both keep their runs in the database '(default)' under 'gwi_'",
+    "the installations of 'shop-drive' and 'drive' both use the database '(default)' with the prefix 'gwi_'",
   );
 });

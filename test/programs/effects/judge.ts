@@ -137,7 +137,7 @@ function assertEnd({ programs, failed, mayBeCancelled }: Judged, { snapshot }: R
 }
 
 function mayFail(plan: StepPlan, { source }: RunState, message: string): boolean {
-  if (message.includes('is doing this at the moment')) return true;
+  if (message.includes('is making this call')) return true;
   // Nobody knows what one that must not run twice has done by then.
   if (!plan.idempotent && message.includes('did not end within')) return true;
   return (

@@ -27,7 +27,7 @@ describe('the arguments of npm run deploy', () => {
     [['--project', '--set-up'], '--project needs a value'],
     [['--project', 'x', '--only', ''], '--only needs a value'],
     [['--project', 'x', '--set-up=yes'], '--set-up=yes'],
-    [['--project', 'a b'], "'a b' is no id"],
+    [['--project', 'a b'], "'a b' is not a project id"],
     [['x'], "'x'"],
   ])('%j are refused by name', (argv, said) => {
     expect(() => parseArguments(argv)).toThrow(UsageError);

@@ -68,7 +68,7 @@ test('a deployment asked for in Slack answers there, and keeps no address in the
   expect(await messagesAt(address)).toMatchObject([
     {
       response_type: 'in_channel',
-      text: expect.stringMatching(/^The deployment of \*shop\* .* is done, and well/),
+      text: expect.stringMatching(/^The deployment of \*shop\* .* succeeded/),
     },
   ]);
   const effects = await getJson<Effects>(cloud.ready, `/v1/runs/${runId}/effects`);

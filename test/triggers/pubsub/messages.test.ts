@@ -280,9 +280,9 @@ describe('what is declared', () => {
     });
 
   test.each([
-    [{ topic: 'a' }, 'no name of a topic'],
-    [{ topic: 'google-things' }, 'no name of a topic'],
-    [{ topic: 'projects/p/topics/t' }, 'no name of a topic'],
+    [{ topic: 'a' }, 'not a topic name'],
+    [{ topic: 'google-things' }, 'not a topic name'],
+    [{ topic: 'projects/p/topics/t' }, 'not a topic name'],
     [[{ topic: 'orders' }, { topic: 'orders' }], 'stands twice'],
     [{ topic: 'orders', input: () => 1, deliver: 'attributes' }, 'not both'],
     [{ topic: 'orders', deliver: 'headers' }, "by 'attributes' or by a function"],
@@ -292,7 +292,7 @@ describe('what is declared', () => {
 
   test('is refused where two workflows would take one message', () => {
     const both = [define({ topic: 'orders' }), define({ topic: 'orders', deliver: 'attributes' }, 'b')];
-    expect(() => new WorkflowRegistry(both)).toThrow("'a' and 'b' both take the messages of 'orders'");
+    expect(() => new WorkflowRegistry(both)).toThrow("'a' and 'b' both subscribe to the topic 'orders'");
   });
 
   test('has a function for each topic of the shipped workflows, and no other', () => {

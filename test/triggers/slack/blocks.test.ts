@@ -77,7 +77,7 @@ describe('an open approval', () => {
     const { execution } = asking('');
     const [, , actions] = blocksOf(doubtOf({ ...execution, stepId: 'push', kind: 'step' }, 0));
     const labels = actions?.type === 'actions' ? actions.elements.map(({ text }) => text.text) : [];
-    expect(labels).toEqual(['Run it again', 'Count it as failed', 'Halt the run']);
+    expect(labels).toEqual(['Run it again', 'Mark it as failed', 'Halt the run']);
   });
 
   test('without words is shown by the name of its step', () => {

@@ -103,19 +103,19 @@ describe('a press that comes to nothing is answered in words, leaves the questio
     },
     {
       why: 'about a run that has ended',
-      words: /^the run is cancelled: nobody decides 'gate'/,
+      words: /^the run is cancelled: 'gate' can no longer be decided/,
       before: ({ scene }) =>
         cancelRun(scene.world.deps, { runId: scene.runId, tenantId: 't1', stopKind: 'user' }),
     },
     {
       why: 'about a run that is not there',
-      words: /^there is no run with this id\n/,
+      words: /^no run with this id\n/,
       value: { runId: `run_${'a'.repeat(26)}` },
     },
-    { why: 'about an id that is none', words: /^there is no run with this id\n/, value: { runId: '../x' } },
+    { why: 'about an id that is none', words: /^no run with this id\n/, value: { runId: '../x' } },
     {
       why: 'about a step that asks nothing, with markup in its name',
-      words: /asked nobody to decide '&lt;!here&gt;'/,
+      words: /not asked for a decision on '&lt;!here&gt;'/,
       value: { stepId: '<!here>' },
     },
     {
@@ -147,7 +147,7 @@ describe('a press that comes to nothing is answered in words, leaves the questio
     const { scene, values } = await stage(() => Scene.asking({ tenantId: 't2' }));
     const door = new SlackDoor([scene.workflow], scene.world);
     const { head } = scene.state;
-    expect((await door.press(values.approve)).text).toMatch(/^there is no run with this id\n/);
+    expect((await door.press(values.approve)).text).toMatch(/^no run with this id\n/);
     expect(scene.state.head).toBe(head);
   });
 
@@ -164,7 +164,7 @@ describe('a press that comes to nothing is answered in words, leaves the questio
     const at = await stage();
     const store = intercept(at.scene.world.store, () => Promise.reject(new TypeError('secret')));
     Object.assign(at.door.deps.start, { store });
-    expect((await at.door.press(at.values.approve)).text).toMatch(/^Cairn cannot tell/);
+    expect((await at.door.press(at.values.approve)).text).toMatch(/^Cairn cannot determine/);
   });
 });
 

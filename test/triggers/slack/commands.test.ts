@@ -117,17 +117,13 @@ test('a command costs one commit and one task before it is answered, and reads n
 
 describe('what a person typed is answered in words with 200, and starts nothing', () => {
   const cases: readonly (readonly [why: string, fields: Record<string, string>, words: RegExp])[] = [
-    ['a command nobody declared', { command: '/unknown' }, /^No workflow answers to \/unknown\.$/],
-    ['a command in capitals', { command: '/Deploy' }, /^No workflow answers to \/Deploy\.$/],
-    [
-      'markup in a command',
-      { command: '/<!channel>&' },
-      /^No workflow answers to \/&lt;!channel&gt;&amp;\.$/,
-    ],
+    ['a command nobody declared', { command: '/unknown' }, /^No workflow handles \/unknown\.$/],
+    ['a command in capitals', { command: '/Deploy' }, /^No workflow handles \/Deploy\.$/],
+    ['markup in a command', { command: '/<!channel>&' }, /^No workflow handles \/&lt;!channel&gt;&amp;\.$/],
     ['an input of another form', { text: 'shop next' }, /^input\.version: /],
     ['an input that is missing', { text: '' }, /^input\.service: /],
     ['what the mapping refuses', { text: 'help' }, /^say: \/deploy SERVICE VERSION$/],
-    ['what the mapping did not expect', { text: 'bug' }, /^\/deploy cannot be read$/],
+    ['what the mapping did not expect', { text: 'bug' }, /^\/deploy cannot be parsed$/],
     ['a team that is not connected', { team_id: 'T2' }, /not connected/],
     ['an unknown command of such a team', { team_id: 'T2', command: '/unknown' }, /not connected/],
   ];
@@ -233,7 +229,7 @@ describe('a store in trouble', () => {
 
   test('is told in words if it fails, and why stands in the log only', async () => {
     const door = troubled(() => Promise.reject(new TypeError('secret reason')));
-    expect((await door.say({})).text).toMatch(/^Cairn cannot tell at the moment/);
+    expect((await door.say({})).text).toMatch(/^Cairn cannot determine whether/);
     expect(door.lines).toMatchObject([{ level: 'error', event: 'slack_request_failed' }]);
   });
 
@@ -250,7 +246,7 @@ describe('a definition', () => {
   test.each(['deploy', '/', '/De', '/a b', '/a/b', `/${'a'.repeat(32)}`, ''])(
     'with the command %j is refused',
     (command) => {
-      expect(() => listening('w', { command })).toThrow('is no slash command');
+      expect(() => listening('w', { command })).toThrow('is not a slash command');
     },
   );
 
@@ -260,7 +256,7 @@ describe('a definition', () => {
 
   test('two workflows cannot have one command; two versions of one can', () => {
     const other = listening('other', { command: '/deploy' });
-    expect(() => new World({ workflows: [deploy, other] })).toThrow("'deploy' and 'other' both answer");
+    expect(() => new World({ workflows: [deploy, other] })).toThrow("'deploy' and 'other' both handle");
     const next = { ...deploy, planVersion: 2 };
     const { registry } = new World({ workflows: [deploy, next] }).deps;
     expect(registry.slackListener('/deploy')?.workflow.planVersion).toBe(2);

@@ -163,7 +163,7 @@ describe('a deployment that must be taken back', () => {
     const { target, runtime, run } = await soaking();
     target.ill.add('1.1.0');
     expect(await runtime.runToEnd(run)).toBe('failed');
-    expect(run.error()?.message).toBe('1.1.0 is not well: it answers 500');
+    expect(run.error()?.message).toBe('1.1.0 is unhealthy: it answers 500');
     expect(target.acts).toEqual(UNDONE);
     expect(target).toMatchObject({ version: '1.0.0', isLocked: false });
     expectJournal(run.journal()).toHaveCompensated('prepare', 'lock');

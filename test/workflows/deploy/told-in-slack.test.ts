@@ -52,7 +52,7 @@ describe('a deployment that a slash command asked for', () => {
       {
         responseUrl: RESPONSE_URL,
         to: 'channel',
-        text: `The deployment of *shop* 1.1.0 to staging is done, and well. Run \`${run.id}\`.`,
+        text: `The deployment of *shop* 1.1.0 to staging succeeded. Run \`${run.id}\`.`,
       },
     ]);
   });
@@ -63,7 +63,7 @@ describe('a deployment that a slash command asked for', () => {
     expect(await runtime.runToEnd(run)).toBe('failed');
     expect(target).toMatchObject({ version: '1.0.0', isLocked: false });
     expect(said.map(({ text }) => text)).toEqual([
-      `The deployment of *shop* 1.1.0 to staging came to nothing. What it had done is taken back. Run \`${run.id}\`.`,
+      `The deployment of *shop* 1.1.0 to staging did not succeed. Its changes were rolled back. Run \`${run.id}\`.`,
     ]);
     expectJournal(run.journal()).toHaveCompensated('prepare', 'lock', 'promise-an-answer');
   });
@@ -97,7 +97,7 @@ describe('/deploy', () => {
   });
 
   test.each(['', 'help', 'shop staging 2 1', `shop staging 2 1 ${SHA} 5m more`])('%j is told how', (text) => {
-    expect(() => inputOf(text)).toThrow('Say: /deploy SERVICE');
+    expect(() => inputOf(text)).toThrow('Usage: /deploy SERVICE');
   });
 
   test('checks what it was given as every other start does', () => {

@@ -63,40 +63,36 @@ describe('the added lines of a patch', () => {
 
 describe('a changed file', () => {
   test.each<[string, Partial<ChangedFile>, Finding]>([
-    [
-      'with a conflict marker',
-      { patch: adding('<<<<<<< HEAD') },
-      problem('a conflict marker was left in', 10),
-    ],
+    ['with a conflict marker', { patch: adding('<<<<<<< HEAD') }, problem('contains a conflict marker', 10)],
     [
       'with a private key',
       { patch: adding('', '-----BEGIN RSA PRIVATE KEY-----') },
-      problem('it looks like a private key', 11),
+      problem('looks like a private key', 11),
     ],
     [
       'with a token',
       { patch: adding(`const t = 'ghp_${'a'.repeat(36)}';`) },
-      problem('it looks like an access token', 10),
+      problem('looks like an access token', 10),
     ],
     [
       // The focus stands in the text of a pretended patch: it is what the review has to find.
       'with a focused test',
       { filename: 'src/price.test.ts', patch: adding("test.only('x', f);") },
-      warning('only this test would run', 10),
+      warning('runs only this test', 10),
     ],
-    ['with a breakpoint', { patch: adding('  debugger;') }, warning('a breakpoint was left in', 10)],
-    ['of the CI', { filename: '.github/workflows/ci.yml' }, warning('it changes what the CI may do')],
+    ['with a breakpoint', { patch: adding('  debugger;') }, warning('contains a breakpoint', 10)],
+    ['of the CI', { filename: '.github/workflows/ci.yml' }, warning('changes the permissions of the CI')],
     ['that was a test', { filename: 'test/a.test.ts', status: 'removed' }, warning('a test is removed')],
     [
       'that migrates data',
       { filename: 'db/migrations/7.sql', patch: '' },
-      warning('it changes how stored data looks'),
+      warning('changes the format of stored data'),
     ],
-    ['that is long', { additions: 501, patch: adding('x') }, note('it is a lot to read')],
+    ['that is long', { additions: 501, patch: adding('x') }, note('large change')],
     [
       'without a text',
       { filename: 'logo.png' },
-      note('GitHub shows no text of it: it is binary, or very large'),
+      note('GitHub provides no diff: the file is binary or very large'),
     ],
   ])('%s is found', (_name, changes, finding) => {
     const { filename, findings } = reviewFile(fileWith(changes));
@@ -120,7 +116,7 @@ describe('a changed file', () => {
     const patch = adding(...Array.from({ length: 50 }, () => 'debugger;'), `use('${secret}')`);
     const { findings } = reviewFile(fileWith({ patch }));
     expect(findings).toHaveLength(MAX_FINDINGS);
-    expect(findings[0]).toEqual({ severity: 'problem', what: 'it looks like an access token', line: 60 });
+    expect(findings[0]).toEqual({ severity: 'problem', what: 'looks like an access token', line: 60 });
     expect(JSON.stringify(findings)).not.toContain(secret);
   });
 });

@@ -80,9 +80,7 @@ describe('a review that is done', () => {
     await runtime.decide(run, 'approve_with_waiver', { note: 'it is a demo', by: 'u.grace' });
     expect(await runtime.runToEnd(run)).toBe('completed');
     expect(github.comments[0]?.body).toContain('with a waiver: `it is a demo`');
-    expect(github.statuses[0]?.description).toBe(
-      'look closely (waived): src/b.ts:5: a breakpoint was left in',
-    );
+    expect(github.statuses[0]?.description).toBe('look closely (waived): src/b.ts:5: contains a breakpoint');
   });
 
   test('that a person rejects is not posted', async () => {

@@ -45,8 +45,8 @@ describe('real payloads', () => {
         '### Pull request #2: `Update the README with new information.`',
         '`Codertocat` wants to merge 1 commit from `changes` into `master` of `Codertocat/Hello-World`.',
         '**Size XS**: 2 changed lines (+1 −1) in 1 file.',
-        '**Risk low**: nothing speaks against it.',
-        '**Who must look** (1 approval needed):\n\n- any other contributor, because nobody was asked yet',
+        '**Risk low**: no objections.',
+        '**Reviewers** (1 approval needed):\n\n- any other contributor, because nobody was asked yet',
         '**Labels**:\n\n- add `size/XS`\n- add `documentation`\n',
       ].join('\n\n'),
     );

@@ -87,7 +87,7 @@ describe('a review with files', () => {
       { filename: 'src/a.ts', findings: [] },
       {
         filename: 'src/b.ts',
-        findings: [{ severity: 'warning', what: 'a breakpoint was left in', line: 5 }],
+        findings: [{ severity: 'warning', what: 'contains a breakpoint', line: 5 }],
       },
       { filename: 'logo.png', findings: [expect.objectContaining({ severity: 'note' })] },
     ]);
@@ -99,7 +99,7 @@ describe('a review with files', () => {
           url: 'https://github.com/acme/shop/pull/7',
           verdict: {
             call: 'look closely',
-            because: ['src/b.ts:5: a breakpoint was left in'],
+            because: ['src/b.ts:5: contains a breakpoint'],
             filesRead: 3,
           },
         },
@@ -115,7 +115,7 @@ describe('a review with files', () => {
     await runtime.decide(run, decision, { by: 'u.grace', ...(note === undefined ? {} : { note }) });
     expect(await runtime.runToEnd(run)).toBe('completed');
     const { review } = (await run.result()) as unknown as { review: Review };
-    expect(review.markdown).toContain('- warning: a breakpoint was left in, in `src/b.ts:5`');
+    expect(review.markdown).toContain('- warning: contains a breakpoint, in `src/b.ts:5`');
     expect(review.markdown.endsWith(line)).toBe(true);
     expect(review.signOff).toMatchObject({ decision, by: 'u.grace' });
   });

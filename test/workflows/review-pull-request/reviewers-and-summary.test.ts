@@ -67,7 +67,7 @@ describe('the summary', () => {
       '`ada` wants to merge 2 commits from `prices` into `main` of `acme/shop`.',
       '**Size S**: 25 changed lines (+20 −5) in 3 files.',
       '**Risk high**:\n\n- it is marked as a breaking change\n- it is about "tokens"',
-      '**Who must look, once it is no draft any more** (2 approvals needed):\n\n- `bob`, because it is assigned to them',
+      '**Reviewers, once the draft is ready** (2 approvals needed):\n\n- `bob`, because it is assigned to them',
       '- add `enhancement`',
       '- remove `size/XL`',
     ]) {
@@ -78,7 +78,7 @@ describe('the summary', () => {
 
   test('says so when the labels are right', () => {
     expect(reviewOf(eventWith({ labels: [{ name: 'size/S' }] })).summary.markdown).toContain(
-      '**Labels**: right as they are.',
+      '**Labels**: no changes.',
     );
   });
 

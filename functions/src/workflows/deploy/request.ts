@@ -22,7 +22,7 @@ export const DeployRequest = z
   })
   .refine(({ version, previousVersion }) => version !== previousVersion, {
     path: ['version'],
-    message: 'is the version that is there already',
+    message: 'is the version already deployed',
   });
 
 export type DeployRequest = z.output<typeof DeployRequest>;

@@ -10,7 +10,7 @@ import { DeployRequest } from './request.ts';
 import type { DeployTarget } from './target.ts';
 import { deploymentSteps, MESSAGES } from './workflow.ts';
 
-const USAGE = 'Say: /deploy SERVICE ENVIRONMENT VERSION PREVIOUS-VERSION COMMIT [SOAK]';
+const USAGE = 'Usage: /deploy SERVICE ENVIRONMENT VERSION PREVIOUS-VERSION COMMIT [SOAK]';
 
 const ToldRequest = DeployRequest.safeExtend({
   /** Where whoever asked is told the end: the `response_url` of a slash command. */
@@ -35,7 +35,7 @@ export function deployToldInSlack(target: DeployTarget): Workflow {
           when: ({ input }) => input.replyTo !== undefined,
           uses: [slackRespond],
           async compensate({ input, runId, perform }) {
-            const text = `${described(input)} came to nothing. What it had done is taken back. Run \`${runId}\`.`;
+            const text = `${described(input)} did not succeed. Its changes were rolled back. Run \`${runId}\`.`;
             await perform(slackRespond, { responseUrl: input.replyTo ?? '', text, to: 'channel' });
           },
         },
@@ -52,8 +52,8 @@ export function deployToldInSlack(target: DeployTarget): Workflow {
           onFailure: 'skip',
         },
         async ({ input, unlocked, runId, perform }) => {
-          const lock = unlocked ? '' : ' Its lock did not come off.';
-          const text = `${described(input)} is done, and well.${lock} Run \`${runId}\`.`;
+          const lock = unlocked ? '' : ' Its lock could not be released.';
+          const text = `${described(input)} succeeded.${lock} Run \`${runId}\`.`;
           await perform(slackRespond, { responseUrl: input.replyTo ?? '', text, to: 'channel' });
           return true;
         },

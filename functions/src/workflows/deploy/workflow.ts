@@ -48,7 +48,7 @@ export function deploymentSteps(step: StepFactory<DeployRequest>, target: Deploy
       details: { replaces: input.previousVersion, sha: input.sha, ci: built, now: before.health },
     }),
     timeout: '24h',
-    escalate: { after: '4h', text: 'The build is green and waits for somebody to agree.' },
+    escalate: { after: '4h', text: 'The build passed and is waiting for approval.' },
   });
   const locked = step(
     'lock',
@@ -82,7 +82,7 @@ export function deploymentSteps(step: StepFactory<DeployRequest>, target: Deploy
   const health = step('check-health', { needs: { released, soaked } }, async (context) => {
     const health = await target.health(context.released, callFrom(context));
     if (health.healthy) return health;
-    throw new Fatal(`${context.released.version} is not well: ${health.detail ?? 'it did not say why'}`);
+    throw new Fatal(`${context.released.version} is unhealthy: ${health.detail ?? 'no detail'}`);
   });
   const unlocked = step(
     'unlock',

@@ -44,7 +44,7 @@ export const CleanupRequest = Sent.transform(({ slot, asOf = slot, ...rest }, co
   context.addIssue({
     code: 'custom',
     path: ['asOf'],
-    message: 'must be given where no schedule gives a slot',
+    message: 'is required if no schedule provides a slot',
   });
   return z.NEVER;
 });

@@ -41,26 +41,26 @@ interface LineRule {
 const LINE_RULES: readonly LineRule[] = [
   {
     severity: 'problem',
-    what: 'a conflict marker was left in',
+    what: 'contains a conflict marker',
     pattern: /^(?:<{7}|>{7})(?: |$)/,
   },
   {
     severity: 'problem',
-    what: 'it looks like a private key',
+    what: 'looks like a private key',
     pattern: /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/,
   },
   {
     severity: 'problem',
-    what: 'it looks like an access token',
+    what: 'looks like an access token',
     pattern: /\b(?:AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{36,}|xox[abprs]-[A-Za-z0-9-]{10,})/,
   },
   {
     severity: 'warning',
-    what: 'only this test would run',
+    what: 'runs only this test',
     pattern: /\b(?:describe|it|test)\.only\(|^\s*f(?:describe|it)\(/,
     only: TEST_FILE,
   },
-  { severity: 'warning', what: 'a breakpoint was left in', pattern: /^\s*(?:debugger;?|breakpoint\(\))\s*$/ },
+  { severity: 'warning', what: 'contains a breakpoint', pattern: /^\s*(?:debugger;?|breakpoint\(\))\s*$/ },
 ];
 
 interface FileRule {
@@ -72,7 +72,7 @@ interface FileRule {
 const FILE_RULES: readonly FileRule[] = [
   {
     severity: 'warning',
-    what: 'it changes what the CI may do',
+    what: 'changes the permissions of the CI',
     holds: ({ filename }) => /^\.github\/(?:workflows|actions)\/|(?:^|\/)\.gitlab-ci\.yml$/.test(filename),
   },
   {
@@ -82,17 +82,17 @@ const FILE_RULES: readonly FileRule[] = [
   },
   {
     severity: 'warning',
-    what: 'it changes how stored data looks',
+    what: 'changes the format of stored data',
     holds: ({ filename }) => /(?:^|\/)migrations?\//i.test(filename),
   },
   {
     severity: 'note',
-    what: 'it is a lot to read',
+    what: 'large change',
     holds: ({ additions, patch }) => patch !== undefined && additions > LARGE_ADDITIONS,
   },
   {
     severity: 'note',
-    what: 'GitHub shows no text of it: it is binary, or very large',
+    what: 'GitHub provides no diff: the file is binary or very large',
     holds: ({ status, patch, additions, deletions }) =>
       patch === undefined && status !== 'removed' && (status !== 'renamed' || additions + deletions > 0),
   },

@@ -46,18 +46,18 @@ export function summarise(findings: Findings): Summary {
       `in ${count(size.files, 'file')}.`,
     section(
       `**Risk ${risk.level}**`,
-      'nothing speaks against it.',
+      'no objections.',
       risk.reasons.map(({ because }) => because),
     ),
     section(
-      `**Who must look${review.when === 'now' ? '' : ', once it is no draft any more'}** ` +
+      `**Reviewers${review.when === 'now' ? '' : ', once the draft is ready'}** ` +
         `(${count(review.approvals, 'approval')} needed)`,
       'nobody.',
       review.reviewers.map(
         ({ kind, who, because }) => `${kind === 'role' ? who : code(who)}, because ${because}`,
       ),
     ),
-    section('**Labels**', 'right as they are.', [
+    section('**Labels**', 'no changes.', [
       ...labels.add.map((name) => `add ${code(name)}`),
       ...labels.remove.map((name) => `remove ${code(name)}`),
     ]),
@@ -79,7 +79,7 @@ function verdictSections({ verdict, files = [] }: Findings): string[] {
     ...(files.length === 0
       ? []
       : [
-          section(`**Files read**: ${files.length}`, 'nothing to say of them.', [
+          section(`**Files read**: ${files.length}`, 'no findings.', [
             ...shown.slice(0, MAX_SHOWN),
             ...(rest > 0 ? [`and ${rest} more`] : []),
           ]),

@@ -244,7 +244,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     POST: (c) => releaseRestoreFromApi(deps, c.get('caller'), c.req.raw),
   });
 
-  app.notFound(() => problemResponse(new CairnError('NOT_FOUND', 'nothing is here'), deps.start.log));
+  app.notFound(() => problemResponse(new CairnError('NOT_FOUND', 'no such resource'), deps.start.log));
   app.onError((error) => {
     const answer = problemResponse(error, deps.start.log);
     if (answer.status === 401) answer.headers.set('www-authenticate', 'Bearer');

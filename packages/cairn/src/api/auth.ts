@@ -137,7 +137,7 @@ function isSecretOf(client: ApiClient | undefined, hash: string, now: number): b
 /** @throws CairnError FORBIDDEN if the caller's role is below `least` */
 export function assertRole({ role }: Caller, least: Role): void {
   if (mayActAs(role, least)) return;
-  throw new CairnError('FORBIDDEN', `this needs the role ${least}; the caller has ${role}`);
+  throw new CairnError('FORBIDDEN', `this operation requires the role ${least}; the caller has ${role}`);
 }
 
 export function mayActAs(role: Role, least: Role): boolean {
@@ -145,8 +145,8 @@ export function mayActAs(role: Role, least: Role): boolean {
 }
 
 function refused(): CairnError {
-  return new CairnError('UNAUTHENTICATED', 'the API key or ID token is missing or not valid', {
+  return new CairnError('UNAUTHENTICATED', 'the API key or ID token is missing or invalid', {
     field: 'Authorization',
-    help: 'Send `Authorization: Bearer cairn_<client>_<secret>`, or a Firebase ID token in its place.',
+    help: 'Send `Authorization: Bearer cairn_<client>_<secret>`, or a Firebase ID token instead.',
   });
 }

@@ -180,7 +180,7 @@ function checked<Body>(schema: z.ZodType<Body>, sent: JsonObject): Body {
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
   const { field, why } = firstIssue(
     issue && unknown !== undefined
-      ? [{ path: [...issue.path, unknown], message: 'is not known here' }]
+      ? [{ path: [...issue.path, unknown], message: 'is not a known member' }]
       : parsed.error.issues,
   );
   // What is wrong with the whole has no name but that.

@@ -22,7 +22,7 @@ export type Query<Name extends string> = { readonly [K in Name]?: string };
 export function readQuery<Name extends string>(url: string, known: readonly Name[]): Query<Name> {
   const query: { [K in Name]?: string } = {};
   for (const [name, value] of new URL(url).searchParams) {
-    if (!isOneOf(name, known)) refuse(name, `is not known here; use ${known.join(', ') || 'none'}`);
+    if (!isOneOf(name, known)) refuse(name, `is unknown; use ${known.join(', ') || 'none'}`);
     if (query[name] !== undefined) refuse(name, 'stands twice');
     if (value === '') refuse(name, 'is empty');
     if (value.length > MAX_VALUE_CHARS) refuse(name, `is longer than ${MAX_VALUE_CHARS} characters`);

@@ -37,7 +37,7 @@ export class Turnstile {
 
   #turn(): Promise<void> {
     if (this.#waiting.length >= this.#options.waiting) {
-      throw new CairnError('UNAVAILABLE', 'too many large requests at once');
+      throw new CairnError('UNAVAILABLE', 'too many concurrent large requests');
     }
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

@@ -36,7 +36,7 @@ export class FusedBus implements EventBus {
 
   async publish(messages: readonly BusMessage[]): Promise<void> {
     const { bus, clock } = this.#options;
-    if (clock.now() < this.#closedUntil) throw new BusDown('the bus did not take what was sent before');
+    if (clock.now() < this.#closedUntil) throw new BusDown('the bus rejected an earlier message');
     try {
       await bus.publish(messages);
     } catch (error) {

@@ -22,7 +22,7 @@ export function parseDuration(duration: string | number, field = 'duration'): nu
   if (ms !== undefined && Number.isSafeInteger(ms) && ms >= 0 && ms <= MAX_DURATION_MS) return ms;
   throw new CairnError('INVALID_INPUT', `${field} ${JSON.stringify(duration)} is not a duration`, {
     field,
-    help: 'Write a whole number and a unit: "1500ms", "30s", "5m", "24h" or "2d"; or a whole number of milliseconds.',
+    help: 'Use an integer and a unit: "1500ms", "30s", "5m", "24h" or "2d"; or an integer number of milliseconds.',
   });
 }
 

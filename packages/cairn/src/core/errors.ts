@@ -20,12 +20,12 @@ export const ERROR_CODES = {
   RUN_INVALID_TRANSITION: {
     httpStatus: 409,
     title: 'The run cannot change to that status',
-    help: 'Read the run again and choose an action its status allows.',
+    help: 'Read the run again and choose an action that its status allows.',
   },
   RUN_TERMINAL_STATE: {
     httpStatus: 409,
     title: 'The run has ended',
-    help: 'An ended run never changes. Resume, replay or fork it to get a successor.',
+    help: 'An ended run never changes. Resume, replay or fork it to create a successor.',
   },
   RUN_NOT_FOUND: {
     httpStatus: 404,
@@ -34,23 +34,23 @@ export const ERROR_CODES = {
   },
   RUN_ORPHANED: {
     httpStatus: 409,
-    title: 'The run lost its worker and cannot go on safely',
-    help: 'Look at the step that was under way, then resume the run to get a successor.',
+    title: 'The run lost its worker and cannot continue safely',
+    help: 'Check the step that was running, then resume the run to create a successor.',
   },
   RUN_RESUME_FAILED: {
     httpStatus: 409,
     title: 'The run could not be resumed',
-    help: 'Ask for a preview of the resume: it names what stands in the way.',
+    help: 'Request a preview of the resume: it names the cause.',
   },
   RUN_UNWRITABLE: {
     httpStatus: 409,
     title: 'The store refuses to write the run',
-    help: 'Read what the store says of it. Mend what it names, then resume the run; one that could not be ended goes on by itself.',
+    help: 'Read the message of the store and fix the cause, then resume the run. A run that could not be ended continues by itself.',
   },
   IDEMPOTENCY_CONFLICT: {
     httpStatus: 409,
     title: 'The request with this idempotency key was never finished',
-    help: 'See whether it did what you asked for; if not, send it under a new key.',
+    help: 'Check whether the request took effect. If not, send it with a new key.',
   },
   IDEMPOTENCY_KEY_REUSED: {
     httpStatus: 422,
@@ -64,8 +64,8 @@ export const ERROR_CODES = {
   },
   RUN_TOO_LARGE: {
     httpStatus: 409,
-    title: 'The run has become too large',
-    help: 'Divide the work: let children do parts of it, or start another run.',
+    title: 'The run is too large',
+    help: 'Split the work into child runs, or start another run.',
   },
   PLAN_VERSION_UNAVAILABLE: {
     httpStatus: 409,
@@ -74,23 +74,23 @@ export const ERROR_CODES = {
   },
   PLAN_CHANGED: {
     httpStatus: 409,
-    title: 'The definition of the workflow is not what its version was',
-    help: 'Give the new definition the next planVersion and keep this version as it was beside it, or deploy what it was.',
+    title: 'The workflow definition changed without a new version',
+    help: 'Give the new definition the next planVersion and keep this version unchanged beside it, or deploy the original definition.',
   },
   EFFECT_REQUEST_MISMATCH: {
     httpStatus: 409,
-    title: 'A recorded effect was made with another request',
-    help: 'Fork the run if the other request is meant, or restore the original one.',
+    title: 'The effect is recorded with a different request',
+    help: 'Fork the run if the new request is intended, or restore the original request.',
   },
   EFFECT_IN_DOUBT: {
     httpStatus: 409,
-    title: 'It is not known whether an outside action took place',
-    help: 'Find out at the receiver, then resolve the effect: record the result, allow one repetition, or fail it.',
+    title: 'The outcome of an effect is unknown',
+    help: 'Check the receiver, then resolve the effect: record the result, allow one repetition, or fail it.',
   },
   EFFECT_RESOLVED: {
     httpStatus: 409,
-    title: 'It is known already what became of the effect',
-    help: 'Read the effects of the run: they show who said what, and what is recorded.',
+    title: 'The effect is already resolved',
+    help: 'Read the effects of the run: they show who resolved what, and the recorded result.',
   },
   APPROVAL_DECIDED: {
     httpStatus: 409,
@@ -100,12 +100,12 @@ export const ERROR_CODES = {
   APPROVAL_EXPIRED: {
     httpStatus: 410,
     title: 'The approval expired before the decision',
-    help: 'Resume the run to be asked again.',
+    help: 'Resume the run to open a new approval.',
   },
   SCHEDULE_DECLARED: {
     httpStatus: 409,
-    title: 'The schedule belongs to the definition of a workflow',
-    help: 'Change it in the definition and deploy that. Here it can be paused, resumed, triggered and backfilled.',
+    title: 'The schedule is declared by a workflow',
+    help: 'Change the workflow definition and deploy it. The API can pause, resume, trigger and backfill the schedule.',
   },
   PAYLOAD_TOO_LARGE: {
     httpStatus: 413,
@@ -119,34 +119,34 @@ export const ERROR_CODES = {
   },
   UNAUTHENTICATED: {
     httpStatus: 401,
-    title: 'Missing or wrong credentials',
+    title: 'Missing or invalid credentials',
     help: 'Send `Authorization: Bearer` with an API key or an ID token.',
   },
   FORBIDDEN: {
     httpStatus: 403,
     title: 'Not allowed',
-    help: 'Ask an administrator of the tenant for the role this needs.',
+    help: 'Ask an administrator of the tenant for the required role.',
   },
   RATE_LIMITED: {
     httpStatus: 429,
     title: 'Too many requests',
-    help: 'Wait as long as `Retry-After` says and try again.',
+    help: 'Wait for the time in `Retry-After` and try again.',
   },
   NOT_FOUND: { httpStatus: 404, title: 'No such resource', help: 'Check the path and the ids in it.' },
   METHOD_NOT_ALLOWED: {
     httpStatus: 405,
-    title: 'The resource does not have this method',
-    help: 'Use one of the methods that `Allow` names.',
+    title: 'The resource does not support this method',
+    help: 'Use one of the methods in `Allow`.',
   },
   URI_TOO_LONG: {
     httpStatus: 414,
     title: 'Path and query are too long',
-    help: 'Shorten the ids or parameters; what is large belongs into a body.',
+    help: 'Shorten the ids or parameters. Send large values in a body.',
   },
   HEADERS_TOO_LARGE: {
     httpStatus: 431,
     title: 'The headers are too many or too large',
-    help: 'Leave out headers and cookies that the request does not need.',
+    help: 'Omit headers and cookies that the request does not need.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     httpStatus: 415,
@@ -155,23 +155,23 @@ export const ERROR_CODES = {
   },
   UNAVAILABLE: {
     httpStatus: 503,
-    title: 'The service cannot do this at the moment',
-    help: 'Wait as long as `Retry-After` says and send the same request again.',
+    title: 'The service is temporarily unavailable',
+    help: 'Wait for the time in `Retry-After` and send the same request again.',
   },
   DATA_DAMAGED: {
     httpStatus: 500,
     title: 'A stored document cannot be read',
-    help: 'Check the run (GET /v1/runs/{id}/consistency): that works on damaged runs, names what is wrong, and says whether repair puts it right.',
+    help: 'Check the run (GET /v1/runs/{id}/consistency): the check works on damaged runs, names the problems, and says whether a repair fixes them.',
   },
   STORE_REFUSED: {
     httpStatus: 500,
-    title: 'The store refuses what the request needs',
-    help: 'Nothing of it was written. Make the request smaller if it is large; otherwise report it with the entry of the log.',
+    title: 'The store refuses an operation of the request',
+    help: 'Nothing was written. Make the request smaller if it is large; otherwise report it with the log entry.',
   },
   INTERNAL: {
     httpStatus: 500,
-    title: 'Something went wrong on our side',
-    help: 'Send the same request with the same idempotency key again; it will not be done twice.',
+    title: 'Internal error',
+    help: 'Send the same request with the same idempotency key again. It is not performed twice.',
   },
 } as const satisfies Record<string, CodeEntry>;
 

@@ -25,6 +25,6 @@ export function firstIssue(issues: readonly Issue[], within?: string): Refusal {
   const path = [...(within === undefined ? [] : [within]), ...(issue?.path ?? [])];
   return {
     field: cut(path.map(String).join('.').toWellFormed(), FIELD_CHARS),
-    why: cut(String(issue?.message ?? 'not what is expected').toWellFormed(), WHY_CHARS),
+    why: cut(String(issue?.message ?? 'invalid value').toWellFormed(), WHY_CHARS),
   };
 }

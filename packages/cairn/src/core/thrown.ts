@@ -8,7 +8,7 @@
 
 /** What is looked at later: by whoever decides about a retry, and by logs. */
 const LOOKED_AT = ['name', 'message', 'stack', 'code', 'cause'] as const;
-const UNREADABLE = 'something that cannot be looked at was thrown';
+const UNREADABLE = 'the thrown value cannot be read';
 
 /** What was thrown, or an error in its place if a look at it would throw. */
 export function readable(thrown: unknown): unknown {
@@ -29,7 +29,7 @@ export function messageOf(thrown: unknown): string {
     const text = thrown instanceof Error ? thrown.message : thrown;
     return String(text).toWellFormed();
   } catch {
-    return 'a value that has no text was thrown';
+    return 'the thrown value has no text';
   }
 }
 

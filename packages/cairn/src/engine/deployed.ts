@@ -31,7 +31,7 @@ export function planMissing(registry: WorkflowRegistry, run: Pinned, stepId?: st
   return registry.pinned(type, planVersion)
     ? new CairnError(
         'PLAN_CHANGED',
-        `version ${planVersion} of '${type}' is not what the run was started on`,
+        `the definition of version ${planVersion} of '${type}' changed since the run started`,
         more,
       )
     : new CairnError('PLAN_VERSION_UNAVAILABLE', `version ${planVersion} of '${type}' is not deployed`, more);

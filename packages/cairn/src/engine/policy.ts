@@ -53,7 +53,7 @@ export async function askPolicy(
       const verdict = await policy({ ...about, input, at, ...step });
       const { allowed, policySnapshotId, reason } = verdict;
       if (typeof policySnapshotId !== 'string')
-        throw new Error('a policy says by which rules: policySnapshotId is text');
+        throw new Error('policySnapshotId of a policy must be a string');
       const why = reason === undefined ? {} : { reason: String(reason) };
       const evaluated: EventDraft = {
         type: 'policy_evaluated',

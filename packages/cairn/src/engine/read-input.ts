@@ -15,7 +15,7 @@ export function inputSeenBy({ id, reads }: Reader, input: unknown): unknown {
   return new Proxy(own, {
     get(target, name, receiver) {
       if (typeof name === 'string' && !Object.hasOwn(own, name) && Object.hasOwn(input, name)) {
-        throw new Error(`step '${id}' does not declare that it reads '${name}' of the input`);
+        throw new Error(`step '${id}' does not list '${name}' in 'reads'`);
       }
       return Reflect.get(target, name, receiver);
     },

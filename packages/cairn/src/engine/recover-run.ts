@@ -169,7 +169,7 @@ function asking(state: RunState, steps: readonly string[], now: number): EventDr
 /** What the journal's fold still knows of an attempt that was cut off. Its inputs are not part of that. */
 function interruptedExecution({ steps }: RunState, key: string): StepExecution {
   const step = steps.get(key);
-  if (step?.phase !== 'running') throw new Error(`step '${key}' is not under way`);
+  if (step?.phase !== 'running') throw new Error(`step '${key}' is not running`);
   const { attempt, revision, startedAt } = step;
   const ref = stepRefOf(key, revision);
   return {

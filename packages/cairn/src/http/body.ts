@@ -72,7 +72,7 @@ function parse(text: string): unknown {
 function assertStorable(value: unknown): void {
   if (typeof value === 'string') assertWellFormed(value);
   if (typeof value === 'number' && !Number.isFinite(value))
-    throw new CairnError('INVALID_INPUT', 'the body holds a number that is too large to be one');
+    throw new CairnError('INVALID_INPUT', 'the body contains a number that is out of range');
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
     for (const member of value) assertStorable(member);
@@ -85,7 +85,7 @@ function assertStorable(value: unknown): void {
 }
 
 function assertWellFormed(text: string): void {
-  if (!text.isWellFormed()) throw new CairnError('INVALID_INPUT', 'the body holds a lone surrogate');
+  if (!text.isWellFormed()) throw new CairnError('INVALID_INPUT', 'the body contains a lone surrogate');
 }
 
 function assertSize(bytes: number, maxBytes: number): void {

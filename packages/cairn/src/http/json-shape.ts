@@ -41,7 +41,7 @@ export function assertShape(text: string): void {
     if (depth > MAX_BODY_DEPTH)
       throw new CairnError('INVALID_INPUT', `the body is nested deeper than ${MAX_BODY_DEPTH} levels`);
     if (values > MAX_BODY_VALUES)
-      throw new CairnError('PAYLOAD_TOO_LARGE', `the body holds more than ${MAX_BODY_VALUES} values`);
+      throw new CairnError('PAYLOAD_TOO_LARGE', `the body has more than ${MAX_BODY_VALUES} values`);
   }
 }
 

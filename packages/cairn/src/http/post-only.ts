@@ -10,6 +10,6 @@ import { methodNotAllowed } from './problem.ts';
 export function assertPostTo(path: string, request: Request): void {
   assertEnvelope(request);
   const { pathname } = new URL(request.url);
-  if (pathname !== '/' && pathname !== path) throw new CairnError('NOT_FOUND', 'nothing is here');
+  if (pathname !== '/' && pathname !== path) throw new CairnError('NOT_FOUND', 'no such resource');
   if (request.method !== 'POST') throw methodNotAllowed(request.method, ['POST']);
 }

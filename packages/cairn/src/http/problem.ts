@@ -13,7 +13,7 @@ import { OutcomeUnknown, StoreRefused, UndecodableDocument } from '../ports/stor
 /** Long enough for a store or an instance to come back, short enough for a person who waits. */
 export const RETRY_AFTER_S = 2;
 const INSTALLATION_HELP =
-  'The service lacks rights or its database; tell whoever operates it. Then send the same request again.';
+  'The service lacks permissions or its database. Tell the operator, then send the same request again.';
 /** Causes of a failure that are logged; ours are three deep at most. */
 const MAX_CAUSES = 5;
 
@@ -35,7 +35,7 @@ export function problemResponse(thrown: unknown, log: Log): Response {
 /** @param allowed methods the resource has, for the `Allow` header */
 export function methodNotAllowed(method: string, allowed: readonly string[]): CairnError {
   const list = allowed.join(', ');
-  return new CairnError('METHOD_NOT_ALLOWED', `${method} is not possible here; use ${list}`, {
+  return new CairnError('METHOD_NOT_ALLOWED', `${method} is not supported here; use ${list}`, {
     details: { allowed: list },
   });
 }
@@ -43,7 +43,7 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Ca
 /** The error that says it to a caller. All leave the request safe to repeat: a start with a key is recognised, a read changes nothing. */
 export function asOurs(error: unknown): unknown {
   if (error instanceof OutcomeUnknown) {
-    return new CairnError('UNAVAILABLE', 'the store did not answer in time', { cause: error });
+    return new CairnError('UNAVAILABLE', 'the store did not respond in time', { cause: error });
   }
   if (error instanceof NewerSchemaError) {
     return new CairnError('UNAVAILABLE', 'a newer version of this service is being deployed', {
@@ -60,7 +60,7 @@ export function asOurs(error: unknown): unknown {
 function refusedByStore(error: StoreRefused): CairnError {
   const [status = String(error.code)] =
     Object.entries(GRPC_STATUS).find(([, code]) => code === error.code) ?? [];
-  return new CairnError('STORE_REFUSED', `the store refuses a write or read of this request (${status})`, {
+  return new CairnError('STORE_REFUSED', `the store refuses a read or write of this request (${status})`, {
     details: { status, reason: error.reason },
     ...(error.reason === 'installation' ? { help: INSTALLATION_HELP } : {}),
     cause: error,

@@ -198,7 +198,8 @@ export class RunJournal {
       this.#deps.metrics.conflict({ tenantId: this.#state.tenantId, leased: this.#holding });
       this.#assertHolding();
       if (end.kind === 'effect_moved') return this.#refuseEffects(jobs, batch);
-      if (this.#deps.clock.now() >= deadline) throw new OutcomeUnknown('append', 'the run is too busy');
+      if (this.#deps.clock.now() >= deadline)
+        throw new OutcomeUnknown('append', 'too many concurrent writes to the run');
       // Whoever holds the lease writes on; everybody else leaves it room, and then looks again: what was read before the
       // pause is certainly out of date by now.
       if (!this.#holding && attempt > 0) {
@@ -261,7 +262,7 @@ export class RunJournal {
       const job = jobs[i];
       if (!job || result.kind !== 'appended' || !result.withEffects) return;
       this.#jobs.splice(this.#jobs.indexOf(job), 1);
-      job.done.reject(new EffectMoved(`run ${this.#state.id}: a row of the ledger was written by another`));
+      job.done.reject(new EffectMoved(`run ${this.#state.id}: a ledger row was changed by another writer`));
     });
   }
 
@@ -289,7 +290,7 @@ export class RunJournal {
   /** Somebody else wrote the snapshot, or our version of it is unknown: see what stands there now. */
   async #reload(): Promise<void> {
     const loaded = await this.#deps.store.load(this.#state.id);
-    if (!loaded) throw new LeaseLost(`run ${this.#state.id} is gone`);
+    if (!loaded) throw new LeaseLost(`run ${this.#state.id} no longer exists`);
     if (loaded.state.head > this.#state.head) this.#foreignEvents += 1;
     if (loaded.state.head >= this.#state.head) this.#state = loaded.state;
     this.#snapshotVersion = loaded.snapshotVersion;
@@ -381,7 +382,7 @@ export class RunJournal {
 
   #assertHolding(): void {
     if (this.#holding && !this.#isHolder(this.#state)) {
-      throw new LeaseLost(`run ${this.#state.id} was taken over`);
+      throw new LeaseLost(`run ${this.#state.id} was taken over by another worker`);
     }
   }
 }

@@ -32,7 +32,7 @@ export async function sendUntilKnown<T>({ clock, random }: SendDeps, send: () =>
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error;
       if (sent === MAX_SENDS || (sent >= MIN_SENDS && clock.now() >= deadline)) {
-        throw new CairnError('UNAVAILABLE', 'the store did not answer', { cause: error });
+        throw new CairnError('UNAVAILABLE', 'the store did not respond', { cause: error });
       }
       await pause(clock, Math.min(RESEND_CAP_MS, RESEND_FIRST_MS * 2 ** sent) * (0.5 + random.unit() / 2));
     }

@@ -123,7 +123,7 @@ async function enter(deps: OnceDeps, request: KeyedRequest): Promise<Entry> {
     if (decision.kind === 'take_over')
       mine = { ...mine, attempts: decision.attempts, createdAt: stored.record.createdAt };
   }
-  throw new CairnError('UNAVAILABLE', 'too many requests with this idempotency key at once');
+  throw new CairnError('UNAVAILABLE', 'too many concurrent requests with this idempotency key');
 }
 
 /** The version written; undefined if another record is in the way. */

@@ -39,7 +39,7 @@ async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: Ch
   const runId = wait.child?.runId;
   if (!newest)
     throw new CairnError('INVALID_INPUT', `no workflow '${type}' is deployed`, { field: 'workflow' });
-  if (runId === undefined) throw new Error(`wait '${wait.id}' of run ${parent.id} is for no child`);
+  if (runId === undefined) throw new Error(`wait '${wait.id}' of run ${parent.id} is not for a child`);
   const { tenantId, environment, trigger, threadId, repoId, prId, prUrl, a2aCorrelationId } = parent;
   const successor =
     parent.source &&
@@ -84,7 +84,7 @@ async function cancelChild(deps: OtherRunsDeps, { id, tenantId }: RunState, runI
       runId,
       tenantId,
       stopKind: 'system',
-      reason: `its parent ${id} does not need it any more`,
+      reason: `its parent ${id} no longer needs it`,
     });
   } catch (error) {
     if (!isOneOf(error, 'RUN_TERMINAL_STATE', 'RUN_NOT_FOUND')) throw error;

@@ -29,9 +29,13 @@ export async function appendFromOutside(
     return await appendUnleased(deps, loaded, decide);
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) throw error;
-    throw new CairnError('UNAVAILABLE', 'the run is too busy, or the store did not answer in time', {
-      cause: error,
-    });
+    throw new CairnError(
+      'UNAVAILABLE',
+      'too many concurrent writes to the run, or the store did not respond in time',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -48,5 +52,5 @@ export async function loadOwn(
 
 /** The same words for a run of another tenant, a run that does not exist, and an id that cannot be one. */
 export function runNotFound(): CairnError {
-  return new CairnError('RUN_NOT_FOUND', 'there is no run with this id', { field: 'id' });
+  return new CairnError('RUN_NOT_FOUND', 'no run with this id', { field: 'id' });
 }

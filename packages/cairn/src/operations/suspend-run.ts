@@ -42,7 +42,7 @@ export async function suspendRun(
   if (events.length > 0) deps.log.warn('run_suspended', { ...ofRun(state), by: actor });
   await driveAfter(deps, appended);
   const { suspension, lease } = state;
-  if (!suspension) throw new Error(`run ${runId} is suspended and not suspended`);
+  if (!suspension) throw new Error(`run ${runId} has inconsistent suspension data`);
   return {
     runId,
     status: lease ? 'suspending' : 'suspended',
@@ -59,7 +59,7 @@ export function suspendDrafts(state: RunState, actor: string, reason: string): E
     throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has ended as ${status}`, { details: { status } });
   if (state.suspension) return [];
   if (state.cancellation)
-    throw new CairnError('RUN_INVALID_TRANSITION', 'the run is being cancelled, and cannot be suspended');
+    throw new CairnError('RUN_INVALID_TRANSITION', 'the run is being cancelled and cannot be suspended');
   return [{ type: 'suspend_requested', initiator: 'user', actor, data: { reason } }];
 }
 

@@ -170,10 +170,10 @@ function discardUntilClosed(request: IncomingMessage): void {
 function encoded(encoding: string): CairnError {
   return new CairnError(
     'UNSUPPORTED_MEDIA_TYPE',
-    `a body encoded as ${JSON.stringify(encoding)} is not read`,
+    `the content encoding ${JSON.stringify(encoding)} is not supported`,
     {
       field: 'Content-Encoding',
-      help: 'Send the body as it is, without Content-Encoding.',
+      help: 'Send the body without Content-Encoding.',
     },
   );
 }
@@ -183,5 +183,5 @@ function tooLarge(maxBytes: number): CairnError {
 }
 
 function tooMany(): CairnError {
-  return new CairnError('UNAVAILABLE', 'too many large bodies are being received at the moment');
+  return new CairnError('UNAVAILABLE', 'too many large bodies are being received');
 }

@@ -60,7 +60,7 @@ async function verified(auth: Auth, token: string): Promise<VerifiedToken | unde
       !NOT_VALID.has(error.code) ||
       NO_KEYS.test(error.message)
     )
-      throw new CairnError('UNAVAILABLE', 'ID tokens cannot be verified at the moment', { cause: error });
+      throw new CairnError('UNAVAILABLE', 'ID tokens cannot be verified now', { cause: error });
     return undefined;
   }
 }

@@ -32,7 +32,7 @@ export async function startOwn(
   if (!workflow)
     throw new CairnError(
       'INVALID_INPUT',
-      `there is no workflow '${type}'; there are: ${registry.types().join(', ')}`,
+      `no workflow '${type}' is deployed; deployed workflows: ${registry.types().join(', ')}`,
       {
         field: 'type',
       },
@@ -50,8 +50,7 @@ export async function startOwn(
     requestHash: requestHash('POST /v1/runs', body),
     threadId,
   });
-  if (outcome.kind === 'in_flight')
-    throw new CairnError('UNAVAILABLE', 'the same request is being answered at this moment');
+  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'the same request is in progress');
   return { runId: outcome.runId, replayed: outcome.kind === 'replayed' };
 }
 

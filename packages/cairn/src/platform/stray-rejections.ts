@@ -15,7 +15,7 @@ export function surviveRejections(log: Log): void {
   process.on('unhandledRejection', (reason) =>
     log.error('rejection_unhandled', {
       error: stackOf(reason) ?? messageOf(reason),
-      help: 'A promise was not awaited. What it was for has failed unnoticed.',
+      help: 'Unhandled promise rejection. Await the promise.',
     }),
   );
 }

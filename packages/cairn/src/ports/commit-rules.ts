@@ -51,7 +51,7 @@ export function assertSoundCommit({
   if (snapshot && snapshot.head !== events.at(-1)?.seq) {
     throw new Error(`run ${runId}: the snapshot is not the state after the last event of its commit`);
   }
-  if (soft && !snapshot) throw new Error(`run ${runId}: soft state is only written with a snapshot`);
+  if (soft && !snapshot) throw new Error(`run ${runId}: volatile metadata is only written with a snapshot`);
   return assertLoad(runId, { events, checkpoints, steps, effects, others: snapshot ? 1 : 0 });
 }
 
@@ -85,7 +85,7 @@ function assertRow(runId: string, events: readonly RunEvent[]): void {
   const first = events[0];
   if (!first) throw new Error(`run ${runId}: a commit without events`);
   if (events.some((event, i) => event.seq !== first.seq + i)) {
-    throw new Error(`run ${runId}: the events of a commit are not in a row`);
+    throw new Error(`run ${runId}: the events of a commit are not consecutive`);
   }
 }
 

@@ -24,7 +24,7 @@ export function decodeCursor(list: ListName, cursor: string): Position {
   const [name, at, id, ...rest] = parse(cursor);
   if (name === list && isPlace(at) && typeof id === 'string' && ID.test(id) && rest.length === 0)
     return [at, id];
-  throw new CairnError('INVALID_INPUT', 'the cursor is not one that a page of this list ended with', {
+  throw new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', {
     field: 'cursor',
   });
 }

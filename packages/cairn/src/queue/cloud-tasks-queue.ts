@@ -127,7 +127,7 @@ export class CloudTasksQueue implements TaskQueue {
   #queuesOf({ pool }: DriveTask): DriveQueues {
     const { queues, pools = {} } = this.#options;
     const own = pool === undefined ? queues : pools[pool];
-    if (!own) throw new Error(`there is no queue for the drives '${pool}'`);
+    if (!own) throw new Error(`no queue for the drives '${pool}'`);
     return own;
   }
 
@@ -179,9 +179,9 @@ function isMissing(error: unknown): boolean {
  */
 function missing(queue: string, cause: unknown): CairnError {
   const name = queue.slice(queue.lastIndexOf('/') + 1);
-  return new CairnError('UNAVAILABLE', `there is no queue ${name} in ${queue}`, {
+  return new CairnError('UNAVAILABLE', `no queue ${name} in ${queue}`, {
     cause,
-    help: `firebase deploy --only functions:${name} makes it. Is CAIRN_REGION where the functions run?`,
+    help: `Run firebase deploy --only functions:${name} to create it, and check that CAIRN_REGION is the region of the functions.`,
   });
 }
 

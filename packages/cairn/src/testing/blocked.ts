@@ -31,7 +31,7 @@ function outlook(state: RunState, read: ReadState): Outlook {
   if (isOver(state) || !waits) return { movesAt: AT_ONCE, asked: [] };
   const parts = state.waits.map((wait) => outlookOf(wait, read));
   if (state.parked !== undefined) {
-    parts.push({ movesAt: NEVER, asked: [{ text: `what it is parked for: ${state.parked}`, until: NEVER }] });
+    parts.push({ movesAt: NEVER, asked: [{ text: `blocked on deployment: ${state.parked}`, until: NEVER }] });
   }
   // Deadlines move it as well, but nobody who runs it to its end wants to see them pass.
   for (const step of state.steps.values()) {

@@ -70,7 +70,7 @@ export async function start(
   { type, input, key }: StartOptions & { readonly type: string; readonly input: unknown },
 ): Promise<string> {
   const workflow = deps.registry.newest(type);
-  if (!workflow) throw new Error(`no workflow '${type}'; there are: ${deps.registry.types().join(', ')}`);
+  if (!workflow) throw new Error(`no workflow '${type}'; workflows: ${deps.registry.types().join(', ')}`);
   const outcome = await startRun(
     { ...deps, records },
     {
@@ -85,7 +85,7 @@ export async function start(
     },
   );
   // A start's record is born completed: nobody else can be at work on it.
-  if (outcome.kind === 'in_flight') throw new Error(`another start with the key '${key}' is under way`);
+  if (outcome.kind === 'in_flight') throw new Error(`another start with the key '${key}' is in progress`);
   return outcome.runId;
 }
 

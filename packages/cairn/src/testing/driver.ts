@@ -61,7 +61,7 @@ export class Driver {
       if (this.#deliver() || this.#tick() || this.#installation.clock.fireNext(this.#now)) continue;
       if (!(await this.#bodies.anyEnds())) return;
     }
-    throw new Error(`the runtime did not come to rest at one moment in ${MAX_TURNS} turns`);
+    throw new Error(`the runtime did not become idle within ${MAX_TURNS} turns at one point in time`);
   }
 
   /** Moves time to the next moment at which something is due, if that is not after `limit` (epoch ms). */
@@ -115,7 +115,7 @@ export class Driver {
   #throwFailures(): void {
     const [first, ...rest] = this.#failures;
     this.#failures = [];
-    if (rest.length > 0) throw new AggregateError([first, ...rest], 'several drives failed');
+    if (rest.length > 0) throw new AggregateError([first, ...rest], 'several dispatches failed');
     if (first !== undefined) throw first;
   }
 

@@ -53,7 +53,8 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
       const attempts = attemptsOf(step).length;
       const done = events.some((event) => isWork(event) && about(event, step));
       const holds = times === undefined ? done : done && attempts === times;
-      const wanted = times === undefined ? 'was to run' : `was to run with ${count(times, 'attempt')}`;
+      const wanted =
+        times === undefined ? 'was expected to run' : `was expected to run with ${count(times, 'attempt')}`;
       return check(
         expectations.toHaveRun,
         holds,
@@ -65,7 +66,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
       return check(
         expectations.notToHaveRun,
         attempts === 0,
-        () => `step '${step}' was not to run; it had ${count(attempts, 'attempt')}`,
+        () => `step '${step}' was expected not to run; it had ${count(attempts, 'attempt')}`,
       );
     },
     toHaveSkipped: (step) => toHaveSettled('toHaveSkipped', step, 'step_skipped'),
@@ -80,7 +81,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
         expectations.toHaveFailed,
         holds,
         () =>
-          `step '${step}' was to fail${wanted}; ${errors[0] ? `it failed with ${errors[0].code}` : fate(step)}`,
+          `step '${step}' was expected to fail${wanted}; ${errors[0] ? `it failed with ${errors[0].code}` : fate(step)}`,
       );
     },
     toHaveEndedInOrder(...steps) {
@@ -94,7 +95,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
         expectations.toHaveEndedInOrder,
         missing === undefined,
         () =>
-          `steps were to end in the order ${steps.join(', ')}; they ended in the order ${ended.join(', ')}`,
+          `steps were expected to end in the order ${steps.join(', ')}; they ended in the order ${ended.join(', ')}`,
       );
     },
     toHaveCompensated(...steps) {
@@ -104,7 +105,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
       return check(
         expectations.toHaveCompensated,
         undone.join() === steps.join(),
-        () => `compensated was to be: ${list(steps)}; it was: ${list(undone)}`,
+        () => `compensations expected: ${list(steps)}; got: ${list(undone)}`,
       );
     },
     toHaveDecided(step, decision) {
@@ -116,7 +117,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
       return check(
         expectations.toHaveDecided,
         decisions.at(-1) === decision,
-        () => `the decision on '${step}' was to be ${decision}; decisions were: ${list(decisions)}`,
+        () => `the decision on '${step}' was expected to be ${decision}; decisions: ${list(decisions)}`,
       );
     },
     toHave(type, times) {
@@ -124,8 +125,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
       return check(
         expectations.toHave,
         times === undefined ? found > 0 : found === times,
-        () =>
-          `${times === undefined ? 'an event' : count(times, 'event')} ${type} expected; there are ${found}`,
+        () => `${times === undefined ? 'an event' : count(times, 'event')} ${type} expected; got ${found}`,
       );
     },
     toEndAs(status, code) {
@@ -134,7 +134,8 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
       return check(
         expectations.toEndAs,
         end !== undefined && (code === undefined || found === code),
-        () => `the run was to end as ${status}${code === undefined ? '' : ` with ${code}`}; ${endOf(events)}`,
+        () =>
+          `the run was expected to end as ${status}${code === undefined ? '' : ` with ${code}`}; ${endOf(events)}`,
       );
     },
   };
@@ -145,7 +146,7 @@ export function expectJournal(events: readonly RunEvent[]): JournalExpectations 
     return check(
       expectations[name],
       settled(step, type).length > 0,
-      () => `step '${step}' was to ${what}; ${fate(step)}`,
+      () => `step '${step}' was expected to ${what}; ${fate(step)}`,
     );
   }
 

@@ -48,7 +48,8 @@ export class TestRun {
   /** The outputs that the workflow returned, by name. @throws Error showing the journal if the run has not completed */
   async result(): Promise<ChildResult> {
     const { status, result } = this.state();
-    if (!result) throw new Error(`run ${this.id} has no result, it is ${status}\n\n${this.timeline()}`);
+    if (!result)
+      throw new Error(`run ${this.id} has no result; its status is ${status}\n\n${this.timeline()}`);
     const text = await storedText(this.#installation.store, this.id, result);
     return JSON.parse(text) as ChildResult;
   }
@@ -69,7 +70,7 @@ export class TestRun {
     if (step) return step;
     const begun = this.steps().map((record) => record.id);
     throw new Error(
-      `step '${id}' of run ${this.id} has not begun; begun have: ${begun.join(', ') || 'none'}`,
+      `step '${id}' of run ${this.id} has not started; started steps: ${begun.join(', ') || 'none'}`,
     );
   }
 
@@ -117,7 +118,7 @@ export class TestRun {
 
   #documents(): RunDocuments {
     const documents = this.#installation.db.runs.get(this.id);
-    if (!documents) throw new Error(`there is no run ${this.id}`);
+    if (!documents) throw new Error(`run ${this.id} does not exist`);
     return documents;
   }
 }

@@ -135,10 +135,10 @@ export class TestRuntime {
         throw new Error(`run ${run.id} of '${state.type}' waits for ${wanted}\n\n${run.timeline()}`);
       }
       if (!this.#driver.moveOn(Number.POSITIVE_INFINITY)) {
-        throw new Error(`run ${run.id} is ${state.status} and nothing is due any more\n\n${run.timeline()}`);
+        throw new Error(`run ${run.id} is ${state.status} and no work is due\n\n${run.timeline()}`);
       }
     }
-    throw new Error(`run ${run.id} has not ended after ${MAX_MOMENTS} moments\n\n${run.timeline()}`);
+    throw new Error(`run ${run.id} has not ended after ${MAX_MOMENTS} clock steps\n\n${run.timeline()}`);
   }
 
   /**
@@ -205,6 +205,6 @@ export function createTestRuntime(options: TestRuntimeOptions): TestRuntime {
 
 function timeOf(now: number | string | Date): number {
   const time = new Date(now).getTime();
-  if (Number.isNaN(time)) throw new Error(`'now' is no time: ${String(now)}`);
+  if (Number.isNaN(time)) throw new Error(`'now' is not a time: ${String(now)}`);
   return time;
 }

@@ -25,7 +25,7 @@ export function parseDatabase(name: string): string {
 /** @throws INVALID_ARGUMENT unless `name` is a document of `database`. */
 export function parseDocument(name: string, database?: string): Resource {
   const resource = parseParent(name, database);
-  if (resource.segments.length === 0) throw invalid(`"${name}" names no document.`);
+  if (resource.segments.length === 0) throw invalid(`"${name}" is not a document name.`);
   return resource;
 }
 

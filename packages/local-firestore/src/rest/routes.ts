@@ -53,7 +53,7 @@ export function bindingsOf(service: protobuf.Service): readonly Binding[] {
 
 function bindingOf(method: protobuf.Method, rule: Rule): Binding {
   const verb = VERBS.find((name) => typeof rule[name] === 'string');
-  if (!verb) throw new Error(`The protocol binds ${method.name} in no known way.`);
+  if (!verb) throw new Error(`The protocol has no known HTTP binding for ${method.name}.`);
   const pathFields: string[] = [];
   const pattern = String(rule[verb]).replace(
     /\{([\w.]+)(?:=([^}]+))?\}|[.:]/g,

@@ -225,13 +225,11 @@ function checkSize(write: Write, fields: Fields, bodyBytes: number): void {
 function decide(draft: Draft, write: Write, time: number): WriteOutcome {
   if (write.kind === 'set') draft.transforms += write.transforms.length;
   if (draft.transforms > MAX_TRANSFORMS_PER_DOCUMENT) {
-    throw invalid(
-      `"${write.name}" is given more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms in one commit.`,
-    );
+    throw invalid(`"${write.name}" has more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms in one commit.`);
   }
   const { precondition } = write;
   if (draft.deleted && precondition.kind === 'exists' && precondition.exists) {
-    throw invalid(`"${write.name}" is deleted by this commit and cannot be required to exist after that.`);
+    throw invalid(`"${write.name}" is deleted by this commit and cannot be required to exist afterwards.`);
   }
   if (write.kind !== 'verify') draft.deleted = write.kind === 'delete';
   const fieldsBefore = draft.next?.fields;

@@ -136,7 +136,7 @@ export class Session {
     if (this.#optimistic.isStale(transaction, transaction.snapshot, current)) {
       throw new StatusError(
         Code.ABORTED,
-        'Aborted: what this transaction has read was changed meanwhile. Try the transaction again.',
+        'Aborted: a document read by this transaction was changed. Try the transaction again.',
       );
     }
   }

@@ -88,7 +88,7 @@ export class ProtoReader {
     const text = this.bytes.toString('utf8', this.at, end);
     // The replacement character stands for what could not be decoded, or for itself.
     if (text.includes('\ufffd') && !isUtf8(this.bytes.subarray(this.at, end))) {
-      throw invalid('A text in the request is not valid UTF-8.');
+      throw invalid('A string in the request is not valid UTF-8.');
     }
     this.at = end;
     return text;

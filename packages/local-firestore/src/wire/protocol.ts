@@ -50,7 +50,7 @@ function measured(decode: (bytes: Buffer) => object): (bytes: Buffer) => object 
  */
 export function withVerify(json: ProtocolJson): ProtocolJson {
   const { fields, oneofs } = v1(json).nested?.Write ?? {};
-  if (!fields || !oneofs?.operation) throw new Error('The protocol has no Write as it is known here.');
+  if (!fields || !oneofs?.operation) throw new Error('The protocol definition has no known Write message.');
   fields.verify = { type: 'string', id: 5 };
   oneofs.operation.oneof.push('verify');
   return json;

@@ -58,7 +58,7 @@ const DESCENDING = 2;
 /** A search for the nearest vectors is `search-codec.ts`'s, and only RunQuery's. */
 export function decodeQuery(parent: string, wire: WireQuery): Query {
   const { database, segments } = parseParent(parent);
-  if (wire.findNearest) throw unimplemented('Vector search (findNearest) is for RunQuery only.');
+  if (wire.findNearest) throw unimplemented('Only RunQuery supports vector search (findNearest).');
   if ((wire.from?.length ?? 0) !== 1) throw invalid('A query must have exactly one "from" clause.');
   const from = wire.from?.[0];
   const collectionId = from?.collectionId || undefined;

@@ -198,7 +198,7 @@ function checkVector(fields: Fields): void {
     throw invalid(`A vector has ${elements.length} dimensions; ${MAX_VECTOR_DIMENSIONS} are allowed.`);
   }
   if (elements.some((e) => e.kind !== 'double' && e.kind !== 'integer')) {
-    throw invalid('A vector holds numbers only.');
+    throw invalid('A vector must contain only numbers.');
   }
 }
 
@@ -219,7 +219,7 @@ function readTimestamp(reader: ProtoReader, end: number): Value {
   }
   reader.close(end);
   if (seconds < MIN_SECONDS || seconds > MAX_SECONDS || nanos < 0 || nanos > 999_999_999) {
-    throw invalid('A timestamp lies outside 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z.');
+    throw invalid('A timestamp is outside 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z.');
   }
   // Firestore keeps microseconds: what is finer is dropped.
   if (nanos % 1000 !== 0) reader.altered = true;

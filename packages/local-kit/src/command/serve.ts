@@ -43,7 +43,7 @@ export interface CommonFlags {
 export class UsageError extends Error {}
 
 const COMMON: readonly Flag[] = [
-  { name: 'port', value: 'N', help: 'port on 127.0.0.1 (default: any free one)' },
+  { name: 'port', value: 'N', help: 'port on 127.0.0.1 (default: any free port)' },
   { name: 'data', value: 'FILE', help: 'keep everything in FILE, an SQLite database (default: in memory)' },
   { name: 'project', value: 'ID', help: 'print GCLOUD_PROJECT=ID as well; any project is served' },
 ];
@@ -130,7 +130,7 @@ function portOf(text: string): number {
 function reasonOf(error: unknown): string {
   const { code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
   if (code === 'EADDRINUSE')
-    return `port ${port} is in use. Name another with --port, or none for a free one`;
+    return `port ${port} is in use. Choose another with --port, or omit it to use any free port`;
   return error instanceof Error ? error.message : String(error);
 }
 

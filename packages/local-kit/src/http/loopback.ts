@@ -18,8 +18,10 @@ export function refusedCaller(
     return `the host ${JSON.stringify(host)} is not this machine: use 127.0.0.1 or localhost`;
   }
   if (origin === undefined) return undefined;
-  if (pages === 'no pages') return 'web pages may not use this port';
-  return isLoopback(origin) ? undefined : 'only web pages of this machine (localhost) may use this port';
+  if (pages === 'no pages') return 'web pages are not allowed to use this port';
+  return isLoopback(origin)
+    ? undefined
+    : 'only web pages of this machine (localhost) are allowed to use this port';
 }
 
 function isLoopback(url: string): boolean {

@@ -19,8 +19,8 @@ const INVALID: Told = {
 };
 const UNAVAILABLE: Told = {
   code: 'UNAVAILABLE',
-  title: 'The service cannot do this at the moment',
-  help: 'Wait as long as `Retry-After` says and send the same request again.',
+  title: 'The service is temporarily unavailable',
+  help: 'Wait for the time in `Retry-After` and send the same request again.',
 };
 
 /** By status, in the words of the API's own codes (a test compares them). */
@@ -29,7 +29,7 @@ export const TOLD: Readonly<Record<number, Told>> = {
   403: {
     code: 'FORBIDDEN',
     title: 'Not allowed',
-    help: 'Ask an administrator of the tenant for the role this needs.',
+    help: 'Ask an administrator of the tenant for the required role.',
   },
   404: { code: 'NOT_FOUND', title: 'No such resource', help: 'Check the path and the ids in it.' },
   408: INVALID,
@@ -47,12 +47,12 @@ export const TOLD: Readonly<Record<number, Told>> = {
   431: {
     code: 'HEADERS_TOO_LARGE',
     title: 'The headers are too many or too large',
-    help: 'Leave out headers and cookies that the request does not need.',
+    help: 'Omit headers and cookies that the request does not need.',
   },
   500: {
     code: 'INTERNAL',
-    title: 'Something went wrong on our side',
-    help: 'Send the same request with the same idempotency key again; it will not be done twice.',
+    title: 'Internal error',
+    help: 'Send the same request with the same idempotency key again. It is not performed twice.',
   },
   503: UNAVAILABLE,
   504: UNAVAILABLE,
@@ -104,9 +104,9 @@ export function refuse(response: ServerResponse, status: number, detail: string,
 /** Call it when the server is made: what a client expects beside `100-continue` Node would refuse without a word. */
 export function answerExpectations(server: Server): void {
   server.on('checkExpectation', (_request, response) =>
-    refuse(response, 417, 'nothing but 100-continue can be expected', {
+    refuse(response, 417, 'the only supported expectation is 100-continue', {
       field: 'Expect',
-      help: 'Leave out the header `Expect`.',
+      help: 'Omit the header `Expect`.',
     }),
   );
 }

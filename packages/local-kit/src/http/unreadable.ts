@@ -11,7 +11,7 @@ interface Unreadable {
   readonly detail: string;
 }
 
-const MALFORMED: Unreadable = { status: 400, detail: 'the request is not one of HTTP' };
+const MALFORMED: Unreadable = { status: 400, detail: 'the request is not valid HTTP' };
 const UNREADABLE: Readonly<Record<string, Unreadable>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,

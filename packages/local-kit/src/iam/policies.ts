@@ -138,7 +138,7 @@ function takesBindings(paths: readonly string[] | null | undefined): boolean {
   for (const path of paths) {
     if (path === 'audit_configs' || path === 'auditConfigs') throw unimplemented('Policy.audit_configs');
     if (!['bindings', 'etag', 'version'].includes(path)) {
-      throw invalid(`SetIamPolicyRequest.update_mask: '${shown(path)}' is no field of a policy.`);
+      throw invalid(`SetIamPolicyRequest.update_mask: '${shown(path)}' is not a field of a policy.`);
     }
   }
   return paths.includes('bindings');
@@ -155,7 +155,7 @@ function bindingsFrom({ version, bindings, auditConfigs }: WirePolicy): Binding[
       throw invalid('A policy with conditional role bindings must have version 3.');
     }
     members += binding.members.length;
-    if (members > MOST_MEMBERS) throw invalid(`A policy may have ${MOST_MEMBERS} members.`);
+    if (members > MOST_MEMBERS) throw invalid(`A policy must have at most ${MOST_MEMBERS} members.`);
     if (binding.members.length === 0) continue;
     const key = JSON.stringify([binding.role, binding.condition]);
     const known = merged.get(key)?.members ?? [];

@@ -9,7 +9,7 @@ export class StorageFullError extends Error {
 
   constructor(cause: unknown) {
     super(
-      `The disk that holds the local cloud's data is full, or cannot be written: nothing was stored. Make room; the next attempt succeeds then. (${(cause as Error).message})`,
+      `The disk that holds the data of the local cloud is full or not writable. Nothing was stored. Free some space and try again. (${(cause as Error).message})`,
       { cause },
     );
   }

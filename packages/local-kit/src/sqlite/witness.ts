@@ -74,7 +74,7 @@ export function checkDatabase({ file, acceptDamage }: Checking): void {
   if (damage === undefined) return;
   if (!acceptDamage) {
     throw new DamagedDataError(
-      `${file} is damaged: ${damage}\nPut back a copy of the data directory, or start with --accept-damage: that goes on with what is left, and keeps the files as they are now as *.damaged.`,
+      `${file} is damaged: ${damage}\nRestore a copy of the data directory, or start with --accept-damage, which keeps the readable data and renames the current files to *.damaged.`,
     );
   }
   for (const part of [file, `${file}-wal`, besides(file)])
@@ -83,12 +83,11 @@ export function checkDatabase({ file, acceptDamage }: Checking): void {
 
 function damageOf(file: string): string | undefined {
   const noted = readNote(file);
-  if (noted === 'unreadable')
-    return `${besides(file)}, which says how many commits there are, cannot be read.`;
+  if (noted === 'unreadable') return `${besides(file)}, which records the number of commits, cannot be read.`;
   if (!existsSync(file))
     return noted && noted.number > 0 ? `it is missing, with ${noted.number} commits.` : undefined;
   if (noted?.checksum !== undefined && !existsSync(`${file}-wal`) && noted.checksum !== checksum(file))
-    return 'its content is not what it was when the local cloud ended.';
+    return 'its content changed since the local cloud ended.';
   const found = inside(file);
   if (typeof found === 'string') return found;
   if (noted === undefined || found.number >= noted.number) return undefined;

@@ -27,7 +27,7 @@ export function fromJson(type: protobuf.Type, json: Json, depth = 0): object {
     // Null is a value of one enum alone, and means "not set" elsewhere.
     if (value === null && !isNullValue(field)) continue;
     if (field.partOf?.oneof.some((other) => Object.hasOwn(message, other))) {
-      throw new JsonShapeError(`${type.name}.${field.partOf.name} is set twice, by "${key}" too.`);
+      throw new JsonShapeError(`${type.name}.${field.partOf.name} is set twice, also by "${key}".`);
     }
     message[field.name] = readField(field, value, depth);
   }
@@ -153,7 +153,8 @@ const SPECIAL: Readonly<Record<string, Special>> = {
     read(json) {
       const [, seconds = '', fraction = '', zone = ''] = TIME.exec(String(json)) ?? [];
       const ms = Date.parse(`${seconds}${zone.toUpperCase()}`);
-      if (!Number.isFinite(ms)) throw new JsonShapeError(`${JSON.stringify(json)} is no time (RFC 3339).`);
+      if (!Number.isFinite(ms))
+        throw new JsonShapeError(`${JSON.stringify(json)} is not an RFC 3339 timestamp.`);
       return { seconds: ms / 1000, nanos: Number(fraction.padEnd(9, '0')) };
     },
     write: ({ seconds, nanos }) =>
@@ -163,7 +164,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
     read(json) {
       const [, sign, seconds, fraction = ''] = DURATION.exec(String(json)) ?? [];
       if (seconds === undefined)
-        throw new JsonShapeError(`${JSON.stringify(json)} is no duration, as "1.5s".`);
+        throw new JsonShapeError(`${JSON.stringify(json)} is not a duration such as "1.5s".`);
       const factor = sign ? -1 : 1;
       return { seconds: factor * Number(seconds), nanos: factor * Number(fraction.padEnd(9, '0')) };
     },
@@ -175,7 +176,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   '.google.protobuf.BoolValue': wrapper('bool'),
   '.google.protobuf.Struct': {
     read() {
-      throw new JsonShapeError('google.protobuf.Struct stands in answers only.');
+      throw new JsonShapeError('google.protobuf.Struct is supported only in responses.');
     },
     write: ({ fields }) => plainStruct(fields as Fields | undefined),
   },

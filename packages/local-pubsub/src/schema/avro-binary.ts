@@ -24,7 +24,7 @@ const LONG_MAX = 2n ** 63n - 1n;
 export function checkAvroBinary(type: avro.Type, bytes: Uint8Array): void {
   const cursor = new Cursor(bytes);
   check(type as unknown as Shape, cursor, 0);
-  if (cursor.left > 0) throw new Error('there is more data than the schema says');
+  if (cursor.left > 0) throw new Error('there is more data than the schema declares');
 }
 
 function check(type: Shape, cursor: Cursor, depth: number): void {
@@ -115,7 +115,7 @@ class Cursor {
   }
 
   take(count: number): Uint8Array {
-    if (count > this.left) throw new Error('the data ends too soon');
+    if (count > this.left) throw new Error('the data is truncated');
     this.#at += count;
     return this.#bytes.subarray(this.#at - count, this.#at);
   }
@@ -136,7 +136,7 @@ class Cursor {
 
   length(): number {
     const length = this.integer(LONG_MAX);
-    if (length < 0n || length > BigInt(this.left)) throw new Error('the data ends too soon');
+    if (length < 0n || length > BigInt(this.left)) throw new Error('the data is truncated');
     return Number(length);
   }
 
@@ -147,7 +147,7 @@ class Cursor {
   index<T>(choices: readonly T[]): T {
     const index = this.integer(INT_MAX);
     const choice = index < 0n ? undefined : choices[Number(index)];
-    if (choice === undefined) throw new Error('a choice is none of the schema');
+    if (choice === undefined) throw new Error('a union index is not in the schema');
     return choice;
   }
 }

@@ -54,7 +54,7 @@ class AvroDefinition implements Definition {
 
   /** As if it were both the schema that reads and the one that wrote. */
   requireFollows(before: Definition): void {
-    if (!(before instanceof AvroDefinition)) throw new Error('the type of a schema does not change');
+    if (!(before instanceof AvroDefinition)) throw new Error('the type of a schema cannot change');
     this.#type.createResolver(before.#type);
     before.#type.createResolver(this.#type);
   }

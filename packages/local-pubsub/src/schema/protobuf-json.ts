@@ -27,7 +27,7 @@ export function checkJson(type: protobuf.Type, value: unknown, path = 'the messa
   const chosen = new Set<protobuf.OneOf>();
   for (const [name, member] of Object.entries(members)) {
     const field = fields.get(name);
-    if (field === undefined) throw new Error(`${path} has a field '${name.slice(0, 100)}' that is not known`);
+    if (field === undefined) throw new Error(`${path} has an unknown field '${name.slice(0, 100)}'`);
     if (seen.has(field)) throw new Error(`${path} has the field '${field.name}' twice`);
     if (member === null) continue;
     seen.add(field);
@@ -54,7 +54,7 @@ function checkField(field: protobuf.Field, value: unknown, path: string): void {
 }
 
 function checkKey(type: string, key: string, path: string): void {
-  if (type === 'bool' && key !== 'true' && key !== 'false') throw new Error(`a key of ${path} is no bool`);
+  if (type === 'bool' && key !== 'true' && key !== 'false') throw new Error(`a key of ${path} is not a bool`);
   if (type in INTEGERS) checkScalar(type, key, path);
 }
 
@@ -67,11 +67,11 @@ function checkValue(field: protobuf.Field, value: unknown, path: string): void {
 
 function checkEnum(type: protobuf.Enum, value: unknown, path: string): void {
   const known = typeof value === 'string' ? Object.hasOwn(type.values, value) : Number.isInteger(value);
-  if (!known) throw new Error(`${path} is no value of ${type.name}`);
+  if (!known) throw new Error(`${path} is not a value of ${type.name}`);
 }
 
 function checkScalar(type: string, value: unknown, path: string): void {
-  if (!isScalar(type, value)) throw new Error(`${path} is no ${type}`);
+  if (!isScalar(type, value)) throw new Error(`${path} is not of type ${type}`);
 }
 
 function isScalar(type: string, value: unknown): boolean {

@@ -44,8 +44,9 @@ class ProtobufDefinition implements Definition {
 
   /** Optional fields come and go; all others stay as they are. */
   requireFollows(before: Definition): void {
-    if (!(before instanceof ProtobufDefinition)) throw new Error('the type of a schema does not change');
-    if (this.#message.fullName !== before.#message.fullName) throw new Error('its message has another name');
+    if (!(before instanceof ProtobufDefinition)) throw new Error('the type of a schema cannot change');
+    if (this.#message.fullName !== before.#message.fullName)
+      throw new Error('its message has a different name');
     requireSameFields(before.#message, this.#message);
   }
 }
@@ -64,9 +65,9 @@ function requireSame(before: protobuf.Field | undefined, after: protobuf.Field |
   if (field === undefined) return;
   const optional = !field.required && !field.repeated && !field.map;
   if (before === undefined || after === undefined) {
-    if (!optional) throw new Error(`the field ${field.name} is not optional: it cannot come or go`);
+    if (!optional) throw new Error(`the field ${field.name} is not optional: it cannot be added or removed`);
   } else if (shapeOf(before) !== shapeOf(after)) {
-    throw new Error(`the field ${before.name} is another than it was`);
+    throw new Error(`the field ${before.name} changed`);
   }
 }
 

@@ -218,7 +218,7 @@ export class Broker {
   stop(): void {
     this.quiesce();
     this.#options.pushers.stop();
-    for (const feed of this.#feeds.values()) feed.close(unavailable('The local Pub/Sub server stops.'));
+    for (const feed of this.#feeds.values()) feed.close(unavailable('The local Pub/Sub server is stopping.'));
   }
 
   #addFeed(config: SubscriptionConfig): Feed {

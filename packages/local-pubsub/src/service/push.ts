@@ -50,7 +50,7 @@ export class Pushers {
 
   /** Gives up what is in flight: its outcome no longer counts. */
   stop(): void {
-    for (const abort of this.#aborts) abort.abort(new Error('the server stops'));
+    for (const abort of this.#aborts) abort.abort(new Error('the server is stopping'));
   }
 
   async #deliver(feed: Feed, received: Received): Promise<void> {

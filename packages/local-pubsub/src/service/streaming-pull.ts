@@ -98,7 +98,7 @@ export class StreamingPull implements Receiver {
       (value) => integer(value) !== 0,
     );
     if (subscription !== '' || again) {
-      throw invalid('subscription, flow control and protocol_version are set by the first request only.');
+      throw invalid('subscription, flow control and protocol_version can only be set by the first request.');
     }
     if (request.streamAckDeadlineSeconds !== 0) {
       this.#leaseMs = streamDeadlineMs(request.streamAckDeadlineSeconds);

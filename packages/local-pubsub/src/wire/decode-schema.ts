@@ -50,7 +50,7 @@ export function updatedSettings(
   const changes = fields.map((field) => {
     const change = Object.hasOwn(UPDATABLE, field) ? UPDATABLE[field] : undefined;
     if (change) return change(wire ?? {});
-    throw invalid(`Invalid update_mask provided: 'schema_settings.${field}' is no field of a topic.`);
+    throw invalid(`Invalid update_mask provided: 'schema_settings.${field}' is not a field of a topic.`);
   });
   return schemaSettingsFrom(Object.assign({}, before && settingsToWire(before), ...changes));
 }

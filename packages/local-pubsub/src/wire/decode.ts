@@ -69,7 +69,7 @@ export function subscriptionFrom(wire: WireSubscription): SubscriptionConfig {
 /** @throws PubsubError INVALID_ARGUMENT for exactly-once delivery by push */
 export function pullIfExactlyOnce(config: SubscriptionConfig): SubscriptionConfig {
   if (!config.exactlyOnce || config.push === undefined) return config;
-  throw invalid('enable_exactly_once_delivery is for pull subscriptions only.');
+  throw invalid('enable_exactly_once_delivery requires a pull subscription.');
 }
 
 /** What an update mask may name, with what it takes from the request; all else is fixed at creation. */

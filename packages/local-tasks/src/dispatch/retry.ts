@@ -38,7 +38,7 @@ export function afterFailure(config: RetryConfig, failed: FailedTask): RetryVerd
   const attemptsSpent = !attemptsLimited || failed.attempts >= config.maxAttempts;
   const durationSpent = !durationLimited || failed.now - failed.firstAttemptAt >= config.maxRetryDurationMs;
   if ((attemptsLimited || durationLimited) && attemptsSpent && durationSpent) {
-    return { kind: 'give-up', reason: `given up after ${failed.attempts} attempts` };
+    return { kind: 'give-up', reason: `failed after ${failed.attempts} attempts` };
   }
   const pause = Math.max(backoffMs(config, failed.attempts), failed.retryAfterMs ?? 0);
   return { kind: 'retry', atMs: failed.now + pause };

@@ -77,7 +77,7 @@ async function answer(routes: readonly Route[], request: IncomingMessage): Promi
   const hit = onPath.find(({ route }) => route.method === request.method);
   if (hit === undefined) {
     const methods = onPath.map(({ route }) => route.method).join(', ');
-    throw new ControlError(405, `${pathname} takes ${methods}`);
+    throw new ControlError(405, `${pathname} supports ${methods}`);
   }
   const params = (hit.match.groups ?? {}) as Record<string, string>;
   for (const [name, value] of Object.entries(params)) params[name] = decoded(value);
@@ -94,7 +94,7 @@ function decoded(text: string): string {
 
 const BODY: BodyRefusals = {
   maxBytes: MAX_BODY_BYTES,
-  tooLarge: () => new ControlError(413, `a control request has at most ${MAX_BODY_BYTES} bytes`),
+  tooLarge: () => new ControlError(413, `a control request must have at most ${MAX_BODY_BYTES} bytes`),
   malformed: (why) => new ControlError(400, `the body is not JSON: ${why}`),
 };
 

@@ -68,7 +68,7 @@ export function controlRoutes({
       path: /^\/meter\/runs\/(?<runId>[^/]+)$/,
       answer({ params }) {
         const run = local().meter.run(String(params.runId));
-        if (run === undefined) throw new ControlError(404, `nothing was metered for run '${params.runId}'`);
+        if (run === undefined) throw new ControlError(404, `no usage recorded for run '${params.runId}'`);
         return { ...run, estimatedCostUsd: estimatedCostUsd(run) };
       },
     },
@@ -82,7 +82,8 @@ export function controlRoutes({
       path: /^\/export$/,
       answer({ body }) {
         const file = fileOf(body);
-        if (existsSync(file)) throw new ControlError(409, `${file} exists; an export overwrites nothing`);
+        if (existsSync(file))
+          throw new ControlError(409, `${file} already exists; an export does not overwrite files`);
         local().exportTo(file);
         return { file };
       },
@@ -104,13 +105,10 @@ export function controlRoutes({
       answer({ body }) {
         const ms = (body as { ms?: unknown } | undefined)?.ms;
         if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0) {
-          throw new ControlError(
-            400,
-            'the body must be {"ms": n} with n >= 0: a clock is only moved forward',
-          );
+          throw new ControlError(400, 'the body must be {"ms": n} with n >= 0: the clock only moves forward');
         }
         if (clock.now() + ms > LATEST_MS)
-          throw new ControlError(400, `the clock is moved to ${new Date(LATEST_MS).toISOString()} at most`);
+          throw new ControlError(400, `the clock cannot be moved past ${new Date(LATEST_MS).toISOString()}`);
         clock.advance(ms);
         return clockNow();
       },
@@ -120,7 +118,7 @@ export function controlRoutes({
       path: /^\/emulator\/v1\/projects\/(?<project>[^/]+)\/databases\/(?<database>[^/]+)\/documents$/,
       answer({ params }) {
         if (params.database !== '(default)') {
-          throw new ControlError(501, `only database (default) can be reset, not '${params.database}'`);
+          throw new ControlError(501, `only the database (default) can be reset, not '${params.database}'`);
         }
         local().reset(params.project);
       },

@@ -94,7 +94,7 @@ function read(file: string): Values | undefined {
   }
   const values = JSON.parse(text) as Partial<Values>;
   if (typeof values.apiSecret !== 'string' || typeof values.secrets !== 'object') {
-    throw new Error(`${file} does not hold development values; remove it to have new ones made`);
+    throw new Error(`${file} does not contain development values; delete it to create new ones`);
   }
   return {
     apiSecret: values.apiSecret,

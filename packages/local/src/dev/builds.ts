@@ -38,7 +38,7 @@ export class Builds {
       let hasEnded = false;
       void this.#run(codebase, 'build:watch').then((code) => {
         hasEnded = true;
-        this.#options.tell(`${name} build`, 'ERROR', `build:watch has ended with code ${code}`);
+        this.#options.tell(`${name} build`, 'ERROR', `build:watch exited with code ${code}`);
       });
       const until = performance.now() + FIRST_OUTPUT_MS;
       while (!existsSync(module) && !hasEnded && performance.now() < until) await pause(LOOK_MS);
@@ -63,7 +63,7 @@ export class Builds {
     do {
       this.#running.set(name, false);
       const code = await this.#run(codebase, 'build');
-      if (code !== 0) this.#options.tell(`${name} build`, 'ERROR', `the build has failed with code ${code}`);
+      if (code !== 0) this.#options.tell(`${name} build`, 'ERROR', `the build failed with code ${code}`);
     } while (this.#running.get(name) === true);
     this.#running.delete(name);
   }
@@ -74,7 +74,7 @@ export class Builds {
     const source = `${name} types`;
     const compiler = compilerOf(folder) ?? compilerOf(root);
     if (compiler === undefined) {
-      tell(source, 'INFO', 'not checked: typescript is not installed in the project');
+      tell(source, 'INFO', 'types not checked: typescript is not installed in the project');
       return;
     }
     const flags = ['--noEmit', '--watch', '--preserveWatchOutput', '--pretty', 'false'];

@@ -154,7 +154,7 @@ class Session implements AsyncDisposable {
       throw new DevProblem(
         'DATA_IN_USE',
         error.message,
-        'Stop that one, or name another directory with --data.',
+        'Stop that process, or choose another directory with --data.',
       );
     });
   }
@@ -191,7 +191,7 @@ class Session implements AsyncDisposable {
       await this.#cloud?.reload({ name, env: this.#envOf(codebase) });
       const tookMs = Math.round(performance.now() - began);
       if (isLatest())
-        this.#tellEvent('reloaded', `loaded anew in ${tookMs} ms: ${this.#placesOf(changed)}`, {
+        this.#tellEvent('reloaded', `reloaded in ${tookMs} ms: ${this.#placesOf(changed)}`, {
           codebase: name,
           tookMs,
         });
@@ -207,8 +207,8 @@ class Session implements AsyncDisposable {
     const help = error instanceof DevProblem ? ` ${error.help}` : '';
     const isServed = this.#cloud !== undefined;
     const rest = isServed
-      ? 'What was loaded before goes on serving.'
-      : 'It is loaded when a file of it changes.';
+      ? 'The previous version continues to serve.'
+      : 'It is loaded again when one of its files changes.';
     this.#tellEvent(
       'not_loaded',
       `'${codebase}' cannot be loaded: ${reason}${help}\n${rest}`,
@@ -241,7 +241,7 @@ class Session implements AsyncDisposable {
     const news = secrets.filter((name) => !this.#madeUp.has(name));
     if (news.length === 0) return;
     for (const name of news) this.#madeUp.add(name);
-    const message = `no value in .secret.local, so one is made up: ${news.join(', ')}`;
+    const message = `not in .secret.local, using generated values: ${news.join(', ')}`;
     this.#tellEvent('secrets_made_up', message, { secrets: news }, 'WARNING');
   }
 
@@ -276,7 +276,7 @@ function assertInstalled(codebases: readonly DevCodebase[]): void {
     if (missing === undefined) continue;
     throw new DevProblem(
       'NOT_INSTALLED',
-      `the package '${missing}', which the codebase '${name}' needs, is not installed`,
+      `the codebase '${name}' needs the package '${missing}', which is not installed`,
       `Run: npm --prefix ${folder} install`,
     );
   }

@@ -26,7 +26,7 @@ function valuesIn(file: string, files: Files): Record<string, string> {
     throw new DevProblem(
       'ENV_FILE_INVALID',
       `${file} cannot be read: ${(error as Error).message}`,
-      'Write one NAME=value a line.',
+      'Write one NAME=value per line.',
     );
   }
 }

@@ -24,8 +24,8 @@ export interface Greeted {
 export function greeting(addresses: Addresses, { root, codebases, paint }: Greeted): string {
   const { gateway, functionsUrl, site, firestore, tasks, pubsub, apiKey, functions } = addresses;
   const rows = [
-    ['console', `${gateway}   (every run, live; the API is below /v1)`],
-    ['API key', `${apiKey}   (npx cairn finds it by itself)`],
+    ['console', `${gateway}   (the API is under /v1)`],
+    ['API key', `${apiKey}   (npx cairn uses it automatically)`],
     ['functions', `${functionsUrl}/NAME   (${functions.join(', ')})`],
     ...(site === undefined ? [] : [['site', `${site}   (hosting of firebase.json)`]]),
     ['Firestore', `${firestore}   (FIRESTORE_EMULATOR_HOST)`],
@@ -34,5 +34,5 @@ export function greeting(addresses: Addresses, { root, codebases, paint }: Greet
     ...codebases.map(({ name, module }) => ['watches', `${name}: ${relative(root, module)}`]),
   ];
   const lines = rows.map(([name = '', text = '']) => `  ${paint('bold', name.padEnd(11))}${text}`);
-  return `\n${lines.join('\n')}\n\nAn edit of a source file is served at once. Ctrl-C ends everything; start again and runs go on.\n\n`;
+  return `\n${lines.join('\n')}\n\nSource changes are served immediately. Ctrl-C stops everything; runs continue after the next start.\n\n`;
 }

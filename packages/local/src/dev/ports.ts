@@ -23,8 +23,8 @@ export async function assertFree(ports: DevPorts): Promise<void> {
     if (await isFree(ports[server])) continue;
     throw new DevProblem(
       'PORT_TAKEN',
-      `port ${ports[server]} (${server}) is taken by another process`,
-      `End that process (another cairn dev?), or choose other ports with --port: ${SERVERS.length} ports in a row are used.`,
+      `port ${ports[server]} (${server}) is in use by another process`,
+      `Stop that process (another cairn dev?), or choose other ports with --port: ${SERVERS.length} consecutive ports are used.`,
     );
   }
 }

@@ -52,8 +52,8 @@ export function projectFolder(start: string, files: Files): string {
   }
   throw new DevProblem(
     'PROJECT_NOT_FOUND',
-    `there is no firebase.json in ${start} or above it`,
-    'Call cairn dev in the folder of a Firebase project. cairn init adds Cairn to one.',
+    `no firebase.json in ${start} or its parent folders`,
+    'Run cairn dev in the folder of a Firebase project. cairn init adds Cairn to a project.',
   );
 }
 
@@ -66,8 +66,8 @@ export function codebasesOf(root: string, wanted: readonly string[], files: File
   if (all.length === 0)
     throw new DevProblem(
       'NO_FUNCTIONS',
-      'firebase.json names no functions',
-      'Add them to "functions", or have cairn init add a codebase.',
+      'firebase.json has no functions',
+      'Add them under "functions", or run cairn init to add a codebase.',
     );
   const unknown = wanted.find((name) => !all.some((one) => one.name === name));
   if (unknown !== undefined)
@@ -155,7 +155,7 @@ function codebaseIn(declared: Declared, files: Files): DevCodebase {
     return { ...common, module: at(main), build: undefined, isChecked: tsconfig !== undefined };
   throw new DevProblem(
     'ENTRY_NOT_FOUND',
-    `the codebase '${name}' has no ${main}, which its package.json names as main`,
+    `the codebase '${name}' has no ${main}, the "main" of its package.json`,
     `Correct "main" in ${join(folder, 'package.json')}, or build the codebase once.`,
   );
 }
@@ -229,7 +229,7 @@ function parsed(file: string, files: Files, code: ProblemOfFile): Record<string,
     throw new DevProblem(code, `${file} cannot be read: ${(error as Error).message}`, 'Correct the file.');
   }
   if (isMembers(value)) return value;
-  throw new DevProblem(code, `${file} is no JSON object`, 'Correct the file.');
+  throw new DevProblem(code, `${file} is not a JSON object`, 'Correct the file.');
 }
 
 const isMembers = (value: unknown): value is Record<string, unknown> =>

@@ -54,6 +54,6 @@ export async function functionsAt(url: string): Promise<EmulatedFunction[]> {
   const answer = await fetch(`${url}/backends`);
   const { backends } = (await answer.json()) as { backends: { functionTriggers?: EmulatedFunction[] }[] };
   const functions = backends.flatMap(({ functionTriggers }) => functionTriggers ?? []);
-  if (functions.length === 0) throw new Error('firebase-tools found no functions; what it said is above');
+  if (functions.length === 0) throw new Error('firebase-tools found no functions; see its output above');
   return functions;
 }

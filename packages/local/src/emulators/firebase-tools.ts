@@ -73,7 +73,7 @@ export function startFirebaseTools(options: FirebaseToolsOptions): FirebaseTools
       if (tail.includes(READY)) resolve();
     });
     child.stderr?.on('data', (chunk: Buffer) => output.write(chunk));
-    const over = () => reject(new Error('firebase-tools ended; what it said is above'));
+    const over = () => reject(new Error('firebase-tools exited; see its output above'));
     ended.then(over, over);
   });
   ready.catch(() => {});

@@ -55,7 +55,7 @@ async function obey(message: ToWorker): Promise<void> {
 }
 
 const NO_CLOCK =
-  'cairn: the clock was moved, but functions that firebase-tools runs keep the time of this machine';
+  'cairn: the clock was moved, but functions run by firebase-tools use the clock of this machine';
 
 async function load({ env }: ToWorker & { kind: 'load' }): Promise<void> {
   if (!isInstalled(ROOT)) throw new Error(NOT_INSTALLED);
@@ -73,7 +73,7 @@ async function load({ env }: ToWorker & { kind: 'load' }): Promise<void> {
     output: process.stdout,
   });
   void tools.ended.then(() => {
-    if (!ending) tell({ kind: 'failed', error: 'firebase-tools ended; what it said is above' });
+    if (!ending) tell({ kind: 'failed', error: 'firebase-tools exited; see its output above' });
     void end(1);
   });
   await tools.ready;

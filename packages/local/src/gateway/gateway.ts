@@ -48,7 +48,8 @@ export async function startGateway({
   // Node would refuse who names no host without a word.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
     response.setHeader('date', new Date(now()).toUTCString());
-    if (isHostless(request)) return refuse(response, 400, 'the request names no host', { field: 'Host' });
+    if (isHostless(request))
+      return refuse(response, 400, 'the request has no Host header', { field: 'Host' });
     const path = pathOf(request);
     const rewrite = path === undefined ? undefined : rewrites().find((candidate) => candidate.matches(path));
     if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
@@ -58,7 +59,7 @@ export async function startGateway({
       if (host !== undefined) request.headers['x-forwarded-host'] ??= host;
       serve(rewrite.functionName, request, response);
     } else if (path === '/console.json' && consoleJson) {
-      if (!isOwnPage(request)) refuse(response, 403, 'this is for pages of this address only');
+      if (!isOwnPage(request)) refuse(response, 403, 'only pages of this address may use it');
       else response.writeHead(200, JSON_HEADERS).end(consoleJson());
     } else if (site?.serve(path, request, response)) {
       return;

@@ -82,7 +82,7 @@ export function welcomePage(welcome: Welcome): string {
 <p>This is the local cloud: Firestore, Cloud Tasks, Pub/Sub, the functions, a scheduler, and a stand-in for GitHub, on
 this machine only.</p>
 <ul>
-  <li><code>/webhooks/github</code> takes signed GitHub deliveries and makes each one run</li>
+  <li><code>/webhooks/github</code> accepts signed GitHub deliveries; each starts one run</li>
   <li><code>/v1/runs</code> lists runs; the API key is printed by <code>npm start</code> and used below</li>
 </ul>
 <h2>Send a first webhook, then look at the run, and at the comment it posts</h2>

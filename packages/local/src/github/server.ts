@@ -44,7 +44,8 @@ const ROUTES: readonly OutsideRoute[] = [
 const UNKNOWN: Reply = {
   status: 501,
   body: {
-    message: 'This stand-in for GitHub does not serve that (packages/local/FIDELITY.md lists what it does)',
+    message:
+      'This stand-in for GitHub does not support the request (packages/local/FIDELITY.md lists what it supports)',
   },
 };
 

@@ -109,7 +109,7 @@ export class Forwarder {
     }
     const { outgoing } = connected;
     return new Promise((resolve) => {
-      const abort = () => outgoing.destroy(new Error('abandoned by the queue'));
+      const abort = () => outgoing.destroy(new Error('aborted by the queue'));
       const cancel = after(spec.timeoutSeconds, () => {
         settle({ kind: 'answered', status: 504, retryAfter: undefined });
         outgoing.destroy();

@@ -77,16 +77,16 @@ const bodyProblem: ErrorRequestHandler = (error: unknown, request, response, nex
 };
 
 const DETAILS = {
-  400: 'the body cannot be read: it ended early, or is not encoded as it says',
+  400: 'the body cannot be read: it is incomplete, or does not match its Content-Encoding',
   413: `the body is larger than ${MAX_BODY_BYTES} bytes`,
-  415: 'the encoding of the body is not known here',
+  415: 'the content encoding is not supported',
 } as const;
-const ENCODING = { field: 'Content-Encoding', help: 'Send the body as it is, or with gzip, deflate or br.' };
+const ENCODING = { field: 'Content-Encoding', help: 'Send the body unencoded, or with gzip, deflate or br.' };
 
 /** Express needs four parameters to see an error handler. */
 const uncaught: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  refuse(response, 500, 'the function threw what nobody caught');
+  refuse(response, 500, 'the function threw an uncaught exception');
 };
 
 function notFound(response: ServerResponse, name: string): void {

@@ -91,7 +91,7 @@ function exchanger({ clock, store, faults, match, calls, applied, ...options }: 
       send(response, { ...reply, headers: { ...options.headers?.(clock.now()), ...reply.headers } });
     // Any page open in a browser on this machine can send requests here; scripts send no origin.
     if (request.headers.origin !== undefined)
-      return answer({ status: 403, body: { message: 'web pages may not use this stand-in' } });
+      return answer({ status: 403, body: { message: 'web pages are not allowed to use this stand-in' } });
     const text = await bodyOf(request);
     if (text === undefined) return answer({ status: 413, body: { message: 'the request is too large' } });
     if (method === 'GET' && pathname === CALLS_PATH)

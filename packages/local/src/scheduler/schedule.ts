@@ -34,7 +34,7 @@ export function readSchedule(text: string, { timeZone, minuteMs }: ScheduleOptio
   if (every) return fixedRate(text, Number(every[1]), every[2] ?? '', minuteMs);
   const at = EVERY_AT.exec(words);
   const cron = at ? cronOf(text, at) : text.trim();
-  if (cron.split(/\s+/).length !== 5) throw new ScheduleError(text, 'is not understood');
+  if (cron.split(/\s+/).length !== 5) throw new ScheduleError(text, 'cannot be parsed');
   return cronSchedule(text, cron, timeZone);
 }
 

@@ -22,7 +22,7 @@ const HEAP_MB = 256;
 const LIMIT_MS = 300_000;
 const LOST = /worker (\d+) .*; starting another/g;
 const LINES_OF_WORKERS = /^.*worker \d+ .*$/gm;
-const SILENT = /worker (\d+) gave no sign of life/g;
+const SILENT = /worker (\d+) sent no heartbeat/g;
 
 interface RunView extends End {
   readonly id: string;

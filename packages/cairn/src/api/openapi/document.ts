@@ -42,8 +42,8 @@ const OF_CALLERS: readonly ErrorCode[] = [
 const OF_BODIES: readonly ErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const OF_MUTATIONS: readonly ErrorCode[] = ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_KEY_REUSED'];
 const DESCRIPTION = [
-  'Durable runs. Every mutation takes an idempotency key: the same request with the same key is done once and answered',
-  'alike. Refusals are problem details with a stable `code`. Members may be added to any answer at any time.',
+  'Durable runs. Every mutation takes an idempotency key: a request repeated with the same key is performed once and gets',
+  'the same response. Errors are problem details with a stable `code`. New members may be added to any response.',
 ].join(' ');
 
 /** @param version of the deployed functions */
@@ -84,15 +84,23 @@ function operationOf(path: string, method: Method, operation: Operation): OpenAp
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name)),
     ...Object.entries(operation.query ?? {}).map(([name, what]) => parameter('query', name, what)),
-    ...(isMutation ? [parameter('header', 'Idempotency-Key', 'Names the request; see above.')] : []),
+    ...(isMutation
+      ? [
+          parameter(
+            'header',
+            'Idempotency-Key',
+            'Identifies the request. A repetition with the same key is not performed again.',
+          ),
+        ]
+      : []),
   ];
   return {
     operationId: operation.id,
     summary: operation.summary,
     tags: [tagOf(path)],
     ...(operation.role === 'open'
-      ? { security: [], description: 'Needs no key.' }
-      : { description: `Takes the role ${operation.role}, or a higher one.` }),
+      ? { security: [], description: 'Requires no credentials.' }
+      : { description: `Requires the role ${operation.role} or higher.` }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body === undefined ? {} : { requestBody: bodyOf(operation.body) }),
     responses: responsesOf(operation, isMutation),
@@ -127,7 +135,7 @@ function responsesOf(operation: Operation, isMutation: boolean): Part {
     status,
     { ...answerOf(answer), ...(isMutation ? { headers: REPLAYED } : {}) },
   ]);
-  const inFlight = answerOf({ what: 'The same request is under way elsewhere', schema: 'InFlight' });
+  const inFlight = answerOf({ what: 'The same request is in progress', schema: 'InFlight' });
   return {
     ...problems(operation, isMutation),
     ...(isMutation ? { 202: inFlight } : {}),
@@ -137,7 +145,7 @@ function responsesOf(operation: Operation, isMutation: boolean): Part {
 
 const REPLAYED: Part = {
   'Idempotency-Replayed': {
-    description: '`true` if the request had been done before.',
+    description: '`true` if the response is that of an earlier request with the same key.',
     schema: { type: 'string', const: 'true' },
   },
 };

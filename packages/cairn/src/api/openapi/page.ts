@@ -40,7 +40,7 @@ export function htmlOf(document: OpenApi): string {
 </head>
 <body>
 <h1>${text(info.title)} API <small>${text(info.version)}</small></h1>
-<p>${prose(info.description)} For programs: <a href="/v1/openapi.json">openapi.json</a>.</p>
+<p>${prose(info.description)} Machine-readable: <a href="/v1/openapi.json">openapi.json</a>.</p>
 ${[...byTag].map(([tag, those]) => `<h2>${text(tag)}</h2>\n${those.map(routeOf).join('\n')}`).join('\n')}
 <h2>Schemas</h2>
 ${Object.entries(components.schemas)
@@ -70,7 +70,7 @@ function routeOf({ path, method, operation }: Route): string {
     .join('');
   return `<section id="${text(operationId)}">
 <h3><code>${text(method.toUpperCase())} ${text(path)}</code></h3>
-<p>${prose(summary)}. ${prose(typeof description === 'string' ? description : 'Open to everybody.')}</p>
+<p>${prose(summary)}. ${prose(typeof description === 'string' ? description : 'Public.')}</p>
 <table>${sent.join('')}${answers}</table>
 </section>`;
 }

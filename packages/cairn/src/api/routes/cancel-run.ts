@@ -17,7 +17,7 @@ export const CancelBody = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'End the run without calling the compensations of its steps, for example because its version will not be deployed again. Its last event names them.',
+      'End the run without running the compensations of its steps, for example because its version will not be deployed again. The last event names the steps.',
     ),
 });
 

@@ -26,7 +26,7 @@ export async function readIdempotency({ start }: ApiDeps, caller: Caller, at: Ke
   const key = readApiIdempotencyHeader((header) => (header === 'Idempotency-Key' ? at.key : undefined)) ?? '';
   const stored = await start.records.read(apiKey(principalOf(caller), key));
   if (stored?.record.tenantId !== caller.tenantId)
-    throw new CairnError('NOT_FOUND', 'no request of yours with this idempotency key is known');
+    throw new CairnError('NOT_FOUND', 'the caller has made no request with this idempotency key');
   const { record } = stored;
   // Deleted some time after it expires; from then on it is as unknown as one that never was.
   if (start.clock.now() >= record.expiresAt)

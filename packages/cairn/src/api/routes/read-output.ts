@@ -32,10 +32,10 @@ export async function readOutput(
   const checkpoint = SEQ.test(seq) ? await start.store.findCheckpoint(runId, Number(seq)) : undefined;
   if (!checkpoint) throw new CairnError('NOT_FOUND', 'the run has no such checkpoint');
   if ((checkpoint.outputText ?? checkpoint.outputRef ?? checkpoint.outputFrom) === undefined) {
-    throw new CairnError('NOT_FOUND', 'the checkpoint carries no output');
+    throw new CairnError('NOT_FOUND', 'the checkpoint has no output');
   }
   const [origin] = await originsOf(start.store, runId, [checkpoint]);
-  if (!origin) throw new CairnError('NOT_FOUND', 'the checkpoint carries no output');
+  if (!origin) throw new CairnError('NOT_FOUND', 'the checkpoint has no output');
   const { outputRef } = origin.checkpoint;
   const read = async () => {
     // It is canonical JSON already.

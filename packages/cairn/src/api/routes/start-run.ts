@@ -95,10 +95,10 @@ function readBody({ registry }: ApiDeps, body: JsonObject): StartBody {
     const rest = unknown.length > NAMED_MEMBERS ? [`${unknown.length - NAMED_MEMBERS} more`] : [];
     const names = [...named, ...rest].join(', ');
     const field = first === '' ? 'body' : cut(first, NAME_CHARS);
-    throw invalid(field, `unknown members: ${names}; known are ${[...MEMBERS].join(', ')}`);
+    throw invalid(field, `unknown members: ${names}; use ${[...MEMBERS].join(', ')}`);
   }
   const { type, threadId } = body;
-  if (typeof type !== 'string') throw invalid('type', 'type must be the type of a workflow');
+  if (typeof type !== 'string') throw invalid('type', 'type must be a workflow type');
   const workflow = registry.newest(type);
   if (!workflow) {
     const known = registry.types();
@@ -106,7 +106,7 @@ function readBody({ registry }: ApiDeps, body: JsonObject): StartBody {
     const meant = near === undefined ? '' : `did you mean ${near}? `;
     throw invalid(
       'type',
-      `there is no workflow ${JSON.stringify(type.slice(0, 100))}; ${meant}there are: ${known.join(', ')}`,
+      `no workflow ${JSON.stringify(type.slice(0, 100))} is deployed; ${meant}deployed workflows: ${known.join(', ')}`,
     );
   }
   if (!('input' in body)) throw invalid('input', 'input is missing');

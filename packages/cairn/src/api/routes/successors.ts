@@ -75,7 +75,7 @@ export async function resumeFromApi(deps: ApiDeps, caller: Caller, call: Success
   if (place !== undefined || isForced || carries) {
     throw new CairnError(
       'RUN_INVALID_TRANSITION',
-      `run ${runId} has not ended: it goes on from where it is`,
+      `run ${runId} has not ended: it continues from its current state`,
       {
         details: { status: state.status },
         help: "Leave out 'from', 'force' and 'signals'.",

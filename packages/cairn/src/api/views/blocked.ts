@@ -39,8 +39,8 @@ export function blockedView(
 /** It was cancelled, and stands because steps that it completed have compensations. */
 function toBeUndone({ message, help }: Words, runId: string): Words {
   return {
-    message: `${message} It was cancelled, and what its completed steps did is to be undone by that version first.`,
-    help: `${help} To end it without undoing them: cairn runs cancel ${runId} --without-undo`,
+    message: `${message} The run was cancelled, and that version must run the compensations of its completed steps first.`,
+    help: `${help} To end the run without them: cairn runs cancel ${runId} --without-undo`,
   };
 }
 
@@ -53,15 +53,15 @@ interface Words {
 
 const WORDS: Readonly<Record<Blocked['code'], (plan: string, within: string) => Words>> = {
   PLAN_VERSION_UNAVAILABLE: (plan, within) => ({
-    message: `The run cannot go on: ${plan} is not deployed.`,
-    help: `Deploy that version again. The run goes on within ${within} after that, or at once when it is resumed.`,
+    message: `The run is blocked: ${plan} is not deployed.`,
+    help: `Deploy that version again. The run continues within ${within}, or immediately if you resume it.`,
   }),
   PLAN_CHANGED: (plan, within) => ({
-    message: `The run cannot go on: ${plan} is deployed with another definition than the run was started on.`,
-    help: `Deploy that version as it was. The run goes on within ${within} after that, or at once when it is resumed.`,
+    message: `The run is blocked: the deployed definition of ${plan} differs from the one the run started on.`,
+    help: `Deploy that version with its original definition. The run continues within ${within}, or immediately if you resume it.`,
   }),
   DISPATCH_DUE: (plan, within) => ({
-    message: `Nothing is missing: ${plan} is deployed. The run goes on within ${within}, unless it is paused.`,
-    help: 'Resume it to have it go on at once.',
+    message: `The run is ready: ${plan} is deployed. The run continues within ${within}, unless the workflow is paused.`,
+    help: 'Resume the run to continue immediately.',
   }),
 };

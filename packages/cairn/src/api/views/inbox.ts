@@ -66,6 +66,8 @@ function said(detailText: string | undefined): {
 }
 
 function leftText(status: string, { step, capabilityId, answers }: InboxQuestion): string {
-  const what = `Step '${step}' called '${capabilityId}', the run has ended (${status}), and nobody knows whether it took place. Look at the receiver, and say whether it did (recorded) or not (failed).`;
-  return answers.includes('resume') ? `${what} Or resume the run: its successor finds out, or asks.` : what;
+  const what = `Step '${step}' called '${capabilityId}', the run has ended (${status}), and the outcome is unknown. Check the receiver, and report whether the call took effect (recorded) or not (failed).`;
+  return answers.includes('resume')
+    ? `${what} Or resume the run: its successor looks up the outcome, or asks.`
+    : what;
 }

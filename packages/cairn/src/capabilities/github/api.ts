@@ -138,9 +138,9 @@ export class GithubApi {
     const bearer = await token();
     if (bearer === undefined) throw new NotApplied(`no GITHUB_TOKEN is set for ${what}`, { final: true });
     const { request } = await import('@octokit/request');
-    if (signal.aborted) throw new NotApplied(`${what} was given up before it was sent`);
+    if (signal.aborted) throw new NotApplied(`${what} was aborted before it was sent`);
     const tooLong = new AbortController();
-    const cancel = clock.timer(TIMEOUT_MS, () => tooLong.abort(new Error('no answer in time')));
+    const cancel = clock.timer(TIMEOUT_MS, () => tooLong.abort(new Error('no response in time')));
     const octokit = request.defaults({
       baseUrl,
       headers: {
@@ -161,13 +161,13 @@ export class GithubApi {
       const { status, data } = await octokit(route, parameters);
       // Octokit takes a redirect for a success.
       if (status >= 300)
-        throw new NotApplied(`GitHub answered ${status} to ${what}: it has moved`, { final: true });
+        throw new NotApplied(`GitHub answered ${status} to ${what}: it was moved`, { final: true });
       return data;
     } catch (error) {
       if (error instanceof NotApplied || answerOf(error)) throw error;
       if (wasNeverSent(error))
         throw new NotApplied(`GitHub could not be reached for ${what}`, { cause: error });
-      throw new Error(`GitHub gave no answer to ${what}`, { cause: error });
+      throw new Error(`GitHub did not respond to ${what}`, { cause: error });
     } finally {
       cancel();
     }

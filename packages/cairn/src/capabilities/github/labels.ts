@@ -14,7 +14,7 @@ const Label = z
   .string()
   .min(1)
   .max(50)
-  .refine((name) => name !== '.' && name !== '..', 'would be another path of the API');
+  .refine((name) => name !== '.' && name !== '..', 'would change the path of the request');
 const MAX_LABELS = 100;
 
 export const addLabels = defineCapability({
@@ -68,7 +68,7 @@ export function removeLabelBinding(api: GithubApi): Binding {
     async call({ repository, number, label }, { signal, traceparent }) {
       await api.ensure(
         {
-          what: `a label of ${repository}#${number} to be taken off`,
+          what: `the removal of a label of ${repository}#${number}`,
           signal,
           traceparent,
           route: `DELETE ${ROUTE}/{name}`,

@@ -73,7 +73,7 @@ function addressOf(responseUrl: string, baseUrl: string): URL {
   const base = new URL(baseUrl);
   if (url?.origin === SLACK_ORIGIN || url?.origin === base.origin)
     return new URL(`${url.pathname}${url.search}`, base);
-  throw new NotApplied(`the response_url is none of ${SLACK_ORIGIN}`, { final: true });
+  throw new NotApplied(`the response_url is not on ${SLACK_ORIGIN}`, { final: true });
 }
 
 interface SlackAnswer {
@@ -88,9 +88,9 @@ interface Posting extends Pick<CallOptions, 'signal'> {
 }
 
 async function post(url: URL, body: object, { signal, clock, traceparent }: Posting): Promise<SlackAnswer> {
-  if (signal.aborted) throw new NotApplied('the message was given up before it was sent');
+  if (signal.aborted) throw new NotApplied('the message was aborted before it was sent');
   const tooLong = new AbortController();
-  const cancel = clock.timer(TIMEOUT_MS, () => tooLong.abort(new Error('no answer in time')));
+  const cancel = clock.timer(TIMEOUT_MS, () => tooLong.abort(new Error('no response in time')));
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -108,7 +108,7 @@ async function post(url: URL, body: object, { signal, clock, traceparent }: Post
   } catch (error) {
     // The error names the URL, which is secret.
     if (wasNeverSent(error)) throw new NotApplied('Slack could not be reached');
-    throw new Error('Slack gave no answer to a message');
+    throw new Error('Slack did not respond to a message');
   } finally {
     cancel();
   }

@@ -69,19 +69,23 @@ function decidable(state: RunState, wait: Wait, now: number): Wait {
   const step = stepKey(wait.execution);
   if (wait.purpose === 'effect') {
     const { effectId = '' } = wait;
-    throw new CairnError('EFFECT_IN_DOUBT', `'${step}' asks what became of an effect, not for a decision`, {
-      stepId: step,
-      help: `Resolve the effect: POST /v1/runs/${state.id}/effects/${effectId}/resolve.`,
-      details: { effectId },
-    });
+    throw new CairnError(
+      'EFFECT_IN_DOUBT',
+      `'${step}' asks for the outcome of an effect, not for a decision`,
+      {
+        stepId: step,
+        help: `Resolve the effect: POST /v1/runs/${state.id}/effects/${effectId}/resolve.`,
+        details: { effectId },
+      },
+    );
   }
   // Also if no drive has noticed yet: what is written down late must not make a late answer good.
   if (wait.dueAt !== undefined && now >= wait.dueAt) throw expiredError(step, wait.id, wait.dueAt);
   if (state.cancellation || state.compensating) {
-    const why = state.cancellation ? 'is being cancelled' : 'has failed and is undoing what it did';
+    const why = state.cancellation ? 'is being cancelled' : 'has failed and is running compensations';
     throw new CairnError('RUN_INVALID_TRANSITION', `the run ${why}: '${step}' can no longer be decided`, {
       stepId: step,
-      help: 'Read the run again: it is about to end.',
+      help: 'Read the run again: it is ending.',
     });
   }
   return wait;
@@ -99,7 +103,9 @@ function decidedError(decided: Decided, answer: ApprovalAnswer, open?: Wait): Ca
   const { decision, waitId, actor, at } = decided;
   const by = actor === undefined ? '' : ` by ${actor}`;
   const words =
-    decision === answer.decision ? ' with another note, feedback or choice of steps' : ` as '${decision}'`;
+    decision === answer.decision
+      ? ' with a different note, feedback or choice of steps'
+      : ` as '${decision}'`;
   return new CairnError('APPROVAL_DECIDED', `'${answer.step}' was decided${by}${open ? ' before' : words}`, {
     stepId: answer.step,
     ...(open ? { help: `To answer the question that is open now, name it: waitId '${open.id}'.` } : {}),
@@ -127,7 +133,7 @@ function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[
   if (isOver(state) && state.steps.has(answer.step)) {
     return new CairnError(
       'RUN_TERMINAL_STATE',
-      `the run is ${state.status}: nobody decides '${step}' any more`,
+      `the run is ${state.status}: '${step}' can no longer be decided`,
       {
         stepId: step,
         details: { status: state.status },
@@ -151,7 +157,7 @@ function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[
       details: { waitId: newest },
     });
   }
-  return new CairnError('NOT_FOUND', `the run has asked nobody to decide '${step}'`, {
+  return new CairnError('NOT_FOUND', `the run has not asked for a decision on '${step}'`, {
     stepId: step,
     help: 'Read the run: it lists the questions that are open.',
   });
@@ -180,12 +186,12 @@ export function sentBackBy(
 ): SentBack {
   const wanted = new Set(named ?? graph.node(approval).needs);
   if (wanted.size === 0) {
-    throw notBefore(approval, `'${approval}' needs no step, so there is none to send back`);
+    throw notBefore(approval, `'${approval}' needs no steps, so none can be sent back`);
   }
   for (const id of wanted) {
     if (!graph.has(id) || !graph.descendants([id]).has(approval)) {
       const name = id.slice(0, NAME_CHARS);
-      throw notBefore(name, `'${name}' is no step that '${approval}' follows`);
+      throw notBefore(name, `'${approval}' does not depend on step '${name}'`);
     }
   }
   const following = graph.descendants(wanted);
@@ -194,7 +200,7 @@ export function sentBackBy(
     if ((state.steps.get(id)?.revision ?? 0) < MAX_REVISIONS) continue;
     throw new CairnError('RUN_INVALID_TRANSITION', `'${id}' was sent back ${MAX_REVISIONS - 1} times`, {
       stepId: id,
-      help: 'Approve, reject or halt; a fork of the run starts afresh.',
+      help: 'Approve, reject or halt. A fork of the run starts with a new count.',
     });
   }
   return { steps: again.filter((id) => wanted.has(id)), again };
@@ -204,7 +210,7 @@ export function sentBackBy(
 export function assertFeedbackFits(state: RunState, text: string): void {
   const kept = state.feedback.reduce((bytes, entry) => bytes + Buffer.byteLength(entry.text), 0);
   if (kept + Buffer.byteLength(text) <= MAX_KEPT_FEEDBACK_BYTES) return;
-  throw new CairnError('PAYLOAD_TOO_LARGE', `the run keeps ${kept} bytes of feedback already`, {
+  throw new CairnError('PAYLOAD_TOO_LARGE', `the run already holds ${kept} bytes of feedback`, {
     field: 'feedback',
   });
 }

@@ -75,5 +75,5 @@ export function conclude(facts: DriveFacts): Conclusion {
   }
   if (facts.waits > 0) return { kind: 'suspend', ...(dueAt === undefined ? {} : { until: dueAt }) };
   if (dueAt !== undefined) return { kind: 'release', reason: 'retry', dueAt };
-  throw new Error(`${facts.unsettled} steps have not ended, and nothing can make them`);
+  throw new Error(`${facts.unsettled} steps have not ended, and no event can end them`);
 }

@@ -162,9 +162,9 @@ function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): Ending | un
   const where = isStep
     ? `step '${at}' was under way`
     : at === UNDOING
-      ? 'it was being undone'
-      : 'no step was';
-  const message = `the run was dispatched alone, and its worker ${shutDown ? 'was shut down' : 'died'} ${times} times${isSameStep ? '' : ' with few steps between, the last time'} while ${where}`;
+      ? 'a compensation was running'
+      : 'no step was running';
+  const message = `the run was dispatched alone and its worker ${shutDown ? 'was shut down' : 'died'} ${times} times${isSameStep ? '' : ' with few steps in between, most recently'} while ${where}`;
   const error = { code: 'RUN_RESUME_FAILED', message, retryable: false, ...(isStep && { stepId: at }) };
   return undoneFirst({ kind: 'failed', because: 'lost_workers', error }, undoDue && !compensating);
 }
@@ -177,14 +177,14 @@ function doubted({ inDoubt, onDoubt, undoDue }: EndFacts): Ending | undefined {
   const [stepId] = inDoubt;
   if (stepId === undefined) return undefined;
   if (onDoubt === 'ask') return { kind: 'goes_on', held: 'in_doubt', steps: inDoubt };
-  const message = `step '${stepId}' was under way when its worker died, and is not idempotent: it may have acted`;
+  const message = `step '${stepId}' was running when its worker died and is not idempotent: it may have acted`;
   const error = { code: 'RUN_ORPHANED', message, stepId, retryable: false };
   return undoneFirst({ kind: 'failed', because: 'in_doubt', error }, undoDue);
 }
 
 function orphaned({ neverSaved }: EndFacts): Ending | undefined {
   if (!neverSaved) return undefined;
-  const message = 'the run lost its worker before it left any checkpoint';
+  const message = 'the run lost its worker before its first checkpoint';
   return {
     kind: 'failed',
     because: 'never_saved',

@@ -18,11 +18,11 @@ const MOST_NAMED = 3;
 export function leaseWaitOf(state: RunState, deployed: Deployed): LeaseWait | undefined {
   if (!state.lease || bearsASecond(state, deployed)) return undefined;
   if (!deployed.available) return { steps: [], why: 'its plan is not deployed' };
-  if (state.compensating) return { steps: [], why: 'what it completed is being undone' };
+  if (state.compensating) return { steps: [], why: 'its compensations are running' };
   const acting = [...new Set(state.effects.map(({ step }) => step))];
   const inDoubt = stepsInDoubt(state, deployed);
   if (inDoubt.length > 0) return { steps: inDoubt, why: `${named(inDoubt)} must not run twice` };
-  return { steps: acting, why: `an outside action of ${named(acting)} is under way` };
+  return { steps: acting, why: `an effect of ${named(acting)} is in progress` };
 }
 
 function named(steps: readonly string[]): string {

@@ -94,11 +94,15 @@ export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
   check(
     'maxAttempts',
     Number.isSafeInteger(policy.maxAttempts) && policy.maxAttempts >= 1,
-    'a whole number from 1',
+    'an integer of at least 1',
   );
-  check('initialMs', Number.isFinite(policy.initialMs) && policy.initialMs >= 0, 'a number of ms from 0');
-  check('factor', Number.isFinite(policy.factor) && policy.factor >= 1, 'a number from 1');
-  check('capMs', Number.isFinite(policy.capMs) && policy.capMs >= 0, 'a number of ms from 0');
+  check(
+    'initialMs',
+    Number.isFinite(policy.initialMs) && policy.initialMs >= 0,
+    'a number of milliseconds, 0 or more',
+  );
+  check('factor', Number.isFinite(policy.factor) && policy.factor >= 1, 'a number of at least 1');
+  check('capMs', Number.isFinite(policy.capMs) && policy.capMs >= 0, 'a number of milliseconds, 0 or more');
   return policy;
 }
 

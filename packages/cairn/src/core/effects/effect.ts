@@ -136,7 +136,7 @@ export function isInDoubt({
 
 /** Document id of a row: padded, so that the order of the ids is the order of the rows. */
 export function effectIdOf(idempotencyKey: string, n: number): string {
-  if (!Number.isSafeInteger(n) || n < 1 || n > 9_999) throw new RangeError(`${n} is not the number of a row`);
+  if (!Number.isSafeInteger(n) || n < 1 || n > 9_999) throw new RangeError(`${n} is not a row number`);
   return `${idempotencyKey}.${String(n).padStart(4, '0')}`;
 }
 

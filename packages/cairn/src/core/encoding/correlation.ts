@@ -6,7 +6,11 @@ const PATTERN = /^[\x21-\x7e]{1,200}$/;
 /** @throws CairnError INVALID_INPUT for what is no id of 1 to 200 printable ASCII characters without spaces */
 export function correlationId(given: string | undefined, field: string): string | undefined {
   if (given === undefined || PATTERN.test(given)) return given;
-  throw new CairnError('INVALID_INPUT', `${field} has 1 to 200 printable ASCII characters and no spaces`, {
-    field,
-  });
+  throw new CairnError(
+    'INVALID_INPUT',
+    `${field} must be 1 to 200 printable ASCII characters without spaces`,
+    {
+      field,
+    },
+  );
 }

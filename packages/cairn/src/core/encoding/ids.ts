@@ -59,7 +59,7 @@ export function shardOf(runId: string): number {
 
 function base32(bytes: Uint8Array): string {
   if (bytes.length !== ID_BYTES)
-    throw new RangeError(`an id takes ${ID_BYTES} random bytes, not ${bytes.length}`);
+    throw new RangeError(`an id requires ${ID_BYTES} random bytes, not ${bytes.length}`);
   let digits = '';
   let pending = 0;
   let bits = 0;

@@ -64,7 +64,7 @@ export function toJsonText(value: unknown, what: string): string {
   const path = `${what}${offence.path.reverse().join('')}`;
   throw new CairnError('INVALID_INPUT', `${path} is ${offence.is}`, {
     field: path,
-    help: 'Use plain objects, arrays, strings, finite numbers, booleans and null only.',
+    help: 'Use only plain objects, arrays, strings, finite numbers, booleans and null.',
   });
 }
 
@@ -90,7 +90,7 @@ function findOffence(value: unknown, ancestors: object[]): Offence | undefined {
     case 'string':
       return value.isWellFormed() ? undefined : offence('a string with a lone surrogate');
     case 'number':
-      return Number.isFinite(value) ? undefined : offence(`${value}, which JSON cannot carry`);
+      return Number.isFinite(value) ? undefined : offence(`${value}, which JSON cannot represent`);
     case 'boolean':
       return undefined;
     case 'object':

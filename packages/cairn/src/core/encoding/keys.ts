@@ -140,7 +140,7 @@ export function encodeKey(key: string): string {
   if (encoded.length > MAX_DOCUMENT_ID_BYTES) {
     refuse(
       'idempotency key',
-      `takes ${encoded.length} bytes as a document id; ${MAX_DOCUMENT_ID_BYTES} are allowed`,
+      `has ${encoded.length} bytes as a document id; the most is ${MAX_DOCUMENT_ID_BYTES}`,
     );
   }
   return encoded;
@@ -177,8 +177,8 @@ function unquote(header: string, value: string): string {
 function part(field: string, value: string, kind: 'plain' | 'with colons'): string {
   if (value === '') refuse(field, 'is empty');
   if (value.length > MAX_KEY_PART) refuse(field, `is longer than ${MAX_KEY_PART} characters`);
-  if (!/^[\x21-\x7e]+$/.test(value)) refuse(field, 'may contain visible ASCII characters only');
-  if (kind === 'plain' && value.includes(':')) refuse(field, 'may not contain a colon');
+  if (!/^[\x21-\x7e]+$/.test(value)) refuse(field, 'must contain only visible ASCII characters');
+  if (kind === 'plain' && value.includes(':')) refuse(field, 'must not contain a colon');
   return value;
 }
 

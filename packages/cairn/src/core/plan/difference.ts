@@ -81,11 +81,11 @@ function inserted(id: string, { steps }: Plan, isNew: ReadonlySet<string>): stri
 }
 
 function changed(id: string, was: StepPlan | string, is: StepPlan): string {
-  if (typeof was === 'string') return `step '${id}' is not what it was`;
+  if (typeof was === 'string') return `step '${id}' changed`;
   if (was.kind !== is.kind) return `step '${id}' was ${named(was.kind)}, is ${named(is.kind)}`;
   const option = OPTIONS.find((name) => !isEqual(was[name], is[name]));
   return option === undefined
-    ? `step '${id}' is not what it was`
+    ? `step '${id}' changed`
     : optionChanged(`'${option}' of step '${id}'`, option, was[option], is[option]);
 }
 
@@ -103,7 +103,7 @@ function whole(before: KnownPlan, after: Plan): PlanDifference[] {
 }
 
 function optionChanged(what: string, name: string, was: unknown, is: unknown): string {
-  if (name === 'output' || name === 'input') return `the shape of ${what} is not what it was`;
+  if (name === 'output' || name === 'input') return `the shape of ${what} changed`;
   return `${what} was ${value(name, was)}, is ${value(name, is)}`;
 }
 

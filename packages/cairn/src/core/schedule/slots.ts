@@ -35,23 +35,27 @@ const ANY_TIME = Date.UTC(2024, 0, 1);
  */
 export function checkedTiming({ cron, timezone }: Timing): Timing {
   if (!ZONE.test(timezone) || !isKnownZone(timezone)) {
-    throw refused('timezone', 'is no time zone', 'Write a name like "Europe/Berlin" or "Etc/UTC".');
+    throw refused('timezone', 'is not a time zone', 'Use an IANA name such as "Europe/Berlin" or "Etc/UTC".');
   }
   const tidy = cron.trim().replace(/\s+/g, ' ');
   if (cron.length > MAX_CRON_CHARS || !FIELDS.test(tidy)) {
-    throw refused('cron', 'is no cron line of five fields', CRON_HELP);
+    throw refused('cron', 'is not a cron expression of five fields', CRON_HELP);
   }
   let first: number | undefined;
   try {
     first = nextSlot({ cron: tidy, timezone }, ANY_TIME);
   } catch (cause) {
-    throw new CairnError('INVALID_INPUT', 'cron cannot be read', { field: 'cron', help: CRON_HELP, cause });
+    throw new CairnError('INVALID_INPUT', 'the cron expression cannot be parsed', {
+      field: 'cron',
+      help: CRON_HELP,
+      cause,
+    });
   }
-  if (first === undefined) throw refused('cron', 'is never due', CRON_HELP);
+  if (first === undefined) throw refused('cron', 'never matches a time', CRON_HELP);
   return { cron: tidy, timezone };
 }
 
-const CRON_HELP = 'Write minute, hour, day of the month, month and day of the week, e.g. "30 3 * * MON-FRI".';
+const CRON_HELP = 'Use minute, hour, day of month, month and day of week, for example "30 3 * * MON-FRI".';
 
 /** The first slot after a moment; undefined: there is none. */
 export function nextSlot(timing: Timing, after: number): number | undefined {

@@ -32,7 +32,7 @@ export class Bindings {
     if (binding) return binding;
     throw new CairnError('INVALID_INPUT', `capability '${capabilityId}' has no binding`, {
       field: 'bindings',
-      help: 'Add a binding (defineBinding) to those the deployment is composed with.',
+      help: 'Add a binding (defineBinding) to the bindings of the deployment.',
     });
   }
 

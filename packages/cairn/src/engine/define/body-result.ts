@@ -26,7 +26,7 @@ type ChangedByJson =
 
 /** Named in the compiler's error. */
 interface OutputIsNotJson {
-  readonly 'return text, numbers, booleans, null, lists and plain objects': never;
+  readonly 'return only strings, numbers, booleans, null, arrays and plain objects': never;
 }
 
 /** The same type with something in place of each part that would not come back from JSON; the compiler looks as deep as it must. */

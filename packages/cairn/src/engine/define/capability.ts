@@ -94,7 +94,7 @@ export function defineCapability<Request, Response>(
   assertOneOf(id, 'replayPolicy', replayPolicy, REPLAY_POLICIES);
   const { request, response, requiresConfirmation = false } = options;
   if (requiresConfirmation && !leavesRows({ sideEffects })) {
-    const what = `capability '${id}' has the side effects '${sideEffects}', which nobody need confirm`;
+    const what = `capability '${id}' has the side effects '${sideEffects}', which need no confirmation`;
     throw new CairnError('INVALID_INPUT', what, { field: 'requiresConfirmation' });
   }
   return {
@@ -128,14 +128,14 @@ function assertId(what: string, id: string): void {
   if (ID_PATTERN.test(id) && id.length <= MAX_ID_CHARS) return;
   throw new CairnError(
     'INVALID_INPUT',
-    `the ${what} '${id}' must be lower-case words joined by dots or dashes`,
+    `the ${what} '${id}' must be lower-case words joined by dots or hyphens`,
     { field: 'id' },
   );
 }
 
 function assertOneOf(id: string, field: string, given: string, known: readonly string[]): void {
   if (known.includes(given)) return;
-  throw new CairnError('INVALID_INPUT', `capability '${id}': '${field}' is one of ${known.join(', ')}`, {
+  throw new CairnError('INVALID_INPUT', `capability '${id}': '${field}' must be one of ${known.join(', ')}`, {
     field,
   });
 }

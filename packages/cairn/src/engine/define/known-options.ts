@@ -165,5 +165,5 @@ export function misshapenOption(given: Readonly<Record<string, unknown>>): strin
 export function unknownOption(given: object, known: Readonly<Record<string, true>>): string | undefined {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return undefined;
-  return `there is no option '${unknown}'; there are: ${Object.keys(known).sort().join(', ')}`;
+  return `unknown option '${unknown}'; use ${Object.keys(known).sort().join(', ')}`;
 }

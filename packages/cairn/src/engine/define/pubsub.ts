@@ -59,11 +59,11 @@ export function pubsubSubscriptions(
   const topics = new Set<string>();
   for (const { topic, input, deliver } of given) {
     const refuse = (why: string) => invalid(type, 'on.pubsub', `'${topic}' ${why}`);
-    if (!TOPIC.test(topic)) throw refuse('is no name of a topic (without its project)');
+    if (!TOPIC.test(topic)) throw refuse('is not a topic name (without its project)');
     if (topics.has(topic)) throw refuse('stands twice');
-    if (input && deliver) throw refuse('starts runs or delivers events, not both');
+    if (input && deliver) throw refuse('must either start runs or deliver events, not both');
     if (typeof deliver === 'string' && deliver !== 'attributes')
-      throw refuse("delivers by 'attributes' or by a function");
+      throw refuse("must deliver by 'attributes' or by a function");
     topics.add(topic);
   }
   return given;

@@ -42,7 +42,7 @@ export class WorkflowRegistry {
       if (versions.has(workflow.planVersion)) {
         throw new CairnError(
           'INVALID_INPUT',
-          `workflow '${workflow.type}' has version ${workflow.planVersion} twice`,
+          `workflow '${workflow.type}' is defined twice with version ${workflow.planVersion}`,
         );
       }
       versions.set(workflow.planVersion, workflow);
@@ -120,7 +120,10 @@ export class WorkflowRegistry {
       const { command } = subscription;
       const other = this.#commands.get(command)?.workflow.type;
       if (other !== undefined)
-        throw new CairnError('INVALID_INPUT', `'${other}' and '${type}' both answer to '${command}'`);
+        throw new CairnError(
+          'INVALID_INPUT',
+          `'${other}' and '${type}' both handle the command '${command}'`,
+        );
       this.#commands.set(command, { workflow, subscription });
     }
     for (const subscription of workflow.pubsub) {
@@ -129,7 +132,7 @@ export class WorkflowRegistry {
       if (other !== undefined)
         throw new CairnError(
           'INVALID_INPUT',
-          `'${other}' and '${type}' both take the messages of '${topic}'`,
+          `'${other}' and '${type}' both subscribe to the topic '${topic}'`,
         );
       this.#topics.set(topic, { workflow, subscription });
     }

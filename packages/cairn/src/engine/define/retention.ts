@@ -30,7 +30,7 @@ export function retentionFor(type: string, options: RetentionOptions = {}): Rete
       throw invalid(
         type,
         field,
-        `${field}: a run does not end as '${status}', but as ${END_STATUSES.join(', ')}`,
+        `${field}: '${status}' is not an end status; use ${END_STATUSES.join(', ')}`,
       );
     if (kept === undefined) continue;
     const ms = kept === 'forever' ? kept : parseDuration(inDays(kept), `${type}.${field}`);
@@ -38,7 +38,7 @@ export function retentionFor(type: string, options: RetentionOptions = {}): Rete
       throw invalid(
         type,
         field,
-        `${field}: runs are kept for a day at the least, since requests are answered with them`,
+        `${field}: must be at least a day, because repeated requests are answered from the run`,
       );
     retention[status] = ms;
   }

@@ -25,12 +25,12 @@ export function declaredSchedules(
   subscriptions: readonly ScheduleSubscription[],
 ): readonly DeclaredSchedule[] {
   if (subscriptions.length > MAX_SCHEDULES)
-    throw invalid(type, 'on.schedule', `it declares more than ${MAX_SCHEDULES} schedules`);
+    throw invalid(type, 'on.schedule', `the workflow declares more than ${MAX_SCHEDULES} schedules`);
   const schedules = subscriptions.map(
     ({ id, cron, timezone = 'Etc/UTC', input = {}, catchUp = 'latest' }) => {
       const refuse = (why: string) => invalid(type, 'on.schedule', `schedule '${id ?? cron}': ${why}`);
       if (id !== undefined && (!ID_PATTERN.test(id) || id.length > MAX_ID_LENGTH))
-        throw refuse('its id must be lower-case words joined by dashes');
+        throw refuse('its id must be lower-case words joined by hyphens');
       if (!CATCH_UPS.includes(catchUp)) throw refuse(`catchUp must be one of ${CATCH_UPS.join(', ')}`);
       try {
         const plain = JSON.parse(toJsonText(input, 'input')) as Json;
@@ -43,6 +43,6 @@ export function declaredSchedules(
     },
   );
   if (new Set(schedules.map(({ id }) => id)).size < schedules.length)
-    throw invalid(type, 'on.schedule', 'of several schedules each needs an id of its own');
+    throw invalid(type, 'on.schedule', 'each of several schedules needs its own id');
   return schedules;
 }

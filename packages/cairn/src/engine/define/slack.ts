@@ -42,7 +42,7 @@ export function slackSubscriptions(
       throw invalid(
         type,
         'on.slack.command',
-        `'${command}' is no slash command: a slash and up to 31 characters, no capitals, no space`,
+        `'${command}' is not a slash command: use a slash and up to 31 characters without capitals or spaces`,
       );
     }
     if (commands.has(command)) throw invalid(type, 'on.slack.command', `'${command}' stands twice`);

@@ -33,7 +33,7 @@ export function assertTakesInput({ input: schema, secretInput }: Taker, input: J
   const text = canonicalJson(input);
   const secret = secretInput.find((path) => redacted(text, [path]) !== text);
   if (secret !== undefined) {
-    const why = 'is secret, and whoever may read a schedule reads its input';
+    const why = 'is secret, but everyone who can read a schedule can read its input';
     throw new CairnError('INVALID_INPUT', `input.${secret}: ${why}`, { field: `input.${secret}` });
   }
   const parsed = schema.safeParse(inputForSlot(schema, input, ANY_SLOT));

@@ -35,7 +35,7 @@ export function approvalStep(name: StepName, options: Given): steps.ApprovalStep
   const shared = common('approval', name, options);
   const { onExpiry, escalate } = options as Partial<types.ApprovalOptions<unknown, types.Needs>>;
   if (escalate && escalate.text.length > MAX_ESCALATION_CHARS) {
-    throw stepError(name, `the text of an escalation may have ${MAX_ESCALATION_CHARS} characters`);
+    throw stepError(name, `the text of an escalation has at most ${MAX_ESCALATION_CHARS} characters`);
   }
   return {
     ...shared,
@@ -58,7 +58,7 @@ export function eventStep(name: StepName, options: Given): steps.EventStep {
     types.EventOptions<unknown, types.Needs, unknown>
   >;
   if (typeof event !== 'string' || event === '' || event.length > MAX_EVENT_NAME) {
-    throw stepError(name, `'event' names what it waits for, in 1 to ${MAX_EVENT_NAME} characters`);
+    throw stepError(name, `'event' must be 1 to ${MAX_EVENT_NAME} characters`);
   }
   return {
     ...common('event', name, options),
@@ -74,13 +74,13 @@ export function eventStep(name: StepName, options: Given): steps.EventStep {
 function heartbeatMs(name: StepName, within: string | number): number {
   const ms = parseDuration(within, `${name.id}.heartbeat.within`);
   if (ms >= MIN_WAIT_HEARTBEAT_MS) return ms;
-  throw stepError(name, `'heartbeat.within' is at least ${MIN_WAIT_HEARTBEAT_MS} ms`);
+  throw stepError(name, `'heartbeat.within' must be at least ${MIN_WAIT_HEARTBEAT_MS} ms`);
 }
 
 export function sleepStep(name: StepName, options: Given): steps.SleepStep {
   const given = options as types.SleepOptions<unknown, types.Needs>;
   if ((given.for === undefined) === (given.until === undefined)) {
-    throw stepError(name, `a sleep has either 'for' or 'until'`);
+    throw stepError(name, `a sleep needs either 'for' or 'until'`);
   }
   // A fixed duration that is none is said now, not when a run first comes to it.
   if (given.for !== undefined && typeof given.for !== 'function') parseDuration(given.for, `${name.id}.for`);
@@ -95,10 +95,10 @@ export function childStep(name: StepName, options: Given): steps.ChildStep {
   if (onParentEnd === 'wait' && options.timeout !== undefined) {
     throw stepError(
       name,
-      `'timeout' does not go with onParentEnd: 'wait', which waits for the end of the child: give its workflow a 'timeout'`,
+      `'timeout' cannot be combined with onParentEnd: 'wait', which waits for the child to end: give the child's workflow a 'timeout'`,
     );
   }
-  if (workflow === undefined) throw stepError(name, `'workflow' says what the child runs`);
+  if (workflow === undefined) throw stepError(name, `'workflow' must name the workflow of the child run`);
   return {
     ...common('child', name, options),
     workflow: typeof workflow === 'string' ? workflow : workflow.type,
@@ -122,7 +122,7 @@ function sleepEnd(
   const until = typeof options.until === 'function' ? options.until(seen) : options.until;
   const at = until instanceof Date ? until.getTime() : until;
   if (typeof at !== 'number' || !Number.isFinite(at) || at > MAX_TIME) {
-    throw new Fatal(`'until' is no time before the year 10000: ${String(until)}`);
+    throw new Fatal(`'until' must be a time before the year 10000, not ${String(until)}`);
   }
   return Math.round(at);
 }

@@ -58,7 +58,7 @@ export function handleIds(
 }
 
 /** For who wrote the definition, and reads this at load. */
-export const HELP = 'Correct the definition of the workflow: docs/steps.md has every option.';
+export const HELP = 'Correct the workflow definition. docs/steps.md lists all options.';
 
 export function invalid(type: string, field: string, message: string): CairnError {
   return new CairnError('INVALID_INPUT', `workflow '${type}': ${message}`, { field, help: HELP });
@@ -93,7 +93,7 @@ export function bodyPart(name: StepName, options: Given, body: unknown) {
   if (timeoutMs > LONGEST_STEP_ANYWHERE_MS) {
     throw stepError(
       name,
-      `a timeout of ${timeoutMs} ms does not fit one drive; the longest is ${LONGEST_STEP_ANYWHERE_MS} ms`,
+      `a timeout of ${timeoutMs} ms exceeds the longest dispatch; the most is ${LONGEST_STEP_ANYWHERE_MS} ms`,
     );
   }
   assertRetryOptions(name, given.retry);
@@ -125,7 +125,7 @@ export function fanOut(name: StepName, options: Given): steps.FanOut {
     completion?: types.Completion;
   };
   if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
-    throw stepError(name, `'concurrency' must be a whole number from 1`);
+    throw stepError(name, `'concurrency' must be an integer of at least 1`);
   }
   return { over: required(name, options, 'over'), concurrency, completion: completionOf(name, completion) };
 }
@@ -133,7 +133,7 @@ export function fanOut(name: StepName, options: Given): steps.FanOut {
 function readsOf(name: StepName, { reads }: Given): { reads?: readonly string[] } {
   if (reads === undefined) return {};
   if (!Array.isArray(reads) || !reads.every((member) => typeof member === 'string')) {
-    throw stepError(name, `'reads' lists members of the input by their names`);
+    throw stepError(name, `'reads' must be a list of member names of the input`);
   }
   return { reads: [...new Set<string>(reads)].sort() };
 }
@@ -147,11 +147,11 @@ function usesOf(
   const ids = new Set<string>();
   for (const capability of uses as readonly Capability[]) {
     if (typeof capability?.id !== 'string')
-      throw stepError(name, `'uses' lists capabilities (defineCapability)`);
+      throw stepError(name, `'uses' must be a list of capabilities (defineCapability)`);
     if (ids.has(capability.id)) throw stepError(name, `'uses' names '${capability.id}' twice`);
     ids.add(capability.id);
     if ((capability.requiresConfirmation || capability.replayPolicy === 'require_human') && !idempotent) {
-      const why = `'${capability.id}' may have to ask a person, after which the body runs anew`;
+      const why = `'${capability.id}' may open an approval, after which the body runs again`;
       throw stepError(name, `${why}: the step cannot be declared 'idempotent: false'`);
     }
   }
@@ -164,8 +164,8 @@ function newAttemptOf(
   { maxAttempts }: RetryPolicy,
 ): { newAttempt?: true } {
   if (!newAttempt) return {};
-  if (idempotent) throw stepError(name, `'newAttempt' is for a step that declares 'idempotent: false'`);
-  if (maxAttempts < 2) throw stepError(name, `'newAttempt' needs a 'retry' of at least 2 attempts`);
+  if (idempotent) throw stepError(name, `'newAttempt' requires 'idempotent: false'`);
+  if (maxAttempts < 2) throw stepError(name, `'newAttempt' requires a 'retry' of at least 2 attempts`);
   return { newAttempt };
 }
 
@@ -203,20 +203,20 @@ function completionOf(name: StepName, given: types.Completion | undefined): Comp
   const [, share] = /^(\d{1,3}(?:\.\d+)?)%$/.exec(given.tolerate) ?? [];
   const percent = Number(share);
   if (share === undefined || percent > 100) {
-    throw stepError(name, `'tolerate' must be a count, or a share like '10%'`);
+    throw stepError(name, `'tolerate' must be a count or a percentage such as '10%'`);
   }
   return { kind: 'share', percent };
 }
 
 function count(name: StepName, option: string, given: number): number {
   if (Number.isSafeInteger(given) && given >= 0 && given <= MAX_ITEMS) return given;
-  throw stepError(name, `'${option}' must be a whole number from 0 to ${MAX_ITEMS}`);
+  throw stepError(name, `'${option}' must be an integer from 0 to ${MAX_ITEMS}`);
 }
 
 function failurePolicy(name: StepName, given: types.OnFailure<unknown> = 'fail'): steps.FailurePolicy {
   if (given === 'fail' || given === 'skip') return { kind: given };
   if (typeof given !== 'object' || given === null || !('degradeTo' in given)) {
-    throw stepError(name, `'onFailure' is 'fail', 'skip' or { degradeTo: value }`);
+    throw stepError(name, `'onFailure' must be 'fail', 'skip' or { degradeTo: value }`);
   }
   return { kind: 'degrade', text: toJsonText(given.degradeTo, `${name.id}.onFailure.degradeTo`) };
 }
@@ -233,13 +233,16 @@ export function required<T>(name: StepName, options: Given, option: string): T {
 
 function needIds(name: StepName, given: types.Needs = {}): Record<string, string> {
   if (!isRecord(given) || isHandle(given)) {
-    throw stepError(name, `'needs' gives each step a name: write needs: { ${exampleNeeds(given)} }`);
+    throw stepError(
+      name,
+      `'needs' must be an object that names each step: needs: { ${exampleNeeds(given)} }`,
+    );
   }
   const needs: Record<string, string> = {};
   for (const [need, id] of Object.entries(handleIds(given))) {
     if (RESERVED.has(need))
-      throw stepError(name, `a need cannot be called '${need}', the body has that already`);
-    if (id === undefined) throw stepError(name, `the need '${need}' is no step of this workflow`);
+      throw stepError(name, `a need cannot be named '${need}': the name is reserved in the body context`);
+    if (id === undefined) throw stepError(name, `the need '${need}' is not a step of this workflow`);
     needs[need] = id;
   }
   return needs;

@@ -25,10 +25,10 @@ const MAX_TYPE_LENGTH = 100;
 export function defineWorkflow<Input, Takes = unknown, Returned extends Needs = Needs>(
   options: WorkflowOptions<Input, Takes, Returned>,
 ): TypedWorkflow<Takes, ResultOf<Returned>> {
-  if (!isRecord(options)) throw invalid('?', 'options', 'defineWorkflow takes one object of options');
+  if (!isRecord(options)) throw invalid('?', 'options', 'defineWorkflow takes one options object');
   const { type, planVersion } = options;
   if (typeof type !== 'string' || !TYPE_PATTERN.test(type) || type.length > MAX_TYPE_LENGTH) {
-    throw invalid(type, 'type', `the type '${type}' must be lower-case words joined by dashes`);
+    throw invalid(type, 'type', `the type '${type}' must be lower-case words joined by hyphens`);
   }
   if (!Number.isSafeInteger(planVersion) || planVersion < 1) {
     throw invalid(type, 'planVersion', `planVersion must be a positive integer, not ${planVersion}`);
@@ -83,7 +83,7 @@ function assertShape(
   const problem = unknownOption(options, WORKFLOW_OPTIONS) ?? misshapenOption({ ...options });
   if (problem !== undefined) throw invalid(type, 'options', problem);
   if (typeof (input as Partial<ZodType> | undefined)?.safeParse !== 'function') {
-    throw invalid(type, 'input', `'input' is a Zod schema, such as z.object({})`);
+    throw invalid(type, 'input', `'input' must be a Zod schema, such as z.object({})`);
   }
   if (typeof steps !== 'function') throw invalid(type, 'steps', `needs the function 'steps'`);
 }
@@ -96,13 +96,13 @@ function resultOf(
   const isPromise = returned instanceof Promise;
   if (typeof returned !== 'object' || returned === null || isPromise || Array.isArray(returned)) {
     const what = isPromise ? 'a promise' : Array.isArray(returned) ? 'a list' : String(returned);
-    throw invalid(type, 'steps', `'steps' returns the handles of the run's outputs by name, not ${what}`);
+    throw invalid(type, 'steps', `'steps' must return an object of step handles by output name, not ${what}`);
   }
   const ids = Object.entries(handleIds(returned as Needs));
   return Object.fromEntries(
     ids.map(([name, id]) => {
       if (id !== undefined && byId.has(id)) return [name, id];
-      throw invalid(type, 'steps', `the result '${name}' is no handle of this workflow`);
+      throw invalid(type, 'steps', `the result '${name}' is not a step handle of this workflow`);
     }),
   );
 }
@@ -150,9 +150,10 @@ function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<
 }
 
 function assertCall(type: string, id: unknown, options: unknown): Given {
-  if (typeof id !== 'string') throw invalid(type, 'steps', `a step begins with its name, not ${typeof id}`);
+  if (typeof id !== 'string')
+    throw invalid(type, 'steps', `the first argument of a step is its name, not ${typeof id}`);
   if (!isRecord(options)) {
-    throw stepError({ type, id }, `its options are an object, such as { needs: { before } }`);
+    throw stepError({ type, id }, `the options of a step must be an object, such as { needs: { before } }`);
   }
   return options;
 }

@@ -157,8 +157,7 @@ async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
   const [open] = await performer.doubts();
   const settled = performer.takePending();
   if (result.kind === 'failed') return { kind: 'failed', settled, error: result.error, cause: result.cause };
-  const { doubt = open && new Error(`it is not known whether '${open.capabilityId}' took place`) } =
-    performer;
+  const { doubt = open && new Error(`the outcome of '${open.capabilityId}' is unknown`) } = performer;
   if (doubt === undefined) return { kind: 'undone', settled };
   return { kind: 'failed', settled, error: recorded(step.id, doubt), cause: doubt };
 }

@@ -68,7 +68,7 @@ async function takeOver(params: Importing): Promise<Imported> {
   const { deps, journal, workflow } = params;
   const { state } = journal;
   const { source } = state;
-  if (!source) throw new Error(`run ${state.id} is no successor`);
+  if (!source) throw new Error(`run ${state.id} is not a successor`);
   const end = (await deps.store.load(source.runId))?.state;
   if (!end) {
     await journal.append((current) => [endOf(current, sourceGone(source))]);
@@ -195,7 +195,7 @@ function endOf({ cancellation, inbox }: RunState, failure: RecordedError): Event
 }
 
 function sourceGone({ runId, mode }: SuccessorSource) {
-  const message = `run ${runId}, of which this one is a ${mode}, is not there any more`;
+  const message = `run ${runId}, the source of this ${mode}, no longer exists`;
   return { code: 'RUN_RESUME_FAILED', message, retryable: false };
 }
 

@@ -124,7 +124,7 @@ export async function* outputsAt(
     const origins = await originsOf(store, runId, checkpoints);
     for (const [at, origin] of origins.entries()) {
       const { seq, outputHash: hash } = checkpoints[at] ?? {};
-      if (hash === undefined) throw new Error(`run ${runId}: checkpoint ${seq} is not of a step`);
+      if (hash === undefined) throw new Error(`run ${runId}: checkpoint ${seq} does not belong to a step`);
       const text = await originText(store, origin);
       // Where it lies with another run, nothing of this one may point to it.
       const ref = origin.runId === runId ? origin.checkpoint.outputRef : undefined;

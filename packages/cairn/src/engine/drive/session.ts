@@ -193,7 +193,7 @@ export class DriveSession {
     const { journal, alone } = this.#params;
     // A commit whose answer was lost can be found in the journal of a run that another has taken over since.
     if (!this.#scope.isHeld) {
-      this.#fail(new LeaseLost(`run ${journal.state.id} was taken over`));
+      this.#fail(new LeaseLost(`run ${journal.state.id} was taken over by another worker`));
       return;
     }
     this.#adopt();

@@ -311,7 +311,7 @@ export class Stepping {
     known?: Outcome,
   ): Promise<void> {
     const outcome = known ?? drafts.outcomeOf(facts);
-    if (!outcome) throw new Error(`nothing says how step '${step.id}' ended`);
+    if (!outcome) throw new Error(`the journal has no end of step '${step.id}'`);
     const durable = facts.length === 0 ? Promise.resolve() : this.#scope.append(facts, execution);
     await this.#scope.counted(() => this.#settling({ step, ...(item ? { item } : {}) }, outcome, durable));
     this.#params.onChange();

@@ -51,7 +51,7 @@ export async function act(wish: Wish): Promise<ActEnd> {
     }
     mayHaveRows = true;
   }
-  throw new CairnError('UNAVAILABLE', 'the rows of an effect are written by others all the time');
+  throw new CairnError('UNAVAILABLE', 'too many concurrent writes to the ledger rows of an effect');
 }
 
 /** Rows that say how an action ended, where a crash kept the journal from saying so. */
@@ -229,7 +229,7 @@ async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<Ac
 async function refuse(wish: Wish, place: Place, origin: EffectRecord): Promise<ActEnd> {
   const { asker, request } = wish;
   const { capability, execution } = asker;
-  const error = `'${capability.id}' was done with another request, as ${origin.effectId} records`;
+  const error = `'${capability.id}' is recorded with a different request in ${origin.effectId}`;
   const n = nextRow(place);
   const { events } = await wish.append((state) => {
     const row = newRow(wish, place.key, n);
@@ -248,7 +248,7 @@ function askFirst(wish: Wish, place: Place, origin: EffectRecord): ActEnd {
   const { asker } = wish;
   const { asked } = place;
   if (asked && asked.record.resolution === undefined) return asking(wish, asked, 'policy');
-  const error = `'${asker.capability.id}' was done before: a person says whether it is done once more`;
+  const error = `'${asker.capability.id}' was performed before: an operator decides whether to repeat it`;
   const { key, n } = place.own;
   const record = blockedRow(asker, newRow(wish, key, n), { by: 'policy', error, origin });
   const { effectId, capabilityId } = record;
@@ -266,7 +266,7 @@ function confirmFirst(
 ): ActEnd {
   if (asked) return asking(wish, place.stored(asked), 'confirmation');
   const { asker } = wish;
-  const error = `'${asker.capability.id}' requires a confirmation: a person says whether it is done`;
+  const error = `'${asker.capability.id}' requires confirmation by an operator`;
   const row = blockedRow(asker, newRow(wish, place.key, n), { by: 'confirmation', error });
   const { effectId, capabilityId } = row;
   return {
@@ -292,7 +292,7 @@ async function resolveDoubt(
     return wish.signal.aborted ? { kind: 'doubt', cause: wish.signal.reason, settled: [] } : 'look_again';
   }
   if (row.runId !== asker.state.id && !(await isDead(wish, row.runId))) {
-    const message = `run ${row.runId} of the same lineage is doing this at the moment`;
+    const message = `run ${row.runId} of the same lineage is making this call`;
     throw new CairnError('UNAVAILABLE', message, { details: { runId: row.runId } });
   }
   switch (remedy) {
@@ -345,7 +345,7 @@ async function lookUp(
   }
   const now = deps.clock.now();
   const outcome = answer ? ('recorded' as const) : ('failed' as const);
-  const what = answer ? recordedChange(answer, now) : failedChange('it did not take place', now);
+  const what = answer ? recordedChange(answer, now) : failedChange('the call did not take effect', now);
   const change = { ...what, resolution: { outcome, by: `lookup of ${binding.id}`, at: now } };
   const { events } = await wish.append(() => {
     const { responseHash } = answer ?? {};

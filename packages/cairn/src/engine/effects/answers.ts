@@ -74,6 +74,6 @@ async function keepEvidence(
 
 async function current(deps: EngineDeps, effectId: string) {
   const found = await sendUntilKnown(deps, () => deps.effects.read(effectId));
-  if (!found) throw new Error(`effect ${effectId} is gone`);
+  if (!found) throw new Error(`effect ${effectId} no longer exists`);
   return found;
 }

@@ -23,7 +23,7 @@ export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect
 export async function askAbout(deps: EngineDeps, open: OpenEffect | undefined): Promise<Ask | undefined> {
   if (!open) return undefined;
   const found = await sendUntilKnown(deps, () => deps.effects.read(open.effectId));
-  if (!found) throw new Error(`effect ${open.effectId} is gone`);
+  if (!found) throw new Error(`effect ${open.effectId} no longer exists`);
   const { record: row, version: seen } = found;
   if (row.status !== 'attempted' && row.blockedBy !== 'doubt') return undefined;
   const { effectId, capabilityId } = row;
@@ -61,15 +61,15 @@ export function questionDrafts(wait: Wait, { effectId, capabilityId, write, row 
 
 function questionOf(key: string, { why, capabilityId, row }: Ask): string {
   if (why === 'policy') {
-    return `Step '${key}' would do '${capabilityId}' again, which ${row.originEffectId} records as done. Do it once more (re-execute), take the recorded result (recorded), or fail the step (failed)?`;
+    return `Step '${key}' is about to call '${capabilityId}' again; ${row.originEffectId} records the call as done. Repeat the call (re-execute), use the recorded result (recorded), or fail the step (failed)?`;
   }
   if (why === 'confirmation') {
-    return `Step '${key}' would do '${capabilityId}', which requires a confirmation. Allow the call (re-execute), record the result of what was done by hand (recorded), or fail the step (failed)?`;
+    return `Step '${key}' is about to call '${capabilityId}', which requires confirmation. Allow the call (re-execute), record the result of a manual action (recorded), or fail the step (failed)?`;
   }
   if (row.presumedAt !== undefined) {
-    return `Step '${key}' would do '${capabilityId}', and may have done it before the database was restored at ${new Date(row.presumedAt).toISOString()}. Allow the call (re-execute), record the result it had (recorded), or fail the step (failed)?`;
+    return `Step '${key}' is about to call '${capabilityId}' and may have called it before the database was restored at ${new Date(row.presumedAt).toISOString()}. Allow the call (re-execute), record its earlier result (recorded), or fail the step (failed)?`;
   }
-  return `Step '${key}' called '${capabilityId}' and nobody knows whether it took place${at(row)}. Record its result (recorded), allow one more call (re-execute), or fail the step (failed)?`;
+  return `Step '${key}' called '${capabilityId}' and the outcome is unknown${at(row)}. Record its result (recorded), allow one more call (re-execute), or fail the step (failed)?`;
 }
 
 function at({ updatedAt }: EffectRecord): string {

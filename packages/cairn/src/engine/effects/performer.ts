@@ -123,7 +123,7 @@ export class Performer {
     const { state, execution, undo } = this.#params;
     const { length } = state().effects;
     if (undo || length < MAX_OPEN_EFFECTS) return;
-    const what = `the run has ${length} actions of which it does not know the end; the most is ${MAX_OPEN_EFFECTS}`;
+    const what = `the run has ${length} effects with an unknown outcome; the most is ${MAX_OPEN_EFFECTS}`;
     throw new CairnError('RUN_TOO_LARGE', what, { stepId: execution.stepId });
   }
 
@@ -228,14 +228,18 @@ export class Performer {
     if (key !== undefined) {
       const isText = typeof key === 'string' && key !== '' && key.isWellFormed();
       if (isText && key.length <= MAX_CALL_KEY_CHARS) return key;
-      throw new CairnError('INVALID_INPUT', `the key of a call has 1 to ${MAX_CALL_KEY_CHARS} characters`, {
-        field: 'key',
-      });
+      throw new CairnError(
+        'INVALID_INPUT',
+        `the key of a call must be 1 to ${MAX_CALL_KEY_CHARS} characters`,
+        {
+          field: 'key',
+        },
+      );
     }
     if (this.#underWay.has(id)) {
-      throw new CairnError('INVALID_INPUT', `two calls of '${id}' at the same time need keys`, {
+      throw new CairnError('INVALID_INPUT', `concurrent calls of '${id}' need keys`, {
         field: 'key',
-        help: `Give each a key that is the same in every attempt: perform(capability, request, { key }).`,
+        help: `Give each call a key that is the same in every attempt: perform(capability, request, { key }).`,
       });
     }
     const ordinal = (this.#ordinals.get(id) ?? 0) + 1;
@@ -245,9 +249,13 @@ export class Performer {
 
   #join({ requestHash, end }: Doing, { id }: Capability, { hash }: Request): Promise<unknown> {
     if (hash === requestHash) return end;
-    throw new CairnError('EFFECT_REQUEST_MISMATCH', `'${id}' was asked for two things under one key`, {
-      stepId: this.#params.execution.stepId,
-    });
+    throw new CairnError(
+      'EFFECT_REQUEST_MISMATCH',
+      `'${id}' was called with two different requests under one key`,
+      {
+        stepId: this.#params.execution.stepId,
+      },
+    );
   }
 
   async #act(capability: Capability, request: Request, call: string | number): Promise<unknown> {
@@ -372,12 +380,9 @@ function retryable(cause: NotApplied): Error {
 /** Not final: another attempt can find out what became of it. */
 function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown): Error {
   const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
-  return Object.assign(
-    new Error(`step '${stepId}': it is not known whether '${id}' took place${why}`, { cause }),
-    {
-      code: 'EFFECT_IN_DOUBT',
-    },
-  );
+  return Object.assign(new Error(`step '${stepId}': the outcome of '${id}' is unknown${why}`, { cause }), {
+    code: 'EFFECT_IN_DOUBT',
+  });
 }
 
 /** Whoever lost the run, or whom nobody wants any more, is told to stop before long. */

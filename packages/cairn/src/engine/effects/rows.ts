@@ -169,7 +169,7 @@ export function responseOf({ id, response }: Capability, text: string): unknown 
   const parsed = response.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
   const { field, why } = firstIssue(parsed.error.issues);
-  throw new Fatal(`'${id}' has acted, and answered what does not match its schema: ${field} ${why}`);
+  throw new Fatal(`'${id}' took effect, but its response does not match its schema: ${field} ${why}`);
 }
 
 export function recordedChange(answer: Answer, now: number): EffectChange {
@@ -183,13 +183,9 @@ export function failedChange(error: string, now: number): EffectChange {
 /** @throws CairnError naming what a body may not do */
 export function assertDeclared(uses: readonly Capability[], capability: Capability, stepId: string): void {
   if (uses.includes(capability)) return;
-  throw new CairnError(
-    'INVALID_INPUT',
-    `step '${stepId}' does not declare that it uses '${capability?.id}'`,
-    {
-      stepId,
-      field: 'uses',
-      help: `Add the capability to 'uses' of the step.`,
-    },
-  );
+  throw new CairnError('INVALID_INPUT', `step '${stepId}' does not list '${capability?.id}' in 'uses'`, {
+    stepId,
+    field: 'uses',
+    help: `Add the capability to 'uses' of the step.`,
+  });
 }

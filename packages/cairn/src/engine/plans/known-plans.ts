@@ -115,13 +115,13 @@ export class KnownPlans {
 export function planChanged(change: PlanChange, nextVersion = change.planVersion + 1): CairnError {
   const { type, planVersion, differences } = change;
   const [first] = differences;
-  const what = `version ${planVersion} of '${type}' is not what it was when its first run started`;
+  const what = `the definition of version ${planVersion} of '${type}' changed since its first run started`;
   return new CairnError('PLAN_CHANGED', `${what}${saying(differences)}`, {
     ...optional('stepId', first?.stepId),
     details: { type, planVersion, nextVersion, differences: differences.map(({ what }) => what) },
     help:
-      `Give the new definition planVersion ${nextVersion}, and keep version ${planVersion} as it was beside it while runs ` +
-      'are on it; or deploy what it was.',
+      `Give the new definition planVersion ${nextVersion} and keep version ${planVersion} unchanged beside it while runs ` +
+      'use it, or deploy the original definition.',
   });
 }
 

@@ -146,7 +146,7 @@ class ChangeQueue {
       if (next !== stored?.rendezvous) {
         const { kind } = await rendezvous.write(this.#address, next, stored?.version);
         if (kind === 'stale')
-          return new OutcomeUnknown('change of a rendezvous', 'too many change it at once');
+          return new OutcomeUnknown('update of an event mailbox', 'too many concurrent updates');
       }
       for (const answer of answers) answer();
     } catch (error) {

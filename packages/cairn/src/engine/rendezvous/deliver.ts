@@ -99,7 +99,8 @@ async function goOn(
   const tally = new Tally();
   let delivery = begun;
   for (let round = 0; delivery.kind === 'offer'; round += 1) {
-    if (round === MAX_ROUNDS) throw new OutcomeUnknown('delivery of an event', 'there is always one more');
+    if (round === MAX_ROUNDS)
+      throw new OutcomeUnknown('delivery of an event', 'the number of recipients keeps growing');
     const { event, to } = delivery;
     const { eventId } = event;
     await offerAll(deps, address, { brought: broughtOf(event), to, tally });
@@ -108,7 +109,7 @@ async function goOn(
       reported(seen, address, { eventId, offered, now: deps.clock.now() }),
     );
   }
-  if (delivery.kind === 'unfinished') throw tally.failure ?? new Error('unfinished, but nothing failed');
+  if (delivery.kind === 'unfinished') throw tally.failure ?? new Error('incomplete, without a failure');
   return { outcome: delivery, refused: tally.refusals };
 }
 

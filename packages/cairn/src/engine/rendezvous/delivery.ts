@@ -173,10 +173,10 @@ function assertRoom(early: readonly EarlyEvent[], { dataText }: SentEvent): void
   if (early.length < MAX_EARLY && bytes <= MAX_EARLY_BYTES) return;
   throw new CairnError(
     'RATE_LIMITED',
-    `${early.length} events of this name and key lie there that nobody has taken in yet`,
+    `${early.length} undelivered events with this name and key are buffered, the most allowed`,
     {
       details: { events: early.length, maxEvents: MAX_EARLY, maxBytes: MAX_EARLY_BYTES },
-      help: 'Send it again once a run has taken in what is there, or after 24 hours.',
+      help: 'Send it again after a run has received the buffered events, or after 24 hours.',
     },
   );
 }

@@ -116,8 +116,12 @@ function afterLeaving(event: EarlyEvent, { runId, wasApplied, leaves, others }: 
 }
 
 function tooManyWait({ event, key }: RendezvousAddress): CairnError {
-  return new CairnError('RATE_LIMITED', `${MAX_WAITING} waits for event '${event}' with this key are open`, {
-    details: { event, key, limit: MAX_WAITING },
-    help: 'Use a correlation key that fewer runs have in common.',
-  });
+  return new CairnError(
+    'RATE_LIMITED',
+    `${MAX_WAITING} waits for event '${event}' with this key are open, the most allowed`,
+    {
+      details: { event, key, limit: MAX_WAITING },
+      help: 'Use a correlation key that fewer runs share.',
+    },
+  );
 }

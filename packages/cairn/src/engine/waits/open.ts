@@ -64,14 +64,14 @@ export function opened(wait: Wait): EventDraft {
 type Doubt = 'cut_off' | 'restored';
 
 const DOUBTS: Readonly<Record<Doubt, string>> = {
-  cut_off: 'was under way when its worker died, and is not idempotent: it may have acted',
-  restored: 'is not idempotent, and may have run before the database was restored',
+  cut_off: 'was running when its worker died and is not idempotent: it may have acted',
+  restored: 'is not idempotent and may have run before the database was restored',
 };
 
 /** The question about a step that must not be repeated unasked (DESIGN 2.9). */
 export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut_off'): Wait {
   const key = stepKey(execution);
-  const question = `Step '${key}' ${DOUBTS[why]}. Run it again (approve), take it as done (approve_with_waiver) or fail it (reject)?`;
+  const question = `Step '${key}' ${DOUBTS[why]}. Run it again (approve), treat it as completed (approve_with_waiver) or fail it (reject)?`;
   return {
     // With the attempt: an answer about one that is sent again must not be taken for one about the next.
     id: `${key}.${execution.revision}.${execution.attempt}.doubt`,
@@ -89,7 +89,7 @@ function detailOf({ id, ask, escalate }: ApprovalStep, seen: Context, now: numbe
   if (typeof detail.question !== 'string' || detail.question === '')
     throw new CairnError(
       'INVALID_INPUT',
-      `step '${id}' must ask something: a text, or an object with a question`,
+      `step '${id}' must return a question: a string, or an object with 'question'`,
       {
         stepId: id,
       },
@@ -107,6 +107,6 @@ function detailOf({ id, ask, escalate }: ApprovalStep, seen: Context, now: numbe
 
 function keyOf(stepId: string, key: unknown): string {
   if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_CHARS && key.isWellFormed()) return key;
-  const what = `the key of step '${stepId}' must be text of 1 to ${MAX_KEY_CHARS} characters`;
+  const what = `the key of step '${stepId}' must be a string of 1 to ${MAX_KEY_CHARS} characters`;
   throw new CairnError('INVALID_INPUT', what, { stepId });
 }

@@ -71,23 +71,23 @@ function doubtSettled(settling: Settling): EventDraft[] {
     case 'approve':
       return [
         settle.resolved(wait, answerOf(request)),
-        drafts.retryScheduled(wait.execution, now, orphaned(settling, 'is to run again')),
+        drafts.retryScheduled(wait.execution, now, orphaned(settling, 'runs again')),
       ];
     case 'approve_with_waiver':
       return [
         settle.resolved(wait, answerOf(request)),
-        drafts.degraded(ending, NO_OUTPUT, note ?? 'taken as done'),
+        drafts.degraded(ending, NO_OUTPUT, note ?? 'treated as completed'),
       ];
     case 'reject':
-      return settle.refused(settling, answerOf(request), orphaned(settling, 'counts as failed'));
+      return settle.refused(settling, answerOf(request), orphaned(settling, 'is treated as failed'));
     case 'retry_with_feedback':
       throw new CairnError(
         'INVALID_INPUT',
-        `'${stepKey(wait.execution)}' is in doubt: nothing can be sent back before it is known whether it acted`,
+        `'${stepKey(wait.execution)}' is in doubt: steps can be sent back only after its outcome is known`,
         {
           field: 'decision',
           stepId: stepKey(wait.execution),
-          help: "'approve' runs it again, 'approve_with_waiver' takes it as done, 'reject' fails it, 'halt' ends the run.",
+          help: "'approve' runs the step again, 'approve_with_waiver' treats it as completed, 'reject' fails it, 'halt' ends the run.",
         },
       );
     case 'halt':
@@ -111,7 +111,7 @@ function sentBack({ state, workflow, wait, request, deployed }: Settling): Event
   const back = new Set(again);
   const undoable = undoableOf(state, deployed.isCompensable, (key) => back.has(stepIdOf(key)));
   if (state.sentBack.length + undoable.length > MAX_SENT_BACK) {
-    const what = `more than ${MAX_SENT_BACK} completed steps would wait to be undone`;
+    const what = `more than ${MAX_SENT_BACK} completed steps would wait for compensation`;
     throw new CairnError('RUN_INVALID_TRANSITION', what, { stepId: wait.execution.stepId });
   }
   const undone = Map.groupBy(undoable, stepIdOf);
@@ -159,6 +159,6 @@ function rejection({ wait, request: { actor, note } }: Settling): RecordedError 
 
 function orphaned({ wait, request }: Settling, becomes: string): RecordedError {
   const stepId = stepKey(wait.execution);
-  const message = `'${stepId}' was under way when its worker died, and ${becomes} as ${request.actor} decided`;
+  const message = `'${stepId}' was running when its worker died and ${becomes}, as ${request.actor} decided`;
   return { code: 'RUN_ORPHANED', message, stepId, retryable: false };
 }

@@ -49,16 +49,19 @@ export function assertMakesSense({ decision, note, feedback, steps }: Said): voi
   checkText('feedback', feedback);
   const sendsBack = decision === 'retry_with_feedback';
   if (decision === 'approve_with_waiver' && note === undefined) {
-    throw invalid('note', 'a waiver needs a note that says why it is given');
+    throw invalid('note', 'a waiver needs a note with the reason');
   }
   if (sendsBack && feedback === undefined) {
-    throw invalid('feedback', 'steps are sent back with feedback: say what they should do otherwise');
+    throw invalid('feedback', 'sending steps back needs feedback on what to change');
   }
   if (!sendsBack && feedback !== undefined)
-    throw invalid('feedback', `'${decision}' takes a note, no feedback`);
-  if (!sendsBack && steps !== undefined) throw invalid('steps', `'${decision}' sends no steps back`);
+    throw invalid('feedback', `'${decision}' takes a note, not feedback`);
+  if (!sendsBack && steps !== undefined) throw invalid('steps', `'${decision}' cannot send steps back`);
   if (steps?.length === 0)
-    throw invalid('steps', 'name a step, or leave it out for those the approval needs');
+    throw invalid(
+      'steps',
+      'name at least one step, or omit the list to send back the steps that the approval needs',
+    );
 }
 
 function checkText(field: 'note' | 'feedback', text: string | undefined): void {

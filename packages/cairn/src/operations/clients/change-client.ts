@@ -63,11 +63,11 @@ async function changeClient(
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     const stored = await sendUntilKnown(deps, () => clientRegistry.find(clientId));
     // The same words for another tenant's: nobody learns that it exists.
-    if (stored?.client.tenantId !== tenantId) throw new CairnError('NOT_FOUND', 'there is no such client');
+    if (stored?.client.tenantId !== tenantId) throw new CairnError('NOT_FOUND', 'no such client');
     const next = decide(stored.client);
     if (!next) return stored.client;
     const written = await sendUntilKnown(deps, () => clientRegistry.replace(next, stored.version));
     if (written.kind === 'replaced') return next;
   }
-  throw new CairnError('UNAVAILABLE', 'too many changes of the client at once');
+  throw new CairnError('UNAVAILABLE', 'too many concurrent changes of the client');
 }

@@ -43,7 +43,7 @@ export async function createClient(deps: ClientDeps, request: ClientRequest): Pr
   if (kind === 'created') return { client, secret };
   const stored = await sendUntilKnown(deps, () => deps.clientRegistry.read(client.id));
   // Deleted by hand in this very moment; a repetition makes it again.
-  if (!stored) throw new CairnError('UNAVAILABLE', 'the client was deleted while it was made');
+  if (!stored) throw new CairnError('UNAVAILABLE', 'the client was deleted while it was created');
   // Ours by the hash: it was made by an earlier sending whose answer was lost.
   return stored.secretHash === secretHash ? { client, secret } : { client: stored };
 }

@@ -71,12 +71,12 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
   const { heartbeats, look, queueLook, schedules, config, setup, clock } = deps;
   const asking = new Asking(deps.log);
   const begunAt = clock.now();
-  const heard = await asking.ask('the signs of life', () => heartbeats.read());
+  const heard = await asking.ask('the heartbeats of the scheduled functions', () => heartbeats.read());
   const askedAt = (begunAt + clock.now()) / 2;
   const skewMs = heard && Math.round(askedAt - heard.readAt);
   const now = heard?.readAt ?? clock.now();
   const [waking, queues, late, switches, named] = await Promise.all([
-    asking.ask('the runs that are due', async () => wakingIn(await look.waking(RUNS_LOOKED_AT), now)),
+    asking.ask('overdue runs', async () => wakingIn(await look.waking(RUNS_LOOKED_AT), now)),
     asking.ask('the queue', () =>
       someAtOnce(queueLook.queues, QUEUES_AT_ONCE, async (queue) => ({
         ...queue,
@@ -85,9 +85,9 @@ export async function observeNow(deps: ObserveDeps): Promise<Now> {
     ),
     asking.ask('late schedules', () => schedules.due(now - work.SCHEDULE_LATE_MS, SCHEDULES_LOOKED_AT)),
     asking.ask('the switches', async () => (await config.read())?.config ?? NOTHING_SET),
-    asking.ask('runs that get nowhere', () => deps.findings.list(FINDINGS_READ)),
+    asking.ask('runs that make no progress', () => deps.findings.list(FINDINGS_READ)),
   ]);
-  if (asking.isDeaf) throw new CairnError('UNAVAILABLE', 'the store did not answer');
+  if (asking.isDeaf) throw new CairnError('UNAVAILABLE', 'the store did not respond');
   const lateSchedules = late && { late: late.length, isCut: late.length === SCHEDULES_LOOKED_AT };
   const isOff = switches !== undefined && stoppedBy(switches) !== undefined;
   const findings = [
@@ -116,12 +116,12 @@ export async function observeSlowly(deps: ObserveDeps): Promise<Slow> {
   const asking = new Asking(deps.log);
   const [indexes, expiry, versions, plans] = await Promise.all([
     asking.ask('the indexes', async () => store.ofIndexes(await look.indexes())),
-    asking.ask('what has expired', async () => {
+    asking.ask('expired documents', async () => {
       const heard = await heartbeats.read();
       return store.ofExpiry(await look.leftOvers(heard.readAt - store.TTL_GRACE_MS), heard);
     }),
     asking.ask('the versions in use', () => versionsInUse(deps)),
-    asking.ask('what versions were', () => changedPlans(deps)),
+    asking.ask('the recorded definitions', () => changedPlans(deps)),
   ]);
   const found = [indexes, expiry, versions, plans].flatMap((some) => some ?? []);
   return { findings: [...found, ...asking.unanswered] };
@@ -190,7 +190,7 @@ class Asking {
       this.#log.warn('diagnosis_unanswered', { what, error });
       this.unanswered.push(
         wrong('UNSEEN', `${what} cannot be seen`, {
-          help: 'Why: diagnosis_unanswered in the log of api. A missing index is found by itself.',
+          help: 'See diagnosis_unanswered in the log of api. Missing indexes are reported separately.',
           evidence: { question: what },
         }),
       );

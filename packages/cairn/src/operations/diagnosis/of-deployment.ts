@@ -15,19 +15,19 @@ export function ofSecrets(secrets: readonly SeenSecret[]): Finding[] {
     }),
   );
   const none = of('none').map(({ name }) =>
-    note('SECRET_NONE', `the secret ${name} says that there is none`, { evidence: { name } }),
+    note('SECRET_NONE', `the secret ${name} is set to none`, { evidence: { name } }),
   );
   const set = of('set');
   const elsewhere = of('elsewhere');
   return [
     ...empty,
     ...none,
-    ...(set.length === 0 ? [] : [well('SECRETS', `these secrets have a value here: ${named(set)}`)]),
+    ...(set.length === 0 ? [] : [well('SECRETS', `secrets with a value: ${named(set)}`)]),
     ...(elsewhere.length === 0
       ? []
       : [
-          note('SECRETS_ELSEWHERE', `not given to the function that answers: ${named(elsewhere)}`, {
-            help: 'A deployment fails if one of them has no value. Which it is: gcloud secrets versions list NAME',
+          note('SECRETS_ELSEWHERE', `secrets not bound to this function: ${named(elsewhere)}`, {
+            help: 'A deployment fails if one of them has no value. To find it: gcloud secrets versions list NAME',
             evidence: { names: elsewhere.map(({ name }) => name) },
           }),
         ]),
@@ -36,8 +36,8 @@ export function ofSecrets(secrets: readonly SeenSecret[]): Finding[] {
 
 export function ofParameters(parameters: readonly WrongParameter[]): Finding[] {
   return parameters.map(({ name, why }) =>
-    wrong('PARAMETER_INVALID', `${name} makes no sense: ${why}`, {
-      help: 'Correct functions/.env (or .env.PROJECT) and deploy again. Until then its door answers 500.',
+    wrong('PARAMETER_INVALID', `${name} is invalid: ${why}`, {
+      help: 'Correct functions/.env (or .env.PROJECT) and deploy again. Until then the endpoint answers 500.',
       evidence: { name },
     }),
   );
@@ -58,13 +58,13 @@ export function ofSwitches(config: RuntimeConfig, now: number): Finding[] {
 function ofStops({ killSwitch, restore }: RuntimeConfig, now: number): Finding[] {
   const stops = [
     ...(killSwitch
-      ? [wrong('KILL_SWITCH', 'everything is stopped', { help: 'cairn unpause --everything' })]
+      ? [wrong('KILL_SWITCH', 'the kill switch is on', { help: 'cairn unpause --everything' })]
       : []),
     ...(restore?.held
       ? [
           wrong(
             'RESTORE_HELD',
-            `the database was restored ${span(now - restore.at)} ago, and nothing is driven`,
+            `the database was restored ${span(now - restore.at)} ago, and no run is dispatched`,
             {
               help: 'cairn restore release',
             },
@@ -72,7 +72,7 @@ function ofStops({ killSwitch, restore }: RuntimeConfig, now: number): Finding[]
         ]
       : []),
   ];
-  return stops.length > 0 ? stops : [well('RUNNING', 'nothing is stopped as a whole')];
+  return stops.length > 0 ? stops : [well('RUNNING', 'no kill switch and no restore hold')];
 }
 
 /** Runs that have not ended, of all tenants, on one version of a workflow. */
@@ -88,8 +88,8 @@ export interface VersionInUse {
 export function ofPlans(changes: readonly PlanChange[], nextOf: (type: string) => number): Finding[] {
   return changes.map(({ type, planVersion, differences }) => {
     const nextVersion = nextOf(type);
-    return wrong('PLAN_CHANGED', `${type} v${planVersion} is not what it was${saying(differences)}`, {
-      help: `Deploy it as v${nextVersion}, with v${planVersion} as it was beside it: see docs/operations.md.`,
+    return wrong('PLAN_CHANGED', `the definition of ${type} v${planVersion} changed${saying(differences)}`, {
+      help: `Deploy it as v${nextVersion}, with v${planVersion} unchanged beside it. See docs/operations.md.`,
       evidence: { type, planVersion, nextVersion, differences: differences.map(({ what }) => what) },
     });
   });
@@ -103,7 +103,7 @@ export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): F
     if (!isDeployed)
       return [
         wrong('PLAN_VERSION_UNAVAILABLE', `${what}, which is not deployed`, {
-          help: 'Deploy that version again beside the newest: see docs/operations.md.',
+          help: 'Deploy that version again beside the newest. See docs/operations.md.',
           evidence,
         }),
       ];
@@ -115,15 +115,11 @@ export function ofVersions(versions: readonly VersionInUse[], isCut: boolean): F
       ? [
           well(
             'VERSIONS',
-            live === 0
-              ? 'no run is live'
-              : `${counted(live, 'live run', isCut)}, each on a version that is deployed`,
+            live === 0 ? 'no run is live' : `${counted(live, 'live run', isCut)}, each on a deployed version`,
           ),
         ]
       : []),
     ...told,
-    ...(isCut
-      ? [note('COUNT_CUT', 'only some of the tenants and versions with live runs were counted')]
-      : []),
+    ...(isCut ? [note('COUNT_CUT', 'only some tenants and versions with live runs were counted')] : []),
   ];
 }

@@ -15,9 +15,7 @@ const DEPLOY_INDEXES = 'firebase deploy --only firestore:indexes';
 export function ofIndexes(indexes: readonly SeenIndex[]): Finding[] {
   const told = indexes.flatMap(ofIndex);
   if (told.length > 0 || indexes.length === 0) return told;
-  return [
-    well('INDEXES', `all ${indexes.length} indexes that queries need are there`, { tried: indexes.length }),
-  ];
+  return [well('INDEXES', `all ${indexes.length} required indexes exist`, { tried: indexes.length })];
 }
 
 function ofIndex({ collection, fields, serves, state }: SeenIndex): Finding[] {
@@ -28,22 +26,22 @@ function ofIndex({ collection, fields, serves, state }: SeenIndex): Finding[] {
       return [];
     case 'missing':
       return [
-        wrong('INDEX_MISSING', `the index ${named} is missing; it serves ${serves}`, {
-          help: `${DEPLOY_INDEXES}, and a few minutes. cairn indexes --prefix PREFIX prints what that file needs for a prefix.`,
+        wrong('INDEX_MISSING', `the index ${named} is missing; used for ${serves}`, {
+          help: `${DEPLOY_INDEXES}, then wait a few minutes. cairn indexes --prefix PREFIX prints the definitions for a collection prefix.`,
           evidence,
         }),
       ];
     case 'building':
       return [
-        note('INDEX_BUILDING', `the index ${named} is being built; it serves ${serves}`, {
-          help: 'Wait: minutes with few documents, hours with many.',
+        note('INDEX_BUILDING', `the index ${named} is being built; used for ${serves}`, {
+          help: 'Wait. Building takes minutes with few documents, hours with many.',
           evidence,
         }),
       ];
     case 'unknown':
       return [
-        note('INDEX_UNKNOWN', `the store answers neither way about the index ${named}`, {
-          help: 'Look at the state of Firestore, and again in a while.',
+        note('INDEX_UNKNOWN', `the state of the index ${named} is unknown`, {
+          help: 'Check the status of Firestore, and try again later.',
           evidence,
         }),
       ];
@@ -57,21 +55,17 @@ export function ofExpiry(leftOvers: readonly LeftOver[], { since, readAt }: Hear
         'TTL_LATE',
         `${collection} still has documents that expired ${span(readAt - expiredAt)} ago: the TTL policy of ${collection}.expiresAt is missing`,
         {
-          help: `${DEPLOY_INDEXES}; gcloud firestore fields ttls list. Nothing is answered wrongly meanwhile: expired documents count as gone.`,
+          help: `${DEPLOY_INDEXES}; gcloud firestore fields ttls list. Responses stay correct meanwhile: expired documents are ignored.`,
           evidence: { collection, expiredMsAgo: readAt - expiredAt },
         },
       ),
     );
   if (since !== undefined && readAt - since > TTL_SHOWS_AFTER_MS)
-    return [well('TTL', `nothing is left that expired more than ${span(TTL_GRACE_MS)} ago`)];
+    return [well('TTL', `no document expired more than ${span(TTL_GRACE_MS)} ago`)];
   return [
-    note(
-      'TTL_UNKNOWN',
-      'nothing can have expired long enough ago to show whether the TTL policies are there',
-      {
-        help: 'gcloud firestore fields ttls list',
-      },
-    ),
+    note('TTL_UNKNOWN', 'no document is old enough to show whether the TTL policies exist', {
+      help: 'gcloud firestore fields ttls list',
+    }),
   ];
 }
 
@@ -82,9 +76,9 @@ export function ofClock(skewMs: number): Finding {
     return well('INSTANCE_CLOCK', 'the clocks of this instance and of the store agree', evidence);
   return wrong(
     'INSTANCE_CLOCK_SKEW',
-    `the clock of the instance that answers is ${span(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} the store's`,
+    `the clock of this instance is ${span(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} the store's`,
     {
-      help: 'Signatures of webhooks and the times of schedules are judged by it. Deploy again; tell Google.',
+      help: 'Webhook signatures and schedules depend on it. Deploy again, and report it to Google.',
       evidence,
     },
   );

@@ -34,9 +34,9 @@ export function ofFunctions({ beats, since, readAt }: HeardBeats): Finding[] {
       return [
         wrong(
           isScan ? 'SCAN_LATE' : 'FUNCTION_LATE',
-          beat ? `${name} last ran ${span(agoMs)} ago` : `${name} has not run for ${span(agoMs)}, or ever`,
+          beat ? `${name} last ran ${span(agoMs)} ago` : `${name} has not run for at least ${span(agoMs)}`,
           {
-            help: 'Look at Cloud Scheduler (gcloud scheduler jobs list --location REGION) and at the log of the function.',
+            help: 'Check Cloud Scheduler (gcloud scheduler jobs list --location REGION) and the log of the function.',
             evidence,
           },
         ),
@@ -47,7 +47,7 @@ export function ofFunctions({ beats, since, readAt }: HeardBeats): Finding[] {
         isScan ? 'SCAN_FAILED' : 'FUNCTION_FAILED',
         `${name} failed ${span(agoMs)} ago: ${beat.error ?? ''}`,
         {
-          help: 'Look at the log of the function. It runs again by itself.',
+          help: 'Check the log of the function. It runs again automatically.',
           evidence,
         },
       ),
@@ -57,14 +57,14 @@ export function ofFunctions({ beats, since, readAt }: HeardBeats): Finding[] {
   const missing = BEATING.filter((name) => !beats[name]);
   if (missing.length > 0)
     return [
-      note('FUNCTION_NEVER', `not yet run since this was deployed: ${missing.join(', ')}`, {
-        help: 'Two run each minute, one each half hour, one each hour. If it stays so: gcloud scheduler jobs list.',
+      note('FUNCTION_NEVER', `not run since the deployment: ${missing.join(', ')}`, {
+        help: 'Two run every minute, one every half hour, one every hour. If this persists: gcloud scheduler jobs list.',
         evidence: { functions: missing },
       }),
     ];
   const scan = beats.recoverRuns;
   return [
-    well('FUNCTIONS', `the scheduled functions run: the scan ${span(readAt - (scan?.at ?? readAt))} ago`),
+    well('FUNCTIONS', `the scheduled functions run; last scan ${span(readAt - (scan?.at ?? readAt))} ago`),
   ];
 }
 
@@ -79,14 +79,10 @@ export function ofInstallations({ beats, readAt }: HeardBeats): Finding[] {
     .sort();
   if (names.length < 2) return [];
   return [
-    wrong(
-      'STORE_SHARED',
-      `${names.length} installations keep their runs in the same collections: ${names.join(', ')}`,
-      {
-        help: 'Each drives the runs of the others. Give all but one a collectionPrefix or a database of its own: see docs/adopt.md.',
-        evidence: { installations: names },
-      },
-    ),
+    wrong('STORE_SHARED', `${names.length} installations share the same collections: ${names.join(', ')}`, {
+      help: 'Each dispatches the runs of the others. Give each its own collectionPrefix or database. See docs/adopt.md.',
+      evidence: { installations: names },
+    }),
   ];
 }
 
@@ -106,12 +102,12 @@ export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: bool
   const evidence = { lagMs, due, stale, isCut };
   const found: Finding[] = [];
   if (lagMs > OVERDUE_MS) {
-    const what = `${counted(due, 'run', isCut)} should have been looked at, the first ${span(lagMs)} ago`;
+    const what = `${counted(due, 'run', isCut)} are overdue, the first by ${span(lagMs)}`;
     found.push(
       isOff
-        ? note('RUNS_HELD', `${what}: everything is stopped`, { evidence })
+        ? note('RUNS_HELD', `${what}: the kill switch is on`, { evidence })
         : wrong('RUNS_OVERDUE', what, {
-            help: 'recoverRuns does not run, does not keep up (200 a minute), or fails with them: scan_failed in its log.',
+            help: 'recoverRuns does not run, is overloaded (it handles 200 runs a minute), or fails: see scan_failed in its log.',
             evidence,
           }),
     );
@@ -120,17 +116,17 @@ export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: bool
     found.push(
       wrong(
         'LEASES_STALE',
-        `${counted(stale, 'lease')} of dead workers ran out long ago and were not taken over`,
+        `${counted(stale, 'lease')} of dead workers expired long ago and were not taken over`,
         {
-          help: 'The scan takes them over, so look at why it does not: recoverRuns.',
+          help: 'The scan should take them over. Check recoverRuns.',
           evidence: { stale },
         },
       ),
     );
   if (behind > 0)
     found.push(
-      note('EVENTS_BEHIND', `events of ${counted(behind, 'run')} that nobody drives wait to be published`, {
-        help: 'It takes a minute. If it lasts: does the topic RUN_EVENTS_TOPIC exist, and may the functions publish to it?',
+      note('EVENTS_BEHIND', `events of ${counted(behind, 'run')} without a worker are not published yet`, {
+        help: 'Publishing takes up to a minute. If this persists, check that the topic RUN_EVENTS_TOPIC exists and that the functions may publish to it.',
         evidence: { runs: behind },
       }),
     );
@@ -167,10 +163,10 @@ interface Seen {
 function ofStuck(runs: readonly RunFinding[], { now, isCut }: Seen): Finding[] {
   if (runs.length === 0) return [];
   const first = Math.min(...runs.map(({ since }) => since));
-  const what = `every dispatch of ${counted(runs.length, 'run', isCut)} throws, of the first for ${span(now - first)}`;
+  const what = `every dispatch of ${counted(runs.length, 'run', isCut)} fails, the first for ${span(now - first)}`;
   return [
     wrong('RUNS_STUCK', what, {
-      help: 'run_stuck in the log of drive names the runs and what was thrown: docs/operations.md, RUN_STUCK.',
+      help: 'run_stuck in the log of drive has the runs and the errors. See RUN_STUCK in docs/operations.md.',
       evidence: { runs: runs.length, sinceMs: now - first },
     }),
   ];
@@ -185,8 +181,8 @@ function ofUnwritable(runs: readonly RunFinding[], { now, isCut }: Seen): Findin
     wrong('RUNS_UNWRITABLE', what, {
       help:
         refused > 0
-          ? 'The store refuses the functions: may their account write to the database (roles/datastore.user), and is the database there? run_unwritable in the log of drive has its words.'
-          : 'run_unwritable in the log of drive names the runs and has the words of the store: docs/operations.md, RUN_UNWRITABLE.',
+          ? 'The store refuses the functions. Check that the database exists and that their service account may write to it (roles/datastore.user). run_unwritable in the log of drive has the error.'
+          : 'run_unwritable in the log of drive has the runs and the errors of the store. See RUN_UNWRITABLE in docs/operations.md.',
       evidence: { runs: runs.length, refusedToAnybody: refused, sinceMs: now - first },
     }),
   ];
@@ -197,9 +193,9 @@ export function ofSchedules(late: number, isCut: boolean): Finding {
   if (late === 0) return well('SCHEDULES_IN_TIME', 'no schedule is late', evidence);
   return wrong(
     'SCHEDULES_LATE',
-    `${counted(late, 'schedule', isCut)} should have fired more than ${span(SCHEDULE_LATE_MS)} ago`,
+    `${counted(late, 'schedule', isCut)} are more than ${span(SCHEDULE_LATE_MS)} late`,
     {
-      help: 'fireSchedules does not run, or fails with them: schedule_failed in its log.',
+      help: 'fireSchedules does not run, or fails: see schedule_failed in its log.',
       evidence,
     },
   );
@@ -225,9 +221,9 @@ export function ofQueue(queue: SeenQueue, now: number, { name, isAlone, of }: Wa
   if (queue.kind === 'missing')
     return wrong(
       isAlone ? 'ALONE_QUEUE_MISSING' : 'QUEUE_MISSING',
-      `there is no queue ${name}: ${isAlone ? 'a run whose worker died stands until there is one' : 'runs are only moved by the scan'}`,
+      `the queue ${name} does not exist: ${isAlone ? 'runs whose worker died cannot continue' : 'only the scan dispatches runs'}`,
       {
-        help: `firebase deploy --only functions:${name} makes it. Is CAIRN_REGION where the functions run?`,
+        help: `Run firebase deploy --only functions:${name} to create it, and check that CAIRN_REGION is the region of the functions.`,
       },
     );
   if (queue.kind === 'denied') return denied(isAlone, name, `the queue ${name}`);
@@ -240,24 +236,28 @@ export function ofQueue(queue: SeenQueue, now: number, { name, isAlone, of }: Wa
       `the queue ${name} is ${state}${depth === undefined ? '' : ` with ${depth} in it`}`,
       { help: `gcloud tasks queues resume ${name} --location REGION`, evidence },
     );
-  if (tasks.kind === 'denied') return denied(isAlone, name, `what waits in the queue ${name}`);
+  if (tasks.kind === 'denied') return denied(isAlone, name, `the tasks in the queue ${name}`);
   const behindMs = tasks.oldestDueAt === undefined ? 0 : now - tasks.oldestDueAt;
   if (behindMs > QUEUE_BEHIND_MS)
     return wrong(
       isAlone ? 'ALONE_QUEUE_BEHIND' : 'QUEUE_BEHIND',
-      `a task of the queue ${name} has been due for ${span(behindMs)}; there are ${depth}`,
+      `a task in the queue ${name} has been due for ${span(behindMs)}; the queue has ${depth}`,
       {
-        help: `Does ${of ?? name} answer? 404: it is not deployed. 403: the account of the queue lacks roles/run.invoker on it (docs/deploy.md, step 4). 429: more instances.`,
+        help: `Check the responses of ${of ?? name}. 404: it is not deployed. 403: the service account of the queue lacks roles/run.invoker on it (docs/deploy.md, step 4). 429: it needs more instances.`,
         evidence: { ...evidence, oldestMs: behindMs },
       },
     );
-  return well(isAlone ? 'ALONE_QUEUE' : 'QUEUE', `the queue ${name} runs, with ${depth} in it`, evidence);
+  return well(isAlone ? 'ALONE_QUEUE' : 'QUEUE', `the queue ${name} is running with ${depth}`, evidence);
 }
 
 function denied(isAlone: boolean, name: string, what: string): Finding {
-  return note(isAlone ? 'ALONE_QUEUE_DENIED' : 'QUEUE_DENIED', `the functions may not see ${what}`, {
-    help: `Give their account roles/cloudtasks.viewer (docs/deploy.md, step 2), or: gcloud tasks queues describe ${name} --location REGION`,
-  });
+  return note(
+    isAlone ? 'ALONE_QUEUE_DENIED' : 'QUEUE_DENIED',
+    `the functions lack permission to read ${what}`,
+    {
+      help: `Grant their service account roles/cloudtasks.viewer (docs/deploy.md, step 2), or check with gcloud tasks queues describe ${name} --location REGION`,
+    },
+  );
 }
 
 export function ofSample({ beats, readAt }: HeardBeats): Finding[] {
@@ -266,16 +266,12 @@ export function ofSample({ beats, readAt }: HeardBeats): Finding[] {
   const codes = Object.entries(found.problems).sort(([a], [b]) => (a < b ? -1 : 1));
   const when = `${span(readAt - found.at)} ago`;
   if (codes.length === 0)
-    return [well('SAMPLE', `${counted(found.checked, 'run')} checked ${when}, all as they should be`)];
+    return [well('SAMPLE', `${counted(found.checked, 'run')} checked ${when}, no problems`)];
   const named = codes.map(([code, count]) => `${code} (${count})`).join(', ');
   return [
-    wrong(
-      'PROBLEMS_FOUND',
-      `of ${counted(found.checked, 'run')} checked ${when} some have problems: ${named}`,
-      {
-        help: 'Which runs: run_inconsistent in the log of checkRuns. Then cairn check RUN, and the section of the code in docs/operations.md.',
-        evidence: { problems: Object.fromEntries(codes), checked: found.checked },
-      },
-    ),
+    wrong('PROBLEMS_FOUND', `${counted(found.checked, 'run')} checked ${when}, problems found: ${named}`, {
+      help: 'run_inconsistent in the log of checkRuns names the runs. Run cairn check RUN, and see the code in docs/operations.md.',
+      evidence: { problems: Object.fromEntries(codes), checked: found.checked },
+    }),
   ];
 }

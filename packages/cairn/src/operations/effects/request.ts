@@ -32,5 +32,7 @@ const MAX_NOTE_CHARS = 2_000;
 export function assertMakesSense({ note }: Pick<ResolveRequest, 'note'>): void {
   if (note === undefined || (note.trim() !== '' && note.length <= MAX_NOTE_CHARS && note.isWellFormed()))
     return;
-  throw new CairnError('INVALID_INPUT', `a note has 1 to ${MAX_NOTE_CHARS} characters`, { field: 'note' });
+  throw new CairnError('INVALID_INPUT', `a note must be 1 to ${MAX_NOTE_CHARS} characters`, {
+    field: 'note',
+  });
 }

@@ -43,8 +43,8 @@ export function waitFor({ waits }: RunState, effectId: string): Wait | undefined
 export function resolutionDrafts(resolving: Resolving): EventDraft[] {
   const { state, wait, request } = resolving;
   if (state.cancellation || state.compensating) {
-    const why = state.cancellation ? 'is being cancelled' : 'has failed and is undoing what it did';
-    throw new CairnError('RUN_INVALID_TRANSITION', `the run ${why}: nothing of it can be resolved any more`);
+    const why = state.cancellation ? 'is being cancelled' : 'has failed and is running compensations';
+    throw new CairnError('RUN_INVALID_TRANSITION', `the run ${why}: its effects can no longer be resolved`);
   }
   const key = stepKey(wait.execution);
   return [

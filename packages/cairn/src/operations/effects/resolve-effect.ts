@@ -42,7 +42,7 @@ export async function resolveEffect(deps: ResolveDeps, request: ResolveRequest):
       if (!(error instanceof EffectMoved)) throw error;
     }
   }
-  throw new CairnError('UNAVAILABLE', 'the effect is written by others all the time');
+  throw new CairnError('UNAVAILABLE', 'too many concurrent writes to the effect');
 }
 
 async function resolve(
@@ -102,9 +102,9 @@ async function saidOf(deps: ResolveDeps, request: ResolveRequest, row: EffectRec
   const fromOrigin = row.blockedBy === 'policy';
   if (outcome !== 'recorded' || fromOrigin) {
     if (result === undefined) return {};
-    throw new CairnError('INVALID_INPUT', 'only what nobody knows yet is told with a result', {
+    throw new CairnError('INVALID_INPUT', 'a result is accepted only while the outcome is unknown', {
       field: 'result',
-      ...(fromOrigin ? { help: 'Leave the result out: the one that is recorded is used.' } : {}),
+      ...(fromOrigin ? { help: 'Omit the result: the recorded one is used.' } : {}),
     });
   }
   // Whoever repeats what was said need not know the result.
@@ -116,10 +116,14 @@ async function saidOf(deps: ResolveDeps, request: ResolveRequest, row: EffectRec
   try {
     responseOf(capability, text);
   } catch (cause) {
-    throw new CairnError('INVALID_INPUT', `'${capability.id}' would not answer that`, {
-      field: 'result',
-      help: cause instanceof Error ? cause.message : undefined,
-    });
+    throw new CairnError(
+      'INVALID_INPUT',
+      `the result does not match the response schema of '${capability.id}'`,
+      {
+        field: 'result',
+        help: cause instanceof Error ? cause.message : undefined,
+      },
+    );
   }
   return { answer };
 }
@@ -138,7 +142,7 @@ function answeredBefore(row: EffectRecord, { request, said, state }: Repeating):
     const isOther = hash !== undefined && hash !== row.responseHash;
     if (outcome === request.outcome && !isOther)
       return { ...viewOf(request), resolvedBy: by, resolvedAt: at };
-    const what = isOther ? 'with another result ' : '';
+    const what = isOther ? 'with a different result ' : '';
     throw new CairnError('EFFECT_RESOLVED', `the effect was resolved as '${outcome}' ${what}by ${by}`, {
       stepId: stepKey(row),
       details: { effectId, outcome, resolvedBy: by, resolvedAt: new Date(at).toISOString() },
@@ -146,16 +150,16 @@ function answeredBefore(row: EffectRecord, { request, said, state }: Repeating):
   }
   if (status !== 'attempted' && status !== 'blocked') {
     const details = { effectId, status };
-    throw new CairnError('EFFECT_RESOLVED', `the effect is ${status}: nobody need say more`, { details });
+    throw new CairnError('EFFECT_RESOLVED', `the effect is ${status} and needs no resolution`, { details });
   }
   if (state?.completedAt !== undefined) {
-    throw new CairnError('RUN_TERMINAL_STATE', `the run is ${state.status}: it asks nothing any more`, {
-      help: 'Resume, replay or fork the run: its successor asks where it must.',
+    throw new CairnError('RUN_TERMINAL_STATE', `the run is ${state.status} and has no open questions`, {
+      help: 'Resume, replay or fork the run: its successor asks again if necessary.',
       details: { status: state.status },
     });
   }
   throw new CairnError('RUN_INVALID_TRANSITION', 'the run does not ask about this effect', {
-    help: 'A call may still be under way; read the run again.',
+    help: 'A call may still be in progress. Read the run again.',
     details: { effectId, status },
   });
 }

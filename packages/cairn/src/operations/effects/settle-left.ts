@@ -44,8 +44,8 @@ export async function settleLeft(
 }
 
 function callsNothing({ id, status }: RunState): CairnError {
-  return new CairnError('RUN_TERMINAL_STATE', `run ${id} is ${status}: it calls nothing any more`, {
-    help: 'Resume, replay or fork the run to do it once more; or say that it took place (recorded), or did not (failed).',
+  return new CairnError('RUN_TERMINAL_STATE', `run ${id} is ${status} and makes no more calls`, {
+    help: 'Resume, replay or fork the run to repeat the call, or report whether it took effect (recorded) or not (failed).',
     details: { status },
   });
 }
@@ -58,8 +58,12 @@ async function assertAskedByNobody(
   if (askedBy === undefined) return;
   const asking = await sendUntilKnown(deps, () => deps.store.load(askedBy));
   if (!asking || isOver(asking.state) || !waitFor(asking.state, effectId)) return;
-  throw new CairnError('RUN_INVALID_TRANSITION', `run ${askedBy} goes on for this one, and asks about it`, {
-    help: `Resolve it at run ${askedBy}.`,
-    details: { runId: askedBy },
-  });
+  throw new CairnError(
+    'RUN_INVALID_TRANSITION',
+    `run ${askedBy} continues this run and asks about the effect`,
+    {
+      help: `Resolve it on run ${askedBy}.`,
+      details: { runId: askedBy },
+    },
+  );
 }

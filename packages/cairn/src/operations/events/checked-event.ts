@@ -10,7 +10,9 @@ export const MAX_KEY_CHARS = 500;
 /** @throws CairnError INVALID_INPUT naming the field */
 export function assertText(field: string, text: string, maxChars: number): void {
   if (text !== '' && text.length <= maxChars && text.isWellFormed()) return;
-  throw new CairnError('INVALID_INPUT', `'${field}' must be text of 1 to ${maxChars} characters`, { field });
+  throw new CairnError('INVALID_INPUT', `'${field}' must be a string of 1 to ${maxChars} characters`, {
+    field,
+  });
 }
 
 /**

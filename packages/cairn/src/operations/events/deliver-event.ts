@@ -77,7 +77,7 @@ export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Pro
     };
   } catch (error) {
     if (!(error instanceof OutcomeUnknown)) throw error;
-    throw new CairnError('UNAVAILABLE', 'not every run that waits for the event could be reached', {
+    throw new CairnError('UNAVAILABLE', 'some runs that wait for the event could not be reached', {
       cause: error,
     });
   }

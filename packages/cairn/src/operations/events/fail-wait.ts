@@ -55,11 +55,11 @@ function failDrafts(
   const step = workflowOf(registry, state)?.steps.get(wait.execution.stepId);
   if (!step) throw planMissing(registry, state, wait.execution.stepId);
   const answer = { initiator: 'user' as const, actor, signalId: requestId };
-  const message = cut(`${actor} says that the event will not come: ${reason}`, TRACE_CHARS);
+  const message = cut(`${actor} reported that the event will not arrive: ${reason}`, TRACE_CHARS);
   const error: RecordedError = { code: 'EVENT_FAILED', message, stepId, retryable: false };
   return [
     ...refused({ step, wait, now }, answer, error),
-    ...resumed(state, `step ${stepId} was failed from outside`, answer),
+    ...resumed(state, `step ${stepId} was failed by request`, answer),
   ];
 }
 
@@ -67,15 +67,15 @@ function failDrafts(
 export function openEventWait(state: RunState, stepId: string): Wait {
   const { status, cancellation, compensating, waits } = state;
   if (isOver(state) || cancellation || compensating) {
-    const what = isOver(state) ? `is ${status}` : 'is about to end';
-    throw new CairnError('RUN_TERMINAL_STATE', `the run ${what} and waits for nothing any more`, {
+    const what = isOver(state) ? `is ${status}` : 'is ending';
+    throw new CairnError('RUN_TERMINAL_STATE', `the run ${what} and has no open waits`, {
       details: { status },
     });
   }
   const wait = waits.find(({ kind, execution }) => kind === 'event' && stepKey(execution) === stepId);
   if (wait) return wait;
-  throw new CairnError('RUN_INVALID_TRANSITION', `step '${stepId}' waits for no event`, {
+  throw new CairnError('RUN_INVALID_TRANSITION', `step '${stepId}' is not waiting for an event`, {
     stepId,
-    help: 'Read the run: `waits` has what it waits for. A wait that was answered, failed or ran out of time is not open any more.',
+    help: 'Read the run: `waits` lists its open waits. A wait that was answered, failed or timed out is closed.',
   });
 }

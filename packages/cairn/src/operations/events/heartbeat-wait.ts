@@ -63,6 +63,6 @@ function beatenWait(state: RunState, stepId: string): Wait & { readonly dueAt: n
   if (heartbeat && dueAt !== undefined) return { ...wait, dueAt };
   throw new CairnError('RUN_INVALID_TRANSITION', `step '${stepId}' waits without a heartbeat`, {
     stepId,
-    help: "Give the step the option heartbeat: { within: '5m' }; a wait that is open stays as it was opened.",
+    help: "Give the step the option heartbeat: { within: '5m' }. It applies to waits opened after the deployment.",
   });
 }

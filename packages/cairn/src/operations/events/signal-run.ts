@@ -109,8 +109,8 @@ function signalDrafts(state: RunState, { name, key, ...bringing }: Signalling): 
 function assertGoesOn(state: RunState): void {
   const { status, cancellation, compensating } = state;
   if (!isOver(state) && !cancellation && !compensating) return;
-  const what = isOver(state) ? `is ${status}` : 'is about to end';
-  throw new CairnError('RUN_TERMINAL_STATE', `the run ${what} and takes no signals any more`, {
+  const what = isOver(state) ? `is ${status}` : 'is ending';
+  throw new CairnError('RUN_TERMINAL_STATE', `the run ${what} and accepts no more signals`, {
     details: { status },
   });
 }
@@ -121,20 +121,20 @@ function assertInboxTakes({ inbox }: RunState, dataText: string): void {
   if (bytes > MAX_EARLY_SIGNAL_BYTES) {
     throw new CairnError(
       'PAYLOAD_TOO_LARGE',
-      `nothing in the run waits for the signal yet, and 'data' has ${bytes} bytes; until then the most is ${MAX_EARLY_SIGNAL_BYTES}`,
+      `no step waits for the signal yet, and 'data' has ${bytes} bytes; the most for a buffered signal is ${MAX_EARLY_SIGNAL_BYTES}`,
       {
         field: 'data',
-        help: 'Send it once the run waits for it, with a new idempotency key, or send a reference to the data.',
+        help: 'Send it when the run waits for it, with a new idempotency key, or send a reference to the data.',
       },
     );
   }
   if (hasRoom(inbox, dataText)) return;
   throw new CairnError(
     'RATE_LIMITED',
-    `the inbox of the run holds ${inbox.length} signals that no step has taken`,
+    `the inbox of the run has ${inbox.length} unread signals, the most allowed`,
     {
       details: { signals: inbox.length, maxSignals: MAX_INBOX, maxBytes: MAX_INBOX_BYTES },
-      help: 'Send it again once a step of the run has taken in what is there.',
+      help: 'Send it again after a step has read the buffered signals.',
     },
   );
 }

@@ -224,6 +224,6 @@ async function readPlaces(
 
 function tooLong(what: string, most: number): CairnError {
   return new CairnError('PAYLOAD_TOO_LARGE', `the run has more than ${most} ${what}`, {
-    help: 'A run of this length cannot be checked at once. Look at its journal page by page.',
+    help: 'A run of this size cannot be checked in one request. Read its journal page by page.',
   });
 }

@@ -63,7 +63,7 @@ export async function repairRun(deps: RepairDeps, request: RepairRequest): Promi
     places.push(...done.places);
     events.push(...done.events);
   }
-  throw new CairnError('UNAVAILABLE', 'the run moves too fast to be repaired now');
+  throw new CairnError('UNAVAILABLE', 'the run changes too often to be repaired now');
 }
 
 type Done = Pick<RepairReport, 'changes' | 'places' | 'events'>;

@@ -29,7 +29,7 @@ const MAX_TRIES = 8;
 export async function holdRun(deps: HoldDeps, run: WhoseRun, reason: string): Promise<LegalHold> {
   const hold: LegalHold = { by: run.actor, at: deps.clock.now(), reason };
   const held = await settle(deps, run, (current) => (current === undefined ? { hold } : undefined));
-  if (!held) throw new Error(`run ${run.runId} is held and not held`);
+  if (!held) throw new Error(`run ${run.runId} has inconsistent hold data`);
   return held;
 }
 
@@ -54,5 +54,5 @@ async function settle(
     deps.log.warn(what, { runId, tenantId, by: actor });
     return wanted.hold;
   }
-  throw new CairnError('UNAVAILABLE', 'the run is written too often to be held at this moment');
+  throw new CairnError('UNAVAILABLE', 'the run changes too often to set the hold now');
 }

@@ -72,7 +72,7 @@ export function readPlace(text: string): Place {
     if (isTime(completedAt) && typeof runId === 'string' && /^[\w.:-]{1,100}$/.test(runId))
       return { status: known, type, after: { completedAt, runId } };
   }
-  throw new CairnError('INVALID_INPUT', 'the cursor is not one that a page of this list ended with', {
+  throw new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', {
     field: 'cursor',
   });
 }

@@ -42,5 +42,5 @@ export async function changeConfig(
     const written = await sendUntilKnown(deps, () => config.write(next, stored?.version));
     if (written.kind === 'written') return next;
   }
-  throw new CairnError('UNAVAILABLE', 'too many changes of the runtime configuration at once');
+  throw new CairnError('UNAVAILABLE', 'too many concurrent changes of the runtime configuration');
 }

@@ -70,7 +70,7 @@ export async function assertKnownWorkflow(deps: RuntimeDeps, type: string): Prom
 }
 
 function noSuchWorkflow(): CairnError {
-  return new CairnError('NOT_FOUND', 'there is no workflow of this type', {
+  return new CairnError('NOT_FOUND', 'no workflow of this type is deployed', {
     field: 'type',
     help: 'GET /v1/workflows lists the types.',
   });

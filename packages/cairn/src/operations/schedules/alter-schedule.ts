@@ -157,11 +157,14 @@ function specOf({ type, cron, timezone, input, catchUp }: Schedule): { readonly 
 }
 
 function declaredBy({ type }: Schedule, what: string): CairnError {
-  return new CairnError('SCHEDULE_DECLARED', `it is declared by the workflow '${type}' and is ${what} there`);
+  return new CairnError(
+    'SCHEDULE_DECLARED',
+    `the schedule is declared by the workflow '${type}' and is ${what} there`,
+  );
 }
 
 function withdrawn({ type }: Schedule): CairnError {
-  return new CairnError('SCHEDULE_DECLARED', `the workflow '${type}' does not declare it any more`, {
-    help: 'Delete it, or deploy the workflow with it again.',
+  return new CairnError('SCHEDULE_DECLARED', `the workflow '${type}' no longer declares the schedule`, {
+    help: 'Delete the schedule, or deploy the workflow with it again.',
   });
 }

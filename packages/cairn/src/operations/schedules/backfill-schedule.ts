@@ -37,8 +37,8 @@ export function assertPast(
   { clock }: Pick<ScheduleDeps, 'clock'>,
   range: Pick<BackfillRequest, 'from' | 'until'>,
 ): void {
-  if (range.from > range.until) throw invalid('to', 'must not lie before from');
-  if (range.until > clock.now()) throw invalid('to', 'lies in the future');
+  if (range.from > range.until) throw invalid('to', 'must not be before from');
+  if (range.until > clock.now()) throw invalid('to', 'is in the future');
 }
 
 /**
@@ -54,7 +54,7 @@ export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequ
   assertPast(deps, request);
   const slots = slotsBetween(schedule, from - 1, until, MAX_BACKFILL + 1);
   if (slots.length > MAX_BACKFILL) {
-    throw invalid('from', `to "to" are more than ${MAX_BACKFILL} slots; ask for a part of them at a time`);
+    throw invalid('from', `to "to" has more than ${MAX_BACKFILL} slots; request a shorter range`);
   }
   const kinds = isDryRun ? [] : await startAll(deps, schedule, slots);
   const count = (kind: string) => kinds.filter((one) => one === kind).length;

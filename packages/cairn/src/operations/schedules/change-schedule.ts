@@ -14,7 +14,7 @@ const ID = /^[a-z][a-z0-9_.-]{0,220}$/;
 export async function ownSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise<StoredSchedule> {
   const found = await find(deps, ref);
   if (found) return found;
-  throw new CairnError('NOT_FOUND', 'there is no such schedule', {
+  throw new CairnError('NOT_FOUND', 'no such schedule', {
     help: 'GET /v1/schedules lists the schedules of your tenant.',
   });
 }
@@ -70,5 +70,5 @@ async function find(deps: ScheduleDeps, { id, tenantId }: ScheduleRef): Promise<
 }
 
 function tooMany(): CairnError {
-  return new CairnError('UNAVAILABLE', 'too many changes of this schedule at once');
+  return new CairnError('UNAVAILABLE', 'too many concurrent changes of this schedule');
 }

@@ -46,7 +46,7 @@ export async function startSlot(deps: ScheduleDeps, schedule: Schedule, slot: nu
     // The list of runs can be narrowed to those of one schedule.
     threadId: id,
   });
-  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is under way');
+  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is in progress');
   return { kind: outcome.kind === 'created' ? 'started' : 'existing', runId: outcome.runId };
 }
 

@@ -108,7 +108,7 @@ async function place(
     return answered(deps, request, draft, verdict);
   }
   await withdrawInput(deps, request, draft);
-  throw new CairnError('UNAVAILABLE', 'too many requests with this idempotency key at once');
+  throw new CairnError('UNAVAILABLE', 'too many concurrent requests with this idempotency key');
 }
 
 /** Nothing is started. If the very same request started a run before, that one is the answer. */

@@ -50,7 +50,9 @@ export async function assertAllowed(
     verdict = await policy({ input, runId, tenantId, environment, type, ...by, mode, at: 'start' });
   } catch (error) {
     deps.log.warn('policy_failed', { ...ofRun(source), mode, error: messageOf(error) });
-    throw new CairnError('UNAVAILABLE', 'the policy of the workflow could not be asked', { cause: error });
+    throw new CairnError('UNAVAILABLE', 'the policy of the workflow could not be evaluated', {
+      cause: error,
+    });
   }
   if (verdict.allowed) return;
   const { policySnapshotId, reason } = verdict;
@@ -58,6 +60,6 @@ export async function assertAllowed(
   const why = reason === undefined ? '' : `: ${reason}`;
   throw new CairnError('FORBIDDEN', `the policy of '${type}' does not allow this ${mode}${why}`, {
     details: { policySnapshotId, runId },
-    help: `Run ${runId} was left as it was. Somebody whom the policy allows can do it, or an admin with "force": true.`,
+    help: `Run ${runId} is unchanged. Ask someone whom the policy allows, or an admin with "force": true.`,
   });
 }

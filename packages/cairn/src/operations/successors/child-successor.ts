@@ -115,7 +115,7 @@ async function ended(
     await cancel(end.id);
     end = (await load(deps, end.id)) ?? end;
     if (!isOver(end)) {
-      const what = `child run ${end.id} of the run before this one has yet to end`;
+      const what = `child run ${end.id} of the source run has not ended`;
       throw new CairnError('UNAVAILABLE', what, { details: { childRunId: end.id } });
     }
   }

@@ -56,9 +56,9 @@ export async function prepare(deps: SuccessorDeps, wanted: Wanted): Promise<Prep
 /** @throws CairnError RUN_TERMINAL_STATE, naming the run by which this one was resumed */
 export function assertNotSuperseded({ id, status, supersededBy }: RunState): void {
   if (supersededBy === undefined) return;
-  throw new CairnError('RUN_TERMINAL_STATE', `run ${id} was resumed already, by run ${supersededBy}`, {
+  throw new CairnError('RUN_TERMINAL_STATE', `run ${id} was already resumed by run ${supersededBy}`, {
     details: { status, supersededBy },
-    help: `Go on with run ${supersededBy}, or replay or fork this one.`,
+    help: `Use run ${supersededBy}, or replay or fork this run.`,
   });
 }
 
@@ -66,7 +66,7 @@ function assertMakesSense({ mode, input, planVersion, threadId }: Wanted): void 
   if (mode === 'fork') return;
   for (const [field, value] of Object.entries({ input, planVersion, threadId })) {
     if (value === undefined) continue;
-    throw invalid(field, `a ${mode} is of the very same work; fork the run to change it`);
+    throw invalid(field, `a ${mode} cannot change the work; fork the run instead`);
   }
 }
 
@@ -85,12 +85,12 @@ function assertAllowed(state: RunState, { mode }: Wanted): void {
     if (status === 'completed') {
       throw new CairnError('RUN_TERMINAL_STATE', `run ${id} is completed: there is nothing to resume`, {
         details: { status },
-        help: 'Replay it to do it once more, or fork it to do it otherwise.',
+        help: 'Replay the run to repeat it, or fork it to change it.',
       });
     }
     assertNotSuperseded(state);
   } else if ((state.effectScopes?.length ?? 0) >= MAX_SCOPES) {
-    const what = `run ${id} comes of ${MAX_SCOPES} replays and forks; no more are made of it`;
+    const what = `run ${id} has a lineage of ${MAX_SCOPES} replays and forks, the most allowed`;
     throw new CairnError('RUN_INVALID_TRANSITION', what, { help: 'Start a new run instead.' });
   }
 }

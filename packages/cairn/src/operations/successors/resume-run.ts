@@ -54,7 +54,7 @@ interface Asked {
 
 function resumeDrafts(deps: SuccessorDeps, { state, now, actor }: Asked): EventDraft[] {
   const resumes = resumptionOf(deps, state, now) === 'resumed_by_event';
-  const reason = `${actor} asked for it`;
+  const reason = `requested by ${actor}`;
   return resumes ? [{ type: 'run_resumed', initiator: 'user', actor, data: { reason } }] : [];
 }
 
@@ -71,9 +71,9 @@ export function resumptionOf(
 ): 'resumed_by_event' | 'by_drive' | 'moving' {
   const { id, status } = state;
   if (isOver(state)) {
-    throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has ended as ${status} meanwhile`, {
+    throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has meanwhile ended as ${status}`, {
       details: { status },
-      help: 'Send the request again: a successor is made then.',
+      help: 'Send the request again to create a successor.',
     });
   }
   if (state.suspension) {
@@ -126,7 +126,7 @@ function assertNothingOpen({ id, status, waits }: RunState, counts: (wait: Wait)
 function decideIt(id: string, { effectId, execution }: Wait): string {
   return effectId === undefined
     ? `Decide it: POST /v1/runs/${id}/approvals/${stepKey(execution)}.`
-    : `Say what became of the outside action: POST /v1/runs/${id}/effects/${effectId}/resolve.`;
+    : `Resolve the effect: POST /v1/runs/${id}/effects/${effectId}/resolve.`;
 }
 
 const MISSING = {
@@ -137,9 +137,9 @@ const MISSING = {
 } as const;
 
 const HELP = {
-  event: 'Send the event, or signal the run; or cancel it.',
-  timer: 'It goes on by itself when the time has come.',
-  child: 'It goes on by itself when the child run has ended.',
+  event: 'Send the event, signal the run, or cancel it.',
+  timer: 'The run continues by itself at that time.',
+  child: 'The run continues by itself when the child run has ended.',
 } as const;
 
 function waitView({ id, kind, execution, name, key, child }: Wait): Json {

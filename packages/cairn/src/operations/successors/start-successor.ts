@@ -98,8 +98,7 @@ async function supersede(
   { runId, by, actor }: Superseding,
 ): Promise<Supersedes | 'done'> {
   const loaded = await sendUntilKnown(deps, () => deps.store.load(runId));
-  if (!loaded)
-    throw new CairnError('RUN_NOT_FOUND', 'the run to resume is not there any more', { field: 'id' });
+  if (!loaded) throw new CairnError('RUN_NOT_FOUND', 'the run to resume no longer exists', { field: 'id' });
   const { state, soft, snapshotVersion: seen } = loaded;
   if (state.supersededBy === by) return 'done';
   assertNotSuperseded(state);

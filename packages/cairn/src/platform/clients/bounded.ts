@@ -40,8 +40,7 @@ export function bounded(db: Firestore, { clock, deadlines }: BoundedOptions): Fi
   const client = db as unknown as Internals;
   const { createCallOptions, _retry, request, requestStream } = client;
   for (const method of [createCallOptions, _retry, request, requestStream]) {
-    if (typeof method !== 'function')
-      throw new Error('the Firestore client sends its requests in another way than it did');
+    if (typeof method !== 'function') throw new Error('the Firestore client changed how it sends requests');
   }
   const limitOf = (method: string) => (READS.has(method) ? deadlines.readMs : deadlines.commitMs);
   const broken = new Set<string>();
@@ -69,5 +68,5 @@ export function bounded(db: Firestore, { clock, deadlines }: BoundedOptions): Fi
 }
 
 function brokeOff(): Error {
-  return Object.assign(new Error('the answer broke off midway'), { code: GRPC_STATUS.UNAVAILABLE });
+  return Object.assign(new Error('the response was incomplete'), { code: GRPC_STATUS.UNAVAILABLE });
 }

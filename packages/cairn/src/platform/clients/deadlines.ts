@@ -31,7 +31,7 @@ export async function within<T>(clock: Clock, deadlineMs: number, sent: Promise<
   late.promise.catch(() => {});
   // A timer, not a signal: to abort one makes an error with a stack, for every call.
   const cancel = clock.timer(deadlineMs + BEFORE_THE_CALL_MS, () => {
-    const error = new Error(`no answer within ${deadlineMs} ms`);
+    const error = new Error(`no response within ${deadlineMs} ms`);
     late.reject(Object.assign(error, { code: GRPC_STATUS.DEADLINE_EXCEEDED }));
   });
   try {

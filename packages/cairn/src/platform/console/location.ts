@@ -20,7 +20,7 @@ export function consoleFolder(): string {
   const found = places.find((place) => existsSync(`${place}dist/index.html`));
   if (found !== undefined) return found;
   throw new Error(
-    "cairnFunctions: the console's files are not beside the package 'cairn'. Install the published package and do not bundle it, " +
-      "or leave out 'console' and serve the console by Firebase Hosting",
+    "cairnFunctions: the console files are not next to the package 'cairn'. Install the published package and do not bundle it, " +
+      "or omit 'console' and serve the console with Firebase Hosting",
   );
 }

@@ -37,7 +37,7 @@ export function tallied(db: Firestore, tally: OperationTally): Firestore {
   const client = db as unknown as Sending;
   const { request, requestStream } = client;
   if (typeof request !== 'function' || typeof requestStream !== 'function')
-    throw new Error('the Firestore client sends its requests in another way than it did');
+    throw new Error('the Firestore client changed how it sends requests');
   client.request = async (method, message, ...rest) => {
     const answer = await request.call(client, method, message, ...rest);
     if (method === 'commit') billWrites(tally, (message as Message).writes ?? []);

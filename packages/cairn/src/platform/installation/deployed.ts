@@ -97,7 +97,7 @@ export function drivesOf({ installation, region, secrets }: Place, options: Driv
     const { driveTask } = await import('../doors.ts');
     const outcome = await driveTask(installation, request, { alone, pool });
     // Neither 429 nor 5xx: those slow the whole queue down, and look like the end of an instance.
-    if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be moved now');
+    if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be dispatched now');
   };
   return {
     [driveMember(pool)]: onTaskDispatched(

@@ -34,7 +34,7 @@ function givenTimeoutS(): number {
   const seconds = driveTimeoutSeconds.value();
   if (seconds >= SHORTEST_DRIVE_S && seconds <= LONGEST_DRIVE_S) return seconds;
   throw new Error(
-    `DRIVE_TIMEOUT_SECONDS is ${seconds}; it is a whole number from ${SHORTEST_DRIVE_S} to ${LONGEST_DRIVE_S}`,
+    `DRIVE_TIMEOUT_SECONDS is ${seconds}; it must be an integer from ${SHORTEST_DRIVE_S} to ${LONGEST_DRIVE_S}`,
   );
 }
 
@@ -68,8 +68,8 @@ export function assertDrivesFit(options: DriveChoices, registry: WorkflowRegistr
       if (!('body' in step) || step.timeoutMs <= longest) continue;
       const where = pool === undefined ? 'drive' : `drives.${pool}`;
       throw new Error(
-        `the step '${step.id}' of '${workflow.type}' may take ${step.timeoutMs} ms, but a drive of it leaves ${longest} ms. ` +
-          `Give cairnFunctions a longer ${where}.timeoutSeconds, or the workflow a drive of its own (drives)`,
+        `the step '${step.id}' of '${workflow.type}' has a timeout of ${step.timeoutMs} ms, but its dispatch allows ${longest} ms. ` +
+          `Increase ${where}.timeoutSeconds of cairnFunctions, or give the workflow its own entry in drives`,
       );
     }
   }

@@ -22,7 +22,7 @@ export function register(installation: Installation, returned: object): void {
 /** @throws TypeError if it is nothing that `cairnFunctions` made */
 export function installationOf(made: object): Installation {
   const installation = known.get(made);
-  if (!installation) throw new TypeError('not what cairnFunctions returned');
+  if (!installation) throw new TypeError('not a value returned by cairnFunctions');
   return installation;
 }
 

@@ -21,7 +21,7 @@ export function messageFunctions(
   const functions: Record<string, MessageFunctions[string]> = {};
   for (const topic of topics) {
     const name = functionNameOf(topic);
-    if (functions[name]) throw new Error(`two topics come to the function name '${name}'`);
+    if (functions[name]) throw new Error(`two topics map to the function name '${name}'`);
     functions[name] = onMessagePublished(
       { topic, region, retry: true, memory: '512MiB', timeoutSeconds: 60 },
       async ({ data }) => {

@@ -130,7 +130,9 @@ export function checkOptions(options: CairnOptions): void {
   known('cairnFunctions', options, OPTIONS);
   const { workflows, drive = {}, drives = {}, github, slack } = options;
   if (!Array.isArray(workflows) && typeof workflows !== 'function')
-    throw new TypeError("cairnFunctions: 'workflows' is a list of workflows, or a function that returns one");
+    throw new TypeError(
+      "cairnFunctions: 'workflows' must be a list of workflows, or a function that returns one",
+    );
   checkDrive('drive', drive, DRIVE);
   if (typeof github === 'object') known('cairnFunctions: github', github, GITHUB);
   if (typeof slack === 'object') known('cairnFunctions: slack', slack, SLACK);
@@ -138,14 +140,14 @@ export function checkOptions(options: CairnOptions): void {
   for (const [name, one] of Object.entries(drives)) {
     if (!CLASS_NAME.test(name) || /^alone$/i.test(name) || name.endsWith('Alone'))
       throw new TypeError(
-        `cairnFunctions: '${name}' is no name for a drive; take letters and digits, such as video`,
+        `cairnFunctions: '${name}' is not a valid name in drives; use letters and digits, such as video`,
       );
     checkDrive(`drives.${name}`, one, DRIVE_CLASS);
     for (const type of one.workflows) {
       const other = claimed.get(type);
       if (other !== undefined)
         throw new TypeError(
-          `cairnFunctions: the workflow '${type}' has two drives, '${other}' and '${name}'`,
+          `cairnFunctions: the workflow '${type}' is in two drives, '${other}' and '${name}'`,
         );
       claimed.set(type, name);
     }
@@ -158,7 +160,7 @@ function checkDrive(where: string, options: DriveOptions, names: Readonly<Record
   if (seconds === undefined) return;
   if (!Number.isInteger(seconds) || seconds < SHORTEST_DRIVE_S || seconds > LONGEST_DRIVE_S)
     throw new TypeError(
-      `cairnFunctions: ${where}.timeoutSeconds is ${seconds}; it is a whole number from ${SHORTEST_DRIVE_S} to ${LONGEST_DRIVE_S}`,
+      `cairnFunctions: ${where}.timeoutSeconds is ${seconds}; it must be an integer from ${SHORTEST_DRIVE_S} to ${LONGEST_DRIVE_S}`,
     );
 }
 
@@ -168,6 +170,6 @@ function known(where: string, given: object, names: Readonly<Record<string, true
     const near = closest(name, Object.keys(names));
     const help =
       near === undefined ? `There are: ${Object.keys(names).sort().join(', ')}.` : `Did you mean '${near}'?`;
-    throw new TypeError(`${where}: there is no option '${name}'. ${help}`);
+    throw new TypeError(`${where}: unknown option '${name}'. ${help}`);
   }
 }

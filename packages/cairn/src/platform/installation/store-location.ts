@@ -45,7 +45,7 @@ export function assertApart(installations: readonly NamedInstallation[]): void {
     const other = taken.get(place);
     if (other !== undefined)
       throw new Error(
-        `the installations of '${other}' and '${drive}' both keep their runs in the database '${id}' under ` +
+        `the installations of '${other}' and '${drive}' both use the database '${id}' with the prefix ` +
           `'${collectionPrefix}'. Give one of them another collectionPrefix or database`,
       );
     taken.set(place, drive);

@@ -63,24 +63,24 @@ export const database = text('FIRESTORE_DATABASE', {
 export const collectionPrefix = text('COLLECTION_PREFIX', {
   default: '',
   description:
-    'Collections that begin with it belong to this installation. Empty: gwi_, or the name under which the functions are exported.',
+    'Prefix of the collections of this installation. Empty: gwi_, or the name under which the functions are exported.',
 });
 
 export const environment = text('ENVIRONMENT', {
   default: 'production',
-  description: 'Written on every run, e.g. production or staging.',
+  description: 'Environment recorded on every run, for example production or staging.',
 });
 
 export const githubTenants = text('GITHUB_TENANTS', {
   default: '',
   description:
-    'GitHub installations or accounts and whose runs they start, as INSTALLATION=tenant, OWNER=tenant or *=tenant, separated by commas.',
+    'Tenants of GitHub installations or accounts, as INSTALLATION=tenant, OWNER=tenant or *=tenant, separated by commas.',
 });
 
 export const githubTenant = text('GITHUB_TENANT', {
   default: '',
   description:
-    'Tenant of the runs that GitHub starts and GITHUB_TENANTS does not list. Empty: local if nothing is listed, else they are ignored.',
+    'Tenant of GitHub runs that GITHUB_TENANTS does not list. Empty: local if GITHUB_TENANTS is empty, otherwise their deliveries are ignored.',
 });
 
 export const scheduleTenant = text('SCHEDULE_TENANT', {
@@ -90,85 +90,87 @@ export const scheduleTenant = text('SCHEDULE_TENANT', {
 
 export const slackTenants = text('SLACK_TENANTS', {
   default: '',
-  description: 'Slack teams and whose runs they start, as TEAM=tenant, separated by commas. Empty: none.',
+  description: 'Tenants of Slack teams, as TEAM=tenant, separated by commas. Empty: none.',
 });
 
 /** Off unless somebody names a topic: it must be made first. */
 export const runEventsTopic = text('RUN_EVENTS_TOPIC', {
   default: '',
-  description: 'Pub/Sub topic to which the events of runs are published; it must exist. Empty: they are not.',
+  description:
+    'Pub/Sub topic to which run events are published. It must exist. Empty: run events are not published.',
 });
 
 export const pubsubTenant = text('PUBSUB_TENANT', {
   default: 'local',
-  description: 'Tenant of the runs that Pub/Sub messages start, and of the events that they bring.',
+  description: 'Tenant of the runs that Pub/Sub messages start and of the events they deliver.',
 });
 
 export const retentionDays = whole('RETENTION_DAYS', {
   default: 0,
-  description: 'Days that runs are kept after their end, where their workflow does not say. 0: for ever.',
+  description:
+    'Days that runs are kept after their end, unless their workflow declares otherwise. 0: forever.',
 });
 
 export const serviceAccount = text('TASKS_SERVICE_ACCOUNT', {
   default: '',
   description:
-    'Service account whose identity the queue shows to the drive function. Empty: the one the functions run as.',
+    'Service account with which the queue authenticates to the drive function. Empty: the service account of the functions.',
 });
 
 export const apiRateLimit = whole('API_RATE_LIMIT', {
   default: 100,
   description:
-    'Requests a second that one caller of the API may go on making to one instance; five times as many at once. 0: no limit.',
+    'Sustained requests per second of one API caller to one instance. The burst limit is five times as many. 0: no limit.',
 });
 
 export const deployHook = text('DEPLOY_HOOK_URL', {
   default: '',
   description:
-    'What the workflow deploy calls to lock, release, roll back and ask for health. Empty: no such workflow.',
+    'URL that the workflow deploy calls to lock, release, roll back and check health. Empty: the workflow is not installed.',
 });
 
 export const cleanupHook = text('CLEANUP_HOOK_URL', {
   default: '',
-  description: 'What the workflow nightly-cleanup calls to remove and look. Empty: no such workflow.',
+  description:
+    'URL that the workflow nightly-cleanup calls to remove and check items. Empty: the workflow is not installed.',
 });
 
 export const otlpEndpoint = text('OTEL_EXPORTER_OTLP_ENDPOINT', {
   default: '',
-  description:
-    'Address of the OpenTelemetry collector that metrics and traces are sent to (OTLP over HTTP). Empty: none.',
+  description: 'URL of the OpenTelemetry collector for metrics and traces (OTLP over HTTP). Empty: none.',
 });
 
 export const otlpHeaders = text('OTEL_EXPORTER_OTLP_HEADERS', {
   default: '',
   description:
-    'Headers that the collector asks for, as name=value,name=value. Not for https://telemetry.googleapis.com.',
+    'Headers for the collector, as name=value,name=value. Not needed for https://telemetry.googleapis.com.',
 });
 
 export const traceSampler = text('OTEL_TRACES_SAMPLER', {
   default: 'parentbased_traceidratio',
   description:
-    'Which traces are kept: parentbased_traceidratio (those whose caller says so), traceidratio (whatever it says).',
+    'Trace sampler: parentbased_traceidratio (follows the decision of the caller) or traceidratio (ignores it).',
 });
 
 export const traceRatio = text('OTEL_TRACES_SAMPLER_ARG', {
   default: '1',
-  description: 'Share of traces that are kept where no caller decides, from 0 to 1.',
+  description: 'Share of traces sampled if no caller decides, from 0 to 1.',
 });
 
 /** Read by the log itself. */
 export const logLevel = text('LOG_LEVEL', {
   default: 'INFO',
-  description: 'Log lines below it are not written: DEBUG, INFO, WARNING or ERROR.',
+  description: 'Lowest level of log entries that are written: DEBUG, INFO, WARNING or ERROR.',
 });
 
 export const githubApiUrl = text('GITHUB_API_URL', {
   default: 'https://api.github.com',
-  description: "GitHub's REST API. Another one for GitHub Enterprise Server: https://HOST/api/v3.",
+  description: 'URL of the GitHub REST API. For GitHub Enterprise Server: https://HOST/api/v3.',
 });
 
 export const slackHooksUrl = text('SLACK_HOOKS_URL', {
   default: 'https://hooks.slack.com',
-  description: 'Where Slack takes messages through a response_url.',
+  description: 'Origin of Slack response URLs.',
 });
 
 export const driveMemoryMb = whole('DRIVE_MEMORY_MB', {
@@ -178,23 +180,23 @@ export const driveMemoryMb = whole('DRIVE_MEMORY_MB', {
 
 export const driveConcurrency = whole('DRIVE_CONCURRENCY', {
   default: 80,
-  description: 'Runs that one instance of drive moves at a time.',
+  description: 'Runs that one instance of drive processes concurrently.',
 });
 
 export const driveTimeoutSeconds = whole('DRIVE_TIMEOUT_SECONDS', {
   default: DRIVE_TIMEOUT_S,
   description:
-    'The longest dispatch of drive, from 60 to 1800. A step may take about a minute and a half less, or a fifth if that is less.',
+    'Timeout of a dispatch of drive in seconds, from 60 to 1800. The longest step is about 90 seconds shorter, or a fifth shorter if that is less.',
 });
 
 export const driveMinInstances = whole('DRIVE_MIN_INSTANCES', {
   default: 0,
-  description: 'Instances of drive that are kept warm, and billed while they wait.',
+  description: 'Minimum instances of drive. They are billed while idle.',
 });
 
 export const driveMaxInstances = whole('DRIVE_MAX_INSTANCES', {
   default: 100,
-  description: 'The most instances of drive, and of driveAlone.',
+  description: 'Maximum instances of drive and of driveAlone.',
 });
 
 export const driveQueues = whole('DRIVE_QUEUES', {
@@ -219,13 +221,12 @@ export const apiMemoryMb = whole('API_MEMORY_MB', {
 
 export const publicMaxInstances = whole('PUBLIC_MAX_INSTANCES', {
   default: 20,
-  description:
-    'The most instances of each function that is open to everybody. It bounds what a flood of requests can cost.',
+  description: 'Maximum instances of each public function. It bounds the cost of a flood of requests.',
 });
 
 export const slackMinInstances = whole('SLACK_MIN_INSTANCES', {
   default: 0,
-  description: 'Instances of slackWebhook that are kept warm: Slack waits three seconds for an answer.',
+  description: 'Minimum instances of slackWebhook. Slack waits three seconds for a response.',
 });
 
 /** In the order in which a deployment asks for them. */

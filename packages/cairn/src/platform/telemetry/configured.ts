@@ -29,7 +29,7 @@ export function configuredTelemetry(settings: Settings): Configured | undefined 
   const { otlpEndpoint: endpoint, local } = settings;
   if (endpoint === undefined) return undefined;
   if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) {
-    off('OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https address; nothing is sent.');
+    off('OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https URL; nothing is sent.');
     return undefined;
   }
   const headers = headersFor(settings, endpoint);

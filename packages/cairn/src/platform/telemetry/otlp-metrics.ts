@@ -92,43 +92,43 @@ export function otlpMetrics({ endpoint, resource, headers }: OtlpOptions): Metri
 function instrumentsOf(meter: Meter) {
   return {
     transitions: meter.createCounter('gwi_run_transitions_total', {
-      description: "Changes of a run's status.",
+      description: 'Status changes of runs.',
     }),
     durations: meter.createHistogram('gwi_run_duration_seconds', {
-      description: 'How long runs took from their start to their end, waits included.',
+      description: 'Time from the start of a run to its end, including waits.',
       unit: 's',
       advice: { explicitBucketBoundaries: BOUNDS_S },
     }),
     answers: meter.createCounter('gwi_idempotency_hits_total', {
-      description: 'Requests with an idempotency key: hit, answered as before; miss, done.',
+      description: 'Requests with an idempotency key: hit, a repetition; miss, a new request.',
     }),
     problems: meter.createCounter('gwi_run_problems_total', {
-      description: 'What the hourly sample of runs found wrong, by code.',
+      description: 'Problems found by the hourly check of a sample of runs, by code.',
     }),
     effects: meter.createCounter('gwi_effects_total', {
-      description: 'Outside actions that steps wished for, by what became of them.',
+      description: 'Effect calls of steps by outcome.',
     }),
     conflicts: meter.createCounter('gwi_journal_conflicts_total', {
-      description: 'Appends that others were faster than.',
+      description: 'Journal appends that lost to a concurrent append.',
     }),
     drives: meter.createHistogram('gwi_drive_duration_seconds', {
-      description: 'How long drives took, by how they ended.',
+      description: 'Duration of dispatches by result.',
       unit: 's',
       advice: { explicitBucketBoundaries: BOUNDS_S },
     }),
     tasks: meter.createCounter('gwi_queue_tasks_total', {
-      description: 'Tasks that were to be put into the queue.',
+      description: 'Tasks enqueued, by result.',
     }),
     scanned: meter.createCounter('gwi_scan_runs_total', {
-      description: 'Runs that the scan found due, by what it did about them.',
+      description: 'Due runs found by the scan, by action.',
     }),
-    due: meter.createGauge('gwi_scan_due_gauge', { description: 'Runs that the last scan found due.' }),
+    due: meter.createGauge('gwi_scan_due_gauge', { description: 'Due runs found by the last scan.' }),
     lag: meter.createGauge('gwi_scan_lag_seconds', {
-      description: 'How far the oldest due time lay behind at the last scan.',
+      description: 'Age of the oldest due time at the last scan.',
       unit: 's',
     }),
     dropped: meter.createCounter('gwi_spans_dropped_total', {
-      description: 'Spans that were not sent, as too many waited for the collector.',
+      description: 'Spans dropped because the export buffer was full.',
     }),
   };
 }

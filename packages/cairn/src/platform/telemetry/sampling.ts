@@ -30,9 +30,9 @@ export function samplingOf({
 }): Sampling {
   const parentBased = Object.hasOwn(NAMES, sampler) ? NAMES[sampler] : undefined;
   if (parentBased === undefined)
-    throw new Error(`OTEL_TRACES_SAMPLER is one of ${Object.keys(NAMES).join(', ')}`);
+    throw new Error(`OTEL_TRACES_SAMPLER must be one of ${Object.keys(NAMES).join(', ')}`);
   const share = ratio.trim() === '' ? Number.NaN : Number(ratio);
-  if (!(share >= 0 && share <= 1)) throw new Error('OTEL_TRACES_SAMPLER_ARG is a number from 0 to 1');
+  if (!(share >= 0 && share <= 1)) throw new Error('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1');
   return { parentBased, ratio: share };
 }
 

@@ -60,8 +60,8 @@ export class RequestBudget {
   }
 
   #timeIsUp(what: string): CairnError {
-    return new CairnError('UNAVAILABLE', 'the store did not answer in time', {
-      cause: new OutcomeUnknown(what, `no answer of the store for ${this.#budgetMs} ms`),
+    return new CairnError('UNAVAILABLE', 'the store did not respond in time', {
+      cause: new OutcomeUnknown(what, `no response of the store for ${this.#budgetMs} ms`),
     });
   }
 }

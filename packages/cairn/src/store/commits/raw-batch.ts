@@ -129,7 +129,7 @@ function encodeValue(member: unknown, name: string): Value {
         return { mapValue: { fields: fieldsOf(member as Members) } };
       }
   }
-  throw new Error(`member '${name}' is of a kind no codec writes`);
+  throw new Error(`member '${name}' has a kind that no codec writes`);
 }
 
 function protoTime(time: Timestamp): { seconds: number; nanos: number } {

@@ -64,13 +64,13 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     {
       collection: runs,
       fields: ['tenantId', 'waitsFor', '-createdAt'],
-      serves: 'lists and counts of runs that wait',
+      serves: 'lists and counts of waiting runs',
       ask: () => lists.listRuns({ tenantId, waitsFor: 'awaiting_approval' }, ONE),
     },
     {
       collection: runs,
       fields: ['tenantId', 'stopKind', '-createdAt'],
-      serves: 'lists of runs that were halted',
+      serves: 'lists of halted runs',
       ask: () => lists.listRuns({ tenantId, stopKind: ['halt'] }, ONE),
     },
     listBy('repoId', 'repository'),
@@ -79,7 +79,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     {
       collection: runs,
       fields: ['tenantId', 'askingSince'],
-      serves: 'the inbox, which shows what waits for a person',
+      serves: 'the inbox',
       ask: () => finder.asking(tenantId, ONE),
     },
     {
@@ -91,7 +91,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     {
       collection: runs,
       fields: ['shard', 'wakeAt'],
-      serves: 'the scan, which finds runs that nobody touched in time',
+      serves: 'the scan for overdue runs',
       ask: () => lists.dueByIndex(NEVER, 1),
     },
     {
@@ -103,31 +103,31 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     {
       collection: runs,
       fields: ['tenantId', 'status', 'type', 'planVersion'],
-      serves: 'counts of the runs of each version of a workflow',
+      serves: 'counts of runs by workflow version',
       ask: () => census.liveVersions(tenantId, 1),
     },
     {
       collection: runs,
       fields: ['status', 'type', 'shard', 'completedAt'],
-      serves: 'deletion of runs that have been kept long enough',
+      serves: 'deletion of runs past their retention period',
       ask: () => retention.ended({ bucket, until: NEVER, after: undefined, limit: 1 }),
     },
     {
       collection: runs,
       fields: ['rootRunId'],
-      serves: 'deletion of runs that have been kept long enough',
+      serves: 'deletion of runs past their retention period',
       ask: () => retention.lineage(NOBODY, 1),
     },
     {
       collection: paths.idempotencyRecords().id,
       fields: ['status', 'expiresAt'],
-      serves: 'the hourly look at some runs, and the look for expired records',
+      serves: 'the hourly check of a sample of runs, and the probe for expired records',
       ask: () => sample.startedSince(AGES_AHEAD, 1),
     },
     {
       collection: paths.schedules().id,
       fields: ['state', 'nextAt'],
-      serves: 'schedules: none fires without it',
+      serves: 'schedules, which do not fire without it',
       ask: () => schedules.dueByIndex(NEVER, 1),
     },
     {
@@ -139,7 +139,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     {
       collection: paths.effects().id,
       fields: ['runId', 'createdAt'],
-      serves: 'lists of what a run did outside, checks, and deletion',
+      serves: 'lists of effects, checks, and deletion',
       ask: () => effects.listOfRun(NOBODY, ONE),
     },
     {
@@ -157,7 +157,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     {
       collection: paths.erasures().id,
       fields: ['state'],
-      serves: 'erasures that are open',
+      serves: 'open erasures',
       ask: () => erasures.open(1),
     },
     // Each looks before it deletes, and nobody has anything to delete.

@@ -48,7 +48,7 @@ function requiredHeader(request: Request, name: string, form: RegExp): string {
 function payloadText(type: string, body: string): string {
   if (type === 'application/json') return body;
   if (type !== 'application/x-www-form-urlencoded') {
-    throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the content type is not one that GitHub sends', {
+    throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the content type is not supported', {
       field: 'Content-Type',
       help: 'Set the content type of the webhook to application/json.',
     });

@@ -163,7 +163,7 @@ function misfit(listeners: readonly Workflow[], payload: unknown): string {
     const { field, why } = firstIssue(input.safeParse(payload).error?.issues ?? []);
     return `${type}: ${field}: ${why}`;
   });
-  return `the payload does not fit: ${reasons.join('; ')}`;
+  return `the payload is invalid: ${reasons.join('; ')}`;
 }
 
 function json(status: number, body: object): Response {

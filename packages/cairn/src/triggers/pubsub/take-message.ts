@@ -76,7 +76,7 @@ async function take(
   const { topic } = delivered.message;
   const listener = deps.registry.pubsubListener(topic);
   if (!listener) {
-    throw new CairnError('NOT_FOUND', `no workflow takes the messages of '${topic}'`, { field: 'topic' });
+    throw new CairnError('NOT_FOUND', `no workflow subscribes to the topic '${topic}'`, { field: 'topic' });
   }
   const { workflow, subscription } = listener;
   if (subscription.deliver) return bring(deps, subscription, delivered);
@@ -109,7 +109,7 @@ async function start(deps: PubsubDeps, { workflow, subscription, delivered, trac
       correlationId(attributes.a2aCorrelationId, 'attributes.a2aCorrelationId'),
     ),
   });
-  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is under way');
+  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is in progress');
   return { kind: outcome.kind === 'created' ? 'started' : 'repeated', runId: outcome.runId };
 }
 
@@ -154,7 +154,7 @@ function mapped<T>({ start }: PubsubDeps, message: PubsubMessage, mapping: (mess
     if (error instanceof CairnError && error.httpStatus < 500) throw error;
     const { topic, messageId } = message;
     start.log.error('pubsub_mapping_failed', { topic, messageId, error });
-    throw new CairnError('INVALID_INPUT', 'the mapping of the workflow failed', { cause: error });
+    throw new CairnError('INVALID_INPUT', 'the message mapping of the workflow failed', { cause: error });
   }
 }
 

@@ -74,7 +74,7 @@ const LABELS: Readonly<Record<ButtonDecision, string>> = {
 /** Of a step that a crash cut off: what a decision means there. */
 const DOUBT_LABELS: Readonly<Record<ButtonDecision, string>> = {
   approve: 'Run it again',
-  reject: 'Count it as failed',
+  reject: 'Mark it as failed',
   halt: 'Halt the run',
 };
 

@@ -38,7 +38,7 @@ export async function runCommand(deps: SlackScope, { command, context }: Command
   const tenantId = deps.tenants.get(teamId);
   if (tenantId === undefined) return notConnected(deps, teamId);
   const listener = deps.registry.slackListener(command.command);
-  if (!listener) return privately(`No workflow answers to ${told(command.command)}.`);
+  if (!listener) return privately(`No workflow handles ${told(command.command)}.`);
   const { workflow, subscription } = listener;
   const outcome = await startRun(deps.start, {
     tenantId,
@@ -54,7 +54,7 @@ export async function runCommand(deps: SlackScope, { command, context }: Command
   const { type } = outcome.kind === 'in_flight' ? workflow : outcome.response;
   return privately(
     outcome.kind === 'in_flight'
-      ? `A run of \`${type}\` is being started.`
+      ? `Starting a run of \`${type}\`.`
       : `Started \`${type}\`: run \`${outcome.runId}\`.`,
   );
 }
@@ -73,7 +73,7 @@ function inputOf({ start }: SlackScope, { input }: SlackSubscription, command: S
   } catch (error) {
     if (error instanceof CairnError && error.httpStatus < 500) throw error;
     start.log.error('slack_input_failed', { command: command.command, error });
-    throw new CairnError('INVALID_INPUT', `${command.command} cannot be read`, { cause: error });
+    throw new CairnError('INVALID_INPUT', `${command.command} cannot be parsed`, { cause: error });
   }
 }
 

@@ -53,7 +53,7 @@ export function readValue(text: string | undefined): DecisionValue {
 }
 
 function unreadable(cause?: unknown): CairnError {
-  return new CairnError('INVALID_INPUT', 'the button says nothing that Cairn put there', {
+  return new CairnError('INVALID_INPUT', 'the button value was not created by Cairn', {
     field: 'actions.0.value',
     cause,
   });

@@ -32,10 +32,14 @@ export async function readForm(request: Request, { secrets, now }: Reading): Pro
     });
   }
   if (mediaType(request) !== 'application/x-www-form-urlencoded') {
-    throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the content type is not the one that Slack sends', {
-      field: 'Content-Type',
-      help: 'Send application/x-www-form-urlencoded.',
-    });
+    throw new CairnError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'the content type must be application/x-www-form-urlencoded',
+      {
+        field: 'Content-Type',
+        help: 'Send application/x-www-form-urlencoded.',
+      },
+    );
   }
   return parseForm(decode(body));
 }
@@ -64,7 +68,7 @@ function unescaped(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch (cause) {
-    throw malformed('the form is not well encoded', cause);
+    throw malformed('the form is not correctly encoded', cause);
   }
 }
 

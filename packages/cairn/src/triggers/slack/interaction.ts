@@ -57,7 +57,7 @@ export async function decidePress(deps: SlackScope, press: Press): Promise<Slack
   if (tenantId === undefined) return notConnected(deps, teamId);
   if (deps.tenants.get(homeTeamId) !== tenantId) {
     deps.start.log.warn('slack_guest_refused', { teamId, homeTeamId, userId, runId: asked.runId });
-    return privately('Only members of the workspace that was asked can decide this.');
+    return privately('Only members of the workspace that received the question can decide this.');
   }
   const actor = actorOf(homeTeamId, userId);
   const decided = await decideApproval(
@@ -79,7 +79,7 @@ function sentence({ decidedBy, decision, stepId, runId }: ApprovalDecided, teamI
 }
 
 function malformed(field: string): CairnError {
-  return new CairnError('INVALID_INPUT', `the payload is not one that Slack sends: ${field}`, {
+  return new CairnError('INVALID_INPUT', `the payload is not a Slack interaction: ${field}`, {
     field: `payload.${field}`,
   });
 }

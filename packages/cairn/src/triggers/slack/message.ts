@@ -44,10 +44,10 @@ export function refusal({ message, help, code }: CairnError): SlackMessage {
 
 /** It is not known whether what was asked for has happened. */
 export const UNKNOWN_OUTCOME = privately(
-  'Cairn cannot tell at the moment whether this was done. Look at the list of runs before you try again.',
+  'Cairn cannot determine whether this was done. Check the list of runs before you try again.',
 );
 
 /** Slack would show an error after three seconds, though the work goes on. */
 export const STILL_BUSY = privately(
-  'This takes longer than usual. It may still happen: look at the list of runs before you try again.',
+  'This takes longer than usual and may still succeed. Check the list of runs before you try again.',
 );

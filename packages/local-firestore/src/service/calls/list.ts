@@ -98,9 +98,7 @@ function existing(request: ListDocumentsRequest): List {
   if (collectionId !== undefined) checkCollectionId(collectionId);
   const orders = parseOrders(request.orderBy);
   if (collectionId === undefined && orders.some((o) => o.field[0] !== '__name__')) {
-    throw unimplemented(
-      'ListDocuments of every collection in another order than __name__ is not implemented.',
-    );
+    throw unimplemented('ListDocuments of every collection supports only the order __name__.');
   }
   const size = pageSize(request.pageSize);
   const query = normaliseQuery({
@@ -124,7 +122,7 @@ function existing(request: ListDocumentsRequest): List {
 
 /** All ids of a collection under which there is something, itself or further down. */
 function withMissing(request: ListDocumentsRequest): List {
-  if (request.orderBy !== '') throw invalid('show_missing and order_by exclude each other.');
+  if (request.orderBy !== '') throw invalid('show_missing and order_by cannot be combined.');
   if (request.collectionId === '') {
     throw unimplemented('ListDocuments of every collection with show_missing is not implemented.');
   }

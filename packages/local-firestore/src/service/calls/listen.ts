@@ -67,7 +67,8 @@ export class ListenCall {
     if (id < 0) throw invalid(`A target id must not be negative: ${id}.`);
     if (id === 0) this.#choosesIds = true;
     try {
-      if (id !== 0 && this.#choosesIds) throw invalid(`Target ${id} has an id, one before it had none.`);
+      if (id !== 0 && this.#choosesIds)
+        throw invalid(`Target ${id} has an id, but an earlier target had none.`);
       this.#listener.add(this.#decode(addTarget));
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
@@ -105,7 +106,7 @@ export class ListenCall {
     const decoded = decodeQuery(query.parent, query.structuredQuery);
     if (decoded.scope.database !== this.#database)
       throw invalid(`"${query.parent}" is not in the database of the request, "${this.#database}".`);
-    if (decoded.select) throw invalid('A query that is listened to cannot select fields.');
+    if (decoded.select) throw invalid('A Listen query cannot select fields.');
     return { kind: 'query', query: decoded };
   }
 }

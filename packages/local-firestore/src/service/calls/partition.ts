@@ -65,19 +65,19 @@ export async function partitionQuery(
 function decodePartitioned({ parent, structuredQuery }: PartitionQueryRequest): Query {
   if (!structuredQuery) throw invalid('PartitionQuery needs a structured query.');
   if (parseParent(parent).segments.length > 0) {
-    throw invalid(`"${parent}" is a document: PartitionQuery takes the root of a database only.`);
+    throw invalid(`"${parent}" is a document: PartitionQuery requires the root of a database.`);
   }
   const query = decodeQuery(parent, structuredQuery);
   const { scope, filter, orders, explicitOrders, startAt, endAt, offset, limit } = query;
   if (!scope.allDescendants || scope.collectionId === undefined) {
-    throw invalid('PartitionQuery takes a query of a collection with all its descendants only.');
+    throw invalid('PartitionQuery requires a query of a collection with all descendants.');
   }
   const [order] = orders;
   if (explicitOrders !== 1 || !order || !isNameField(order.field) || order.descending) {
-    throw invalid('PartitionQuery takes a query ordered by __name__ ascending only.');
+    throw invalid('PartitionQuery requires a query ordered by __name__ ascending.');
   }
   if (filter || startAt || endAt || offset > 0 || limit !== undefined) {
-    throw invalid('PartitionQuery takes no filters, cursors, offsets and limits.');
+    throw invalid('PartitionQuery does not support filters, cursors, offsets or limits.');
   }
   return query;
 }
@@ -117,6 +117,7 @@ function encodeToken({ given, last }: Progress): string {
 function decodeToken(token: string, database: string): Progress {
   if (token === '') return { given: 0, last: undefined };
   const [, given, last] = /^(\d{1,9}) (.+)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
-  if (given === undefined || last === undefined) throw invalid('The page token is not one of this call.');
+  if (given === undefined || last === undefined)
+    throw invalid('The page token does not belong to this call.');
   return { given: Number(given), last: documentName(parseDocument(last, database)) };
 }

@@ -173,7 +173,7 @@ export class Listener {
     const { request } = order;
     const id = request.id === 0 ? this.#freeId() : request.id;
     // To refuse it by its id would end the one that is there.
-    if (this.#targets.has(id)) throw invalid(`Target ${id} is listened to already.`);
+    if (this.#targets.has(id)) throw invalid(`Target ${id} already exists.`);
     try {
       return this.#begin({ ...request, id }, seen);
     } catch (error) {

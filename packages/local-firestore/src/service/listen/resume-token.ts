@@ -20,6 +20,6 @@ export function encodeResumeToken({ incarnation, time }: SeenUpTo): Buffer {
 /** @throws INVALID_ARGUMENT for bytes that were never a token */
 export function decodeResumeToken(token: Uint8Array): SeenUpTo {
   const match = TOKEN.exec(Buffer.from(token).toString('latin1'));
-  if (!match) throw invalid('The resume token is not one of this server.');
+  if (!match) throw invalid('The resume token does not belong to this server.');
   return { incarnation: match[1] as string, time: Number(match[2]) };
 }

@@ -218,7 +218,10 @@ export class LockTable {
   #wound(owner: LockOwner, need: LockNeed): void {
     for (const blocker of this.#blockers(owner, need)) {
       if (blocker.age > owner.age && !blocker.isDecided) {
-        this.#abort(blocker, 'Aborted: an older transaction wrote what this one has read. Try it again.');
+        this.#abort(
+          blocker,
+          'Aborted: an older transaction wrote a document that this one read. Try it again.',
+        );
       }
     }
   }

@@ -54,7 +54,7 @@ export class RecentHistory {
     if (!this.reaches(time)) {
       throw new StatusError(
         Code.FAILED_PRECONDITION,
-        'The requested snapshot version is too old: this server keeps the last few thousand replaced documents only.',
+        'The requested snapshot version is too old: this server keeps only the last few thousand replaced documents.',
       );
     }
     const snapshot = new Snapshot(time);

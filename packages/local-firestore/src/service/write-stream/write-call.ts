@@ -31,7 +31,7 @@ export class WriteCall {
     if (!log) return this.#open(request);
     if (request.database !== '' && request.database !== log.database)
       throw invalid('All requests of a stream must be for the same database.');
-    if (request.streamId !== '') throw invalid('stream_id may be set in the first request of a stream only.');
+    if (request.streamId !== '') throw invalid('stream_id may only be set in the first request of a stream.');
     if (request.streamToken.length > 0) log.acknowledge(request.streamToken);
     if (request.writes.length === 0) return [];
     const writes = request.writes.map((write) => decodeWrite(write, log.database));
@@ -52,13 +52,13 @@ export class WriteCall {
 
   async #open({ database, streamId, streamToken, writes }: WriteRequest): Promise<readonly object[]> {
     const name = parseDatabase(database);
-    if (writes.length > 0) throw invalid('The first request of a write stream must not hold writes.');
+    if (writes.length > 0) throw invalid('The first request of a write stream must not contain writes.');
     if (streamId === '') {
-      if (streamToken.length > 0) throw invalid('A stream token needs the stream_id it belongs to.');
+      if (streamToken.length > 0) throw invalid('A stream token requires its stream_id.');
       const log = this.#hold(this.#logs.begin(name));
       return [{ streamId: log.id, streamToken: log.token }];
     }
-    if (streamToken.length === 0) throw invalid('To resume a stream takes the token to resume from.');
+    if (streamToken.length === 0) throw invalid('Resuming a stream requires a stream token.');
     const log = this.#logs.get(streamId, name);
     log.acknowledge(streamToken);
     this.#hold(log);

@@ -55,7 +55,7 @@ export class WriteLog {
     const [id, position] = Buffer.from(token).toString().split(' ');
     const at = Number(position);
     if (id !== this.id || !Number.isSafeInteger(at) || at < this.#acknowledged || at > this.#position) {
-      throw invalid('The stream token is not one that this write stream gave last.');
+      throw invalid('The stream token is not the last one of this write stream.');
     }
     this.#acknowledged = at;
     this.#kept = this.#kept.filter((k) => k.position > at);
@@ -102,6 +102,6 @@ export class WriteLogs {
   get(id: string, database: string): WriteLog {
     const log = this.#logs.get(id);
     if (log?.database === database) return log;
-    throw new StatusError(Code.NOT_FOUND, `There is no write stream "${id}" to resume: begin a new one.`);
+    throw new StatusError(Code.NOT_FOUND, `No write stream "${id}" to resume. Open a new one.`);
   }
 }

@@ -13,32 +13,25 @@ export const REST_MS = 1_000;
 /** After so many requests a heap has grown again; the scan of every few seconds is too little to ask for it. */
 export const REQUESTS_BETWEEN = 100;
 
-/** A worker that has not had a request for so long after its start may not get one soon. A collection before would be followed by another. */
-export const UNUSED_MS = 10_000;
-
 export interface GiveBackOptions {
   collect(): void;
   readonly restMs?: number;
 }
 
-/**
- * Collects at the first rest after a request, when everything is loaded, at rests after much work, and in a worker that
- * stays unused.
- *
- * @returns a function to be called when everything was loaded without a request: it collects at once, unless one is under way
- */
-export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: GiveBackOptions): () => void {
+/** Once it serves, at the first rest after a request, when everything is loaded, and at rests after much work. */
+export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: GiveBackOptions): void {
   let underWay = 0;
   let since = REQUESTS_BETWEEN;
   let timer: NodeJS.Timeout | undefined;
-  const collectIn = (ms: number, sinceThen: number) => {
+  const collectSoon = (sinceThen: number) => {
     timer = setTimeout(() => {
       since = sinceThen;
       collect();
-    }, ms);
+    }, restMs);
     timer.unref();
   };
-  server.once('listening', () => collectIn(UNUSED_MS, REQUESTS_BETWEEN));
+  // A spare may never have a request.
+  server.once('listening', () => collectSoon(REQUESTS_BETWEEN));
   server.on('request', (_request, response) => {
     clearTimeout(timer);
     underWay += 1;
@@ -46,15 +39,9 @@ export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: Gi
     response.once('close', () => {
       underWay -= 1;
       if (underWay > 0 || since < REQUESTS_BETWEEN) return;
-      collectIn(restMs, 0);
+      collectSoon(0);
     });
   });
-  return () => {
-    if (underWay > 0) return;
-    clearTimeout(timer);
-    since = 0;
-    collect();
-  };
 }
 
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;

@@ -152,9 +152,9 @@ export class WorkerPool {
         leave();
         reject(new NoWorkerError(status, message));
       };
-      const onAbort = () => fail(503, 'the request was abandoned');
+      const onAbort = () => fail(503, 'the request was aborted');
       const timer = setTimeout(
-        () => (serving ? fail(504, 'no worker had room in time') : fail(503, 'no worker is alive')),
+        () => (serving ? fail(504, 'no worker became free in time') : fail(503, 'no worker is alive')),
         serving ? spec.timeoutSeconds * 1000 : WAIT_FOR_WORKER_MS,
       );
       timer.unref();
@@ -262,7 +262,7 @@ export class WorkerPool {
     const { watchdogMs, workers, log } = this.#options;
     for (const worker of this.#workers) {
       if (worker.silentFor(TICK_MS) < watchdogMs) continue;
-      log(`worker ${worker.pid} gave no sign of life for ${watchdogMs / 1000} s and is killed`);
+      log(`worker ${worker.pid} sent no heartbeat for ${watchdogMs / 1000} s and is killed`);
       worker.kill('SIGKILL');
     }
     for (const role of new Set([...this.#workers].flatMap(({ role }) => role ?? []))) {

@@ -21,7 +21,7 @@ const BEAT_MS = 1_000;
 const handlers = new Map<string, Handler>();
 const server = functionsServer(handlers, Date.now);
 const drain = drainable(server);
-const giveBack = giveBackAtRest(server, { collect: collectAll });
+giveBackAtRest(server, { collect: collectAll });
 
 /** A word that the cloud process is no longer there to hear is not missed: `disconnect` ends this one. */
 const tell = (message: FromWorker) => process.send?.(message, () => {});
@@ -67,7 +67,7 @@ async function warmUp(): Promise<void> {
   const waits: Promise<unknown>[] = [];
   process.emit('cairn:warm-up' as 'message', waits, undefined);
   await Promise.allSettled(waits);
-  giveBack();
+  collectAll();
 }
 
 async function load(message: ToWorker & { kind: 'load' }): Promise<void> {

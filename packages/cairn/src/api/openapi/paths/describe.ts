@@ -34,11 +34,11 @@ export type Paths = Readonly<Record<string, Readonly<Partial<Record<Method, Oper
 
 /** Of what shows the status of a run. */
 export const WORDS = {
-  vocabulary: `In whose words \`status\` is answered: ${VOCABULARIES.join(', ')}. Default: ${VOCABULARIES[0]}, our own.`,
+  vocabulary: `Vocabulary of \`status\` in the response: ${VOCABULARIES.join(', ')}. Default: ${VOCABULARIES[0]}.`,
 } as const;
 
 /** Of lists with pages. */
 export const PAGE = {
-  limit: 'Items on a page: 1 to 100, default 20.',
-  cursor: '`next` of the page before.',
+  limit: 'Items per page: 1 to 100, default 20.',
+  cursor: '`next` of the previous page.',
 } as const;

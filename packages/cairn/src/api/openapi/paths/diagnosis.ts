@@ -5,10 +5,10 @@ export const DIAGNOSIS_PATHS = {
   '/v1/diagnosis': {
     GET: {
       id: 'readDiagnosis',
-      summary: 'Says how the installation fares: indexes, queue, scheduled functions, runs that are late',
+      summary: 'Diagnoses the installation: indexes, queue, scheduled functions, overdue runs',
       role: 'installation',
       answers: {
-        200: { what: 'What was found, and numbers; some seconds old at most', schema: 'Diagnosis' },
+        200: { what: 'Findings and figures, at most a few seconds old', schema: 'Diagnosis' },
       },
     },
   },

@@ -5,11 +5,11 @@ export const INSTALLATION_PATHS = {
   '/v1/healthz': {
     GET: {
       id: 'readHealth',
-      summary: 'Says which version answers and whether it reaches the store',
+      summary: 'Returns the deployed version and whether the store is reachable',
       role: 'open',
       answers: {
-        200: { what: 'All is well', schema: 'Health' },
-        503: { what: 'The store does not answer', schema: 'Health' },
+        200: { what: 'The service is healthy', schema: 'Health' },
+        503: { what: 'The store does not respond', schema: 'Health' },
       },
     },
   },
@@ -25,7 +25,7 @@ export const INSTALLATION_PATHS = {
   '/v1/docs': {
     GET: {
       id: 'readPage',
-      summary: 'This document, for people',
+      summary: 'This document as a web page',
       role: 'open',
       answers: { 200: { what: 'A page', media: 'text/html' } },
       refusals: ['INVALID_INPUT'],
@@ -34,7 +34,7 @@ export const INSTALLATION_PATHS = {
   '/v1/me': {
     GET: {
       id: 'readMe',
-      summary: 'Who the caller is, and what they may do',
+      summary: 'Identity and roles of the caller',
       role: 'viewer',
       answers: { 200: { what: 'The caller', schema: 'Me' } },
     },
@@ -42,7 +42,7 @@ export const INSTALLATION_PATHS = {
   '/v1/metrics': {
     GET: {
       id: 'readMetrics',
-      summary: 'Metrics for Prometheus; counters are those of the instance that answers',
+      summary: 'Metrics in the Prometheus format; counters are per instance',
       role: 'admin',
       answers: { 200: { what: 'Prometheus text', media: 'text/plain' } },
     },
@@ -50,7 +50,7 @@ export const INSTALLATION_PATHS = {
   '/v1/workflows': {
     GET: {
       id: 'listWorkflows',
-      summary: 'Lists workflows, their versions, and how many runs of the tenant are on each',
+      summary: 'Lists workflows and their versions, with the number of runs of the tenant on each version',
       role: 'viewer',
       answers: { 200: { what: 'All workflows', schema: 'WorkflowList' } },
     },
@@ -58,62 +58,62 @@ export const INSTALLATION_PATHS = {
   '/v1/workflows/{type}/pause': {
     POST: {
       id: 'pauseWorkflow',
-      summary: 'Pauses a workflow, for every tenant',
+      summary: 'Pauses a workflow for all tenants',
       role: 'installation',
       body: 'PauseWorkflowBody',
-      answers: { 200: { what: 'Since when, by whom', schema: 'WorkflowPaused' } },
+      answers: { 200: { what: 'When and by whom it was paused', schema: 'WorkflowPaused' } },
       refusals: ['NOT_FOUND'],
     },
   },
   '/v1/workflows/{type}/unpause': {
     POST: {
       id: 'unpauseWorkflow',
-      summary: 'Lets a paused workflow go on',
+      summary: 'Unpauses a workflow',
       role: 'installation',
       body: 'PauseWorkflowBody',
-      answers: { 200: { what: 'How many runs were woken', schema: 'WorkflowUnpaused' } },
+      answers: { 200: { what: 'Number of runs that were woken', schema: 'WorkflowUnpaused' } },
       refusals: ['NOT_FOUND'],
     },
   },
   '/v1/runtime': {
     GET: {
       id: 'readRuntime',
-      summary: 'Reads the kill switch and what is paused',
+      summary: 'Returns the kill switch and the paused workflows',
       role: 'installation',
       answers: { 200: { what: 'The switches', schema: 'Runtime' } },
     },
     PUT: {
       id: 'setRuntime',
-      summary: 'Sets the kill switch, for every tenant',
+      summary: 'Sets the kill switch for all tenants',
       role: 'installation',
       body: 'RuntimeBody',
-      answers: { 200: { what: 'How it is set now', schema: 'RuntimeSet' } },
+      answers: { 200: { what: 'The current setting', schema: 'RuntimeSet' } },
     },
   },
   '/v1/restore': {
     GET: {
       id: 'readRestore',
-      summary: 'Whether the installation is held because its database was restored',
+      summary: 'Returns whether runs are held because the database was restored',
       role: 'installation',
-      answers: { 200: { what: 'The mark, if there is one', schema: 'Restore' } },
+      answers: { 200: { what: 'The restore mark, if any', schema: 'Restore' } },
     },
   },
   '/v1/restore/begin': {
     POST: {
       id: 'beginRestore',
-      summary: 'Says that the database was restored, and holds the runs of every tenant',
+      summary: 'Marks the database as restored and holds the runs of all tenants',
       role: 'installation',
       body: 'RestoreBody',
-      answers: { 200: { what: 'The mark: that of who held it first', schema: 'Restore' } },
+      answers: { 200: { what: 'The restore mark; an existing mark is kept', schema: 'Restore' } },
     },
   },
   '/v1/restore/release': {
     POST: {
       id: 'releaseRestore',
-      summary: 'Lets runs go on after a restore; what they may have done before becomes a question',
+      summary: 'Releases runs after a restore; effects they may have made before become questions',
       role: 'installation',
       body: 'RestoreBody',
-      answers: { 200: { what: 'The mark, if there is one', schema: 'RestoreReleased' } },
+      answers: { 200: { what: 'The restore mark, if any', schema: 'RestoreReleased' } },
     },
   },
   '/v1/clients': {
@@ -125,7 +125,7 @@ export const INSTALLATION_PATHS = {
     },
     POST: {
       id: 'createClient',
-      summary: 'Makes an API client; its key is shown once',
+      summary: 'Creates an API client; its key is returned once',
       role: 'admin',
       body: 'CreateClientBody',
       answers: { 201: { what: 'The client and its key', schema: 'ClientWithSecret' } },
@@ -134,7 +134,7 @@ export const INSTALLATION_PATHS = {
   '/v1/clients/{id}/rotate': {
     POST: {
       id: 'rotateClient',
-      summary: 'Gives a client a new secret; the old one is good for a while',
+      summary: 'Rotates the secret of a client; the old secret stays valid for a limited time',
       role: 'admin',
       body: 'RotateClientBody',
       answers: { 200: { what: 'The client and its new key', schema: 'ClientWithSecret' } },
@@ -144,7 +144,7 @@ export const INSTALLATION_PATHS = {
   '/v1/clients/{id}/revoke': {
     POST: {
       id: 'revokeClient',
-      summary: 'Takes a client every access',
+      summary: 'Revokes a client',
       role: 'admin',
       body: 'RevokeClientBody',
       answers: { 200: { what: 'The client', schema: 'Client' } },
@@ -154,7 +154,7 @@ export const INSTALLATION_PATHS = {
   '/v1/idempotency/{key}': {
     GET: {
       id: 'readIdempotency',
-      summary: "Says what became of one's own request with this idempotency key",
+      summary: "Returns the outcome of the caller's request with this idempotency key",
       role: 'viewer',
       answers: { 200: { what: 'The record', schema: 'IdempotencyRecord' } },
       refusals: ['NOT_FOUND', 'IDEMPOTENCY_EXPIRED'],

@@ -5,20 +5,25 @@ export const INTEGRITY_PATHS = {
   '/v1/runs/{id}/consistency': {
     GET: {
       id: 'checkRun',
-      summary: 'Holds all documents of a run against its journal',
+      summary: 'Checks all documents of a run against its journal',
       role: 'operator',
-      answers: { 200: { what: 'What is wrong with it, if anything', schema: 'Consistency' } },
+      answers: { 200: { what: 'The problems found, if any', schema: 'Consistency' } },
       refusals: ['RUN_NOT_FOUND', 'PAYLOAD_TOO_LARGE'],
     },
   },
   '/v1/runs/{id}/repair': {
     POST: {
       id: 'repairRun',
-      summary: 'Says what a repair would change; with apply=true it is changed, which takes an admin',
+      summary: 'Returns what a repair would change; apply=true makes the changes and requires the role admin',
       role: 'operator',
-      query: { apply: '`true`: change it. Default: `false`, a dry run.' },
+      query: { apply: '`true`: apply the repair. Default: `false`, a dry run.' },
       body: 'RepairBody',
-      answers: { 200: { what: 'What would be changed, or was, and what takes a person', schema: 'Repair' } },
+      answers: {
+        200: {
+          what: 'The planned or applied changes, and the problems that need an operator',
+          schema: 'Repair',
+        },
+      },
       refusals: ['RUN_NOT_FOUND'],
     },
   },

@@ -5,39 +5,42 @@ export const RETENTION_PATHS = {
   '/v1/retention': {
     GET: {
       id: 'listExpiredRuns',
-      summary:
-        'Runs that have been kept long enough by themselves: which would be deleted, and why others stay',
+      summary: 'Lists runs past their retention period: those that would be deleted, and why others are kept',
       role: 'admin',
       query: PAGE,
       answers: {
-        200: { what: 'A page of them, which may have fewer than asked for', schema: 'ExpiredRunPage' },
+        200: { what: 'A page, possibly with fewer items than the limit', schema: 'ExpiredRunPage' },
       },
     },
   },
   '/v1/runs/{id}/retention': {
     GET: {
       id: 'readRetention',
-      summary: 'How long a run is kept, and why',
+      summary: 'Returns how long a run is kept, and why',
       role: 'viewer',
-      answers: { 200: { what: 'What would become of it now', schema: 'RunRetention' } },
+      answers: { 200: { what: 'What retention would do with the run now', schema: 'RunRetention' } },
       refusals: ['RUN_NOT_FOUND'],
     },
   },
   '/v1/runs/{id}/erase': {
     POST: {
       id: 'eraseRun',
-      summary:
-        'Deletes a run that has ended, with its lineage and its children, whatever time it is to be kept',
+      summary: 'Erases an ended run with its lineage and children, regardless of its retention period',
       role: 'admin',
       body: 'EraseRunBody',
-      answers: { 202: { what: 'The erasure: it is hidden now, and gone within an hour', schema: 'Erasure' } },
+      answers: {
+        202: {
+          what: 'The erasure: the run is hidden immediately and deleted within an hour',
+          schema: 'Erasure',
+        },
+      },
       refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION'],
     },
   },
   '/v1/erasures': {
     POST: {
       id: 'eraseTenant',
-      summary: 'Deletes the runs, schedules, idempotency records and events of a tenant',
+      summary: 'Erases the runs, schedules, idempotency records and events of a tenant',
       role: 'installation',
       body: 'EraseTenantBody',
       answers: { 202: { what: 'The erasure', schema: 'Erasure' } },
@@ -46,7 +49,7 @@ export const RETENTION_PATHS = {
   '/v1/erasures/{id}': {
     GET: {
       id: 'readErasure',
-      summary: 'What of an erasure is gone',
+      summary: 'Returns the progress of an erasure',
       role: 'admin',
       answers: { 200: { what: 'The erasure', schema: 'Erasure' } },
       refusals: ['NOT_FOUND'],
@@ -55,20 +58,20 @@ export const RETENTION_PATHS = {
   '/v1/runs/{id}/hold': {
     POST: {
       id: 'holdRun',
-      summary: 'Keeps a run, and all of its lineage, from being deleted',
+      summary: 'Places a legal hold on a run and its lineage',
       role: 'admin',
       body: 'HoldBody',
-      answers: { 200: { what: 'By whom it is held: by who held it first', schema: 'RunHeld' } },
+      answers: { 200: { what: 'The hold; an existing hold is kept', schema: 'RunHeld' } },
       refusals: ['RUN_NOT_FOUND'],
     },
   },
   '/v1/runs/{id}/release-hold': {
     POST: {
       id: 'releaseHold',
-      summary: 'Takes a hold away',
+      summary: 'Releases a legal hold',
       role: 'admin',
       body: 'ReleaseHoldBody',
-      answers: { 200: { what: 'It is not held any more', schema: 'RunReleased' } },
+      answers: { 200: { what: 'The hold is released', schema: 'RunReleased' } },
       refusals: ['RUN_NOT_FOUND'],
     },
   },

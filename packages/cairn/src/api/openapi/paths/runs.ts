@@ -3,17 +3,19 @@ import { PAGE, type Paths, WORDS } from './describe.ts';
 
 const WHICH_RUNS = {
   status:
-    'Only runs of this status, or of one of several separated by commas, in any vocabulary; with `vocabulary`, those that it calls so. Of a status that waits also those that wait so while other branches run.',
-  waitsFor: 'Only runs that wait so, whatever else is under way: `awaiting_approval` or `waiting_external`.',
+    'Only runs with this status, or one of several separated by commas, in any vocabulary or in the one that `vocabulary` names. A waiting status also matches runs that wait while other branches are running.',
+  waitsFor:
+    'Only runs with an open wait of this kind, whatever their status: `awaiting_approval` or `waiting_external`.',
   type: 'Only runs of this workflow.',
-  repoId: 'Only runs about this repository.',
+  repoId: 'Only runs for this repository.',
   threadId: 'Only runs of this thread.',
   since: 'Only runs created at this time or later, RFC 3339.',
   until: 'Only runs created before this time, RFC 3339.',
 } as const;
 
 const FOLLOW = {
-  follow: 'false: tell what there is and end, for who is behind a proxy that hands on whole answers only.',
+  follow:
+    '`false`: send the current state and close. For clients behind a proxy that buffers whole responses.',
 } as const;
 
 export const RUN_PATHS = {
@@ -35,8 +37,8 @@ export const RUN_PATHS = {
       role: 'submitter',
       body: 'StartBody',
       answers: {
-        201: { what: 'The run was made; `Location` says where it is', schema: 'RunStarted' },
-        200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
+        201: { what: 'The run was created; `Location` is its URL', schema: 'RunStarted' },
+        200: { what: 'The run was created by an earlier request with the same key', schema: 'RunStarted' },
       },
       refusals: ['PLAN_CHANGED'],
     },
@@ -44,12 +46,12 @@ export const RUN_PATHS = {
   '/v1/runs/stream': {
     GET: {
       id: 'streamRuns',
-      summary: 'Tells of the newest runs as they change, as server-sent events',
+      summary: 'Streams changes of the newest runs as server-sent events',
       role: 'viewer',
-      query: { ...WHICH_RUNS, ...WORDS, ...FOLLOW, limit: 'How many of the newest: 1 to 100, default 50.' },
+      query: { ...WHICH_RUNS, ...WORDS, ...FOLLOW, limit: 'Number of runs to follow: 1 to 100, default 50.' },
       answers: {
         200: {
-          what: '`event: run` has a run as lists show it, `event: gone` the `id` of one that is no longer among them; `event: ready` says that all have been told that were there at first',
+          what: '`event: run` has a run as lists show it. `event: gone` has the `id` of a run that left the list. `event: ready` follows the initial state',
           media: 'text/event-stream',
         },
       },
@@ -58,7 +60,7 @@ export const RUN_PATHS = {
   '/v1/runs/{id}': {
     GET: {
       id: 'readRun',
-      summary: 'Reads a run as it is now',
+      summary: 'Returns a run',
       role: 'viewer',
       query: WORDS,
       answers: { 200: { what: 'The run', schema: 'Run' } },
@@ -68,27 +70,27 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/cancel': {
     POST: {
       id: 'cancelRun',
-      summary: 'Ends a run, or asks whoever drives it to',
+      summary: 'Cancels a run',
       role: 'operator',
       body: 'CancelBody',
-      answers: { 200: { what: 'What was asked first', schema: 'Cancellation' } },
+      answers: { 200: { what: 'The cancellation as first requested', schema: 'Cancellation' } },
       refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE'],
     },
   },
   '/v1/runs/{id}/suspend': {
     POST: {
       id: 'suspendRun',
-      summary: 'Has a run stand: no step of it is started until it is continued',
+      summary: 'Suspends a run: no step is started until it is continued',
       role: 'operator',
       body: 'SuspendBody',
-      answers: { 200: { what: 'What was asked first', schema: 'Suspension' } },
+      answers: { 200: { what: 'The cancellation as first requested', schema: 'Suspension' } },
       refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION'],
     },
   },
   '/v1/runs/{id}/continue': {
     POST: {
       id: 'continueRun',
-      summary: 'Has a suspended run go on; one that is not suspended stays as it is',
+      summary: 'Continues a suspended run; has no effect on other runs',
       role: 'operator',
       body: 'ContinueBody',
       answers: { 200: { what: 'The run is not suspended', schema: 'Continued' } },
@@ -98,12 +100,16 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/resume': {
     POST: {
       id: 'resumeRun',
-      summary: 'Goes on with a run: by a successor if it has ended badly, by itself if it was held up',
+      summary:
+        'Resumes a run: creates a successor if the run ended without completing, or unblocks a run that was held up',
       role: 'operator',
       body: 'ResumeBody',
       answers: {
-        201: { what: 'The successor was made; `Location` says where it is', schema: 'RunStarted' },
-        200: { what: 'The same request had made it before, or the run itself goes on', schema: 'Resumed' },
+        201: { what: 'The successor was created; `Location` is its URL', schema: 'RunStarted' },
+        200: {
+          what: 'The successor was created by an earlier request with the same key, or the run itself continues',
+          schema: 'Resumed',
+        },
       },
       refusals: [
         'RUN_NOT_FOUND',
@@ -117,12 +123,12 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/replay': {
     POST: {
       id: 'replayRun',
-      summary: 'Does the work of an ended run once more, its outside actions answered as recorded',
+      summary: 'Replays an ended run; its effects are answered from the ledger',
       role: 'operator',
       body: 'ReplayBody',
       answers: {
-        201: { what: 'The successor was made; `Location` says where it is', schema: 'RunStarted' },
-        200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
+        201: { what: 'The successor was created; `Location` is its URL', schema: 'RunStarted' },
+        200: { what: 'The run was created by an earlier request with the same key', schema: 'RunStarted' },
       },
       refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED'],
     },
@@ -130,12 +136,12 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/fork': {
     POST: {
       id: 'forkRun',
-      summary: 'Goes another way from an ended run: with other input, or another version of its plan',
+      summary: 'Forks an ended run with other input or another plan version',
       role: 'operator',
       body: 'ForkBody',
       answers: {
-        201: { what: 'The successor was made; `Location` says where it is', schema: 'RunStarted' },
-        200: { what: 'It had been made by the same request before', schema: 'RunStarted' },
+        201: { what: 'The successor was created; `Location` is its URL', schema: 'RunStarted' },
+        200: { what: 'The run was created by an earlier request with the same key', schema: 'RunStarted' },
       },
       refusals: ['RUN_NOT_FOUND', 'RUN_INVALID_TRANSITION', 'PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED'],
     },
@@ -143,21 +149,24 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/preview': {
     POST: {
       id: 'previewRun',
-      summary: 'Says what a resume, replay or fork would take over, run, and do outside; changes nothing',
+      summary:
+        'Previews a resume, replay or fork: what it would reuse, run, and do externally. Changes nothing',
       role: 'operator',
       body: 'PreviewBody',
       keyed: false,
-      answers: { 200: { what: 'What would happen, and what stands in the way', schema: 'SuccessorPreview' } },
+      answers: {
+        200: { what: 'The preview, with anything that prevents the operation', schema: 'SuccessorPreview' },
+      },
       refusals: ['RUN_NOT_FOUND'],
     },
   },
   '/v1/runs/{id}/waits/{stepId}/fail': {
     POST: {
       id: 'failWait',
-      summary: 'Says that the event which a step waits for will not come: the step fails with EVENT_FAILED',
+      summary: 'Reports that the event a step waits for will not arrive: the step fails with EVENT_FAILED',
       role: 'submitter',
       body: 'FailWaitBody',
-      answers: { 200: { what: 'The step has failed, as its `onFailure` says', schema: 'WaitFailed' } },
+      answers: { 200: { what: 'The step has failed; its `onFailure` applies', schema: 'WaitFailed' } },
       refusals: [
         'RUN_NOT_FOUND',
         'RUN_TERMINAL_STATE',
@@ -171,31 +180,31 @@ export const RUN_PATHS = {
     POST: {
       id: 'heartbeatWait',
       summary:
-        'Says that somebody is still at work on the event which a step waits for; without, the step fails with HEARTBEAT_MISSED',
+        'Sends a heartbeat for the event a step waits for; without heartbeats the step fails with HEARTBEAT_MISSED',
       role: 'submitter',
       body: 'HeartbeatWaitBody',
       keyed: false,
-      answers: { 200: { what: 'Until when the wait stays open', schema: 'WaitBeaten' } },
+      answers: { 200: { what: 'The time until which the wait stays open', schema: 'WaitBeaten' } },
       refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION'],
     },
   },
   '/v1/runs/{id}/signals': {
     POST: {
       id: 'signalRun',
-      summary: 'Tells one run something it waits for, or soon will',
+      summary: 'Sends a signal to one run',
       role: 'submitter',
       body: 'SignalBody',
-      answers: { 200: { what: 'What became of the signal', schema: 'Signalled' } },
+      answers: { 200: { what: 'The outcome of the signal', schema: 'Signalled' } },
       refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED'],
     },
   },
   '/v1/runs/{id}/approvals/{stepId}': {
     POST: {
       id: 'decideApproval',
-      summary: 'Decides an approval, or about a step in doubt',
+      summary: 'Decides an approval or a step in doubt',
       role: 'operator',
       body: 'DecisionBody',
-      answers: { 200: { what: 'The decision that counts', schema: 'ApprovalDecided' } },
+      answers: { 200: { what: 'The decision in effect', schema: 'ApprovalDecided' } },
       refusals: [
         'RUN_NOT_FOUND',
         'NOT_FOUND',
@@ -212,8 +221,7 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/effects': {
     GET: {
       id: 'listEffects',
-      summary:
-        'Lists what a run did outside, in its order, and at the end what earlier runs did that it asks about',
+      summary: 'Lists the effects of a run in order, followed by effects of earlier runs that it asks about',
       role: 'viewer',
       query: PAGE,
       answers: { 200: { what: 'A page of effects', schema: 'EffectPage' } },
@@ -223,10 +231,10 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/effects/{effectId}/resolve': {
     POST: {
       id: 'resolveEffect',
-      summary: 'Says what became of an outside action that is in doubt, or whether it may be repeated',
+      summary: 'Resolves an effect in doubt: its outcome, or whether it may be repeated',
       role: 'operator',
       body: 'ResolveBody',
-      answers: { 200: { what: 'The answer that counts', schema: 'EffectResolved' } },
+      answers: { 200: { what: 'The resolution in effect', schema: 'EffectResolved' } },
       refusals: [
         'RUN_NOT_FOUND',
         'NOT_FOUND',
@@ -241,16 +249,16 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/stream': {
     GET: {
       id: 'streamRun',
-      summary: 'Streams the events of a run as they happen, as server-sent events',
+      summary: 'Streams the events of a run as server-sent events',
       role: 'viewer',
       query: {
-        after: 'Seq of the last event that is known; the header `Last-Event-ID` counts more.',
+        after: 'Sequence number of the last known event. The header `Last-Event-ID` takes precedence.',
         ...FOLLOW,
         ...WORDS,
       },
       answers: {
         200: {
-          what: 'Each `id` is a seq, each `data` an event; `event: end` ends it',
+          what: 'Each `id` is a sequence number, each `data` an event. `event: end` is the last',
           media: 'text/event-stream',
         },
       },
@@ -270,9 +278,9 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/graph': {
     GET: {
       id: 'readRunGraph',
-      summary: 'What a run is made of, and where each step stands',
+      summary: 'Returns the graph of a run and the state of each step',
       role: 'viewer',
-      query: { durations: 'true: how long each step took too, for one more billed read a step.' },
+      query: { durations: '`true`: include the duration of each step, at one billed read per step.' },
       answers: { 200: { what: 'Nodes and states', schema: 'RunGraph' } },
       refusals: ['RUN_NOT_FOUND'],
     },
@@ -280,7 +288,7 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/steps': {
     GET: {
       id: 'listSteps',
-      summary: 'Lists the steps of a run by their id',
+      summary: 'Lists the steps of a run by id',
       role: 'viewer',
       query: PAGE,
       answers: { 200: { what: 'A page of steps', schema: 'StepPage' } },
@@ -300,19 +308,19 @@ export const RUN_PATHS = {
   '/v1/runs/{id}/checkpoints/{seq}/output': {
     GET: {
       id: 'readOutput',
-      summary: 'Reads one recorded output, however large',
+      summary: 'Returns a recorded output of any size',
       role: 'viewer',
-      answers: { 200: { what: 'The output itself', schema: 'Output' } },
+      answers: { 200: { what: 'The output', schema: 'Output' } },
       refusals: ['RUN_NOT_FOUND', 'NOT_FOUND'],
     },
   },
   '/v1/events': {
     POST: {
       id: 'deliverEvent',
-      summary: 'Delivers an event to every run that waits for it, or keeps it for the first that will',
+      summary: 'Delivers an event to every run that waits for it, or buffers it for the first run that will',
       role: 'submitter',
       body: 'EventBody',
-      answers: { 200: { what: 'Who has it', schema: 'EventDelivered' } },
+      answers: { 200: { what: 'The runs that received it', schema: 'EventDelivered' } },
     },
   },
 } as const satisfies Paths;

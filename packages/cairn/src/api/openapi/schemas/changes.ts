@@ -24,7 +24,7 @@ export const Suspension = z.object({
   runId: z.string(),
   status: z
     .enum(['suspended', 'suspending'])
-    .describe('`suspending`: a drive still has it, which starts nothing more.'),
+    .describe('`suspending`: a worker still holds the run and starts no more steps.'),
   requestedAt: Time,
   reason: z.string(),
   actor: z.string().optional(),
@@ -35,8 +35,8 @@ export const WaitFailed = z.object({ runId: z.string(), stepId: z.string() });
 export const WaitBeaten = z.object({
   runId: z.string(),
   stepId: z.string(),
-  dueAt: Time.describe('When the wait fails unless the event or another beat comes.'),
-  recorded: z.boolean().describe('False: the time recorded before suffices, and nothing was written.'),
+  dueAt: Time.describe('Time at which the wait fails unless the event or another heartbeat arrives.'),
+  recorded: z.boolean().describe('`false`: the recorded time is recent enough, and nothing was written.'),
 });
 
 export const Signalled = z.object({
@@ -56,7 +56,7 @@ export const ApprovalDecided = z.object({
 
 export const EventDelivered = z.object({
   eventId: z.string(),
-  delivered: z.array(z.string()).describe('Runs that have taken it in.'),
+  delivered: z.array(z.string()).describe('Runs that received it.'),
   kept: z.boolean(),
   keptUntil: Time.optional(),
   refused: z.array(z.object({ runId: z.string(), code: z.enum(CODES), reason: z.string() })),

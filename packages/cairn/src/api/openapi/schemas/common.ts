@@ -18,23 +18,23 @@ export const Problem = z
     title: z.string(),
     status: z.int().min(400).max(599),
     detail: z.string(),
-    code: z.enum(CODES).describe('Stable: branch on this. Codes are only ever added.'),
-    field: z.string().optional().describe('The member, parameter or header at fault.'),
+    code: z.enum(CODES).describe('Stable error code. Codes are added, never removed or changed.'),
+    field: z.string().optional().describe('The invalid member, parameter or header.'),
     stepId: z.string().optional(),
-    help: z.string().describe('What can be done next.'),
+    help: z.string().describe('How to fix it.'),
     details: z.record(z.string(), Value).optional(),
   })
   .describe('Problem details of RFC 9457.');
 
 export const InFlight = z
   .object({ status: z.literal('in_flight') })
-  .describe('The same request is under way elsewhere. Send it again after Retry-After.');
+  .describe('The same request is in progress. Send it again after Retry-After.');
 
 /** @param item of which a page holds some; `next` is the `cursor` of the page that follows */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({
     items: z.array(item),
-    next: z.string().optional().describe('`cursor` of the following page, if there is more.'),
+    next: z.string().optional().describe('`cursor` of the next page, if there is one.'),
   });
 }
 
@@ -46,15 +46,15 @@ export const Finding = z
     reason: z
       .enum(FINDING_REASONS)
       .describe(
-        '`request`: the store refuses what is written to this run. `installation`: it refuses the functions. `dispatches`: ten or more in a row threw.',
+        '`request`: the store refuses a write to this run. `installation`: the store refuses all writes of the functions. `dispatches`: ten or more dispatches in a row failed.',
       ),
-    message: z.string().describe('The words of the store, or of what was thrown.'),
-    stepId: z.string().optional().describe('The step it had come to.'),
+    message: z.string().describe('Error message of the store or of the failed dispatch.'),
+    stepId: z.string().optional().describe('The step that was reached.'),
     since: Time,
     lastAt: Time,
     help: z.string(),
   })
-  .describe('Why a run gets nowhere until somebody mends something, and what to do.');
+  .describe('Why a run makes no progress until an operator acts, and what to do.');
 
 /** @param item made of a run: one whose document is damaged makes none, and is named */
 export function pageOfRuns<Item extends z.ZodType>(item: Item) {
@@ -62,6 +62,6 @@ export function pageOfRuns<Item extends z.ZodType>(item: Item) {
     unreadable: z
       .array(z.string())
       .optional()
-      .describe('Runs of this page whose documents cannot be read: check and repair them.'),
+      .describe('Runs of this page whose documents cannot be read. Check and repair them.'),
   });
 }

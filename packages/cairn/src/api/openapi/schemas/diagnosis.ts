@@ -4,11 +4,11 @@ import { BEATING } from '../../../ports/diagnosis/heartbeats.ts';
 import { Count, Time, Value } from './common.ts';
 
 const Finding = z.object({
-  code: z.string().describe('Stable: branch on this. Codes are only ever added.'),
+  code: z.string().describe('Stable code. Codes are added, never removed or changed.'),
   state: z.enum(['well', 'note', 'wrong']),
   what: z.string(),
-  help: z.string().optional().describe('What can be done.'),
-  evidence: z.record(z.string(), Value).optional().describe('Numbers and names, by code.'),
+  help: z.string().optional().describe('How to fix it.'),
+  evidence: z.record(z.string(), Value).optional().describe('Figures and names, depending on the code.'),
 });
 
 const Billed = z.object({ reads: Count, writes: Count, deletes: Count });
@@ -16,14 +16,12 @@ const Ms = Count.describe('Milliseconds.');
 
 export const Diagnosis = z
   .object({
-    at: Time.describe('When it was looked. Who asks within some seconds is told of the same look.'),
+    at: Time.describe('Time of the diagnosis. The result is cached for a few seconds.'),
     version: z.string(),
     project: z.string(),
     environment: z.string(),
-    clockSkewMs: z.int().optional().describe("How far the instance's clock is ahead of the store's."),
-    findings: z
-      .array(Finding)
-      .describe('What is wrong first, then what is worth knowing, then what is well.'),
+    clockSkewMs: z.int().optional().describe('Clock of the instance minus the clock of the store.'),
+    findings: z.array(Finding).describe('Errors first, then warnings, then passed checks.'),
     functions: z
       .array(
         z.object({
@@ -32,45 +30,43 @@ export const Diagnosis = z
           tookMs: Ms,
           outcome: z
             .enum(['done', 'off', 'failed'])
-            .describe('off: the kill switch was on, and it did nothing.'),
+            .describe('`off`: skipped because the kill switch was on.'),
           error: z.string().optional(),
         }),
       )
-      .describe('The scheduled functions that have run, each with its last run.'),
+      .describe('Scheduled functions that have run, each with its last run.'),
     scan: z
       .object({
         lastAt: Time.optional(),
-        lagMs: Ms.optional().describe('How far the run that is due longest lies behind.'),
+        lagMs: Ms.optional().describe('Time by which the longest overdue run is late.'),
         due: Count.optional(),
-        isCut: z.boolean().optional().describe('There are more runs than were looked at.'),
+        isCut: z.boolean().optional().describe('There are more runs than were counted.'),
       })
-      .describe('The minutely look for runs that nobody touched in time, and what it has before it.'),
+      .describe('The scan, which recovers overdue runs each minute, and its backlog.'),
     queue: z
       .object({
         state: z.enum(['running', 'paused', 'disabled', 'unknown', 'missing', 'denied']).optional(),
-        depth: Count.optional().describe('Tasks in it, those for later included.'),
+        depth: Count.optional().describe('Tasks in the queue, including those scheduled for later.'),
         isCut: z.boolean().optional(),
-        oldestMs: Ms.optional().describe('For how long a task has been due.'),
+        oldestMs: Ms.optional().describe('Time for which the oldest due task has been due.'),
       })
-      .describe('The queue that drives runs.'),
+      .describe('The queue that dispatches runs.'),
     leases: z
       .object({ held: Count.optional(), stale: Count.optional() })
-      .describe('Runs that a worker has, and such whose worker died without anybody taking them over.'),
+      .describe('Runs leased by a worker, and runs whose lease expired and was not taken over.'),
     problems: z
       .array(z.object({ code: z.string(), count: Count }))
-      .describe('What the hourly look at some runs last found.'),
+      .describe('Result of the last hourly check of a sample of runs.'),
     sample: z.object({ at: Time, checked: Count }).optional().describe('That look.'),
     schedules: z.object({ late: Count.optional(), isCut: z.boolean().optional() }),
     published: z
       .object({
         isOn: z.boolean(),
-        behind: Count.optional().describe('Runs that nobody drives and whose events are not all published.'),
+        behind: Count.optional().describe('Runs without a worker whose events are not all published.'),
       })
-      .describe('The events of runs on their topic.'),
+      .describe('Publication of run events to their topic.'),
     operations: z
       .object({ of: z.literal('this instance'), since: Time, total: Billed, lastMinute: Billed })
-      .describe(
-        'Documents that the store bills to the instance that answers. Others, as those that drive, count their own.',
-      ),
+      .describe('Documents billed to the responding instance. Each instance counts its own.'),
   })
-  .describe('Members that could not be seen are absent, and a finding with the code UNSEEN says so.');
+  .describe('Members that could not be determined are absent, with a finding UNSEEN.');

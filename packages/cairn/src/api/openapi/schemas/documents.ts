@@ -5,7 +5,7 @@ import { Count, pageOf, Seq, Time, Value } from './common.ts';
 export const RunEvent = z.object({
   seq: Seq,
   id: z.string(),
-  type: z.string().describe('Types are added: pass over those you do not know.'),
+  type: z.string().describe('New types may be added. Ignore unknown types.'),
   at: Time,
   initiator: z.enum(['user', 'system', 'timeout', 'policy', 'webhook', 'approval']),
   actor: z.string().optional(),
@@ -18,18 +18,20 @@ export const RunEvent = z.object({
 export const EventPage = pageOf(RunEvent);
 
 export const Step = z.object({
-  id: z.string().describe('Of the step, or `id[itemKey]` of an item of a map.'),
+  id: z.string().describe('Step id, or `id[itemKey]` for an item of a map step.'),
   kind: z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']),
   status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'degraded', 'skipped', 'failed']),
   planVersion: z.int().min(1),
-  inputsHash: z.string().optional().describe('Absent while a first attempt is under way.'),
+  inputsHash: z.string().optional().describe('Absent during the first attempt.'),
   outputsSummary: z.string().optional(),
   errorTrace: z.string().optional(),
   checkpoint: Seq.optional(),
   attempts: Count,
   startedAt: Time,
   updatedAt: Time,
-  durationMs: Count.optional().describe('Once it has ended; of a reused step, how long the original took.'),
+  durationMs: Count.optional().describe(
+    'Present once the step has ended. For a reused step, the duration of the original.',
+  ),
   revision: z.int().min(1),
   compensated: z.boolean(),
 });
@@ -51,7 +53,7 @@ const StepState = z.discriminatedUnion('phase', [
     startedAt: Time,
     retryAt: Time,
     whenRoom: z.literal(true).optional(),
-    polls: Count.optional().describe('Attempts that found the condition which the step polls not to hold.'),
+    polls: Count.optional().describe('Attempts in which the polled condition did not hold.'),
   }),
   z.object({ phase: z.enum(['waiting', 'again']), ...At }),
   z.object({
@@ -59,7 +61,7 @@ const StepState = z.discriminatedUnion('phase', [
     ...At,
     outcome: z.enum(['succeeded', 'degraded', 'skipped', 'reused', 'failed']),
     durationMs: Count.optional().describe(
-      'With `durations=true`; of a reused step, how long the original took.',
+      'Present with `durations=true`. For a reused step, the duration of the original.',
     ),
   }),
 ]);
@@ -68,20 +70,15 @@ export const RunGraph = z.object({
   type: z.string(),
   planVersion: z.int().min(1),
   status: z.string(),
-  head: Seq.describe('The newest event that is in it.'),
+  head: Seq.describe('Sequence number of the newest event included.'),
   nodes: z
     .array(z.object({ id: z.string(), kind: z.string(), needs: z.array(z.string()) }))
     .optional()
-    .describe('The plan, in an order in which it could run; if that version is deployed.'),
+    .describe('The steps of the plan in topological order. Present if that version is deployed.'),
   steps: z
-    .array(
-      z.intersection(
-        z.object({ key: z.string().describe('The id of the step, or `id[itemKey]`.') }),
-        StepState,
-      ),
-    )
+    .array(z.intersection(z.object({ key: z.string().describe('Step id, or `id[itemKey]`.') }), StepState))
     .describe(
-      'Where each step and item stands that has begun. Of a body under way that has left no event yet, `seq` is `head`.',
+      'State of each step and item that has started. For a running body without an event yet, `seq` is `head`.',
     ),
 });
 
@@ -104,11 +101,11 @@ export const Checkpoint = z.object({
   outputRef: z
     .object({ sha256: z.string(), bytes: Count, chunks: Count })
     .optional()
-    .describe('A large output: read it at /v1/runs/{id}/checkpoints/{seq}/output.'),
+    .describe('Large output. Read it at /v1/runs/{id}/checkpoints/{seq}/output.'),
   outputFrom: z
     .object({ runId: z.string(), checkpoint: Seq })
     .optional()
-    .describe('It was taken over from an earlier run, which has the output; it is read here like any other.'),
+    .describe('The output is stored with an earlier run. Read it here like any other.'),
   outputsSummary: z.string().optional(),
   errorTrace: z.string().optional(),
   agent: z.string().optional(),
@@ -120,4 +117,4 @@ export const Checkpoint = z.object({
 });
 export const CheckpointPage = pageOf(Checkpoint);
 
-export const Output = Value.describe('What the step returned.');
+export const Output = Value.describe('Output of the step.');

@@ -5,7 +5,7 @@ import { Count, pageOf, Time, Value } from './common.ts';
 
 export const Effect = z.object({
   effectId: z.string().describe('`{idempotencyKey}.{n}`'),
-  idempotencyKey: z.string().describe('What the receiver was given; the same over all attempts.'),
+  idempotencyKey: z.string().describe('Idempotency key sent to the receiver. The same for all attempts.'),
   n: z.int().min(1),
   tenantId: z.string(),
   rootRunId: z.string(),
@@ -20,27 +20,29 @@ export const Effect = z.object({
   call: z
     .union([z.string(), z.int().min(1)])
     .optional()
-    .describe("The author's own key, or which call of this capability by the body it is."),
+    .describe(
+      "Key given by the workflow author, or the sequence number of this call among the step's calls of the capability.",
+    ),
   bindingCallId: z.string(),
   effectClass: z.enum(SIDE_EFFECTS),
   replayPolicy: z.enum(REPLAY_POLICIES),
   status: z
     .enum(['attempted', 'recorded', 'reused', 'blocked', 'failed'])
-    .describe('`attempted` without a later word is in doubt.'),
+    .describe('`attempted` without a later status is in doubt.'),
   blockedBy: z.enum(['doubt', 'policy', 'mismatch', 'confirmation']).optional(),
   requestHash: z.string(),
-  request: Value.optional().describe('Without its secret fields; absent if it is long.'),
+  request: Value.optional().describe('Request without its secret fields. Absent if it is large.'),
   responseHash: z.string().optional(),
   result: Value.optional(),
   recordedResultRef: z
     .object({ runId: z.string(), sha256: z.string(), bytes: Count, chunks: Count })
     .optional()
-    .describe('A large result lies under the payloads of that run.'),
+    .describe('Run that stores the large result.'),
   askedBy: z
     .string()
     .optional()
-    .describe('Which run asked a person about it last, where not the run that made it.'),
-  originEffectId: z.string().optional().describe('Which effect answered in place of this one.'),
+    .describe('Run that last asked about the effect, if it is not the run that made it.'),
+  originEffectId: z.string().optional().describe('Effect whose result was used in place of this one.'),
   error: z.string().optional(),
   resolution: z
     .object({
@@ -53,9 +55,9 @@ export const Effect = z.object({
   lateAnswer: z
     .object({ at: Time, responseHash: z.string().optional(), error: z.string().optional() })
     .optional()
-    .describe('An answer that came after the effect had been resolved; kept as evidence.'),
+    .describe('Response that arrived after the effect was resolved. Kept as evidence.'),
   presumedAt: Time.optional().describe(
-    'Nothing was called: the run may have acted before the restore of this time.',
+    'Time of the restore before which the run may have made the call. Nothing was called since.',
   ),
   createdAt: Time,
   updatedAt: Time,

@@ -11,9 +11,11 @@ export const Health = z.object({
 });
 
 export const Me = z.object({
-  principal: z.string().describe('As it stands in journals: `c.` and a client, or `u.` and a user.'),
+  principal: z
+    .string()
+    .describe('Actor as recorded in journals: `c.` and a client id, or `u.` and a user id.'),
   tenantId: z.string(),
-  role: z.enum(ROLES).describe('Each may do what those before it may.'),
+  role: z.enum(ROLES).describe('Each role includes those before it.'),
 });
 
 const Version = z.object({
@@ -24,27 +26,27 @@ const Version = z.object({
     .array(z.string())
     .optional()
     .describe(
-      'How its definition differs from what the version was when its first run started; absent: it does not.',
+      'Differences between the deployed definition and the one the version had when its first run started. Absent if there are none.',
     ),
   steps: z
     .array(z.object({ id: z.string(), kind: z.string(), needs: z.array(z.string()) }))
     .optional()
-    .describe('If it is deployed.'),
+    .describe('Present if the version is deployed.'),
   on: z
     .object({
       github: z.array(z.object({ event: z.string(), actions: z.array(z.string()).optional() })),
       slack: z.array(z.object({ command: z.string() })),
       pubsub: z
         .array(z.object({ topic: z.string(), delivers: z.boolean() }))
-        .describe('Topics whose messages start runs or, if `delivers`, are events for runs that wait.'),
+        .describe('Topics whose messages start runs or, with `delivers`, are events for waiting runs.'),
       schedule: z
         .array(
           z.object({ id: z.string(), cron: z.string(), timezone: z.string(), catchUp: z.enum(CATCH_UPS) }),
         )
-        .describe('Those that its newest version declares are at /v1/schedules/{id}.'),
+        .describe('Schedules that the newest version declares. See /v1/schedules/{id}.'),
     })
     .optional()
-    .describe('What starts its runs beside the API. Only the newest version is started.'),
+    .describe('Triggers that start runs, besides the API. They start the newest version only.'),
 });
 
 const Workflow = z.object({
@@ -71,8 +73,10 @@ export const RuntimeSet = z.object({ killSwitch: z.boolean(), woken: Count });
 export const Restore = z.object({
   home: z.string().describe('Project and database in use.'),
   held: z.boolean(),
-  restoredAt: Time.optional().describe('Absent: never, or a copy that nobody has marked yet.'),
-  by: z.string().optional().describe('`system`: noticed by itself.'),
+  restoredAt: Time.optional().describe(
+    'Absent if the database was never restored or the restore is not marked yet.',
+  ),
+  by: z.string().optional().describe('`system`: detected automatically.'),
 });
 export const RestoreReleased = Restore.extend({ woken: Count });
 
@@ -87,8 +91,8 @@ export const Client = z.object({
 });
 export const ClientList = z.object({ items: z.array(Client), more: z.literal(true).optional() });
 export const ClientWithSecret = Client.extend({
-  secret: z.string().optional().describe('The whole key, in the answer to the first request only.'),
-  secretShown: z.literal(true).optional().describe('In the place of `secret` in every repetition.'),
+  secret: z.string().optional().describe('The whole key. Only in the response to the first request.'),
+  secretShown: z.literal(true).optional().describe('Replaces `secret` in the response to a repetition.'),
 });
 
 export const IdempotencyRecord = z.object({
@@ -96,10 +100,7 @@ export const IdempotencyRecord = z.object({
   status: z.enum(['processing', 'completed', 'failed']),
   attempts: Count,
   runId: z.string().optional(),
-  response: z
-    .object({ status: z.int(), body: Value })
-    .optional()
-    .describe('What a repetition is answered with.'),
+  response: z.object({ status: z.int(), body: Value }).optional().describe('Response to a repetition.'),
   error: z.string().optional(),
   createdAt: Time,
   updatedAt: Time,

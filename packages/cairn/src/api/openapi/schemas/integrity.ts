@@ -5,35 +5,35 @@ import { Count, Seq, Time, Value } from './common.ts';
 
 const Code = z
   .enum(PROBLEM_CODES as [ProblemCode, ...ProblemCode[]])
-  .describe('Stable: branch on this. Codes are only ever added.');
-const More = Count.optional().describe('How many more there are that are not shown.');
+  .describe('Stable code. Codes are added, never removed or changed.');
+const More = Count.optional().describe('Number of further occurrences not shown.');
 
 export const Inconsistency = z
   .object({
     code: Code,
     severity: z.enum(['error', 'warning']),
-    healable: z.boolean().describe('Whether a repair can put it right.'),
+    healable: z.boolean().describe('`true` if a repair can fix it.'),
     subject: z
       .string()
-      .describe('The document, from that of the run: `run`, `events/0000000007`, `steps/verdict`.'),
+      .describe('Path of the document relative to the run: `run`, `events/0000000007`, `steps/verdict`.'),
     title: z.string(),
-    help: z.string().describe('What a person does where a repair refuses.'),
-    evidence: z.record(z.string(), Value).describe('Ids, numbers and names of members; never values.'),
+    help: z.string().describe('What an operator does if the repair cannot fix it.'),
+    evidence: z.record(z.string(), Value).describe('Ids, numbers and member names. Never values.'),
   })
-  .describe('One thing that is wrong with the documents of a run.');
+  .describe('A problem of the documents of a run.');
 
 export const Consistency = z.object({
   runId: z.string(),
   checkedAt: Time,
   verdict: z
     .enum(['consistent', 'healable', 'needs_person', 'broken'])
-    .describe('broken: the journal itself is in question, and nothing can be repaired.'),
-  head: Seq.optional().describe('Number of the newest event; absent if the journal is broken.'),
+    .describe('`broken`: the journal itself is damaged, and nothing can be repaired.'),
+  head: Seq.optional().describe('Sequence number of the newest event. Absent if the journal is broken.'),
   problems: z.array(Inconsistency),
   more: More,
   unread: z
     .array(z.string())
-    .describe('Checkpoints whose large value was not read back: there are too many.'),
+    .describe('Number of checkpoints whose large value was not verified because there are too many.'),
 });
 
 const RepairChange = z.object({
@@ -43,17 +43,17 @@ const RepairChange = z.object({
   differences: z
     .array(z.object({ member: z.string(), before: z.string().optional(), after: z.string().optional() }))
     .optional()
-    .describe('As JSON text, cut where it is long.'),
-  waitId: z.string().optional().describe('Of a place at a rendezvous: which wait.'),
+    .describe('JSON text, truncated if it is long.'),
+  waitId: z.string().optional().describe('For an event mailbox entry: its wait.'),
 });
 
 export const Repair = z.object({
   runId: z.string(),
   outcome: z
     .enum(['sound', 'refused', 'planned', 'applied'])
-    .describe('refused: something is wrong, and none of it can be repaired.'),
+    .describe('`refused`: there are problems, and none can be repaired.'),
   changes: z.array(RepairChange),
   more: More,
-  refused: z.array(Inconsistency).describe('What a person has to see to.'),
-  events: z.array(Seq).describe('Events of the journal that tell of the repair.'),
+  refused: z.array(Inconsistency).describe('Problems that need an operator.'),
+  events: z.array(Seq).describe('Journal events that record the repair.'),
 });

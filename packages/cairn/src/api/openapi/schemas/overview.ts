@@ -19,29 +19,29 @@ export const InboxItem = z
     kind: z
       .enum(QUESTION_KINDS)
       .describe(
-        '`approval`: a step asks. `step_in_doubt`: a crash cut off a step that must not run twice. `effect_in_doubt`: what became of an outside action, or may it be repeated? `left_in_doubt`: the same of a run that has ended.',
+        '`approval`: a step asks for a decision. `step_in_doubt`: a crash interrupted a step that must not run twice. `effect_in_doubt`: the outcome of an effect is unknown, or its repetition needs permission. `left_in_doubt`: an effect of an ended run has an unknown outcome.',
       ),
     step: z.string(),
     waitId: z
       .string()
       .optional()
-      .describe('Name it with the decision, so that no later question is answered.'),
+      .describe('Send it with the decision, so that the decision cannot apply to a later question.'),
     question: z.string(),
-    detail: Value.optional().describe('All that is asked, where there is more to it than the question.'),
-    isCut: z.literal(true).optional().describe('The run shows more of the question.'),
+    detail: Value.optional().describe('Further details of the question.'),
+    isCut: z.literal(true).optional().describe('The question is truncated. The run has the full text.'),
     openedAt: Time,
     dueAt: Time.optional(),
     effectId: z.string().optional(),
     capabilityId: z.string().optional(),
-    attemptedAt: Time.optional().describe('Of `left_in_doubt`: when it was called.'),
+    attemptedAt: Time.optional().describe('For `left_in_doubt`: time of the call.'),
     answers: z
       .array(z.enum(ANSWERS))
       .describe(
-        'What would be taken: decisions of …/approvals/{step}, resolutions of …/effects/{effectId}/resolve, or `resume`.',
+        'Accepted answers: decisions of …/approvals/{step}, resolutions of …/effects/{effectId}/resolve, or `resume`.',
       ),
-    more: Count.optional().describe('How many more questions the run has; at its last item.'),
+    more: Count.optional().describe('Number of further questions of the run. Only on its last item.'),
   })
-  .describe('One open question to a person.');
+  .describe('An open question.');
 
 const statuses = Object.fromEntries(RUN_STATUSES.map((status) => [status, Count])) as Record<
   RunStatus,
@@ -49,13 +49,13 @@ const statuses = Object.fromEntries(RUN_STATUSES.map((status) => [status, Count]
 >;
 
 export const RunCounts = z.object({
-  counts: z.object(statuses).describe('By status, also those of no run.'),
-  isCut: z.boolean().describe(`One of them is ${MOST_COUNTED} or more; none is counted beyond that.`),
+  counts: z.object(statuses).describe('Count by status, including statuses with no runs.'),
+  isCut: z.boolean().describe(`\`true\` if a count reached ${MOST_COUNTED}, the most that are counted.`),
 });
 
 export const FoundRuns = z.object({
   items: z.array(
-    z.object({ by: z.enum(NAMES_OF_RUNS).describe('What was found to be the name.'), run: RunSummary }),
+    z.object({ by: z.enum(NAMES_OF_RUNS).describe('The kind of identifier that matched.'), run: RunSummary }),
   ),
 });
 
@@ -64,6 +64,6 @@ export const InboxPage = pageOfRuns(InboxItem).extend({
     .array(Finding.extend({ runId: z.string(), type: z.string() }))
     .optional()
     .describe(
-      `With the first page: runs that get nowhere until somebody mends something, ${FINDINGS_READ} at most.`,
+      `Only on the first page: runs that make no progress until an operator acts, at most ${FINDINGS_READ}.`,
     ),
 });

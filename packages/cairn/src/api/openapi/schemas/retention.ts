@@ -5,47 +5,47 @@ import { Count, pageOf, Time } from './common.ts';
 
 const Hold = z
   .object({ by: z.string(), at: Time, reason: z.string() })
-  .describe('Who said that neither the run nor anything of its lineage is to be deleted.');
+  .describe('Who placed the legal hold on the lineage.');
 
 const Because = z.object({
   why: z
     .enum(['live', 'owes', 'held', 'not_due', 'parent', 'child', 'too_many'])
     .describe(
-      'What keeps the lineage: a run that has not ended, whose end others have yet to hear of, that is held, or that is to be kept longer; the parent of one that is still there, or a live child of one; or that it has more runs than are looked at.',
+      'Why the lineage is kept: a run has not ended, its end is not announced yet, it has a legal hold, or its retention period has not passed; a parent still exists, or a child is live; or the lineage has more runs than are checked.',
     ),
-  runId: z.string().describe('The run of the lineage that keeps it.'),
-  until: Time.optional().describe('Of `not_due`; absent: for ever.'),
-  relatedRunId: z.string().optional().describe('Of `parent` and `child`: that run.'),
+  runId: z.string().describe('The run because of which the lineage is kept.'),
+  until: Time.optional().describe('For `not_due`: end of the retention period. Absent if it is unlimited.'),
+  relatedRunId: z.string().optional().describe('For `parent` and `child`: that run.'),
 });
 
 const fate = {
   runId: z.string(),
-  rootRunId: z.string().describe('Names the lineage: it goes as a whole, or not at all.'),
-  runs: Count.describe('Of the lineage.'),
+  rootRunId: z.string().describe('Id of the lineage. A lineage is deleted as a whole or not at all.'),
+  runs: Count.describe('Run of the lineage.'),
   would: z.enum(['delete', 'keep']),
-  because: Because.optional().describe('What keeps it.'),
+  because: Because.optional().describe('Why it is kept.'),
 };
 
 export const Erasure = z.object({
   id: z.string(),
   scope: z.enum(['lineage', 'tenant']),
-  state: z.enum(['open', 'done']).describe('`done`: nothing of it is left, as the store was asked.'),
-  lineagesLeft: Count.describe('Of `lineage`: those that are not gone.'),
+  state: z.enum(['open', 'done']).describe('`done`: the store was queried and has no more documents of it.'),
+  lineagesLeft: Count.describe('For `lineage`: runs that remain.'),
   keptBy: z
     .object({ why: Because.shape.why, runId: z.string() })
     .optional()
-    .describe('What kept a lineage at the last look.'),
+    .describe('Why the lineage was kept at the last attempt.'),
   gone: z
     .object({
       runs: Count,
-      documents: Count.describe('Journal, checkpoints, steps, remembered results, large values.'),
-      effects: Count.describe('Rows of the ledger.'),
+      documents: Count.describe('Journal, checkpoints, steps, memos, large values.'),
+      effects: Count.describe('Ledger rows.'),
       records: Count.describe('Idempotency records.'),
       waits: Count,
       schedules: Count,
-      published: Count.describe('Events that were published before: they are with their subscribers.'),
+      published: Count.describe('Events published earlier. Their subscribers keep their copies.'),
     })
-    .describe('Documents that were deleted, by what they were.'),
+    .describe('Deleted documents by kind.'),
   requestedAt: Time,
   finishedAt: Time.optional(),
 });
@@ -55,7 +55,7 @@ export const RunReleased = z.object({ runId: z.string() });
 export const RunRetention = z.object({
   ...fate,
   expiresAt: Time.optional().describe(
-    'From when on it may go by itself; absent: it is kept for ever, or has not ended.',
+    'Time from which retention may delete it. Absent if it is kept indefinitely or has not ended.',
   ),
   legalHold: Hold.optional(),
 });

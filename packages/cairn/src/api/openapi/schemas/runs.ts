@@ -12,7 +12,7 @@ export const Status = z
 /** Of a read, which can be asked for in other words. */
 const ShownStatus = z
   .enum(PROJECTED_WORDS as [string, ...string[]])
-  .describe('One of our own statuses, unless `vocabulary` asked for the words of another system.');
+  .describe('A status of Cairn, or of the vocabulary that was requested.');
 const StopKind = z.enum(STOP_KINDS);
 export const StepKind = z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']);
 
@@ -40,26 +40,26 @@ export const Wait = z
     }),
     openedAt: Time,
     expectedAt: Time.optional().describe(
-      'When the answer is expected, if the step says so. Nothing happens then.',
+      'Time by which the answer is expected, if the step declares one. Nothing happens at that time.',
     ),
     dueAt: Time.optional(),
     heartbeat: z
       .object({
         withinMs: z.int().min(1),
-        lastAt: Time.optional().describe('When the last recorded beat came. Absent: none has.'),
-        timeoutAt: Time.optional().describe('When the wait fails however many beats come.'),
+        lastAt: Time.optional().describe('Time of the last recorded heartbeat, if any.'),
+        timeoutAt: Time.optional().describe('Time at which the wait fails regardless of heartbeats.'),
       })
       .optional()
-      .describe('Signs of life that the sender owes: each recorded one moves `dueAt`.'),
+      .describe('Heartbeats required from the sender. Each recorded heartbeat moves `dueAt`.'),
     purpose: z.enum(['doubt', 'effect']).optional(),
-    effectId: z.string().optional().describe('Of the purpose `effect`: which one is asked about.'),
+    effectId: z.string().optional().describe('For the purpose `effect`: the effect in question.'),
     name: z.string().optional(),
     key: z.string().optional(),
     child: Child.optional(),
-    detail: Value.optional().describe('Of an approval: the question.'),
+    detail: Value.optional().describe('For an approval: the question.'),
     announced: z.literal(true).optional(),
   })
-  .describe('What a run waits for: an answer, an event, a time or a child.');
+  .describe('An open wait: for an answer, an event, a time or a child run.');
 
 const Tie = z.object({
   kind: z.enum(['event', 'child']),
@@ -98,7 +98,7 @@ const identity = {
     source: z.enum(['ui', 'cli', 'webhook', 'scheduled', 'api']),
     userId: z.string().optional(),
     webhookEventId: z.string().optional(),
-    slotAt: Time.optional().describe('Of a schedule.'),
+    slotAt: Time.optional().describe('For a schedule.'),
   }),
   idempotencyKey: z.string().optional(),
   a2aCorrelationId: z.string().optional(),
@@ -108,7 +108,7 @@ const identity = {
   inputFrom: z
     .object({ runId: z.string(), checkpoint: Seq })
     .optional()
-    .describe('Which earlier run has the large input; it is read here like any other.'),
+    .describe('Earlier run that stores the large input. Read it here like any other.'),
   rootRunId: z.string(),
   resumedFrom: z.string().optional(),
   source: z
@@ -119,21 +119,24 @@ const identity = {
       checkpointHead: z
         .string()
         .optional()
-        .describe('The newest checkpoint of that run when this one was made of it.'),
+        .describe('Newest checkpoint of the source run when this run was created.'),
       stepId: z.string().optional(),
       forcedBy: z.string().optional(),
-      signals: z.literal('carry').optional().describe('It took over the signals that nobody had read.'),
+      signals: z
+        .literal('carry')
+        .optional()
+        .describe('The run took over the unread signals of the source run.'),
     })
     .optional()
-    .describe('Of a successor: which run it was made of, and from where.'),
+    .describe('For a successor: the source run and the starting point.'),
   effectScopes: z
     .array(z.object({ runId: z.string(), mode: z.enum(['replay', 'fork']) }))
     .optional()
-    .describe('The replays and forks of its lineage, the newest first.'),
+    .describe('Replays and forks in the lineage, newest first.'),
   parent: z
     .object({ runId: z.string(), stepId: z.string(), topRunId: z.string().optional() })
     .optional()
-    .describe('Of a child: the run and the step that started it, and the run above all its parents.'),
+    .describe('For a child: the parent run, the parent step, and the topmost run.'),
   versions: z
     .object({
       capabilities: z.string().optional(),
@@ -144,11 +147,11 @@ const identity = {
 };
 
 const RunningStep = z.object({
-  step: z.string().describe('The id of the step, or `id[itemKey]`.'),
+  step: z.string().describe('Step id, or `id[itemKey]`.'),
   revision: z.int().min(1),
   attempt: z.int().min(1),
-  since: Time.describe('When this attempt began.'),
-  undoes: z.literal(true).optional().describe('It is the compensation of the step.'),
+  since: Time.describe('Start of this attempt.'),
+  undoes: z.literal(true).optional().describe('`true` for the compensation of the step.'),
 });
 
 const progress = {
@@ -158,23 +161,23 @@ const progress = {
     .string()
     .optional()
     .describe(
-      'The status it would have if only its open waits were left: it is found by that status as well as by its own. Absent: it waits for nothing, or is about to end.',
+      'Status that the open waits alone would give the run. The run is listed under this status as well as its own. Absent if it waits for nothing or is ending.',
     ),
   currentStep: z
     .string()
     .optional()
     .describe(
-      'The step it is at: of several under way the one that began first, else the one it waits for or tries again. Absent between two short steps.',
+      'Current step: the running step that started first, else the step that waits or will be retried. Absent between short steps.',
     ),
   running: z
     .array(RunningStep)
     .describe(
-      'The bodies under way, those that began first at the front; a list shows three. One that takes longer than 2 s is named within 3 s.',
+      'Running bodies, oldest first. Lists show three. A body that runs longer than 2 s appears within 3 s.',
     ),
-  runningCount: Count.describe('How many bodies are under way.'),
+  runningCount: Count.describe('Number of running bodies.'),
   policySnapshotId: z.string().optional(),
   policyDue: z.boolean(),
-  head: Seq.describe('The newest event.'),
+  head: Seq.describe('Sequence number of the newest event.'),
   headHash: z.string(),
   checkpointHead: Count,
   schemaVersion: z.int(),
@@ -182,10 +185,10 @@ const progress = {
     .object({
       owner: z.string(),
       epoch: Count,
-      expiresAt: Time.describe('As its drive has last extended it.'),
+      expiresAt: Time.describe('As last extended by its worker.'),
     })
     .optional(),
-  lastHeartbeatAt: Time.optional().describe('The last sign of life of a drive.'),
+  lastHeartbeatAt: Time.optional().describe('Last heartbeat of a worker.'),
   epoch: Count,
   dueAt: Time.optional(),
   deadlineAt: Time.optional(),
@@ -193,14 +196,12 @@ const progress = {
   parked: z.string().optional(),
   inFlight: z.array(StepRef),
   steps: StepCounts.optional().describe(
-    'How many steps stand where; a list has none of a run that was last written by an earlier version.',
+    'Number of steps by state. Absent in lists for a run last written by an earlier version.',
   ),
   waits: z
     .array(Wait)
-    .describe(
-      'What it waits for; a list shows the first three, with at most 1,000 characters of each question.',
-    ),
-  waitCount: Count.describe('How many waits are open.'),
+    .describe('Open waits. Lists show the first three, with at most 1,000 characters of each question.'),
+  waitCount: Count.describe('Number of open waits.'),
   compensating: z.boolean(),
 };
 
@@ -218,25 +219,25 @@ const end = {
   suspension: z
     .object({ reason: z.string(), requestedAt: Time, actor: z.string().optional() })
     .optional()
-    .describe('An operator had it stand: no step of it is started until it is continued.'),
-  supersededBy: z.string().optional().describe('The successor that resumed it.'),
+    .describe('Present while an operator has suspended the run: no step is started until it is continued.'),
+  supersededBy: z.string().optional().describe('The successor that resumed this run.'),
   replay: z.enum(['under_way', 'finished']).optional(),
   resumeCount: Count,
   interruptions: Count,
   suspect: z
     .object({
       times: Count,
-      alone: z.boolean().describe('It is dispatched alone, one body at a time.'),
+      alone: z.boolean().describe('The run is dispatched alone, one body at a time.'),
       steps: z.array(z.string()),
       deaths: z.array(z.object({ step: z.string(), times: Count })),
       shutDown: z.array(z.string()).optional(),
     })
     .optional()
-    .describe('A dispatch of it died: the steps that have to end alone, and deaths while alone by step.'),
+    .describe('A worker of the run died: steps that must end alone, and deaths by step while alone.'),
   failures: z
     .object({ times: Count, error: RecordedError })
     .optional()
-    .describe('Dispatches in a row that threw and let go of it, and what the last one said.'),
+    .describe('Consecutive failed dispatches, and the error of the last one.'),
   createdAt: Time,
   startedAt: Time.optional(),
   updatedAt: Time,
@@ -245,7 +246,7 @@ const end = {
   cost: z
     .object({ reads: Count, writes: Count, deletes: Count, tasks: Count, usd: z.number().min(0) })
     .describe(
-      'Documents that were billed for it so far and tasks that drove it, and what that is at list prices: see docs/performance.md.',
+      'Documents billed and tasks dispatched for the run so far, and their cost at list prices. See docs/performance.md.',
     ),
 };
 
@@ -261,9 +262,7 @@ const unlisted = {
         at: Time,
       }),
     )
-    .describe(
-      'Signals that no step has read. Those of a run that has ended stay here, and a successor can take them over.',
-    ),
+    .describe('Unread signals. After the run has ended, a successor can take them over.'),
   received: z.array(z.string()),
   decisions: z.array(
     z.object({
@@ -286,11 +285,11 @@ const unlisted = {
         capabilityId: z.string(),
       }),
     )
-    .describe('Outside actions that were attempted and whose end is not known yet.'),
+    .describe('Effects that were attempted and whose outcome is not known yet.'),
   itemMarks: z
     .record(z.string(), z.object({ revision: z.int(), items: z.string() }))
     .optional()
-    .describe('Of each set that began: how many items its list had, and a hash of them.'),
+    .describe('For each map step that started: the number of items, and a hash of them.'),
   sentBack: z.array(z.object({ step: z.string(), revision: z.int(), seq: Seq })),
   compensationLog: z.array(
     z.object({
@@ -311,35 +310,37 @@ export const RunSummary = z.object({
   ...progress,
   ...end,
   blocked: Blocked.optional().describe(
-    'Why it does not go on although it waits for nobody, as far as its first three waits tell; the run itself has what to do.',
+    'Why the run makes no progress although it waits for nothing, judged by its first three waits. The run itself says what to do.',
   ),
 });
 export const RunPage = pageOfRuns(RunSummary);
 
 const ValueRef = z
   .object({ checkpoint: Seq, sha256: z.string(), bytes: Count, chunks: Count })
-  .describe('A large value: read it at /v1/runs/{id}/checkpoints/{checkpoint}/output.');
+  .describe('Large value. Read it at /v1/runs/{id}/checkpoints/{checkpoint}/output.');
 
 const Progress = z.object({ step: z.string(), details: Value, at: Time });
 
 export const Run = RunSummary.extend({
   ...unlisted,
-  steps: StepCounts.describe('How many steps stand where.'),
+  steps: StepCounts.describe('Number of steps by state.'),
   progress: z
     .array(Progress)
     .optional()
-    .describe('Of a run that is driven: what its bodies last said of themselves, up to a heartbeat ago.'),
+    .describe(
+      'For a run with a worker: the last reported progress of its bodies, at most one heartbeat old.',
+    ),
   leaseWait: z
     .object({ until: Time, steps: z.array(z.string()), why: z.string() })
     .optional()
     .describe(
-      'Of a run that is driven: should its worker have died, another takes it over at this time and not at once, and why.',
+      'For a run with a worker: time at which another worker takes over if this one has died, and why not earlier.',
     ),
   finding: Finding.optional(),
   blocked: Blocked.extend({ message: z.string(), help: z.string() })
     .optional()
     .describe(
-      'Why it does not go on although it waits for nobody: its plan is not deployed, or it is (`DISPATCH_DUE`) and the next look sets it going. `resume` has it go on at once.',
+      'Why the run makes no progress although it waits for nothing: its plan is not deployed, or it is deployed (`DISPATCH_DUE`) and the next scan dispatches the run. `resume` dispatches it immediately.',
     ),
   input: Value.optional(),
   inputRef: ValueRef.optional(),

@@ -10,7 +10,7 @@ export const Resumed = z.union([
   z.object({
     runId: z.string(),
     status: Status,
-    outcome: z.enum(['resumed', 'moving']).describe('`moving`: nothing held the run up.'),
+    outcome: z.enum(['resumed', 'moving']).describe('`moving`: the run was not held up.'),
   }),
 ]);
 
@@ -34,9 +34,9 @@ const ForetoldStep = z.object({
   kind: StepKind,
   revision: z.int().min(1),
   action: z.enum(['reused', 'runs']),
-  from: z.object({ runId: z.string(), checkpoint: Seq }).optional().describe('Whose output is taken over.'),
-  why: z.enum(WHY).optional().describe('Why it runs.'),
-  items: Count.optional().describe('Of a set that runs: how many items are taken over.'),
+  from: z.object({ runId: z.string(), checkpoint: Seq }).optional().describe('Run whose output is reused.'),
+  why: z.enum(WHY).optional().describe('Why the step runs.'),
+  items: Count.optional().describe('For a map step that runs: number of items reused.'),
 });
 
 const ForetoldEffect = z.object({
@@ -48,7 +48,7 @@ const ForetoldEffect = z.object({
   capabilityId: z.string(),
   action: z
     .enum(['reused', 're-executed', 'asked', 'looked_up'])
-    .describe('If the step asks for the same again. `asked`: a person says first.'),
+    .describe('What happens if the step makes the same call again. `asked`: an operator decides first.'),
   why: z.enum(['recorded', 'policy', 'not_applied', 'in_doubt']),
 });
 
@@ -57,15 +57,15 @@ export const SuccessorPreview = z.object({
   mode: z.enum(SUCCESSOR_MODES),
   would: z
     .enum(['start_successor', 'unpark', 'nothing'])
-    .describe('`unpark`: the run has not ended, and is only set going again.'),
+    .describe('`unpark`: the run has not ended and is dispatched again.'),
   planVersion: z.int().min(1),
   steps: z.array(ForetoldStep),
   effects: z.array(ForetoldEffect),
-  effectsCut: z.boolean().describe('More outside actions are recorded than are shown.'),
+  effectsCut: z.boolean().describe('More effects are recorded than are shown.'),
   unread: z
     .array(z.object({ signalId: z.string(), name: z.string(), key: z.string().optional(), at: Time }))
     .describe(
-      'Signals that no step of the run has read, at most 100. With `"signals": "carry"` the successor takes them over.',
+      'Unread signals of the run, at most 100. With `"signals": "carry"` the successor takes them over.',
     ),
-  blockers: z.array(Problem).describe('What stands in the way: what the request would be refused with.'),
+  blockers: z.array(Problem).describe('Error that the request would return, if any.'),
 });

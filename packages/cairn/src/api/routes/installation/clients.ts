@@ -93,7 +93,7 @@ export async function revokeFromApi(deps: ApiDeps, caller: Caller, at: ClientAdd
   const mutation = await readMutation(at.request, RevokeClientBody);
   await assertOwn(deps, caller, at.clientId);
   if (principalOf(caller) === `c.${at.clientId}`)
-    throw new CairnError('FORBIDDEN', 'a client cannot revoke itself; use another admin');
+    throw new CairnError('FORBIDDEN', 'a client cannot revoke itself; use another admin client');
   return answerOnce(deps, caller, mutation, async (requestId) => {
     const { tenantId } = caller;
     const client = await revokeClient(operationDeps(deps), { clientId: at.clientId, tenantId, requestId });
@@ -123,7 +123,7 @@ async function answerWithKey(deps: ApiDeps, caller: Caller, { mutation, status, 
 /** Before anything is kept: a request about a client that is not there leaves nothing behind. */
 async function assertOwn({ clientRegistry }: ApiDeps, caller: Caller, clientId: string): Promise<void> {
   const client = CLIENT_ID.test(clientId) ? await clientRegistry.read(clientId) : undefined;
-  if (client?.tenantId !== caller.tenantId) throw new CairnError('NOT_FOUND', 'there is no such client');
+  if (client?.tenantId !== caller.tenantId) throw new CairnError('NOT_FOUND', 'no such client');
   const held = roleOf(client);
   if (held !== null) assertOutranks(caller, held);
 }
@@ -131,9 +131,13 @@ async function assertOwn({ clientRegistry }: ApiDeps, caller: Caller, clientId: 
 /** Nobody issues, renews or revokes a key that may do more than their own. @throws CairnError FORBIDDEN */
 function assertOutranks({ role }: Caller, wanted: Role): void {
   if (mayActAs(role, wanted)) return;
-  throw new CairnError('FORBIDDEN', `a key with the role ${wanted} takes that role; the caller has ${role}`, {
-    field: 'role',
-  });
+  throw new CairnError(
+    'FORBIDDEN',
+    `only a caller with the role ${wanted} can grant it; the caller has ${role}`,
+    {
+      field: 'role',
+    },
+  );
 }
 
 function roleOf({ roles }: ApiClient): Role | null {

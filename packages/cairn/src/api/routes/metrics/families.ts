@@ -4,7 +4,7 @@ import { type Counts, DURATION_BOUNDS_MS, type Histogram } from '../../../ports/
 import type { ActiveRuns } from '../../../ports/run-census.ts';
 import type { Family, Labels, Sample } from './prometheus.ts';
 
-const PER_INSTANCE = 'Counted by the instance that answers, since it began.';
+const PER_INSTANCE = 'Counted by the responding instance since it started.';
 
 export interface Measured {
   readonly tenantId: string;
@@ -17,7 +17,7 @@ export function families({ tenantId, counts, active }: Measured): Family[] {
     {
       name: 'gwi_run_transitions_total',
       type: 'counter',
-      help: `Changes of a run's status. ${PER_INSTANCE}`,
+      help: `Status changes of runs. ${PER_INSTANCE}`,
       samples: counts.transitions.map(({ from, to, count }) => ({
         labels: { from_state: from, to_state: to, tenant_id: tenantId },
         value: count,
@@ -26,7 +26,7 @@ export function families({ tenantId, counts, active }: Measured): Family[] {
     {
       name: 'gwi_run_duration_seconds',
       type: 'histogram',
-      help: `How long runs took from their start to their end, waits included. ${PER_INSTANCE}`,
+      help: `Time from the start of a run to its end, including waits. ${PER_INSTANCE}`,
       samples: counts.durations.flatMap(({ type, status, ...ended }) =>
         histogram(ended, { type, status, tenant_id: tenantId }),
       ),
@@ -34,13 +34,13 @@ export function families({ tenantId, counts, active }: Measured): Family[] {
     {
       name: 'gwi_run_active_gauge',
       type: 'gauge',
-      help: 'Runs that have not ended, counted in the store, the same at every instance; seconds old at most.',
+      help: 'Runs that have not ended, counted in the store. The same for every instance, at most a few seconds old.',
       samples: active.map(({ status, runs }) => ({ labels: { status, tenant_id: tenantId }, value: runs })),
     },
     {
       name: 'gwi_idempotency_hits_total',
       type: 'counter',
-      help: `Requests with an idempotency key: hit, answered as before; miss, done. ${PER_INSTANCE}`,
+      help: `Requests with an idempotency key: hit, a repetition; miss, a new request. ${PER_INSTANCE}`,
       samples: counts.answers.map(({ source, result, count }) => ({
         labels: { source, result },
         value: count,
@@ -49,7 +49,7 @@ export function families({ tenantId, counts, active }: Measured): Family[] {
     {
       name: 'gwi_effects_total',
       type: 'counter',
-      help: `Outside actions that steps wished for, by what became of them. ${PER_INSTANCE}`,
+      help: `Effect calls of steps by outcome. ${PER_INSTANCE}`,
       samples: counts.effects.map(({ capabilityId, outcome, count }) => ({
         labels: { capability: capabilityId, outcome, tenant_id: tenantId },
         value: count,
@@ -58,7 +58,7 @@ export function families({ tenantId, counts, active }: Measured): Family[] {
     {
       name: 'gwi_journal_conflicts_total',
       type: 'counter',
-      help: `Appends that others were faster than. ${PER_INSTANCE}`,
+      help: `Journal appends that lost to a concurrent append. ${PER_INSTANCE}`,
       samples: counts.conflicts.map(({ leased, count }) => ({
         labels: { leased: String(leased), tenant_id: tenantId },
         value: count,
@@ -67,7 +67,7 @@ export function families({ tenantId, counts, active }: Measured): Family[] {
     {
       name: 'gwi_drive_duration_seconds',
       type: 'histogram',
-      help: `How long drives took, by how they ended. ${PER_INSTANCE}`,
+      help: `Duration of dispatches by result. ${PER_INSTANCE}`,
       samples: counts.dispatches.flatMap(({ end, cold, ...ended }) =>
         histogram(ended, { end, cold: String(cold), tenant_id: tenantId }),
       ),

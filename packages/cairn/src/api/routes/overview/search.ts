@@ -14,7 +14,8 @@ export async function searchRuns(
   url: string,
 ): Promise<Response> {
   const query = readQuery(url, ['q', 'vocabulary']);
-  if (query.q === undefined) throw new CairnError('INVALID_INPUT', 'say what to look for', { field: 'q' });
+  if (query.q === undefined)
+    throw new CairnError('INVALID_INPUT', 'the search text is missing', { field: 'q' });
   const vocabulary = vocabularyOf(query);
   const now = start.clock.now();
   const found = await findRuns({ ...start, finder }, tenantId, query.q);

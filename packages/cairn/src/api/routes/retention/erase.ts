@@ -61,7 +61,7 @@ export async function readErasureFromApi(
 
 function assertConfirmed(said: string, meant: string, what: string): void {
   if (said === meant) return;
-  throw new CairnError('INVALID_INPUT', `confirm must be ${what} that is to be erased`, { field: 'confirm' });
+  throw new CairnError('INVALID_INPUT', `confirm must be ${what} to erase`, { field: 'confirm' });
 }
 
 function accepted(erasure: Erasure) {

@@ -28,9 +28,12 @@ export class StreamPlaces {
     const { ofAll, ofOneTenant } = this.#bounds;
     const own = this.#taken.get(tenantId) ?? 0;
     if (own >= ofOneTenant) {
-      throw new CairnError('RATE_LIMITED', `${own} streams are open already; close one first`);
+      throw new CairnError(
+        'RATE_LIMITED',
+        `the caller has ${own} open streams, the most allowed; close one first`,
+      );
     }
-    if (this.#all >= ofAll) throw new CairnError('UNAVAILABLE', 'too many streams are open at once');
+    if (this.#all >= ofAll) throw new CairnError('UNAVAILABLE', 'too many streams are open');
     this.#taken.set(tenantId, own + 1);
     this.#all += 1;
     let isTaken = true;

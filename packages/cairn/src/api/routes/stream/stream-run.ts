@@ -30,7 +30,7 @@ export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAd
   const onlyNow = !isFollowing(query);
   assertRole(caller, 'viewer');
   const { state } = await ownRun(deps.start.store, caller, runId);
-  if (after > state.head) throw invalidSeq(from.field, `the run has ${state.head} events only`);
+  if (after > state.head) throw invalidSeq(from.field, `the run has only ${state.head} events`);
   if (request.method === 'HEAD') return headOfStream();
   const leave = places.take(caller.tenantId);
   const { store, clock, log } = deps.start;
@@ -65,12 +65,12 @@ function lastSeen(
   const header = headers.get('last-event-id');
   const field = header === null ? 'after' : 'Last-Event-ID';
   const seen = header ?? after ?? '0';
-  if (!SEQ.test(seen)) throw invalidSeq(field, 'it must be the seq of an event, or 0');
+  if (!SEQ.test(seen)) throw invalidSeq(field, 'it must be the sequence number of an event, or 0');
   return { after: Number(seen), field };
 }
 
 function invalidSeq(field: string, why: string): CairnError {
-  return new CairnError('INVALID_INPUT', `the stream cannot begin there: ${why}`, { field });
+  return new CairnError('INVALID_INPUT', `the start position of the stream is invalid: ${why}`, { field });
 }
 
 /** `vocabulary` is of the status at the end; events are told as they are in the journal. */

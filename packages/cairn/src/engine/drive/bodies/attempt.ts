@@ -77,7 +77,7 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
   if (heartbeatTimeoutMs !== undefined) {
     const beat = () => {
       cancelBeat();
-      const silent = stop(`gave no sign of life for ${heartbeatTimeoutMs} ms`);
+      const silent = stop(`sent no heartbeat for ${heartbeatTimeoutMs} ms`);
       cancelBeat = clock.timer(heartbeatTimeoutMs, silent);
     };
     beat();

@@ -250,7 +250,7 @@ export class Bodies {
       stepId: step.id,
     });
     if (!answer) {
-      const cause = new Error(`the policy of step '${step.id}' could not be asked`);
+      const cause = new Error(`the policy of step '${step.id}' could not be evaluated`);
       return { kind: 'failed', cause, error: recorded(step.id, cause) };
     }
     await this.#params.append(() => answer.drafts);
@@ -327,13 +327,13 @@ function whatItLeft(
 }
 
 function unanswered(stepId: string): Error {
-  return new Error(`step '${stepId}' ended before what it did outside was answered`);
+  return new Error(`step '${stepId}' ended before its effect calls were answered`);
 }
 
 function inDoubt(stepId: string, doubts: readonly OpenEffect[], cause: unknown): AttemptResult {
   const names = doubts.map(({ capabilityId }) => `'${capabilityId}'`).join(', ');
   const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
-  const message = cut(`it is not known whether ${names} took place${why}`, TRACE_CHARS);
+  const message = cut(`the outcome of ${names} is unknown${why}`, TRACE_CHARS);
   const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: true };
   const isLater = cause instanceof RetryAt;
   const thrown = isLater ? new RetryAt(cause.at, message, { cause }) : new Error(message, { cause });

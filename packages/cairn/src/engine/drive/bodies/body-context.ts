@@ -87,14 +87,17 @@ export class BodyContext {
     }
     const text = toJsonText(details, 'details of a heartbeat');
     if (Buffer.byteLength(text) > MAX_PROGRESS_BYTES) {
-      throw new CairnError('PAYLOAD_TOO_LARGE', `heartbeat details may have ${MAX_PROGRESS_BYTES} bytes`);
+      throw new CairnError(
+        'PAYLOAD_TOO_LARGE',
+        `heartbeat details must have at most ${MAX_PROGRESS_BYTES} bytes`,
+      );
     }
     this.#params.onHeartbeat(text);
   }
 
   async #memo(name: string, fn: () => unknown): Promise<unknown> {
     if (typeof name !== 'string' || name === '' || name.length > MAX_MEMO_NAME) {
-      throw new CairnError('INVALID_INPUT', `a memo has a name of 1 to ${MAX_MEMO_NAME} characters`);
+      throw new CairnError('INVALID_INPUT', `the name of a memo must be 1 to ${MAX_MEMO_NAME} characters`);
     }
     const { deps, runId, execution } = this.#params;
     const { revision } = execution;
@@ -107,7 +110,7 @@ export class BodyContext {
     const known = memos.get(name);
     if (known !== undefined) return parseFrozen(known);
     if (memos.size >= MAX_MEMOS) {
-      throw new CairnError('INVALID_INPUT', `a step may keep ${MAX_MEMOS} memos`, {
+      throw new CairnError('INVALID_INPUT', `a step can have at most ${MAX_MEMOS} memos`, {
         stepId: execution.stepId,
       });
     }
@@ -127,10 +130,13 @@ export class BodyContext {
   /** What the journal could not carry is refused here, where its author hears of it. */
   #use({ agent, tokens }: Usage): void {
     if (agent !== undefined && !isShortText(agent))
-      throw new CairnError('INVALID_INPUT', `an agent has a name of 1 to ${MAX_AGENT_CHARS} characters`);
+      throw new CairnError(
+        'INVALID_INPUT',
+        `the name of an agent must be 1 to ${MAX_AGENT_CHARS} characters`,
+      );
     const { input = 0, output = 0 } = tokens ?? {};
     if (!isCount(input) || !isCount(output))
-      throw new CairnError('INVALID_INPUT', 'tokens are whole numbers from 0, for input and for output');
+      throw new CairnError('INVALID_INPUT', 'input and output tokens must be integers of at least 0');
     const before = this.#used.tokensUsed ?? { input: 0, output: 0 };
     this.#used = {
       ...this.#used,

@@ -141,7 +141,7 @@ export class BodyEnds {
       const wait = doubtOf(execution, scope.deps.clock.now(), 'restored');
       const bytes = sizeOf(wait);
       if (bytes > waiting.freeBytes) {
-        const message = 'it may have run before the restore, and there is no room to ask';
+        const message = 'it may have run before the restore, and the run cannot hold another question';
         const why = { code: 'EFFECT_IN_DOUBT', message, stepId: unit.step.id, retryable: true };
         await scope.append([...settled, drafts.retryWhenRoom(execution, wait.openedAt, why)], execution);
         this.#moves.restWithoutRoom(keyOf(unit), bytes);
@@ -170,6 +170,6 @@ export class BodyEnds {
 
 /** The time for polling is over, or it has been asked as often as a run may. */
 function pollOver({ startedAt, polls = 0 }: StepExecution, now: number, last: RecordedError): RecordedError {
-  const message = `the condition did not hold within ${now - startedAt} ms, in ${polls + 1} polls; the last said: ${last.message}`;
+  const message = `the condition did not hold within ${now - startedAt} ms and ${polls + 1} polls; last result: ${last.message}`;
   return { ...last, code: 'STEP_TIMEOUT', message: cut(message, TRACE_CHARS), retryable: false };
 }

@@ -33,7 +33,7 @@ export function itemsOf({ id, fanOut }: SetStep, seen: Context, state: RunState)
   }
   if (state.steps.size + items.length > MAX_STEPS) {
     throw new Fatal(
-      `with the ${items.length} items of step '${id}' the run has more than ${MAX_STEPS} steps`,
+      `the ${items.length} items of step '${id}' bring the run to more than ${MAX_STEPS} steps`,
     );
   }
   return items;
@@ -133,7 +133,7 @@ export class FanOutSet {
   #error(): RecordedError {
     const { id } = this.step;
     if (this.isTooLarge) {
-      const message = `the results of the items of step '${id}' have more than ${MAX_PAYLOAD_BYTES} bytes together`;
+      const message = `the results of the items of step '${id}' exceed ${MAX_PAYLOAD_BYTES} bytes in total`;
       return { code: 'PAYLOAD_TOO_LARGE', message, stepId: id, retryable: false };
     }
     const failed = this.#items.filter((_, index) => this.stateOf(index) === 'failed').length;

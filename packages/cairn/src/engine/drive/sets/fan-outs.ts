@@ -136,7 +136,7 @@ export class FanOuts {
   unitOf(key: string): Unit {
     const stepId = stepIdOf(key);
     const unit = this.#sets.get(stepId)?.unit(Number(key.slice(stepId.length + 1, -1)));
-    if (!unit) throw new Error(`run ${this.#scope.runId}: '${key}' is no item of a set under way`);
+    if (!unit) throw new Error(`run ${this.#scope.runId}: '${key}' is not an item of a running map step`);
     return unit;
   }
 

@@ -161,7 +161,7 @@ export class Waiting {
   #assertRoomFor(wait: Wait): void {
     const { length } = this.#scope.journal.state.ties;
     if (length >= MAX_TIES && (wait.kind === 'event' || wait.kind === 'child')) {
-      const what = `the run has waited for ${length} events and children; the most is ${MAX_TIES}`;
+      const what = `the run has opened ${length} waits for events and children; the most is ${MAX_TIES}`;
       throw new CairnError('RUN_TOO_LARGE', what, { stepId: wait.execution.stepId });
     }
     if (sizeOf(wait) <= this.freeBytes) return;
@@ -169,7 +169,7 @@ export class Waiting {
     const what = `the open waits of the run would take ${bytes} bytes; the most is ${MAX_OPEN_WAITS_BYTES}`;
     throw new CairnError('PAYLOAD_TOO_LARGE', what, {
       stepId: wait.execution.stepId,
-      help: 'Let fewer things be waited for at once, ask shorter questions, or use child runs.',
+      help: 'Open fewer waits at once, ask shorter questions, or use child runs.',
     });
   }
 
@@ -327,7 +327,7 @@ export class Waiting {
   async #errorAt(seq: number): Promise<RecordedError> {
     const { deps, runId } = this.#scope;
     const [event] = await deps.store.readEvents(runId, seq - 1, 1);
-    if (event?.type !== 'step_failed') throw new Error(`run ${runId}: event ${seq} is no failure`);
+    if (event?.type !== 'step_failed') throw new Error(`run ${runId}: event ${seq} is not a failure`);
     return event.data.error;
   }
 }

@@ -89,7 +89,7 @@ export async function readErasure(
   const found = isErasureId(id) ? await sendUntilKnown(deps, () => deps.erasures.read(id)) : undefined;
   const isOwn = tenantId === undefined || found?.erasure.tenantHash === tenantHash(tenantId);
   if (found && isOwn) return found.erasure;
-  throw new CairnError('NOT_FOUND', 'there is no erasure with this id', { field: 'id' });
+  throw new CairnError('NOT_FOUND', 'no erasure with this id', { field: 'id' });
 }
 
 async function begin(
@@ -105,7 +105,7 @@ async function begin(
   else await sendUntilKnown(deps, () => erasures.create(erasure));
   log.warn('erasure_requested', { erasureId: erasure.id, scope: erasure.scope, by: actor });
   const stored = await sendUntilKnown(deps, () => erasures.read(erasure.id));
-  if (!stored) throw new Error(`erasure ${erasure.id} is gone`);
+  if (!stored) throw new Error(`erasure ${erasure.id} no longer exists`);
   try {
     const after = await pass(deps, stored.erasure, new Budget(AT_ONCE, clock));
     await erasures.write(after, stored.version);
@@ -152,12 +152,12 @@ async function childrenOf(deps: EraseDeps, runId: string): Promise<string[]> {
 }
 
 const HELP: Readonly<Record<Reason['why'], string>> = {
-  live: 'Cancel the run, and ask again when it has ended.',
-  owes: 'Ask again in a few minutes: others have yet to hear of its end.',
-  held: 'Release the hold first (cairn runs release), if you may.',
+  live: 'Cancel the run, and repeat the request when it has ended.',
+  owes: 'Repeat the request in a few minutes: the end of the run is still being announced.',
+  held: 'Release the legal hold first (cairn runs release).',
   not_due: 'Ask again.',
-  parent: 'Erase the parent: its children go with it.',
-  child: 'Cancel the child, and ask again when it has ended.',
+  parent: 'Erase the parent, which includes its children.',
+  child: 'Cancel the child, and repeat the request when it has ended.',
   too_many: 'Erase the tenant.',
 };
 
