@@ -215,7 +215,7 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
 test('the lines with which the page begins can be said of an installation that is well', async () => {
   const stage = new Stage();
   await started(stage, 'echo', { text: 'hello' });
-  const [, block = ''] = /^Where to begin:\n\n```\n([\s\S]*?)^```/m.exec(page) ?? [];
+  const [, block = ''] = /^Start with:\n\n```\n([\s\S]*?)^```/m.exec(page) ?? [];
   const lines = block.trim().split('\n');
   expect(lines.length).toBe(3);
   for (const line of lines) expect([line, (await say(stage, line, { run: 'last' })).code]).toEqual([line, 0]);
