@@ -149,7 +149,12 @@ describe('a stream', () => {
       /none/,
     ],
     ['without a deadline', [{ subscription: SUBSCRIPTION }], INVALID_ARGUMENT, /\[10, 600\]/],
-    ['that names its subscription again', [first, first], INVALID_ARGUMENT, /only be set by the first request/],
+    [
+      'that names its subscription again',
+      [first, first],
+      INVALID_ARGUMENT,
+      /only be set by the first request/,
+    ],
     [
       'that sets flow control again',
       [first, { maxOutstandingMessages: 5 }],
