@@ -44,18 +44,18 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
 
   await page.getByRole('link', { name: 'Timeline' }).click();
   const turns = page.getByRole('list', { name: 'Turning points' });
-  await turns.getByText('Drive 1 died').waitFor({ timeout: 60_000 });
-  await turns.getByText('the run is interrupted').waitFor();
-  await turns.getByText('The run came back').waitFor({ timeout: 60_000 });
+  await turns.getByText('Worker of dispatch 1 died').waitFor({ timeout: 60_000 });
+  await turns.getByText('Interruption detected').waitFor();
+  await turns.getByText('Resumed').waitFor({ timeout: 60_000 });
   const words = page.getByRole('region', { name: 'What happened, in words' });
-  await words.getByText('Drive 1 died: interrupted').waitFor();
+  await words.getByText('The worker of dispatch 1 died: interrupted').waitFor();
   await page.locator('.drive.died[data-drive="1"]').waitFor();
 
   await page.locator('.run-status [data-status=awaiting_approval]').waitFor();
   // The graph opens where the run is then, and draws what is in view.
   await page.getByRole('link', { name: 'Overview' }).click();
   await step(page, 'approve', 'waiting').waitFor();
-  expect(await step(page, 'publish').getAttribute('data-status')).toBe('not begun');
+  expect(await step(page, 'publish').getAttribute('data-status')).toBe('not started');
   await stage.cloud.call('POST', `/v1/runs/${id}/approvals/approve`, { decision: 'approve' });
   await step(page, 'publish', 'succeeded').waitFor();
   await page.locator('.run-status [data-status=completed]').waitFor();
@@ -147,6 +147,27 @@ test('a click of the mouse opens a step of the graph, at any of its places', asy
   }
 });
 
+test('a step shows its output, to be copied or downloaded, and the timeline beside the graph leads to it', async () => {
+  const id = await start('leaf', {});
+  await hasStatus(id, 'completed');
+  const page = await stage.browser.open(`/runs/${id}`);
+  await page.getByRole('region', { name: 'Steps over time' }).getByRole('link', { name: 'grow' }).click();
+  const output = panel(page).getByRole('region', { name: 'Output of the step' });
+  await output.getByText('grown').waitFor();
+  const download = page.waitForEvent('download');
+  await output.getByRole('button', { name: 'Download' }).click();
+  expect((await download).suggestedFilename()).toBe(`${id}-grow.json`);
+});
+
+test('a page of 390 px is as wide as its screen, with a long input too', async () => {
+  const id = await start('undoing', { order: 'o'.repeat(500) });
+  await hasStatus(id, 'failed');
+  const page = await stage.browser.open(`/runs/${id}`, { viewport: { width: 390, height: 800 } });
+  await step(page, 'ship', 'failed').waitFor();
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect(over).toBeLessThanOrEqual(0);
+});
+
 test('steps that were undone look so in graph, panel and timeline, and so does one that could not be', async () => {
   const id = await start('undoing', { order: 'o-17' });
   await hasStatus(id, 'failed');
@@ -183,7 +204,9 @@ test('a parent that has ended leads to its children, and a child to its parent a
   const page = await stage.browser.open(`/runs/${id}`);
   const facts = page.locator('.run-facts');
   const fact = (name: string) => facts.locator('div', { has: page.getByText(name, { exact: true }) });
-  await fact('Children').getByRole('link').click();
+  const tree = page.getByRole('group', { name: 'Child runs' });
+  await tree.getByText('3 runs in this tree').waitFor();
+  await tree.getByRole('link', { name: 'parent-of-leaf' }).click();
   await page.getByRole('heading', { name: 'parent-of-leaf' }).waitFor();
   await step(page, 'leaf', 'succeeded').click();
   await panel(page).getByRole('listitem').getByRole('link').click();

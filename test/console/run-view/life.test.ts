@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
 import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
 import { StepHistories } from '../../../packages/console/src/pages/run/live/step-history.ts';
-import { lifeOf, rowsOf } from '../../../packages/console/src/pages/run/timeline/model.ts';
+import { lifeOf, rowsOf, withRunningRows } from '../../../packages/console/src/pages/run/timeline/model.ts';
 import { lineOf } from '../../../packages/console/src/pages/run/timeline/words.ts';
 import { journals } from '../../core/run/random-journal.ts';
 
@@ -37,6 +37,15 @@ const spansOf = (events: RunEvent[], key: string) => {
     end,
   }));
 };
+
+test('a body that the run names as running has an open bar, though no event tells of it', () => {
+  const body = { step: 'pay', revision: 1, attempt: 2, since: iso(3) };
+  const [row] = withRunningRows([], [body]);
+  expect(row?.step.spans).toEqual([{ kind: 'attempt', seq: 0, revision: 1, attempt: 2, from: T0 + 3_000 }]);
+  const again = withRunningRows(row ? [row] : [], [body]);
+  expect(again.map(({ step }) => step.spans.length)).toEqual([1]);
+  expect(withRunningRows([], [{ ...body, undoes: true }])).toEqual([]);
+});
 
 describe('the life of a run', () => {
   test('whose worker died shows when it died, when that was found, and when it came back', () => {

@@ -12,7 +12,7 @@ export const VIEWS: readonly View[] = [
   { name: 'runs', path: () => '/runs', shows: 'awaiting approval' },
   { name: 'run', path: ({ failed }) => `/runs/${failed}`, shows: 'check-line' },
   { name: 'run-step', path: ({ review }) => `/runs/${review}?step=verdict`, shows: 'Its events' },
-  { name: 'timeline', path: ({ failed }) => `/runs/${failed}?tab=timeline`, shows: 'Time since it was made' },
+  { name: 'timeline', path: ({ failed }) => `/runs/${failed}?tab=timeline`, shows: 'Since creation' },
   { name: 'journal', path: ({ failed }) => `/runs/${failed}?tab=journal`, shows: 'What it says' },
   { name: 'checkpoints', path: ({ completed }) => `/runs/${completed}?tab=checkpoints`, shows: 'Tokens' },
   { name: 'effects', path: ({ doubtful }) => `/runs/${doubtful}?tab=effects`, shows: 'invoice.pay' },

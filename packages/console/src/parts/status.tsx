@@ -4,10 +4,10 @@
 const TONES: Readonly<Record<string, readonly [tone: string, mark: string]>> = {
   pending: ['quiet', '○'],
   running: ['live', '◐'],
-  'under way': ['live', '◐'],
   replaying: ['live', '◐'],
   retrying: ['warn', '↻'],
   again: ['warn', '↻'],
+  'sent back': ['warn', '↻'],
   interrupted: ['warn', '↯'],
   waiting: ['wait', '‖'],
   awaiting_approval: ['wait', '?'],

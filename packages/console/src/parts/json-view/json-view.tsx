@@ -4,6 +4,7 @@
  */
 import { useId, useMemo, useState } from 'react';
 import { CopyButton } from '../copy/copy-button.tsx';
+import { DownloadButton } from '../copy/download-button.tsx';
 import { Text } from '../value-text.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { openTo } from './search.ts';
@@ -20,17 +21,19 @@ const MORE_ROWS = 5_000;
 
 interface JsonViewProps {
   readonly value: unknown;
-  /** What it is, for who does not see it. */
+  /** Its accessible name. */
   readonly label: string;
+  /** Name of the file that a download makes; absent: it cannot be downloaded. */
+  readonly file?: string;
 }
 
-export function JsonView({ value, label }: JsonViewProps) {
+export function JsonView({ value, label, file }: JsonViewProps) {
   const root = useMemo(() => rootOf(value), [value]);
-  if (typeof value === 'string') return <LongText value={value} />;
-  return <Branches root={root} label={label} key={root.id} />;
+  if (typeof value === 'string') return <LongText value={value} file={file} />;
+  return <Branches root={root} label={label} file={file} key={root.id} />;
 }
 
-function LongText({ value }: { readonly value: string }) {
+function LongText({ value, file }: { readonly value: string; readonly file: string | undefined }) {
   return (
     <div className="json">
       <div className="json-text">
@@ -38,12 +41,19 @@ function LongText({ value }: { readonly value: string }) {
       </div>
       <div className="json-bar">
         <CopyButton text={() => value}>Copy the text</CopyButton>
+        {file !== undefined && <DownloadButton file={file} text={() => JSON.stringify(value)} />}
       </div>
     </div>
   );
 }
 
-function Branches({ root, label }: { readonly root: TreeNode; readonly label: string }) {
+interface BranchesProps {
+  readonly root: TreeNode;
+  readonly label: string;
+  readonly file: string | undefined;
+}
+
+function Branches({ root, label, file }: BranchesProps) {
   const [open, setOpen] = useState(() => openWithin(root, FIRST_ROWS));
   const [chosen, setChosen] = useState<TreeNode>();
   const rows = useMemo(() => rowsOf(root, (id) => open.has(id)), [root, open]);
@@ -72,6 +82,9 @@ function Branches({ root, label }: { readonly root: TreeNode; readonly label: st
           </button>
         )}
         <CopyButton text={() => JSON.stringify(root.value, undefined, 2)}>Copy JSON</CopyButton>
+        {file !== undefined && (
+          <DownloadButton file={file} text={() => JSON.stringify(root.value, undefined, 2)} />
+        )}
       </div>
       <JsonTree
         label={label}

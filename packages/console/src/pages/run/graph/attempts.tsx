@@ -19,7 +19,9 @@ export function Attempts({ history: { spans } }: { readonly history: StepHistory
           <Attempt span={span} />
         </li>
       ))}
-      {spans.length > MOST && <li className="dim">{spans.length - MOST} earlier ones are in the journal</li>}
+      {spans.length > MOST && (
+        <li className="dim">{spans.length - MOST} earlier attempts are in the journal</li>
+      )}
     </ol>
   );
 }
@@ -57,7 +59,7 @@ function Attempt({ span }: { readonly span: Span }) {
           <code>{error.code}</code> <Text value={error.message} max={400} />
           {error.trace && (
             <details>
-              <summary>Trace</summary>
+              <summary>Stack</summary>
               <pre>
                 <Text value={error.trace} />
               </pre>

@@ -1,10 +1,11 @@
-/** The first tab of a run: its steps as a graph or as a table, and beside it the one that is selected. */
+/** The first tab of a run: its steps as a graph or a table, with the timeline or the selected step beside it. */
 import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
 import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { StepHistory } from '../live/span.ts';
+import { hasTimelineBeside, TimelineBeside } from '../timeline/beside.tsx';
 import { Graph } from './graph.tsx';
 import { StepPanel } from './step-panel.tsx';
 import { StepTable } from './step-table.tsx';
@@ -12,7 +13,7 @@ import { itemCounts, planOf, stepView, underWay } from './step-view.ts';
 import './overview.css';
 
 export function OverviewTab() {
-  const { graph, steps, histories, events, run, undone, error, again } = useRunData();
+  const { graph, steps, histories, events, run, undone, head, error, again } = useRunData();
   const [selected, setSelected] = useQueryState('step');
   const [view = 'graph', setView] = useQueryState('view');
   // The button answers at once; a graph of thousands of steps takes a moment to be made.
@@ -33,6 +34,7 @@ export function OverviewTab() {
   const select = useCallback((id: string) => setSelected(id), [setSelected]);
 
   if (!graph) return error ? <Failure error={error} again={again} /> : <Loading what="the steps" />;
+  const isBeside = drawn === 'graph' && hasTimelineBeside(head);
   const current = run?.currentStep === undefined ? undefined : stepIdOf(run.currentStep);
   return (
     <section aria-label="Steps" className="overview">
@@ -54,11 +56,11 @@ export function OverviewTab() {
       </div>
       {!graph.nodes && (
         <p className="note">
-          Version {graph.planVersion} of <bdi>{graph.type}</bdi> is not deployed, so its plan is not known:
-          only steps that have begun are shown, without what they need.
+          Version {graph.planVersion} of <bdi>{graph.type}</bdi> is not deployed, so its plan is unknown. Only
+          steps that have started are shown, without their dependencies.
         </p>
       )}
-      <div className={selected === undefined ? 'overview-body' : 'overview-body with-panel'}>
+      <div className={bodyClass(selected !== undefined, isBeside)}>
         {drawn === 'table' ? (
           <StepTable plan={plan} viewOf={viewOf} selected={selected} onSelect={select} />
         ) : (
@@ -70,6 +72,7 @@ export function OverviewTab() {
             onSelect={select}
           />
         )}
+        {isBeside && selected === undefined && <TimelineBeside />}
         {selected !== undefined && (
           <StepPanel
             stepKey={selected}
@@ -81,6 +84,11 @@ export function OverviewTab() {
       </div>
     </section>
   );
+}
+
+function bodyClass(hasPanel: boolean, isBeside: boolean): string {
+  if (hasPanel) return 'overview-body with-panel';
+  return isBeside ? 'overview-body with-timeline' : 'overview-body';
 }
 
 /** Stays the same array while the plan is the same, so that nothing is laid out anew as steps move. */
@@ -95,7 +103,7 @@ function usePlan(
 }
 
 function countText(count: number, isPlanned: boolean): string {
-  return `${count.toLocaleString('en')} step${count === 1 ? '' : 's'}${isPlanned ? '' : ' begun'}`;
+  return `${count.toLocaleString('en')} step${count === 1 ? '' : 's'}${isPlanned ? '' : ' started'}`;
 }
 
 interface FindStepProps {

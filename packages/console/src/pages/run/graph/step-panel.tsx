@@ -1,10 +1,12 @@
-/** What is known of the selected step: where it stands, what it waits for, each of its attempts, and where to look further. */
+/** The selected step: its status, waits, output, effects and attempts, with links to more. */
 import { useEffect } from 'react';
 import { Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';
+import { StepOutput } from '../checkpoints/step-output.tsx';
+import { EffectsOfStep } from '../effects/of-step.tsx';
 import { ProgressLine } from '../header/progress-line.tsx';
 import { ViewLink } from '../header/view-link.tsx';
 import { WaitView } from '../header/wait-view.tsx';
@@ -23,7 +25,7 @@ interface StepPanelProps {
 }
 
 export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps) {
-  const { steps, histories, run, undone, history, loadUntil } = useRunData();
+  const { id, steps, histories, run, undone, history, loadUntil } = useRunData();
   const state = steps.get(stepKey);
   const view = viewOf(stepKey);
   const told = histories.get(stepKey);
@@ -46,7 +48,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
         </button>
       </header>
       {!view && !state ? (
-        <p className="dim">This run has no step of this name.</p>
+        <p className="dim">The run has no step of this name.</p>
       ) : (
         <>
           <p className="row" aria-live="polite">
@@ -71,11 +73,16 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
           ) : (
             view && view.needs.length > 0 && <Needs ids={view.needs} onSelect={onSelect} />
           )}
-          {told?.summary && (
-            <p className="summary">
-              <span className="dim">Returned</span> <Text value={told.summary} max={400} />
-            </p>
+          {state && checkpointOf(state) !== undefined && (
+            <StepOutput
+              key={`${stepKey} ${state.seq}`}
+              runId={id}
+              seq={state.seq}
+              step={stepKey}
+              summary={told?.summary}
+            />
           )}
+          <EffectsOfStep stepKey={stepKey} ids={told?.effects ?? []} />
           {told?.tokensUsed && (
             <p className="dim">
               {told.tokensUsed.input.toLocaleString('en')} tokens in,{' '}
@@ -89,13 +96,11 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
             </>
           )}
           {told && <Attempts history={told} />}
-          {!told && seq !== undefined && history.loading && <Loading what="what happened to it" />}
+          {!told && seq !== undefined && history.loading && <Loading what="its events" />}
           {history.full && !told && (
-            <p className="dim">What happened to it is beyond the events this page holds.</p>
+            <p className="dim">The events of this step are beyond those that the page has loaded.</p>
           )}
-          {state && (
-            <Further stepKey={stepKey} checkpoint={checkpointOf(state)} effects={told?.effects ?? []} />
-          )}
+          {state && <Further stepKey={stepKey} checkpoint={checkpointOf(state)} />}
         </>
       )}
     </aside>
@@ -105,7 +110,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
 function Undoing({ entry: { outcome, at, error } }: { readonly entry: Undone }) {
   return (
     <p className={outcome === 'failed' ? 'run-error' : 'dim'}>
-      {outcome === 'failed' ? 'Could not be undone' : 'Undone'} <When at={at} />
+      {outcome === 'failed' ? 'Undo failed' : 'Undone'} <When at={at} />
       {error && (
         <>
           : <code>{error.code}</code> <Text value={error.message} max={400} />
@@ -123,20 +128,14 @@ function checkpointOf(state: NonNullable<ReturnType<ReturnType<typeof useRunData
 interface FurtherProps {
   readonly stepKey: string;
   readonly checkpoint: number | undefined;
-  readonly effects: readonly string[];
 }
 
-function Further({ stepKey, checkpoint, effects }: FurtherProps) {
+function Further({ stepKey, checkpoint }: FurtherProps) {
   return (
     <p className="row further">
       {checkpoint !== undefined && (
         <ViewLink to={{ tab: 'checkpoints', checkpoint: String(checkpoint) }}>
           Checkpoint {checkpoint}
-        </ViewLink>
-      )}
-      {effects.length > 0 && (
-        <ViewLink to={{ tab: 'effects', effect: effects.at(-1) }}>
-          {effects.length} effect{effects.length === 1 ? '' : 's'}
         </ViewLink>
       )}
       <ViewLink to={{ tab: 'journal', of: stepKey }}>Its events</ViewLink>
@@ -150,7 +149,7 @@ const MOST_NEEDS = 30;
 function Needs({ ids, onSelect }: { readonly ids: readonly string[]; onSelect(id: string): void }) {
   return (
     <p className="needs">
-      <span className="dim">Needs</span>{' '}
+      <span className="dim">Depends on</span>{' '}
       {ids.slice(0, MOST_NEEDS).map((id) => (
         <StepLink key={id} id={id} onSelect={onSelect} />
       ))}

@@ -22,7 +22,7 @@ export interface StepView {
   readonly id: string;
   readonly kind: string;
   readonly needs: readonly string[];
-  /** A phase, or the outcome of what is done and not undone; `under way` or `not begun` for what nothing is written of yet. */
+  /** A phase, or the outcome of what is done and not undone; {@link UNDER_WAY} or {@link NOT_BEGUN} while nothing is recorded of it. */
   readonly status: string;
   readonly seq: number | undefined;
   readonly revision: number;
@@ -35,9 +35,9 @@ export interface StepView {
   readonly share: number | undefined;
 }
 
-export const NOT_BEGUN = 'not begun';
-/** A drive holds the run and nothing stands before the step. That it begins is written down only where it must not run twice. */
-export const UNDER_WAY = 'under way';
+export const NOT_BEGUN = 'not started';
+/** A worker has the run and every dependency is done. The start itself is recorded only for steps that must not run twice. */
+export const UNDER_WAY = 'running';
 
 /** Shown instead of the outcome once a step was undone. */
 export const UNDONE = { compensated: 'undone', failed: 'undo failed' } as const;

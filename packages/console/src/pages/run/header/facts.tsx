@@ -1,13 +1,11 @@
 /** Facts of a run: where it comes from, what it belongs to, what it took. Absent ones are left out. */
-import { type ReactNode, useEffect, useMemo } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useNow, When } from '../../../parts/when.tsx';
 import type { Run } from '../live/events.ts';
-import { useRunData } from '../live/run-data.ts';
-import type { StepHistory } from '../live/span.ts';
 import { CopyText } from './copy-text.tsx';
 
 const VALUE_CHARS = 120;
@@ -106,7 +104,6 @@ export function Facts({ run }: { readonly run: Run }) {
           <RunLink id={parent.topRunId} />
         )}
       </Fact>
-      <Children run={run} />
       <Fact name="Trace">
         <CopyText text={run.traceId} short={8} />
       </Fact>
@@ -120,44 +117,7 @@ function atSteps(steps: readonly string[]): string {
 
 const MADE = { resume: 'Resumes', replay: 'Replays', fork: 'Fork of' } as const;
 
-/** The others can be found by the steps that started them. */
-const MOST_CHILDREN = 5;
-/** Events that are read for children that have ended; later ones are found by their steps. */
-const CHILDREN_WITHIN = 1_000;
-
-/** Those under way first: they stand with the run; those that ended are in its history. */
-function Children({ run: { ties, waits } }: { readonly run: Run }) {
-  const { histories, events, graph, head, loadUntil } = useRunData();
-  const mayHave = graph?.nodes?.some(({ kind }) => kind === 'child') ?? false;
-  useEffect(() => {
-    if (mayHave) loadUntil(Math.min(head, CHILDREN_WITHIN));
-  }, [mayHave, head, loadUntil]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
-  const started = useMemo(() => childrenOf(histories), [histories, events]);
-  const ids = new Set([
-    ...ties.flatMap(({ kind, runId }) => (kind === 'child' && runId !== undefined ? [runId] : [])),
-    ...waits.flatMap(({ child }) => child?.runId ?? []),
-    ...started,
-  ]);
-  return (
-    <Fact name="Children">
-      {ids.size > 0 && (
-        <span className="row">
-          {[...ids].slice(0, MOST_CHILDREN).map((id) => (
-            <RunLink key={id} id={id} />
-          ))}
-          {ids.size > MOST_CHILDREN && <span className="dim">and {ids.size - MOST_CHILDREN} more</span>}
-        </span>
-      )}
-    </Fact>
-  );
-}
-
-function childrenOf(histories: ReadonlyMap<string, StepHistory>): readonly string[] {
-  return [...histories.values()].flatMap(({ spans }) => spans.flatMap(({ childId }) => childId ?? []));
-}
-
-/** Nothing, where there is no value. */
+/** Renders nothing without a value. */
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   if (children === undefined || children === false || children === '' || children === null) return null;
   return (

@@ -13,6 +13,7 @@ import { CopyText } from './copy-text.tsx';
 import { activityOf, doingOf } from './doing.ts';
 import { Elapsed } from './elapsed.tsx';
 import { Facts } from './facts.tsx';
+import { FamilyTree } from './family-tree.tsx';
 import { FindingView } from './finding-view.tsx';
 import { Held } from './held.tsx';
 import { ProgressLine } from './progress-line.tsx';
@@ -88,6 +89,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
       <RunActions />
       <Facts run={run} />
       <Values run={run} />
+      <FamilyTree run={run} />
     </header>
   );
 }

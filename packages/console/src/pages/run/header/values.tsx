@@ -1,4 +1,4 @@
-/** Input and result of the run. Closed they are one line each, so that the steps below stay in view. */
+/** Input, result and all facts of the run: one line each until opened, so that the steps below stay in view. */
 import { useMemo, useState } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
@@ -14,7 +14,21 @@ export function Values({ run }: { readonly run: Run }) {
     <div className="run-values">
       <Value name="Input" runId={run.id} value={run.input} place={run.inputRef} />
       <Value name="Result" runId={run.id} value={run.result} place={run.resultRef} />
+      <AllFacts run={run} />
     </div>
+  );
+}
+
+/** Every member of the API's answer: also those that the page shows nowhere else. */
+function AllFacts({ run }: { readonly run: Run }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details aria-label="All facts" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <b>All facts</b> <span className="dim">the run as the API answers it</span>
+      </summary>
+      {isOpen && <JsonView value={run} label="All facts" file={fileOf(run.id, 'run')} />}
+    </details>
   );
 }
 
@@ -35,7 +49,7 @@ function Value({ name, runId, value, place }: ValueProps) {
       <summary>
         <b>{name}</b> <bdi className="mono dim">{line}</bdi>
       </summary>
-      {isOpen && value !== undefined && <JsonView value={value} label={name} />}
+      {isOpen && value !== undefined && <JsonView value={value} label={name} file={fileOf(runId, name)} />}
       {isOpen && value === undefined && place && <Elsewhere name={name} runId={runId} place={place} />}
     </details>
   );
@@ -50,7 +64,15 @@ interface ElsewhereProps {
 function Elsewhere({ name, runId, place }: ElsewhereProps) {
   const { data, error, refetch } = useOutput({ runId, seq: place.checkpoint });
   if (error) return <Failure error={error} again={refetch} />;
-  return data ? <JsonView value={data.value} label={name} /> : <Loading what={name.toLowerCase()} />;
+  return data ? (
+    <JsonView value={data.value} label={name} file={fileOf(runId, name)} />
+  ) : (
+    <Loading what={name.toLowerCase()} />
+  );
+}
+
+function fileOf(runId: string, name: string): string {
+  return `${runId}-${name.toLowerCase()}.json`;
 }
 
 function lineOf(value: unknown, place: Run['inputRef']): string {

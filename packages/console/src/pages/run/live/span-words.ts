@@ -1,19 +1,19 @@
-/** How a stretch of time of a step ended, in words and in the tone of a status. Pure. */
+/** The end of an attempt or wait as words and as the tone of a status. Pure. */
 import type { Span, SpanEnd } from './span.ts';
 
 const WORDS: Readonly<Record<SpanEnd, string>> = {
   succeeded: 'succeeded',
   degraded: 'degraded',
   skipped: 'skipped',
-  reused: 'taken over',
+  reused: 'reused',
   failed: 'failed',
-  retried: 'failed, to be tried again',
-  polled: 'not yet, to be polled again',
-  interrupted: 'cut short: its worker died',
-  let_go: 'handed over',
+  retried: 'failed, will be retried',
+  polled: 'condition not met, will be polled again',
+  interrupted: 'interrupted: the worker died',
+  let_go: 'released',
   sent_back: 'sent back',
   answered: 'answered',
-  expired: 'nobody answered in time',
+  expired: 'timed out',
   ended: 'ended',
 };
 

@@ -48,11 +48,11 @@ export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: ChartProps
     <section className="chart" ref={frame} tabIndex={0} aria-label="Steps over time">
       <div className="chart-inner" style={{ width: `${zoom * 100}%` }}>
         <div className="chart-head">
-          <div className="chart-name dim">Time since it was made</div>
+          <div className="chart-name dim">Since creation</div>
           <div className="chart-lane">
             <Axis scale={scale} from={life.from} apart={TICKS_APART / zoom} />
           </div>
-          <div className="chart-name dim">Drives</div>
+          <div className="chart-name dim">Dispatches</div>
           <div className="chart-lane">
             {life.drives.map((drive) => (
               <DriveBand key={drive.epoch} drive={drive} scale={scale} to={to} />
@@ -122,11 +122,11 @@ function Axis({
 }
 
 const DRIVE_ENDS: Readonly<Record<Drive['end'], string>> = {
-  open: 'under way',
-  let_go: 'let go',
+  open: 'running',
+  let_go: 'released',
   suspended: 'until the run waited',
-  died: 'died',
-  ended: 'until the end',
+  died: 'worker died',
+  ended: 'until the run ended',
 };
 
 interface DriveBandProps {
@@ -137,7 +137,7 @@ interface DriveBandProps {
 
 function DriveBand({ drive, scale, to }: DriveBandProps) {
   const until = drive.to ?? to;
-  const text = `Drive ${drive.epoch}, ${duration(until - drive.from)}, ${DRIVE_ENDS[drive.end]}`;
+  const text = `Dispatch ${drive.epoch}, ${duration(until - drive.from)}, ${DRIVE_ENDS[drive.end]}`;
   return (
     <span
       className={`drive ${drive.end}`}
@@ -232,7 +232,7 @@ function Bars({ span, next, scale, to }: BarsProps) {
         <span
           className="bar pause"
           style={placed(scale.at(until), scale.at(again))}
-          title={`To be tried again after ${duration(Math.max(0, again - until))}`}
+          title={`Retried after ${duration(Math.max(0, again - until))}`}
         />
       )}
     </>

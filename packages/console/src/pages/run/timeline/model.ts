@@ -1,6 +1,6 @@
 /** The life of a run over time, from its events: who drove it when, and the moments that changed its course. Pure. */
-import { known, type RunEvent, stepIdOf } from '../live/events.ts';
-import type { StepHistory } from '../live/span.ts';
+import { known, type Run, type RunEvent, stepIdOf } from '../live/events.ts';
+import type { Span, StepHistory } from '../live/span.ts';
 
 /** One drive: from the claim of the lease to its end. Times are epoch ms. */
 export interface Drive {
@@ -57,19 +57,24 @@ export function lifeOf(events: readonly RunEvent[]): Life {
         const sign = Date.parse(event.data.lastHeartbeatAt);
         close(sign, 'died');
         wasInterrupted = true;
-        mark('died', `Drive ${event.data.epoch} died: its last sign of life`, 'bad', Math.min(sign, at));
-        mark('found', 'Found dead: the run is interrupted', 'warn');
+        mark(
+          'died',
+          `Worker of dispatch ${event.data.epoch} died: last heartbeat`,
+          'bad',
+          Math.min(sign, at),
+        );
+        mark('found', 'Interruption detected', 'warn');
         break;
       }
       case 'run_resumed':
-        if (wasInterrupted) mark('came_back', 'The run came back', 'good');
+        if (wasInterrupted) mark('came_back', 'Resumed', 'good');
         wasInterrupted = false;
         break;
       case 'feedback_given':
         mark('sent_back', `Sent back: ${event.data.steps.join(', ')}`, 'warn');
         break;
       case 'cancel_requested':
-        mark('cancel', 'Asked to end', 'warn');
+        mark('cancel', 'Cancellation requested', 'warn');
         break;
       case 'suspend_requested':
         mark('suspended', 'Suspended by an operator', 'warn');
@@ -122,6 +127,25 @@ export function rowsOf(histories: ReadonlyMap<string, StepHistory>, withItems: b
     if (!withItems) return [own.length === 0 ? row : { ...row, step: step ?? spanning(id, own) }];
     return [row, ...own.map((item) => ({ key: item.key, isItem: true, step: item, items: 0 }))];
   });
+}
+
+type Running = Run['running'];
+
+/** The rows with the bodies that the run names as running: most leave no event before they end. */
+export function withRunningRows(rows: readonly Row[], running: Running): readonly Row[] {
+  const open = running.filter(({ step, undoes }) => !undoes && stepIdOf(step) === step);
+  if (open.length === 0) return rows;
+  const all = [...rows];
+  for (const { step: key, revision, attempt, since } of open) {
+    const at = all.findIndex((row) => row.key === key);
+    const row = all[at] ?? { key, isItem: false, step: { ...NOTHING_OF(key), kind: 'step' }, items: 0 };
+    if (row.step.spans.some(({ to }) => to === undefined)) continue;
+    const span: Span = { kind: 'attempt', seq: 0, revision, attempt, from: Date.parse(since) };
+    const longer = { ...row, step: { ...row.step, spans: [...row.step.spans, span] } };
+    if (at === -1) all.push(longer);
+    else all[at] = longer;
+  }
+  return all;
 }
 
 /** Of a set whose own start is told of only when it ends. */

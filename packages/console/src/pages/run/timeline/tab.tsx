@@ -1,38 +1,26 @@
-/** What happened when: each step's attempts and waits over time, the drives above them, and the same as a list of words. */
-import { useEffect, useMemo, useState } from 'react';
+/** The attempts and waits of each step over time, the dispatches above them, and the same as a list of words. */
+import { useEffect, useState } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
-import { useNow } from '../../../parts/when.tsx';
 import { useQueryState } from '../../../shell/address.ts';
 import { useRunData } from '../live/run-data.ts';
 import { Chart } from './chart.tsx';
 import { EventList } from './event-list.tsx';
-import { lifeOf, rowsOf } from './model.ts';
-import { Scale } from './scale.ts';
+import { useTimeline } from './use-timeline.ts';
 import './timeline.css';
 
-/** Loaded at once when one comes to the end of what there is. */
+/** Events that are loaded when the end of those at hand comes into view. */
 const PIECE = 1_000;
 const ZOOMS = [1, 2, 4, 8, 16, 32, 64];
 
 export function TimelineTab() {
-  const { id, events, histories, undone, history, head, live, loadUntil } = useRunData();
+  const { id, events, undone, history, head, loadUntil } = useRunData();
   const [items, setItems] = useQueryState('items');
   const [idle, setIdle] = useQueryState('idle');
   const [zoom, setZoom] = useState(0);
-  const now = useNow();
-  const life = useMemo(() => lifeOf(events), [events]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
-  const rows = useMemo(() => rowsOf(histories, items === 'shown'), [histories, items, events]);
-  const isOpen = live !== 'ended' && history.complete;
-  const to = isOpen ? Math.max(now, life.to) : life.to;
-  const scale = useMemo(
-    () =>
-      new Scale(
-        { from: life.from, to },
-        idle === 'shown' ? [] : life.drives.map((drive) => ({ from: drive.from, to: drive.to ?? to })),
-      ),
-    [life, to, idle],
-  );
+  const { life, rows, to, scale } = useTimeline({
+    withItems: items === 'shown',
+    withIdle: idle === 'shown',
+  });
   useEffect(() => {
     if (events.length === 0) loadUntil(PIECE);
   }, [events.length, loadUntil]);
@@ -50,8 +38,8 @@ export function TimelineTab() {
   return (
     <section className="timeline" aria-label="What happened when">
       <div className="row">
-        <Toggle name="Items of sets" value={items} onChange={setItems} />
-        <Toggle name="Idle time in full" value={idle} onChange={setIdle} />
+        <Toggle name="Map items" value={items} onChange={setItems} />
+        <Toggle name="Full idle time" value={idle} onChange={setIdle} />
         <fieldset className="segments" aria-label="Zoom">
           <button type="button" disabled={zoom === 0} onClick={() => setZoom(zoom - 1)} aria-label="Farther">
             −
@@ -79,9 +67,9 @@ export function TimelineTab() {
       </div>
       {history.full && (
         <p className="note">
-          This run has more events than a page can hold: what is shown ends at event{' '}
-          {events.length.toLocaleString('en')} of {head.toLocaleString('en')}. The command line tells the
-          rest: <code>{`npm run cairn -- runs watch ${id} --after ${events.length}`}</code>.
+          The page shows the first {events.length.toLocaleString('en')} of {head.toLocaleString('en')} events.
+          The command line shows the rest:{' '}
+          <code>{`npm run cairn -- runs watch ${id} --after ${events.length}`}</code>.
         </p>
       )}
       {history.error !== undefined && <Failure error={history.error} again={more} />}

@@ -1,4 +1,4 @@
-/** What each event says, in a line: for who reads the life of a run rather than looks at it. Pure. */
+/** Each event as a line of text. Pure. */
 import type { EventType } from 'cairn/journal-events';
 import { duration } from '../../../parts/time.ts';
 import { type DataOf, type RunEvent, stepKey } from '../live/events.ts';
@@ -12,7 +12,7 @@ export interface Line {
 
 type Teller<T extends EventType> = (data: DataOf<T>, at: string) => Line;
 
-/** One for each type: one that is added and not told here does not compile. */
+/** One for each type: a new type without words does not compile. */
 const TELL: { readonly [T in EventType]: Teller<T> } = {
   run_created: ({ trigger, type, planVersion, source }) =>
     line(
@@ -21,42 +21,43 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
       `Created by ${trigger.source}`,
       `${type} v${planVersion}${source ? `, ${source.mode} of ${source.runId}` : ''}`,
     ),
-  run_claimed: ({ epoch }) => line('▶', 'quiet', `Drive ${epoch} takes the run`),
+  run_claimed: ({ epoch }) => line('▶', 'quiet', `Dispatch ${epoch} claimed the run`),
   run_started: () => line('▶', 'quiet', 'Started'),
   policy_evaluated: ({ allowed, stepId, reason, forced }) =>
     line(
       allowed ? '✓' : '✕',
       allowed ? 'quiet' : 'bad',
-      `Policy ${forced ? 'passed over' : allowed ? 'allows' : 'forbids'} ${stepId ?? 'the run'}`,
+      `Policy ${forced ? 'overridden for' : allowed ? 'allows' : 'forbids'} ${stepId ?? 'the run'}`,
       reason,
     ),
   run_suspended: ({ status, reason }) =>
-    line('‖', 'wait', status === 'awaiting_approval' ? 'Waits for a person' : 'Waits', reason),
-  run_resumed: ({ reason }) => line('▶', 'good', 'Goes on', reason),
+    line('‖', 'wait', status === 'awaiting_approval' ? 'Waiting for approval' : 'Waiting', reason),
+  run_resumed: ({ reason }) => line('▶', 'good', 'Resumed', reason),
   run_released: ({ reason, inFlight, error }) =>
     line(
       '‖',
       error ? 'warn' : 'quiet',
-      `The drive lets go (${reason})`,
+      `Dispatch released the run (${reason})`,
       error ? `${error.code}: ${error.message}` : inFlight.map(stepKey).join(', '),
     ),
-  replay_started: ({ mode, from }) => line('⇢', 'live', `Takes over from ${from}`, mode),
-  replay_finished: () => line('⇢', 'live', 'All that is reused is taken over'),
+  replay_started: ({ mode, from }) => line('⇢', 'live', `Reusing steps of ${from}`, mode),
+  replay_finished: () => line('⇢', 'live', 'Completed steps reused'),
   suspend_requested: ({ reason }) => line('‖', 'warn', 'Suspended', reason),
   continue_requested: ({ reason }) => line('▶', 'good', 'Continued', reason),
-  cancel_requested: ({ stopKind, reason }) => line('⊘', 'warn', `Asked to end (${stopKind})`, reason),
+  cancel_requested: ({ stopKind, reason }) =>
+    line('⊘', 'warn', `Cancellation requested (${stopKind})`, reason),
   worker_lost: ({ epoch }) =>
-    line('↯', 'bad', `The worker of drive ${epoch} died`, 'after it had let go of the run'),
+    line('↯', 'bad', `The worker of dispatch ${epoch} died`, 'after it had released the run'),
   orphan_detected: ({ epoch, lastHeartbeatAt, why }, at) =>
     why === 'answered'
-      ? line('↯', 'warn', `Drive ${epoch} ended without letting go: interrupted`)
+      ? line('↯', 'warn', `Dispatch ${epoch} ended without releasing the run: interrupted`)
       : line(
           '↯',
           'bad',
-          `Drive ${epoch} died: interrupted`,
+          `The worker of dispatch ${epoch} died: interrupted`,
           why === 'redelivered'
-            ? 'its task was delivered again'
-            : `no sign of life for ${between(lastHeartbeatAt, at)}`,
+            ? 'its task was redelivered'
+            : `no heartbeat for ${between(lastHeartbeatAt, at)}`,
         ),
   run_completed: () => line('✓', 'good', 'Completed'),
   run_failed: ({ error }) => line('✕', 'bad', `Failed: ${error.code}`, error.message),
@@ -64,34 +65,34 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
     notUndone
       ? line('⊘', 'bad', `Cancelled (${stopKind}), not undone: ${stepsText(notUndone)}`, reason)
       : line('⊘', 'quiet', `Cancelled (${stopKind})`, reason),
-  run_superseded: ({ by }) => line('⇢', 'quiet', `Goes on as ${by}`),
+  run_superseded: ({ by }) => line('⇢', 'quiet', `Continued in ${by}`),
   snapshot_repaired: ({ problems }) => line('✎', 'warn', 'Repaired', problems?.join(', ')),
-  step_started: (data) => line('▸', 'live', `${stepName(data)} began`),
+  step_started: (data) => line('▸', 'live', `${stepName(data)} started`),
   step_succeeded: (data) => line('✓', 'good', stepName(data), duration(data.durationMs)),
   step_degraded: (data) => line('≈', 'good', `${stepName(data)} degraded`, data.reason),
   step_skipped: (data) => line('–', 'quiet', `${stepName(data)} skipped`, data.reason),
-  step_reused: (data) => line('↺', 'good', `${stepName(data)} taken over`, `from ${data.from.runId}`),
+  step_reused: (data) => line('↺', 'good', `${stepName(data)} reused`, `from ${data.from.runId}`),
   step_failed: (data) => line('✕', 'bad', `${stepName(data)} failed: ${data.error.code}`, data.error.message),
   step_retry_scheduled: (data, at) =>
     line(
       '↻',
       data.polled ? '' : 'warn',
       data.polled
-        ? `${stepName(data)} polled: not yet, again in ${between(at, data.retryAt)}`
+        ? `${stepName(data)} polled, condition not met; next poll in ${between(at, data.retryAt)}`
         : data.whenRoom
-          ? `${stepName(data)} waits until its question fits among the open ones`
-          : `${stepName(data)} failed, again in ${between(at, data.retryAt)}`,
+          ? `${stepName(data)} waits until fewer questions are open`
+          : `${stepName(data)} failed; retry in ${between(at, data.retryAt)}`,
       data.error.message,
     ),
   step_compensated: (data) => line('↩', 'warn', `${stepKey(data)} undone`),
   compensation_started: (data) => line('↩', 'warn', `Undoing ${stepsText(data)}`),
-  compensation_failed: (data) => line('✕', 'bad', `${stepKey(data)} could not be undone`, data.error.message),
+  compensation_failed: (data) => line('✕', 'bad', `${stepKey(data)} undo failed`, data.error.message),
   wait_opened: ({ wait }) =>
     line('‖', 'wait', `${stepKey(wait.execution)} ${WAITS[wait.kind]}`, waitsFor(wait)),
   wait_resolved: ({ waitId, decision }) =>
     line('←', 'good', `${waitId}: ${decision?.replaceAll('_', ' ') ?? 'answered'}`),
-  wait_heartbeat: ({ waitId }) => line('♥', '', `${waitId}: still at work`),
-  wait_expired: ({ waitId }) => line('!', 'bad', `${waitId}: nobody answered in time`),
+  wait_heartbeat: ({ waitId }) => line('♥', '', `${waitId}: heartbeat`),
+  wait_expired: ({ waitId }) => line('!', 'bad', `${waitId}: timed out`),
   signal_received: ({ name, key }) => line('←', '', `Signal ${name}`, key),
   feedback_given: ({ again, feedback }) => line('↻', 'warn', `Sent back: ${again.join(', ')}`, feedback),
   effect_attempted: (data) =>
@@ -107,10 +108,10 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
 };
 
 const WAITS = {
-  approval: 'asks a person',
+  approval: 'waits for approval',
   event: 'waits for an event',
   timer: 'sleeps',
-  child: 'waits for a run',
+  child: 'waits for a child run',
 } as const;
 const EFFECTS = {
   recorded: 'good',
@@ -158,7 +159,7 @@ function stepName(ref: {
 
 function waitsFor({ kind, name, key, child, dueAt, openedAt }: DataOf<'wait_opened'>['wait']): string {
   const what = kind === 'event' ? `${name ?? ''} for ${key ?? ''}` : (child?.runId ?? '');
-  const until = dueAt === undefined ? '' : `for at most ${between(openedAt, dueAt)}`;
+  const until = dueAt === undefined ? '' : `at most ${between(openedAt, dueAt)}`;
   return [what, until].filter(Boolean).join(', ');
 }
 

@@ -1,0 +1,66 @@
+/** The outside actions of one step, each with what became of it. The tab Effects has requests and results. */
+import { useQuery } from '@tanstack/react-query';
+import { isFinal } from '../../../parts/run-status.ts';
+import { Text } from '../../../parts/value-text.tsx';
+import { useSession } from '../../../session/session.ts';
+import { ViewLink } from '../header/view-link.tsx';
+import { stepKey } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
+import { effectWords } from './words.ts';
+
+/** Read for the panel; those beyond are in the tab. */
+const MOST_READ = '100';
+const MOST_SHOWN = 5;
+
+interface EffectsOfStepProps {
+  readonly stepKey: string;
+  /** As the events name them. */
+  readonly ids: readonly string[];
+}
+
+export function EffectsOfStep({ stepKey: key, ids }: EffectsOfStepProps) {
+  const { id, run, head } = useRunData();
+  const { api } = useSession();
+  const { data } = useQuery({
+    queryKey: ['run', id, 'effects', 'first', head],
+    enabled: ids.length > 0,
+    queryFn: ({ signal }) =>
+      api.get('/v1/runs/{id}/effects', { params: { id }, query: { limit: MOST_READ }, signal }),
+    placeholderData: (before) => before,
+  });
+  if (ids.length === 0) return null;
+  const facts = {
+    isOver: run !== undefined && isFinal(run.status),
+    asked: new Set(run?.waits.flatMap(({ effectId }) => effectId ?? []) ?? []),
+  };
+  const own = data?.items.filter((effect) => stepKey(effect) === key) ?? [];
+  const shown = own.slice(-MOST_SHOWN);
+  return (
+    <section aria-label="Effects of the step">
+      <h3>Effects</h3>
+      <ul className="step-effects">
+        {shown.map((effect) => {
+          const { tone, mark, words } = effectWords(effect, facts);
+          return (
+            <li key={effect.effectId}>
+              <ViewLink to={{ tab: 'effects', effect: effect.effectId }}>
+                <Text value={effect.capabilityId} max={80} />
+              </ViewLink>{' '}
+              <span className={`status ${tone}`}>
+                <span aria-hidden="true">{mark}</span> {words}
+              </span>
+              {effect.error !== undefined && (
+                <span className="attempt-more bad">
+                  <Text value={effect.error} max={200} />
+                </span>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {shown.length < ids.length && (
+        <ViewLink to={{ tab: 'effects', effect: ids.at(-1) }}>All effects of the run</ViewLink>
+      )}
+    </section>
+  );
+}

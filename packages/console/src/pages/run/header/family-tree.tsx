@@ -1,0 +1,78 @@
+/** The tree of runs to which a run belongs as parent or child, with links down and up. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { isFinal } from '../../../parts/run-status.ts';
+import { Status } from '../../../parts/status.tsx';
+import { duration } from '../../../parts/time.ts';
+import { Text } from '../../../parts/value-text.tsx';
+import { useNow } from '../../../parts/when.tsx';
+import { useSession } from '../../../session/session.ts';
+import type { Run } from '../live/events.ts';
+import { useRunData } from '../live/run-data.ts';
+import { familyOf, type Relative, topOf } from './family.ts';
+
+/** A child has the thread of its parent: one page of that list has the whole of a usual family. */
+const MOST_READ = '100';
+const REREAD_MS = 5_000;
+
+export function FamilyTree({ run }: { readonly run: Run }) {
+  const { graph } = useRunData();
+  const hasFamily = run.parent !== undefined || (graph?.nodes?.some(({ kind }) => kind === 'child') ?? false);
+  const { api } = useSession();
+  const { data } = useQuery({
+    queryKey: ['runs', 'thread', run.threadId],
+    enabled: hasFamily,
+    queryFn: ({ signal }) =>
+      api.get('/v1/runs', { query: { threadId: run.threadId, limit: MOST_READ }, signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.items.every(({ status }) => isFinal(status)) && isFinal(run.status) ? false : REREAD_MS,
+  });
+  if (!hasFamily || !data) return null;
+  const rows = familyOf(data.items, topOf(run));
+  if (rows.length < 2) return null;
+  return (
+    <details open className="family" aria-label="Child runs">
+      <summary>
+        <b>Child runs</b> <span className="dim">{`${rows.length} runs in this tree`}</span>
+      </summary>
+      <ul>
+        {rows.map(({ run: one, depth }) => (
+          <li
+            key={one.id}
+            style={{ '--depth': depth } as object}
+            aria-current={one.id === run.id ? 'true' : undefined}
+          >
+            <Status status={one.status} />{' '}
+            {one.id === run.id ? (
+              <b>
+                <Text value={one.type} max={80} />
+              </b>
+            ) : (
+              <Link href={`/runs/${encodeURIComponent(one.id)}`}>
+                <Text value={one.type} max={80} />
+              </Link>
+            )}{' '}
+            {one.parent && (
+              <span className="dim">
+                step <Text value={one.parent.stepId} max={80} />
+              </span>
+            )}{' '}
+            <span className="dim mono">{one.id}</span> <Took run={one} />
+          </li>
+        ))}
+      </ul>
+      {data.next !== undefined && (
+        <p className="dim">
+          Only the newest {MOST_READ} runs of the thread are searched.{' '}
+          <Link href={`/runs?threadId=${encodeURIComponent(run.threadId)}`}>All runs of the thread</Link>
+        </p>
+      )}
+    </details>
+  );
+}
+
+function Took({ run: { status, durationMs, startedAt, createdAt } }: { readonly run: Relative }) {
+  const now = useNow();
+  const ms = isFinal(status) ? durationMs : now - Date.parse(startedAt ?? createdAt);
+  return ms === undefined ? null : <span className="dim number">{duration(Math.max(0, ms))}</span>;
+}

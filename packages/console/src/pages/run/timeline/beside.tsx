@@ -1,0 +1,32 @@
+/** The timeline beside the graph, for runs whose events fit a page. The tab Timeline has the rest. */
+import { useEffect } from 'react';
+import { ViewLink } from '../header/view-link.tsx';
+import { useRunData } from '../live/run-data.ts';
+import { Chart } from './chart.tsx';
+import { useTimeline } from './use-timeline.ts';
+import './timeline.css';
+
+/** Events of a run that has its timeline beside the graph. */
+const MOST_EVENTS = 1_000;
+
+export function hasTimelineBeside(head: number): boolean {
+  return head > 0 && head <= MOST_EVENTS;
+}
+
+export function TimelineBeside() {
+  const { events, undone, head, loadUntil } = useRunData();
+  const { life, rows, to, scale } = useTimeline({ withItems: false, withIdle: false });
+  useEffect(() => loadUntil(head), [head, loadUntil]);
+  if (events.length === 0) return null;
+  return (
+    <div className="timeline-beside">
+      <Chart rows={rows} life={life} undone={undone} scale={scale} to={to} zoom={1} onEnd={noMore} />
+      <p className="dim">
+        <ViewLink to={{ tab: 'timeline', view: undefined }}>Zoom and list of events</ViewLink>
+      </p>
+    </div>
+  );
+}
+
+/** All events are loaded at once. */
+function noMore() {}

@@ -1,0 +1,33 @@
+/** What a timeline of the run draws: rows, dispatches and the scale of time, as far as the events are loaded. */
+import { useMemo } from 'react';
+import { useNow } from '../../../parts/when.tsx';
+import { useRunData } from '../live/run-data.ts';
+import { lifeOf, rowsOf, withRunningRows } from './model.ts';
+import { Scale } from './scale.ts';
+
+interface Wanted {
+  readonly withItems: boolean;
+  /** Draws stretches in which nothing happened in full length. */
+  readonly withIdle: boolean;
+}
+
+export function useTimeline({ withItems, withIdle }: Wanted) {
+  const { run, events, histories, history, live } = useRunData();
+  const now = useNow();
+  const life = useMemo(() => lifeOf(events), [events]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
+  const told = useMemo(() => rowsOf(histories, withItems), [histories, withItems, events]);
+  const running = run?.running;
+  const rows = useMemo(() => (running ? withRunningRows(told, running) : told), [told, running]);
+  const isOpen = live !== 'ended' && history.complete;
+  const to = isOpen ? Math.max(now, life.to) : life.to;
+  const scale = useMemo(
+    () =>
+      new Scale(
+        { from: life.from, to },
+        withIdle ? [] : life.drives.map((drive) => ({ from: drive.from, to: drive.to ?? to })),
+      ),
+    [life, to, withIdle],
+  );
+  return { life, rows, to, scale };
+}

@@ -1,0 +1,27 @@
+/** A button that saves a text as a file. */
+
+interface DownloadButtonProps {
+  readonly file: string;
+  /** Made when it is pressed: it may be large. */
+  text(): string;
+}
+
+/** Characters that no file system refuses in a name. */
+const UNSAFE = /[^\w.-]+/g;
+
+export function DownloadButton({ file, text }: DownloadButtonProps) {
+  const save = () => {
+    const url = URL.createObjectURL(new Blob([text()], { type: 'application/json' }));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = file.replace(UNSAFE, '_');
+    link.click();
+    // The browser has taken the address by the end of the click.
+    setTimeout(() => URL.revokeObjectURL(url));
+  };
+  return (
+    <button type="button" className="small" onClick={save}>
+      Download
+    </button>
+  );
+}

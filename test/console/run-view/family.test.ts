@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { familyOf, type Relative, topOf } from '../../../packages/console/src/pages/run/header/family.ts';
+
+const run = (id: string, parent?: string, topRunId?: string): Relative => ({
+  id,
+  type: 'x',
+  status: 'running',
+  createdAt: `2026-01-01T00:00:0${id.length}.000Z`,
+  ...(parent && { parent: { runId: parent, stepId: 'step', ...(topRunId && { topRunId }) } }),
+});
+const told = (runs: readonly Relative[], top: string) =>
+  familyOf(runs, top).map(({ run: { id }, depth }) => `${'-'.repeat(depth)}${id}`);
+
+test('children follow their parent, in the order in which they were created, and other families are left out', () => {
+  const runs = [run('ccc', 'a'), run('d', 'bb'), run('bb', 'a'), run('a'), run('other'), run('e', 'gone')];
+  expect(told(runs, 'a')).toEqual(['a', '-bb', '--d', '-ccc']);
+});
+
+test('the top of a family is named by every run of it', () => {
+  expect([topOf(run('a')), topOf(run('b', 'a')), topOf(run('c', 'b', 'a'))]).toEqual(['a', 'a', 'a']);
+});
+
+test('a family whose top is not in the list is empty, and a ring of damaged parents ends', () => {
+  expect(told([run('b', 'a')], 'a')).toEqual([]);
+  expect(told([run('a', 'b'), run('b', 'a')], 'a')).toEqual(['a', '-b']);
+});
