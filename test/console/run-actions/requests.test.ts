@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { DecisionBody } from '../../../packages/cairn/src/api/routes/decide-approval.ts';
-import { ResolveBody } from '../../../packages/cairn/src/api/routes/effects.ts';
-import { ForkBody, PreviewBody, ResumeBody } from '../../../packages/cairn/src/api/routes/successors.ts';
+import {
+  DecisionBody,
+  ForkBody,
+  PreviewBody,
+  ResolveBody,
+  ResumeBody,
+} from '../../../packages/cairn/src/api/openapi/schemas/bodies/runs.ts';
 import { assertMakesSense } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import {
   bodyOf,

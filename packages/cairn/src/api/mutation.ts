@@ -24,10 +24,8 @@ import {
 } from '../operations/once-per-key.ts';
 import type { Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
-import { type Query, readQuery } from './query.ts';
+import type { Query } from './query.ts';
 
-/** Far above what a mutation says; a start, which carries an input, has its own bound. */
-const MAX_BODY_BYTES = 64 * 1024;
 /** 128 bits: no two requests meet. */
 const REQUEST_ID_DIGITS = 32;
 
@@ -36,16 +34,19 @@ export interface Mutation<Body> extends RequestContext {
   /** What the caller sent, if anything. */
   readonly key: string | undefined;
   readonly body: Body;
-  /** Method, path and body as they came: what a repetition must be equal to. */
+  /** Method, path, query and body as they came: what a repetition must be equal to. */
   readonly requestHash: string;
   /** The program that sends the request. */
   readonly client: Trigger['source'];
 }
 
-/** A request that makes something says where that is, each time it is answered. */
-interface Answering extends Omit<Mutation<unknown>, 'body' | 'client'> {
-  /** Path of what was made, by the body of its 201. */
-  readonly locationOf?: (body: Readonly<Record<string, Json>>) => string;
+interface Expected<Body> {
+  readonly schema: z.ZodType<Body>;
+  readonly maxBytes: number;
+  /** Parameters of the request; they are part of what is asked. */
+  readonly query: Query<string>;
+  /** Names of the parameters that the route takes. */
+  readonly known: readonly string[];
 }
 
 /**
@@ -55,31 +56,11 @@ interface Answering extends Omit<Mutation<unknown>, 'body' | 'client'> {
  */
 export async function readMutation<Body>(
   request: Request,
-  schema: z.ZodType<Body>,
-  maxBytes: number = MAX_BODY_BYTES,
-): Promise<Mutation<Body>> {
-  readQuery(request.url, []);
-  return read(request, schema, { maxBytes, asked: '' });
-}
-
-/** The same for a route with parameters: what they say is part of what is asked. @throws as {@link readMutation} */
-export async function readMutationWith<Body, Name extends string>(
-  request: Request,
-  schema: z.ZodType<Body>,
-  known: readonly Name[],
-): Promise<Mutation<Body> & { readonly query: Query<Name> }> {
-  const query = readQuery(request.url, known);
-  const asked = known.map((name) => (query[name] === undefined ? '' : `?${name}=${query[name]}`)).join('');
-  return { ...(await read(request, schema, { maxBytes: MAX_BODY_BYTES, asked })), query };
-}
-
-async function read<Body>(
-  request: Request,
-  schema: z.ZodType<Body>,
-  { maxBytes, asked }: { readonly maxBytes: number; readonly asked: string },
+  { schema, maxBytes, query, known }: Expected<Body>,
 ): Promise<Mutation<Body>> {
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
   const sent = await readBody(request, maxBytes);
+  const asked = known.map((name) => (query[name] === undefined ? '' : `?${name}=${query[name]}`)).join('');
   const route = `${request.method} ${new URL(request.url).pathname}${asked}`;
   return {
     key,
@@ -90,21 +71,25 @@ async function read<Body>(
   };
 }
 
+/** A request of a caller. */
+type Sending = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trace'> & {
+  readonly deps: ApiDeps;
+  readonly caller: Caller;
+};
+
 /**
  * Does `work` once per key of this caller, or at once if there is no key. What `work` is given names the request: by it
  * a second attempt is known to be the same.
  */
 export async function answerOnce(
-  { start }: ApiDeps,
-  caller: Caller,
-  mutation: Answering,
+  { deps: { start }, caller, key, requestHash: hash, trace }: Sending,
   work: (requestId: string) => Promise<KeptResponse>,
+  locationOf?: LocationOf,
 ): Promise<Response> {
-  const { key, requestHash: hash, trace, locationOf } = mutation;
   const answer = (outcome: OnceOutcome) => answerFor(outcome, locationOf);
   if (key === undefined) return answer({ kind: 'done', response: await work(start.random.token()) });
   const request: KeyedRequest = {
-    key: apiKey(principalOf(caller), key),
+    key: apiKey(caller.principal, key),
     source: 'api',
     tenantId: caller.tenantId,
     requestHash: hash,
@@ -121,27 +106,24 @@ export async function answerOnce(
  * @param look throws NOT_FOUND if it is not there
  */
 export async function assertThere(
-  { start }: ApiDeps,
-  caller: Caller,
-  { key, look }: { readonly key: string | undefined; readonly look: () => Promise<unknown> },
+  { deps: { start }, caller, key }: Sending,
+  look: () => Promise<unknown>,
 ): Promise<void> {
   try {
     await look();
   } catch (error) {
     const isGone = error instanceof CairnError && error.code === 'NOT_FOUND';
     if (!isGone || key === undefined) throw error;
-    const name = apiKey(principalOf(caller), key);
+    const name = apiKey(caller.principal, key);
     const stored = await sendUntilKnown(start, () => start.records.read(name));
     if (!stored || start.clock.now() >= stored.record.expiresAt) throw error;
   }
 }
 
-/** How a caller is named in keys and journals. */
-export function principalOf({ principal }: Pick<Caller, 'principal'>): string {
-  return principal;
-}
+/** Path of what was made, by the body of its 201. */
+export type LocationOf = (body: Readonly<Record<string, Json>>) => string;
 
-/** The answer while somebody else is at work on the same request (DESIGN 2.10). */
+/** The answer while somebody else is at work on the same request. */
 export function inFlight(): Response {
   return Response.json(
     { status: 'in_flight' },
@@ -149,7 +131,7 @@ export function inFlight(): Response {
   );
 }
 
-function answerFor(outcome: OnceOutcome, locationOf: Answering['locationOf']): Response {
+function answerFor(outcome: OnceOutcome, locationOf: LocationOf | undefined): Response {
   if (outcome.kind === 'in_flight') return inFlight();
   const { status, body } = outcome.response;
   return new Response(canonicalJson(body), {

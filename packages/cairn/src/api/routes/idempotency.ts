@@ -5,34 +5,26 @@
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
-import type { Caller } from '../auth.ts';
-import type { ApiDeps } from '../deps.ts';
-import { principalOf } from '../mutation.ts';
-import { readQuery } from '../query.ts';
+import type { Read } from '../route.ts';
 import { iso } from '../views/values.ts';
 
 /** What a start is answered with the first time; its record keeps the body only. */
 const CREATED = 201;
 
-export interface KeyAddress {
-  /** As it stands in the path, decoded; bare or quoted, like the header. */
-  readonly key: string;
-  readonly url: string;
-}
-
-/** @throws CairnError NOT_FOUND, IDEMPOTENCY_EXPIRED, INVALID_INPUT for what can be no key */
-export async function readIdempotency({ start }: ApiDeps, caller: Caller, at: KeyAddress): Promise<Response> {
-  readQuery(at.url, []);
-  const key = readApiIdempotencyHeader((header) => (header === 'Idempotency-Key' ? at.key : undefined)) ?? '';
-  const stored = await start.records.read(apiKey(principalOf(caller), key));
+/** `key` is bare or quoted, like the header. @throws CairnError NOT_FOUND, IDEMPOTENCY_EXPIRED, INVALID_INPUT for what can be no key */
+export const readIdempotency: Read<'GET', '/v1/idempotency/{key}'> = async ({ deps, caller, params }) => {
+  const { records, clock } = deps.start;
+  const key =
+    readApiIdempotencyHeader((header) => (header === 'Idempotency-Key' ? params.key : undefined)) ?? '';
+  const stored = await records.read(apiKey(caller.principal, key));
   if (stored?.record.tenantId !== caller.tenantId)
     throw new CairnError('NOT_FOUND', 'the caller has made no request with this idempotency key');
   const { record } = stored;
   // Deleted some time after it expires; from then on it is as unknown as one that never was.
-  if (start.clock.now() >= record.expiresAt)
+  if (clock.now() >= record.expiresAt)
     throw new CairnError('IDEMPOTENCY_EXPIRED', `the record expired at ${iso(record.expiresAt)}`);
-  return Response.json(recordView(key, record));
-}
+  return recordView(key, record);
+};
 
 /** `response`: status and body that a repetition of the request is answered with, once there are any. */
 function recordView(key: string, record: IdempotencyRecord): Record<string, unknown> {

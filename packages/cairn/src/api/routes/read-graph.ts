@@ -9,30 +9,26 @@ import type { RunState, StepState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import type { Caller } from '../auth.ts';
-import type { ApiDeps } from '../deps.ts';
-import { flag, readQuery } from '../query.ts';
+import { flag } from '../query.ts';
+import type { Read } from '../route.ts';
 import type { View } from '../views/run.ts';
 import { statesWithRunning } from '../views/running.ts';
 import { readable } from '../views/values.ts';
 import { nodesOf } from '../views/workflow.ts';
-import { ownRun, type RunAddress } from './read-runs.ts';
+import { ownRun } from './own-run.ts';
 
 /** Documents of one read. */
 const STEPS_A_READ = 500;
 
-export async function readGraph(
-  { start, registry }: ApiDeps,
-  caller: Caller,
-  { runId, url }: RunAddress,
-): Promise<Response> {
-  const { durations = 'false' } = readQuery(url, ['durations']);
+export const readGraph: Read<'GET', '/v1/runs/{id}/graph'> = async (asked) => {
+  const { start, registry } = asked.deps;
+  const { durations = 'false' } = asked.query;
   const isTimed = flag('durations', durations);
-  const run = await ownRun(start.store, caller, runId);
+  const run = await ownRun(asked);
   const { state } = run;
   const { id, type, planVersion, status, head } = state;
   const durationOf = isTimed ? await durationsOf(start.store, id) : () => ({});
-  return Response.json({
+  return {
     runId: id,
     type,
     planVersion,
@@ -44,8 +40,8 @@ export async function readGraph(
       ...(readable(step) as View),
       ...durationOf(key, step),
     })),
-  });
-}
+  };
+};
 
 /** None if the plan of the run is not deployed: then only what has begun is known. */
 function nodes(registry: WorkflowRegistry, state: RunState): { nodes?: object[] } {

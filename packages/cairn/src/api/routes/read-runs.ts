@@ -2,7 +2,6 @@
 
 import { blockedOn } from '../../core/decisions/blocked.ts';
 import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
-import { isRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import { stillStands } from '../../core/findings.ts';
 import { optional } from '../../core/optional.ts';
@@ -11,32 +10,30 @@ import { isOver, type RunState } from '../../core/run/state.ts';
 import { canonicalStatus, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
 import { deployedFor } from '../../engine/deployed.ts';
 import { located } from '../../engine/stored-text.ts';
-import { runNotFound } from '../../operations/outside-append.ts';
-import type { LoadedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
+import type { LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
-import type { ApiDeps } from '../deps.ts';
-import { pageRequest, type Query, readQuery, timeOf, vocabularyOf } from '../query.ts';
+import { pageRequest, type Query, timeOf, vocabularyOf } from '../query.ts';
+import type { Asked, Read } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { findingView } from '../views/finding.ts';
 import { leaseWaitView, runSummary, runView, type View } from '../views/run.ts';
 import { withRunning } from '../views/running.ts';
+import { ownRun } from './own-run.ts';
 
 /** Parameters that say which runs a list is of, and in whose words. */
-export const RUN_FILTERS = [
-  'status',
-  'waitsFor',
-  'type',
-  'repoId',
-  'threadId',
-  'since',
-  'until',
-  'vocabulary',
-] as const;
+type RunFilterName =
+  | 'status'
+  | 'waitsFor'
+  | 'type'
+  | 'repoId'
+  | 'threadId'
+  | 'since'
+  | 'until'
+  | 'vocabulary';
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a run under way by about a second. */
-export async function listRuns({ start, registry }: ApiDeps, caller: Caller, url: string): Promise<Response> {
-  const query = readQuery(url, [...RUN_FILTERS, 'limit', 'cursor']);
+export const listRuns: Read<'GET', '/v1/runs'> = async ({ deps: { start, registry }, caller, query }) => {
   const { filter, vocabulary } = runFilter(caller, query);
   const page = await start.store.listRuns(filter, pageRequest(query));
   const now = start.clock.now();
@@ -44,20 +41,17 @@ export async function listRuns({ start, registry }: ApiDeps, caller: Caller, url
     ...runSummary(run, vocabulary),
     ...listedBlocked(registry, run, now),
   }));
-}
+};
 
 /**
  * `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). An input or result that lies
  * in a payload is named, not shown: both together may be larger than an answer can be. What names a run that gets nowhere is one
  * read more of a run that has not ended.
  */
-export async function readRun(
-  { start, diagnosis, registry }: ApiDeps,
-  caller: Caller,
-  at: RunAddress,
-): Promise<Response> {
-  const vocabulary = vocabularyOf(readQuery(at.url, ['vocabulary']));
-  const run = await ownRun(start.store, caller, at.runId);
+export const readRun: Read<'GET', '/v1/runs/{id}'> = async (asked) => {
+  const { start, diagnosis, registry } = asked.deps;
+  const vocabulary = vocabularyOf(asked.query);
+  const run = await ownRun(asked);
   const { state } = run;
   const [input, result, named] = await Promise.all([
     located(start.store, state.id, state.input),
@@ -67,67 +61,54 @@ export async function readRun(
   const finding = named && stillStands(named, state) ? findingView(named) : undefined;
   const deployed = deployedFor(registry, state);
   const blocked = blockedOn(state, deployed, run.readAt);
-  return Response.json({
+  return {
     ...runView(run, { input, result }, vocabulary),
     ...optional('leaseWait', leaseWaitView(run, leaseWaitOf(state, deployed))),
     ...optional('finding', finding),
     ...optional('blocked', blocked && blockedView(blocked, state)),
-  });
-}
-
-export interface RunAddress {
-  readonly runId: string;
-  readonly url: string;
-}
-
-type ListUnderRun = (deps: ApiDeps, caller: Caller, at: RunAddress) => Promise<Response>;
+  };
+};
 
 /** `GET /v1/runs/{id}/events`, oldest first. */
-export const listEvents: ListUnderRun = (deps, caller, at) =>
-  listUnder(deps, caller, {
-    ...at,
-    read: (page) => deps.start.store.listEvents(at.runId, page),
+export const listEvents: Read<'GET', '/v1/runs/{id}/events'> = (asked) =>
+  listUnder(asked, {
+    read: (page) => asked.deps.start.store.listEvents(asked.params.id, page),
     view: eventView,
   });
 
 /** `GET /v1/runs/{id}/steps`, by the step's id; with those under way, which have left no document yet. */
-export const listSteps: ListUnderRun = (deps, caller, at) =>
-  listUnder(deps, caller, {
-    ...at,
-    read: async (page, run) => withRunning(await deps.start.store.listSteps(at.runId, page), page, run),
+export const listSteps: Read<'GET', '/v1/runs/{id}/steps'> = (asked) =>
+  listUnder(asked, {
+    read: async (page, run) =>
+      withRunning(await asked.deps.start.store.listSteps(asked.params.id, page), page, run),
     view: stepView,
   });
 
 /** `GET /v1/runs/{id}/checkpoints`, oldest first. An output that lies in a payload is named: see read-output.ts. */
-export const listCheckpoints: ListUnderRun = (deps, caller, at) =>
-  listUnder(deps, caller, {
-    ...at,
-    read: (page) => deps.start.store.listCheckpoints(at.runId, page),
+export const listCheckpoints: Read<'GET', '/v1/runs/{id}/checkpoints'> = (asked) =>
+  listUnder(asked, {
+    read: (page) => asked.deps.start.store.listCheckpoints(asked.params.id, page),
     view: checkpointView,
   });
 
-interface Listing<T> extends RunAddress {
+interface Listing<T> {
   readonly read: (page: PageRequest, run: LoadedRun) => Promise<Page<T>>;
   readonly view: (item: T, run: RunState) => View;
 }
 
-async function listUnder<T>({ start }: ApiDeps, caller: Caller, listing: Listing<T>): Promise<Response> {
-  const page = pageRequest(readQuery(listing.url, ['limit', 'cursor']));
-  const run = await ownRun(start.store, caller, listing.runId);
-  return pageAnswer(await listing.read(page, run), (item) => listing.view(item, run.state));
-}
-
-/** A run of another tenant is answered exactly as one that does not exist. */
-export async function ownRun(store: RunStore, { tenantId }: Caller, runId: string): Promise<LoadedRun> {
-  const loaded = isRunId(runId) ? await store.load(runId, tenantId) : undefined;
-  if (loaded?.state.tenantId === tenantId) return loaded;
-  throw runNotFound();
+async function listUnder<T>(
+  asked: Asked<'GET', '/v1/runs/{id}/events'>,
+  { read, view }: Listing<T>,
+): Promise<object> {
+  const page = pageRequest(asked.query);
+  const run = await ownRun(asked);
+  return pageAnswer(await read(page, run), (item) => view(item, run.state));
 }
 
 /** Which runs of the caller's tenant are asked for. @throws CairnError INVALID_INPUT */
 export function runFilter(
   { tenantId }: Caller,
-  query: Query<(typeof RUN_FILTERS)[number]>,
+  query: Query<RunFilterName>,
 ): { readonly filter: RunFilter; readonly vocabulary: Vocabulary } {
   const { status, waitsFor, type, repoId, threadId, since, until } = query;
   const vocabulary = vocabularyOf(query);
@@ -175,6 +156,6 @@ function statusFilter(
 }
 
 /** `next`, if there is more, is the `cursor` of the following page. */
-function pageAnswer<T>({ items, ...page }: Page<T>, view: (item: T) => View): Response {
-  return Response.json({ items: items.map(view), ...page });
+function pageAnswer<T>({ items, ...page }: Page<T>, view: (item: T) => View): object {
+  return { items: items.map(view), ...page };
 }

@@ -1,35 +1,19 @@
 /** `POST /v1/runs/{id}/signals`: tells one run something it waits for, or soon will. */
-import { z } from 'zod';
 import { signalDataText, signalRun } from '../../operations/events/signal-run.ts';
-import { loadOwn } from '../../operations/outside-append.ts';
-import { assertRole, type Caller } from '../auth.ts';
-import type { ApiDeps } from '../deps.ts';
-import { answerOnce, principalOf, readMutation } from '../mutation.ts';
+import type { Change } from '../route.ts';
 import { MAX_EVENT_BODY_BYTES } from './deliver-event.ts';
-import type { RunAddress } from './read-runs.ts';
+import { assertOwnRun, runOf } from './own-run.ts';
 
-export const SignalBody = z.strictObject({
-  name: z.string(),
-  key: z.string().optional(),
-  data: z.unknown().optional(),
-});
-
-export async function signalFromApi(
-  deps: ApiDeps,
-  caller: Caller,
-  { runId, request }: RunAddress & { readonly request: Request },
-): Promise<Response> {
-  assertRole(caller, 'submitter');
-  const mutation = await readMutation(request, SignalBody, MAX_EVENT_BODY_BYTES);
-  const { tenantId } = caller;
-  // Before anything is kept: what is refused as it stands, or is about a run that is not there, leaves nothing behind.
-  signalDataText(mutation.body);
-  await loadOwn(deps.start, { runId, tenantId });
-  return answerOnce(deps, caller, mutation, async (requestId) => {
-    const signalled = await signalRun(
-      { ...deps.start, registry: deps.registry },
-      { ...mutation.body, runId, tenantId, signalId: `s.${requestId}`, actor: principalOf(caller) },
-    );
+export const signal: Change<'POST', '/v1/runs/{id}/signals'> = {
+  maxBodyBytes: MAX_EVENT_BODY_BYTES,
+  async before(sent) {
+    signalDataText(sent.body);
+    await assertOwnRun(sent);
+  },
+  async work(sent, requestId) {
+    const { start, registry } = sent.deps;
+    const signalId = `s.${requestId}`;
+    const signalled = await signalRun({ ...start, registry }, { ...sent.body, ...runOf(sent), signalId });
     return { status: 200, body: { ...signalled } };
-  });
-}
+  },
+};

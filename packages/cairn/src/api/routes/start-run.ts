@@ -1,5 +1,4 @@
 /** `POST /v1/runs`: starts a run, once per idempotency key of the caller. */
-import { z } from 'zod';
 import { closest } from '../../core/closest.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
@@ -12,69 +11,46 @@ import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../.
 import { clientOf, contextOf } from '../../http/caller-context.ts';
 import type { StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
-import { assertRole, type Caller } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { inFlight, principalOf } from '../mutation.ts';
-import { readQuery } from '../query.ts';
-import type { Turnstile } from '../turnstile.ts';
+import { inFlight } from '../mutation.ts';
+import { StartBody } from '../openapi/schemas/bodies/runs.ts';
+import { THREAD_ID } from '../openapi/schemas/common.ts';
+import { type Asked, LARGE_BODY_BYTES } from '../route.ts';
 
-/** What one request can carry to a function, and the largest input of a run: nobody can send one that is refused later. */
-const MAX_BODY_BYTES = MAX_PAYLOAD_BYTES;
-/** A larger body waits for its turn: while it is handled it takes about ten times its size. */
-const LARGE_BODY_BYTES = 1024 * 1024;
-/** Visible ASCII: it stands in queries, logs and other systems. */
-export const THREAD_ID = /^[\x21-\x7e]{1,255}$/;
-
-/** What the document says of the body; {@link readBody} reads it by hand, to name the types there are. */
-export const StartBody = z.strictObject({
-  type: z.string(),
-  input: z.unknown(),
-  threadId: z.string().regex(THREAD_ID).optional(),
-});
+/** {@link bodyOf} reads the body by hand, to name the types there are. */
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
 /** How many unknown members an answer names, and with how much of their names: a body holds a million. */
 const NAMED_MEMBERS = 5;
 const NAME_CHARS = 100;
 
-export interface StartCall {
-  readonly request: Request;
-  /** Of this instance: where large requests wait for each other. */
-  readonly large: Turnstile;
-}
+type Start = Asked<'POST', '/v1/runs'>;
 
-export async function startFromApi(
-  deps: ApiDeps,
-  caller: Caller,
-  { request, large }: StartCall,
-): Promise<Response> {
-  assertRole(caller, 'submitter');
-  readQuery(request.url, []);
+export async function start(asked: Start): Promise<Response> {
+  const { request, instance } = asked;
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
   if (mediaType(request) !== 'application/json') {
     throw new CairnError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON', { field: 'Content-Type' });
   }
-  const bytes = await readBytes(request, MAX_BODY_BYTES);
-  const start = () => startOf(deps, caller, { bytes, key, headers: request.headers });
-  return bytes.length > LARGE_BODY_BYTES ? large.pass(start) : start();
+  const bytes = await readBytes(request, MAX_PAYLOAD_BYTES);
+  const begin = () => startOf(asked, bytes, key);
+  return bytes.length > LARGE_BODY_BYTES ? instance.starts.pass(begin) : begin();
 }
 
-interface Sent {
-  readonly bytes: Buffer;
-  readonly key: string | undefined;
-  readonly headers: Headers;
-}
-
-async function startOf(deps: ApiDeps, caller: Caller, { bytes, key, headers }: Sent): Promise<Response> {
+async function startOf(
+  { deps, caller, request: { headers } }: Start,
+  bytes: Buffer,
+  key: string | undefined,
+): Promise<Response> {
   const body = parseObject(decode(bytes));
-  const { workflow, threadId } = readBody(deps, body);
+  const { workflow, threadId } = bodyOf(deps, body);
   const outcome = await startRun(deps.start, {
     tenantId: caller.tenantId,
     environment: deps.environment,
     workflow,
     input: body.input,
-    trigger: { source: clientOf(headers), userId: principalOf(caller) },
+    trigger: { source: clientOf(headers), userId: caller.principal },
     source: 'api',
-    key: key === undefined ? undefined : apiKey(principalOf(caller), key),
+    key: key === undefined ? undefined : apiKey(caller.principal, key),
     requestHash: requestHash('POST /v1/runs', body),
     threadId,
     ...contextOf(headers),
@@ -82,12 +58,12 @@ async function startOf(deps: ApiDeps, caller: Caller, { bytes, key, headers }: S
   return answerFor(outcome);
 }
 
-interface StartBody {
+interface Wanted {
   readonly workflow: Workflow;
   readonly threadId: string | undefined;
 }
 
-function readBody({ registry }: ApiDeps, body: JsonObject): StartBody {
+function bodyOf({ registry }: ApiDeps, body: JsonObject): Wanted {
   const unknown = Object.keys(body).filter((name) => !MEMBERS.has(name));
   const [first] = unknown;
   if (first !== undefined) {

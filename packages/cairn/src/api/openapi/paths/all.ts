@@ -1,4 +1,4 @@
-/** Every route there is. `app.ts` can register no other: its table is typed by this one. */
+/** Every route there is. `routes/all.ts` can have no other: its type is made from this table. */
 import { DIAGNOSIS_PATHS } from './diagnosis.ts';
 import { INSTALLATION_PATHS } from './installation.ts';
 import { INTEGRITY_PATHS } from './integrity.ts';
@@ -17,5 +17,3 @@ export const PATHS = {
   ...DIAGNOSIS_PATHS,
 };
 export type Path = keyof typeof PATHS;
-/** The methods of a path, each with its handler; one too few or too many does not compile. */
-export type Handlers<P extends Path, Handler> = { readonly [M in keyof (typeof PATHS)[P]]: Handler };

@@ -21,6 +21,8 @@ export interface Operation {
   readonly role: Role | 'open';
   /** Parameters by name, with what they mean. */
   readonly query?: Readonly<Record<string, string>>;
+  /** Parameters are not checked: probes add their own. */
+  readonly ignoresQuery?: true;
   readonly body?: SchemaName;
   /** No idempotency key is kept: it changes nothing, or the same again says the same. Default: by the method. */
   readonly keyed?: false;

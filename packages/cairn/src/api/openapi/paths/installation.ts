@@ -7,6 +7,7 @@ export const INSTALLATION_PATHS = {
       id: 'readHealth',
       summary: 'Returns the deployed version and whether the store is reachable',
       role: 'open',
+      ignoresQuery: true,
       answers: {
         200: { what: 'The service is healthy', schema: 'Health' },
         503: { what: 'The store does not respond', schema: 'Health' },

@@ -1,7 +1,6 @@
 /** `GET /v1/openapi.json` and `GET /v1/docs`: what the API says of itself. Open to everybody: it is the same for all. */
 import { openApi } from '../../openapi/document.ts';
 import { htmlOf, PAGE_POLICY } from '../../openapi/page.ts';
-import { readQuery } from '../../query.ts';
 
 /** It changes with a deployment only. */
 const CACHE = 'public, max-age=300';
@@ -22,14 +21,12 @@ export class ApiDocument {
     this.#version = version;
   }
 
-  json(url: string): Response {
-    readQuery(url, []);
+  json(): Response {
     this.#json ??= JSON.stringify(openApi(this.#version));
     return answer(this.#json, { 'content-type': 'application/json' });
   }
 
-  page(url: string): Response {
-    readQuery(url, []);
+  page(): Response {
     this.#page ??= htmlOf(openApi(this.#version));
     return answer(this.#page, PAGE_HEADERS);
   }

@@ -2,7 +2,6 @@
  * `GET /v1/restore`, `POST /v1/restore/begin` and `/release`: whether the installation is held because its database was restored.
  * That concerns the runs of every tenant, so it takes the role `installation`.
  */
-import { z } from 'zod';
 import { optional } from '../../../core/optional.ts';
 import type { RestoreMark } from '../../../core/recovery/restored.ts';
 import {
@@ -11,49 +10,31 @@ import {
   readRestore,
   releaseRestore,
 } from '../../../operations/restore/restore.ts';
-import { assertRole, type Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { answerOnce, principalOf, readMutation } from '../../mutation.ts';
-import { readQuery } from '../../query.ts';
+import type { Change, Read } from '../../route.ts';
 import { isoIf } from '../../views/values.ts';
-import { runtimeDeps } from './workflows.ts';
+import { actingOf, runtimeDeps } from './runtime.ts';
 
-export const RestoreBody = z.strictObject({});
-
-export async function readRestoreFromApi(deps: ApiDeps, caller: Caller, url: string): Promise<Response> {
-  assertRole(caller, 'installation');
-  readQuery(url, []);
+export const read: Read<'GET', '/v1/restore'> = async ({ deps }) => {
   const { held, restore } = await readRestore(homeDeps(deps));
-  return Response.json(restoreView(deps, held, restore));
-}
+  return restoreView(deps, held, restore);
+};
 
-export async function beginFromApi(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
-  assertRole(caller, 'installation');
-  const mutation = await readMutation(request, RestoreBody);
-  return answerOnce(deps, caller, mutation, async () => {
+export const begin: Change<'POST', '/v1/restore/begin'> = {
+  async work({ deps, caller }) {
     const mark = await beginRestore(homeDeps(deps), actingOf(caller));
     return { status: 200, body: restoreView(deps, mark.held, mark) };
-  });
-}
+  },
+};
 
 /** `woken`: runs of the caller's tenant among those enqueued at once. */
-export async function releaseRestoreFromApi(
-  deps: ApiDeps,
-  caller: Caller,
-  request: Request,
-): Promise<Response> {
-  assertRole(caller, 'installation');
-  const mutation = await readMutation(request, RestoreBody);
-  return answerOnce(deps, caller, mutation, async () => {
+export const release: Change<'POST', '/v1/restore/release'> = {
+  async work({ deps, caller }) {
     const all = { ...runtimeDeps(deps), ...homeDeps(deps) };
     const { restore, woken } = await releaseRestore(all, actingOf(caller));
     return { status: 200, body: { ...restoreView(deps, restore?.held ?? false, restore), woken } };
-  });
-}
-
-function actingOf(caller: Caller) {
-  return { actor: principalOf(caller), tenantId: caller.tenantId };
-}
+  },
+};
 
 function homeDeps({ start, config, home }: ApiDeps): HomeDeps {
   return { ...start, config, home };

@@ -1,22 +1,11 @@
 /** `GET /v1/runs/{id}/consistency`: what is wrong with the documents of a run. Reads all of them, and writes nothing. */
 import { checkConsistency } from '../../../operations/integrity/check.ts';
-import { assertRole, type Caller } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
-import { readQuery } from '../../query.ts';
+import type { Read } from '../../route.ts';
 import { consistencyView } from '../../views/integrity.ts';
-import type { RunAddress } from '../read-runs.ts';
+import { runOf } from '../own-run.ts';
 
-export async function readConsistency(
-  { start, integrity }: ApiDeps,
-  caller: Caller,
-  { runId, url }: RunAddress,
-): Promise<Response> {
-  assertRole(caller, 'operator');
-  readQuery(url, []);
-  const { tenantId } = caller;
-  const found = await checkConsistency(
-    { ...start, reader: integrity, payloads: start.store },
-    { runId, tenantId },
-  );
-  return Response.json(consistencyView(found));
-}
+export const readConsistency: Read<'GET', '/v1/runs/{id}/consistency'> = async (asked) => {
+  const { start, integrity } = asked.deps;
+  const reading = { ...start, reader: integrity, payloads: start.store };
+  return consistencyView(await checkConsistency(reading, runOf(asked)));
+};

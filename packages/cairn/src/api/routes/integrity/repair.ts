@@ -2,30 +2,36 @@
  * `POST /v1/runs/{id}/repair`: what a repair would change; with `apply=true` it is changed, which takes an admin. What
  * takes a person is told, not refused as a request: part of a run may be repaired while the rest waits for somebody.
  */
-import { z } from 'zod';
-import { CairnError } from '../../../core/errors.ts';
 import { assertOwn } from '../../../operations/integrity/check.ts';
 import { repairRun } from '../../../operations/integrity/repair.ts';
-import { assertRole, type Caller } from '../../auth.ts';
+import { assertRole } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { answerOnce, principalOf, readMutationWith } from '../../mutation.ts';
+import { flag } from '../../query.ts';
+import type { Change, Sent } from '../../route.ts';
 import { repairView } from '../../views/integrity.ts';
-import type { RunAddress } from '../read-runs.ts';
+import { runOf } from '../own-run.ts';
 
-export const RepairBody = z.strictObject({});
+type Repair = Sent<'POST', '/v1/runs/{id}/repair'>;
 
-export async function repairFromApi(
-  deps: ApiDeps,
-  caller: Caller,
-  { runId, request }: RunAddress & { readonly request: Request },
-): Promise<Response> {
-  assertRole(caller, 'operator');
-  const mutation = await readMutationWith(request, RepairBody, ['apply']);
-  const apply = isApplied(mutation.query.apply);
-  if (apply) assertRole(caller, 'admin');
-  const { start, integrity, registry, rendezvous } = deps;
-  const { tenantId } = caller;
-  const repair = {
+export const repair: Change<'POST', '/v1/runs/{id}/repair'> = {
+  async before(sent) {
+    if (isApplied(sent)) assertRole(sent.caller, 'admin');
+    // A request about a run that is not there leaves nothing behind.
+    await assertOwn(repairDeps(sent.deps), runOf(sent));
+  },
+  async work(sent) {
+    const report = await repairRun(repairDeps(sent.deps), { ...runOf(sent), apply: isApplied(sent) });
+    return { status: 200, body: repairView(sent.params.id, report) };
+  },
+};
+
+/** @throws CairnError INVALID_INPUT */
+function isApplied({ query: { apply = 'false' } }: Repair): boolean {
+  return flag('apply', apply);
+}
+
+function repairDeps({ start, integrity, registry, rendezvous }: ApiDeps) {
+  return {
     ...start,
     registry,
     rendezvous,
@@ -33,20 +39,4 @@ export async function repairFromApi(
     repairs: integrity,
     payloads: start.store,
   };
-  const asked = { runId, tenantId, actor: principalOf(caller) };
-  // Before anything is kept: a request about a run that is not there leaves nothing behind.
-  await assertOwn(repair, asked);
-  return answerOnce(deps, caller, mutation, async () => {
-    const report = await repairRun(repair, { ...asked, apply });
-    return { status: 200, body: repairView(runId, report) };
-  });
-}
-
-/** @throws CairnError INVALID_INPUT */
-function isApplied(asked: string | undefined): boolean {
-  if (asked === undefined || asked === 'false') return false;
-  if (asked === 'true') return true;
-  throw new CairnError('INVALID_INPUT', 'the query parameter apply must be true or false', {
-    field: 'apply',
-  });
 }

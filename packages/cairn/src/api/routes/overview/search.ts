@@ -1,28 +1,23 @@
 /** `GET /v1/search?q=`: runs of the caller's tenant by an id, a key or an address that somebody has in hand. */
 import { CairnError } from '../../../core/errors.ts';
 import { findRuns } from '../../../operations/search/find-runs.ts';
-import type { Caller } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
-import { readQuery, vocabularyOf } from '../../query.ts';
+import { vocabularyOf } from '../../query.ts';
+import type { Read } from '../../route.ts';
 import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
 
 /** What is found nowhere, and what is another tenant's, are the same answer: nothing. */
-export async function searchRuns(
-  { finder, start, registry }: ApiDeps,
-  { tenantId }: Caller,
-  url: string,
-): Promise<Response> {
-  const query = readQuery(url, ['q', 'vocabulary']);
+export const searchRuns: Read<'GET', '/v1/search'> = async ({ deps, caller, query }) => {
+  const { finder, start, registry } = deps;
   if (query.q === undefined)
     throw new CairnError('INVALID_INPUT', 'the search text is missing', { field: 'q' });
   const vocabulary = vocabularyOf(query);
   const now = start.clock.now();
-  const found = await findRuns({ ...start, finder }, tenantId, query.q);
-  return Response.json({
+  const found = await findRuns({ ...start, finder }, caller.tenantId, query.q);
+  return {
     items: found.map(({ by, run }) => ({
       by,
       run: { ...runSummary(run, vocabulary), ...listedBlocked(registry, run, now) },
     })),
-  });
-}
+  };
+};

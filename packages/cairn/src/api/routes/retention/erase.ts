@@ -2,7 +2,6 @@
  * `POST /v1/runs/{id}/erase` (admin), `POST /v1/erasures` (of a tenant, role `installation`), `GET /v1/erasures/{id}`. Nothing
  * brings back what is erased, so the body repeats what is to go.
  */
-import { z } from 'zod';
 import { CairnError } from '../../../core/errors.ts';
 import type { Erasure } from '../../../core/retention/erasure.ts';
 import {
@@ -12,52 +11,33 @@ import {
   eraseTenant,
   readErasure,
 } from '../../../operations/retention/erasure/request.ts';
-import { assertRole, type Caller, mayActAs } from '../../auth.ts';
+import { mayActAs } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { answerOnce, principalOf, readMutation } from '../../mutation.ts';
-import { readQuery } from '../../query.ts';
+import type { Change, Read } from '../../route.ts';
 import { iso, isoIf } from '../../views/values.ts';
-import type { RunAddress } from '../read-runs.ts';
+import { runOf } from '../own-run.ts';
 
-const MAX_ID_CHARS = 200;
-const Id = z.string().min(1).max(MAX_ID_CHARS);
+export const eraseOne: Change<'POST', '/v1/runs/{id}/erase'> = {
+  async before(sent) {
+    assertConfirmed(sent.body.confirm, sent.params.id, 'the id of the run');
+    // A request about a run that is not there leaves nothing behind.
+    await assertErasable(eraseDeps(sent.deps), runOf(sent));
+  },
+  work: async (sent) => accepted(await eraseRun(eraseDeps(sent.deps), runOf(sent))),
+};
 
-export const EraseRunBody = z.strictObject({ confirm: Id });
-export const EraseTenantBody = z.strictObject({ tenantId: Id, confirm: Id });
+export const eraseAll: Change<'POST', '/v1/erasures'> = {
+  before: ({ body }) => assertConfirmed(body.confirm, body.tenantId, 'the id of the tenant'),
+  async work({ deps, caller, body }) {
+    const tenant = { erased: body.tenantId, actor: caller.principal };
+    return accepted(await eraseTenant(eraseDeps(deps), tenant));
+  },
+};
 
-export async function eraseRunFromApi(
-  deps: ApiDeps,
-  caller: Caller,
-  { runId, request }: RunAddress & { readonly request: Request },
-): Promise<Response> {
-  assertRole(caller, 'admin');
-  const mutation = await readMutation(request, EraseRunBody);
-  assertConfirmed(mutation.body.confirm, runId, 'the id of the run');
-  const run = { runId, tenantId: caller.tenantId, actor: principalOf(caller) };
-  // Before anything is kept: a request about a run that is not there leaves nothing behind.
-  await assertErasable(eraseDeps(deps), run);
-  return answerOnce(deps, caller, mutation, async () => accepted(await eraseRun(eraseDeps(deps), run)));
-}
-
-export async function eraseTenantFromApi(deps: ApiDeps, caller: Caller, request: Request): Promise<Response> {
-  assertRole(caller, 'installation');
-  const mutation = await readMutation(request, EraseTenantBody);
-  const { tenantId, confirm } = mutation.body;
-  assertConfirmed(confirm, tenantId, 'the id of the tenant');
-  const tenant = { erased: tenantId, actor: principalOf(caller) };
-  return answerOnce(deps, caller, mutation, async () => accepted(await eraseTenant(eraseDeps(deps), tenant)));
-}
-
-export async function readErasureFromApi(
-  deps: ApiDeps,
-  caller: Caller,
-  { id, url }: { readonly id: string; readonly url: string },
-): Promise<Response> {
-  assertRole(caller, 'admin');
-  readQuery(url, []);
+export const readOne: Read<'GET', '/v1/erasures/{id}'> = async ({ deps, caller, params }) => {
   const tenantId = mayActAs(caller.role, 'installation') ? undefined : caller.tenantId;
-  return Response.json(erasureView(await readErasure(eraseDeps(deps), id, tenantId)));
-}
+  return erasureView(await readErasure(eraseDeps(deps), params.id, tenantId));
+};
 
 function assertConfirmed(said: string, meant: string, what: string): void {
   if (said === meant) return;

@@ -4,22 +4,18 @@ import type { ScheduleDeps } from '../../../operations/schedules/deps.ts';
 import type { Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { assertThere } from '../../mutation.ts';
-
-export interface ScheduleAddress {
-  readonly id: string;
-  readonly request: Request;
-}
+import type { Sent } from '../../route.ts';
 
 export function scheduleDeps({ start, schedules, registry, environment }: ApiDeps): ScheduleDeps {
   return { ...start, schedules, registry, environment };
 }
 
+/** How operations are told of the schedule. */
+export function scheduleOf({ params, caller }: { params: { readonly id: string }; caller: Caller }) {
+  return { id: params.id, tenantId: caller.tenantId };
+}
+
 /** @throws CairnError NOT_FOUND, unless the request is a repetition */
-export function assertOwn(
-  deps: ApiDeps,
-  caller: Caller,
-  { id, key }: { readonly id: string; readonly key: string | undefined },
-): Promise<void> {
-  const { tenantId } = caller;
-  return assertThere(deps, caller, { key, look: () => ownSchedule(scheduleDeps(deps), { id, tenantId }) });
+export function assertOwn(sent: Omit<Sent<'POST', '/v1/schedules/{id}/trigger'>, 'body'>): Promise<void> {
+  return assertThere(sent, () => ownSchedule(scheduleDeps(sent.deps), scheduleOf(sent)));
 }

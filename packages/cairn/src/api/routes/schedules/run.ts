@@ -1,53 +1,36 @@
 /** Having a schedule start runs out of turn: one now, or those of slots that lie in the past. Each takes an operator. */
-import { z } from 'zod';
-import type { Json } from '../../../core/encoding/json.ts';
 import { assertPast, backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
 import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.ts';
-import { assertRole, type Caller } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
-import { answerOnce, principalOf, readMutation } from '../../mutation.ts';
-import { assertOwn, type ScheduleAddress, scheduleDeps } from './access.ts';
+import type { Change, Sent } from '../../route.ts';
+import { assertOwn, scheduleDeps, scheduleOf } from './access.ts';
 
-export const TriggerBody = z.strictObject({});
-
-const Time = z.iso.datetime({ offset: true });
-export const BackfillBody = z.strictObject({ from: Time, to: Time, dryRun: z.boolean().default(false) });
-
-type Made = Readonly<Record<string, Json>>;
-
-/** `POST /v1/schedules/{id}/trigger`. */
-export async function triggerFromApi(deps: ApiDeps, caller: Caller, at: ScheduleAddress): Promise<Response> {
-  assertRole(caller, 'operator');
-  const mutation = await readMutation(at.request, TriggerBody);
-  const { id } = at;
-  await assertOwn(deps, caller, { id, key: mutation.key });
-  const making = { ...mutation, locationOf: ({ runId }: Made) => `/v1/runs/${runId}` };
-  return answerOnce(deps, caller, making, async (requestId) => {
-    const { tenantId } = caller;
-    const { trace, a2aCorrelationId } = mutation;
+export const trigger: Change<'POST', '/v1/schedules/{id}/trigger'> = {
+  before: assertOwn,
+  locationOf: ({ runId }) => `/v1/runs/${runId}`,
+  async work(sent, requestId) {
+    const { trace, a2aCorrelationId } = sent;
     const context = { trace, a2aCorrelationId };
-    const request = { id, tenantId, actor: principalOf(caller), requestId, context };
-    const runId = await triggerSchedule(scheduleDeps(deps), request);
-    return { status: 201, body: { scheduleId: id, runId } };
-  });
-}
+    const request = { ...scheduleOf(sent), actor: sent.caller.principal, requestId, context };
+    const runId = await triggerSchedule(scheduleDeps(sent.deps), request);
+    return { status: 201, body: { scheduleId: request.id, runId } };
+  },
+};
 
-/** `POST /v1/schedules/{id}/backfill`: slots from `from` to `to`, both included. */
-export async function backfillFromApi(deps: ApiDeps, caller: Caller, at: ScheduleAddress): Promise<Response> {
-  assertRole(caller, 'operator');
-  const mutation = await readMutation(at.request, BackfillBody);
-  const { id } = at;
-  const { dryRun } = mutation.body;
-  const range = { from: Date.parse(mutation.body.from), until: Date.parse(mutation.body.to) };
-  assertPast(deps.start, range);
-  await assertOwn(deps, caller, { id, key: mutation.key });
-  return answerOnce(deps, caller, mutation, async () => {
-    const filled = await backfillSchedule(scheduleDeps(deps), {
-      id,
-      tenantId: caller.tenantId,
-      ...range,
-      isDryRun: dryRun,
-    });
-    return { status: 200, body: { scheduleId: id, dryRun, ...filled } };
-  });
+/** Slots from `from` to `to`, both included. */
+export const backfill: Change<'POST', '/v1/schedules/{id}/backfill'> = {
+  async before(sent) {
+    assertPast(sent.deps.start, rangeOf(sent));
+    await assertOwn(sent);
+  },
+  async work(sent) {
+    const { dryRun } = sent.body;
+    const schedule = scheduleOf(sent);
+    const asked = { ...schedule, ...rangeOf(sent), isDryRun: dryRun };
+    const filled = await backfillSchedule(scheduleDeps(sent.deps), asked);
+    return { status: 200, body: { scheduleId: schedule.id, dryRun, ...filled } };
+  },
+};
+
+function rangeOf({ body }: Sent<'POST', '/v1/schedules/{id}/backfill'>) {
+  return { from: Date.parse(body.from), until: Date.parse(body.to) };
 }

@@ -6,33 +6,25 @@
 import { CairnError } from '../../../core/errors.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
 import { type Followed, followRun } from '../../../operations/follow-run.ts';
-import { assertRole, type Caller } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
-import { isFollowing, readQuery, vocabularyOf } from '../../query.ts';
+import { isFollowing, vocabularyOf } from '../../query.ts';
+import type { Read } from '../../route.ts';
 import { eventView } from '../../views/documents.ts';
-import { ownRun, type RunAddress } from '../read-runs.ts';
-import type { StreamPlaces } from './places.ts';
+import { ownRun } from '../own-run.ts';
 import { frameText, HEARTBEAT_MS, headOfStream, QUIET, STREAM_MS, streamAnswer } from './server-sent.ts';
 
 const SEQ = /^\d{1,10}$/;
-export interface StreamAddress extends RunAddress {
-  readonly request: Request;
-  /** Of this instance. */
-  readonly places: StreamPlaces;
-}
 
-export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAddress): Promise<Response> {
-  const { request, runId, places } = address;
-  const query = readQuery(address.url, ['after', 'follow', 'vocabulary']);
+export const streamRun: Read<'GET', '/v1/runs/{id}/stream'> = async (asked) => {
+  const { deps, caller, request, query } = asked;
+  const runId = asked.params.id;
   const from = lastSeen(request.headers, query.after);
   const { after } = from;
   const vocabulary = vocabularyOf(query);
   const onlyNow = !isFollowing(query);
-  assertRole(caller, 'viewer');
-  const { state } = await ownRun(deps.start.store, caller, runId);
+  const { state } = await ownRun(asked);
   if (after > state.head) throw invalidSeq(from.field, `the run has only ${state.head} events`);
   if (request.method === 'HEAD') return headOfStream();
-  const leave = places.take(caller.tenantId);
+  const leave = asked.instance.places.take(caller.tenantId);
   const { store, clock, log } = deps.start;
   const gone = new AbortController();
   const followed = followRun(
@@ -55,7 +47,7 @@ export async function streamRun(deps: ApiDeps, caller: Caller, address: StreamAd
     onCancel: () => gone.abort(),
     onError: (error) => log.warn('stream_broken', { runId, error }),
   });
-}
+};
 
 /** The header of a client that comes back counts more than the address it began with. */
 function lastSeen(

@@ -4,32 +4,22 @@
  * there at first. Whoever comes back is told the list anew, and drops at `ready` what was not told.
  */
 import { type FollowedList, followRunList } from '../../../operations/follow-run-list.ts';
-import { assertRole, type Caller } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
-import { isFollowing, limitOf, readQuery } from '../../query.ts';
+import { isFollowing, limitOf } from '../../query.ts';
+import type { Read } from '../../route.ts';
 import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
-import { RUN_FILTERS, runFilter } from '../read-runs.ts';
-import type { StreamPlaces } from './places.ts';
+import { runFilter } from '../read-runs.ts';
 import { frameText, HEARTBEAT_MS, headOfStream, QUIET, STREAM_MS, streamAnswer } from './server-sent.ts';
 
 /** What a stream shows if the caller does not say. */
 const DEFAULT_LIMIT = 50;
 
-export interface StreamRequest {
-  readonly request: Request;
-  /** Of this instance. */
-  readonly places: StreamPlaces;
-}
-
-export function streamRuns(deps: ApiDeps, caller: Caller, { request, places }: StreamRequest): Response {
-  const query = readQuery(request.url, [...RUN_FILTERS, 'follow', 'limit']);
+export const streamRuns: Read<'GET', '/v1/runs/stream'> = ({ deps, instance, caller, request, query }) => {
   const { filter, vocabulary } = runFilter(caller, query);
   const limit = limitOf(query.limit, DEFAULT_LIMIT);
   const onlyNow = !isFollowing(query);
-  assertRole(caller, 'viewer');
   if (request.method === 'HEAD') return headOfStream();
-  const leave = places.take(caller.tenantId);
+  const leave = instance.places.take(caller.tenantId);
   const { clock, log } = deps.start;
   const gone = new AbortController();
   const told = followRunList(
@@ -68,4 +58,4 @@ export function streamRuns(deps: ApiDeps, caller: Caller, { request, places }: S
     onCancel: () => gone.abort(),
     onError: (error) => log.warn('stream_broken', { tenantId: caller.tenantId, error }),
   });
-}
+};

@@ -1,0 +1,122 @@
+/**
+ * How a request gets from the table of paths (`openapi/paths/`) to its handler. The table is enforced here: the role of the caller, the
+ * query parameters, the shape of the body, and that a request with an idempotency key is carried out once.
+ *
+ * Must not: know what any route does.
+ */
+import type { z } from 'zod';
+import type { KeptResponse } from '../operations/once-per-key.ts';
+import { assertRole, type Caller } from './auth.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Instance } from './instance.ts';
+import { answerOnce, type LocationOf, type Mutation, readMutation } from './mutation.ts';
+import type { ParamsOf } from './openapi/calls.ts';
+import type { PATHS, Path } from './openapi/paths/all.ts';
+import type { Operation } from './openapi/paths/describe.ts';
+import { NAMED, type SchemaName } from './openapi/schemas/named.ts';
+import { type Query, readQuery } from './query.ts';
+
+type OperationOf<M, P extends Path> = M extends keyof (typeof PATHS)[P] ? (typeof PATHS)[P][M] : never;
+
+type QueryName<M, P extends Path> =
+  OperationOf<M, P> extends { readonly query: infer Q } ? keyof Q & string : never;
+
+type BodyOf<M, P extends Path> =
+  OperationOf<M, P> extends { readonly body: infer N extends SchemaName }
+    ? z.output<(typeof NAMED)[N]>
+    : unknown;
+
+/** A request whose caller has the role of the table, and whose query parameters the table names. */
+export interface Asked<M extends string, P extends Path> {
+  readonly deps: ApiDeps;
+  readonly instance: Instance;
+  readonly caller: Caller;
+  /** Members of the path in braces, percent-decoded. */
+  readonly params: ParamsOf<P>;
+  readonly query: Query<QueryName<M, P>>;
+  readonly request: Request;
+}
+
+/** A request whose body has the shape of the table as well. */
+export type Sent<M extends string, P extends Path> = Asked<M, P> & Mutation<BodyOf<M, P>>;
+
+/** An object is answered as JSON with status 200. */
+type Answer = Response | object | Promise<Response | object>;
+
+/** Reads, or answers a request whose body it reads itself. */
+export type Read<M extends string, P extends Path> = (asked: Asked<M, P>) => Answer;
+
+interface BodyOptions {
+  /** Default: {@link MAX_BODY_BYTES}. */
+  readonly maxBodyBytes?: number;
+  /** A body of more than {@link LARGE_BODY_BYTES} waits for its turn among the large requests of this instance. */
+  readonly waitsIfLarge?: true;
+}
+
+/** Changes something, once per idempotency key of the caller. */
+export interface Change<M extends string, P extends Path> extends BodyOptions {
+  /** Refuses what must leave nothing behind: it is called before the key is recorded. */
+  readonly before?: (sent: Sent<M, P>) => unknown;
+  /** @param requestId names the request: by it a second attempt is known to be the same */
+  readonly work: (sent: Sent<M, P>, requestId: string) => Promise<KeptResponse>;
+  readonly locationOf?: LocationOf;
+}
+
+/** Changes something by an operation that keeps the idempotency key itself, or needs none. */
+export interface Carried<M extends string, P extends Path> extends BodyOptions {
+  readonly answer: (sent: Sent<M, P>) => Answer;
+}
+
+export type Handler<M extends string, P extends Path> = Read<M, P> | Change<M, P> | Carried<M, P>;
+
+/** Every method of every path, each with its handler: one too few or too many does not compile. */
+export type Routes = {
+  readonly [P in Path]: { readonly [M in keyof (typeof PATHS)[P] & string]: Handler<M, P> };
+};
+
+/** Far above what a change says; a start, which carries an input, has its own bound. */
+export const MAX_BODY_BYTES = 64 * 1024;
+/** While a larger body is handled it takes about ten times its size. */
+export const LARGE_BODY_BYTES = 1024 * 1024;
+
+/** A request as the router hands it over; `caller` is undefined only where the role is `open`. */
+export interface Call {
+  readonly deps: ApiDeps;
+  readonly instance: Instance;
+  readonly caller: Caller | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  readonly request: Request;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the table of routes has checked which handler belongs to which operation
+export type AnyHandler = Handler<any, any>;
+
+/** @throws CairnError FORBIDDEN, INVALID_INPUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, and what the handler throws */
+export async function answerCall(operation: Operation, handler: AnyHandler, call: Call): Promise<Response> {
+  const { role, query: parameters = {}, ignoresQuery, body } = operation;
+  const { caller, request } = call;
+  if (role !== 'open') assertRole(caller as Caller, role);
+  const known = Object.keys(parameters);
+  const asked = { ...call, query: ignoresQuery ? {} : readQuery(request.url, known) } as Asked<string, never>;
+  if (typeof handler === 'function') return asResponse(await handler(asked));
+  const { maxBodyBytes: maxBytes = MAX_BODY_BYTES } = handler;
+  const schema: z.ZodType = NAMED[body as SchemaName];
+  const answer = async () => {
+    const mutation = await readMutation(request, { schema, maxBytes, query: asked.query, known });
+    const sent = { ...asked, ...mutation } as Sent<string, never>;
+    if ('answer' in handler) return asResponse(await handler.answer(sent));
+    await handler.before?.(sent);
+    return answerOnce(sent, (requestId) => handler.work(sent, requestId), handler.locationOf);
+  };
+  return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.pass(answer) : answer();
+}
+
+/** A body whose length nobody said may be large. */
+function isLarge({ headers, body }: Request): boolean {
+  const length = headers.get('content-length');
+  return length === null ? body !== null : Number(length) > LARGE_BODY_BYTES;
+}
+
+function asResponse(answer: Response | object): Response {
+  return answer instanceof Response ? answer : Response.json(answer);
+}

@@ -1,0 +1,31 @@
+/** The run that a request names. Only ever of the caller's tenant: a run of another is answered as one that does not exist. */
+import { isRunId } from '../../core/encoding/ids.ts';
+import { loadOwn, runNotFound } from '../../operations/outside-append.ts';
+import type { LoadedRun } from '../../ports/run-store.ts';
+import type { Caller } from '../auth.ts';
+import type { ApiDeps } from '../deps.ts';
+
+/** A request whose path names a run. */
+interface AboutRun {
+  readonly deps: ApiDeps;
+  readonly caller: Caller;
+  readonly params: { readonly id: string };
+}
+
+/** How operations are told of the run and of who asks. */
+export function runOf({ params, caller }: Omit<AboutRun, 'deps'>) {
+  return { runId: params.id, tenantId: caller.tenantId, actor: caller.principal };
+}
+
+/** For reads: one attempt. @throws CairnError RUN_NOT_FOUND */
+export async function ownRun({ deps, caller, params }: AboutRun): Promise<LoadedRun> {
+  const { tenantId } = caller;
+  const loaded = isRunId(params.id) ? await deps.start.store.load(params.id, tenantId) : undefined;
+  if (loaded?.state.tenantId === tenantId) return loaded;
+  throw runNotFound();
+}
+
+/** Before a change: a request about a run that is not there leaves nothing behind. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+export function assertOwnRun(about: AboutRun): Promise<LoadedRun> {
+  return loadOwn(about.deps.start, runOf(about));
+}

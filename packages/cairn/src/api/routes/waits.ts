@@ -1,0 +1,31 @@
+/**
+ * `POST /v1/runs/{id}/waits/{stepId}/fail`: the event that a step waits for will not come. `…/heartbeat`: who works on the event
+ * says that it still does.
+ */
+import { failWait } from '../../operations/events/fail-wait.ts';
+import { heartbeatWait } from '../../operations/events/heartbeat-wait.ts';
+import type { Carried, Change } from '../route.ts';
+import { iso } from '../views/values.ts';
+import { assertOwnRun, runOf } from './own-run.ts';
+
+export const fail: Change<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> = {
+  before: assertOwnRun,
+  async work(sent, requestId) {
+    const { start, registry } = sent.deps;
+    const { stepId } = sent.params;
+    const failed = await failWait(
+      { ...start, registry },
+      { ...sent.body, ...runOf(sent), stepId, requestId: `f.${requestId}` },
+    );
+    return { status: 200, body: { ...failed } };
+  },
+};
+
+/** No record is kept under a key: the same beat again says the same, and a record would cost more than the beat. */
+export const heartbeat: Carried<'POST', '/v1/runs/{id}/waits/{stepId}/heartbeat'> = {
+  async answer(sent) {
+    const { stepId } = sent.params;
+    const beaten = await heartbeatWait(sent.deps.start, { ...runOf(sent), stepId });
+    return { ...beaten, dueAt: iso(beaten.dueAt) };
+  },
+};
