@@ -1,8 +1,8 @@
 /**
- * Who calls: an API key becomes a client with a tenant and roles, an ID token a user (see id-token.ts). Only the sha256
- * of a key's secret is known here.
+ * Authentication: an API key becomes a client with a tenant and roles, an ID token a user (see id-token.ts). Only the
+ * sha256 of a key's secret is known here.
  *
- * Must not: say why a key or a token is refused: unknown, wrong, expired and disabled look the same.
+ * Must not: tell why a key or token is refused: unknown, wrong, expired and disabled look the same.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { sha256Hex } from '../core/encoding/hash.ts';
@@ -12,13 +12,13 @@ import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import { userOf } from './id-token.ts';
 
 export interface Caller {
-  /** How it is named in keys and journals: `c.` and a client's id, or `u.` and a user's. */
+  /** Name in keys and journals: `c.` and a client id, or `u.` and a user id. */
   readonly principal: string;
   readonly tenantId: string;
   readonly role: Role;
 }
 
-/** How long a client is taken from memory: for so long a disabled key may still work. */
+/** Time for which a client is cached: a disabled key may work for this long. */
 export const CLIENT_TTL_MS = 15_000;
 /** A secret that does not fit what is in memory may be newer; how often at most that is looked up. */
 export const CLIENT_LOOK_AGAIN_MS = 1_000;

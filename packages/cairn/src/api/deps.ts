@@ -1,4 +1,4 @@
-/** What the API needs of the world. Only `platform/` puts one together. */
+/** Dependencies of the API. Only `platform/` creates them. */
 import type { RetentionOf } from '../core/retention/policy.ts';
 import type { Bindings } from '../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
@@ -20,7 +20,7 @@ import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedules/schedule-store.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** What only a diagnosis asks. */
+/** Dependencies of the diagnosis only. */
 export type DiagnosisParts = Pick<
   DiagnosisDeps,
   'look' | 'queueLook' | 'heartbeats' | 'findings' | 'setup' | 'operations'
@@ -41,7 +41,7 @@ export interface ApiDeps {
   readonly erasures: ErasureStore;
   readonly clients: ClientStore;
   readonly tokens: TokenVerifier;
-  /** Of each caller at this instance; undefined: none. */
+  /** Limit per caller and instance; undefined: none. */
   readonly rateLimit: RateLimit | undefined;
   /** Where keys are issued. */
   readonly clientRegistry: ClientRegistry;
@@ -50,7 +50,7 @@ export interface ApiDeps {
   readonly census: RunCensus;
   readonly finder: RunFinder;
   readonly diagnosis: DiagnosisParts;
-  /** What this instance has counted. */
+  /** Counters of this instance. */
   readonly counts: CountReader;
   readonly schedules: ScheduleStore;
   readonly watch: RunWatch;
@@ -61,6 +61,6 @@ export interface ApiDeps {
   readonly home: string;
   /** Written on every run. */
   readonly environment: string;
-  /** Of the deployed functions. */
+  /** Version of the deployed functions. */
   readonly version: string;
 }

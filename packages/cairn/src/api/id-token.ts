@@ -1,6 +1,6 @@
 /**
- * Who calls with an ID token: a person who signed in becomes a caller by the claims `tenant` and `role`, which an
- * administrator of the installation sets on the account.
+ * Authentication with an ID token: the claims `tenant` and `role`, which an administrator sets on the account, make the
+ * user a caller.
  */
 import { CairnError } from '../core/errors.ts';
 import type { Role } from '../ports/access/client-store.ts';
@@ -11,7 +11,7 @@ import type { TokenVerifier, VerifiedToken } from '../ports/access/token-verifie
  * in those of Firebase's emulator, which the verifier believes nowhere but on the local cloud.
  */
 const TOKEN = /^[\w-]{1,4096}\.[\w-]{1,8192}\.[\w-]{0,4096}$/;
-/** What stands in journals, queries and names of documents. */
+/** Characters allowed in journals, queries and document names. */
 const TENANT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 /** Leaves room in a key, whose part it is. */
 const MAX_PRINCIPAL_CHARS = 255;

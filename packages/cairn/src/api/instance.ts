@@ -1,4 +1,6 @@
-/** What an instance keeps between requests: answers that serve several callers, and who waits for whom. */
+/**
+ * State that an instance keeps between requests: responses shared by several callers, and queues of waiting requests.
+ */
 import { Diagnostician } from '../operations/diagnosis/diagnose.ts';
 import { CountedRuns } from '../operations/search/run-counts.ts';
 import type { ApiDeps } from './deps.ts';
@@ -8,11 +10,11 @@ import { ActiveRunCounts } from './routes/metrics/active-run-counts.ts';
 import { StreamPlaces } from './routes/stream/places.ts';
 import { Turnstile } from './turnstile.ts';
 
-/** What an instance of 1 GiB bears of starts with up to 32 MiB; measured, 450 MiB for the one that is handled. */
+/** Limits for starts with up to 32 MiB on an instance of 1 GiB; handling one takes 450 MiB (measured). */
 const LARGE_STARTS = { passing: 1, waiting: 2 };
 /** Beside it, two reads of 32 MiB, about 100 each; who waits for a read holds nothing. */
 const LARGE_READS = { passing: 2, waiting: 20 };
-/** Of the 80 requests an instance takes at once, half are left for what does not stay. */
+/** Half of the 80 concurrent requests of an instance are reserved for short requests. */
 const STREAMS = { ofAll: 40, ofOneTenant: 10 };
 
 export interface Instance {

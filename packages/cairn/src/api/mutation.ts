@@ -1,6 +1,6 @@
 /**
- * What all mutations but starts have in common: a strict body, an idempotency key if the caller sends one, and an
- * answer that is repeated byte for byte.
+ * Common parts of all mutations except starts: a strict body, an optional idempotency key, and a response that is
+ * repeated byte for byte.
  *
  * Must not: know what a mutation does.
  */
@@ -31,7 +31,7 @@ const REQUEST_ID_DIGITS = 32;
 
 /** A request as far as it can be judged without looking at what it is about. */
 export interface Mutation<Body> extends RequestContext {
-  /** What the caller sent, if anything. */
+  /** The caller's idempotency key, if any. */
   readonly key: string | undefined;
   readonly body: Body;
   /** Method, path, query and body as they came: what a repetition must be equal to. */

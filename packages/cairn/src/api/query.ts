@@ -4,12 +4,12 @@ import { cut } from '../core/run/records.ts';
 import { VOCABULARIES, type Vocabulary } from '../core/run/vocabulary.ts';
 import type { PageRequest } from '../ports/run-store.ts';
 
-/** What a page holds if the caller does not say. */
+/** Default page size. */
 export const DEFAULT_LIMIT = 20;
 /** The most a page holds: a hundred checkpoints of 256 KiB still fit an answer. */
 export const MAX_LIMIT = 100;
 const MAX_VALUE_CHARS = 2_000;
-/** Of a parameter's name, in an answer. */
+/** Longest parameter name shown in a response. */
 const NAME_CHARS = 100;
 
 export type Query<Name extends string> = { readonly [K in Name]?: string };
@@ -53,8 +53,8 @@ export function vocabularyOf({ vocabulary = 'cairn' }: Query<'vocabulary'>): Voc
 }
 
 /**
- * Whether a stream goes on when it has told what there is: unless the caller says `follow=false`, as one does behind a
- * proxy that hands an answer on only when it is whole. @throws CairnError INVALID_INPUT for anything else
+ * Returns true if a stream continues after the current state: unless the caller sends `follow=false`, for clients
+ * behind a proxy that buffers whole responses. @throws CairnError INVALID_INPUT for other values
  */
 export function isFollowing({ follow = 'true' }: Query<'follow'>): boolean {
   return flag('follow', follow);

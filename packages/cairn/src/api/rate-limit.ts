@@ -1,7 +1,6 @@
 /**
- * How often one caller may ask one instance: a bucket of tokens for each, filled at a steady rate. It protects an
- * instance from a caller that runs wild, and the others from waiting for it. It is no quota: instances do not know of
- * each other.
+ * Rate limit per caller and instance: a token bucket for each caller. It protects an instance and its other callers
+ * from a runaway caller. It is not a quota: instances do not share it.
  */
 import { CairnError } from '../core/errors.ts';
 

@@ -1,6 +1,6 @@
 /**
- * How a request gets from the table of paths (`openapi/paths/`) to its handler. The table is enforced here: the role of the caller, the
- * query parameters, the shape of the body, and that a request with an idempotency key is carried out once.
+ * Dispatch of a request from the table of paths (`openapi/paths/`) to its handler. Enforces the table: the role of the
+ * caller, the query parameters, the schema of the body, and that a request with an idempotency key is carried out once.
  *
  * Must not: know what any route does.
  */

@@ -1,4 +1,4 @@
-/** What the span of a request says once it is known where it led. */
+/** Attributes of the request span that are known once the run is known. */
 import { isRunId } from '../core/encoding/ids.ts';
 import type { Span } from '../ports/telemetry/tracing.ts';
 

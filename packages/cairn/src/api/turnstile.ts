@@ -6,9 +6,9 @@
 import { CairnError } from '../core/errors.ts';
 
 export interface TurnstileOptions {
-  /** How many may be behind it at once. */
+  /** Most requests inside at once. */
   readonly passing: number;
-  /** How many may stand before it; whoever comes then is sent away. */
+  /** Most requests waiting; further ones are refused. */
   readonly waiting: number;
 }
 

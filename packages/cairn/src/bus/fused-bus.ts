@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { BusMessage, EventBus } from '../ports/runs/event-bus.ts';
 
-/** How long nobody asks after the first failure; doubled with each that follows. */
+/** Pause after the first failure; doubled with each further one. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 

@@ -9,7 +9,7 @@ import { leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { assertSoundMessages, type BusMessage, type EventBus } from '../ports/runs/event-bus.ts';
 
-/** What this adapter needs of `v1.PublisherClient`. */
+/** The part of `v1.PublisherClient` that this adapter uses. */
 export interface PublisherClient {
   publish(
     request: PublishRequest,

@@ -2,7 +2,7 @@
 
 /** Raised while the address was looked up or the connection made. */
 const BEFORE_SENDING: ReadonlySet<unknown> = new Set(['connect', 'getaddrinfo']);
-/** How deep an error may hide in the causes of another. */
+/** Depth to which the causes of an error are searched. */
 const MAX_DEPTH = 5;
 
 /** False wherever that is not certain: a connection that broke may have carried the request before. */

@@ -11,7 +11,7 @@ interface CodeEntry {
   readonly httpStatus: number;
   /** Short and the same for every occurrence. */
   readonly title: string;
-  /** What the caller can do next. */
+  /** Steps to fix the problem. */
   readonly help: string;
 }
 

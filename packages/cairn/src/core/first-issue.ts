@@ -1,6 +1,6 @@
 /**
- * What a schema refuses first, in words that fit an answer or a journal. Names of members and an author's messages are as
- * long as whoever sent or wrote them liked.
+ * First issue of a schema validation, in a form that fits a response or a journal. Member names and messages of authors
+ * can have any length.
  */
 import { cut } from './run/records.ts';
 

@@ -1,16 +1,16 @@
 /**
- * What code of others threw, made fit to be looked at. Anything can be thrown, also what throws when it is looked at: an
- * error with a getter that fails, a proxy, something without a text. Whoever catches what an author's function or a binding
- * threw looks at it only through here, so that the engine does not fail in its place.
+ * Safe access to values thrown by foreign code. Anything can be thrown, including values that throw when read: an error
+ * with a failing getter, a proxy, a value without text. All code that catches errors of authors' functions or bindings
+ * reads them through this module.
  *
- * Must not: say what follows from it.
+ * Must not: decide what follows.
  */
 
-/** What is looked at later: by whoever decides about a retry, and by logs. */
+/** Members read later by retry decisions and logs. */
 const LOOKED_AT = ['name', 'message', 'stack', 'code', 'cause'] as const;
 const UNREADABLE = 'the thrown value cannot be read';
 
-/** What was thrown, or an error in its place if a look at it would throw. */
+/** The thrown value, or an error in its place if reading it would throw. */
 export function readable(thrown: unknown): unknown {
   if ((typeof thrown !== 'object' && typeof thrown !== 'function') || thrown === null) return thrown;
   try {

@@ -11,15 +11,15 @@ export interface TraceContext {
   readonly traceId: string;
   /** 16 hex digits. */
   readonly spanId: string;
-  /** Whether its trace is kept; absent: nobody has said. */
+  /** Sampling decision; absent: undecided. */
   readonly sampled?: boolean | undefined;
 }
 
-/** What a run says of its trace. */
+/** Trace members of a run. */
 export interface TracedRun {
   readonly id: string;
   readonly traceId: string;
-  /** What the caller said of the trace; absent: nothing. */
+  /** Sampling flag of the caller; absent: none. */
   readonly traceSampled?: boolean;
 }
 
@@ -54,7 +54,7 @@ export function driveSpan({ id, traceId, traceSampled: sampled }: TracedRun, epo
 /** One attempt at a step, as its journal knows it while it is under way. */
 export interface TracedAttempt {
   readonly epoch: number;
-  /** Of the step and item. */
+  /** Key of step and item. */
   readonly key: string;
   readonly revision: number;
   readonly attempt: number;

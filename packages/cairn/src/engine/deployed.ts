@@ -1,4 +1,4 @@
-/** What this deployment knows of the plan a run is pinned to. */
+/** Facts of this deployment about the plan of a run. */
 import type { Deployed } from '../core/decisions/deployed.ts';
 import { CairnError } from '../core/errors.ts';
 import { optional } from '../core/optional.ts';
@@ -100,7 +100,7 @@ function isIdempotent(step: StepDefinition | undefined, key: string): boolean {
   return step !== undefined && (step.idempotent || (step.kind === 'map' && key === step.id));
 }
 
-/** Of a map each item is undone, and the map itself has nothing to undo. */
+/** For a map step each item is compensated, not the map itself. */
 export function isCompensable(step: StepDefinition | undefined, key: string): boolean {
   if (!step || !('compensate' in step) || !step.compensate) return false;
   return (step.kind === 'map') === (key !== step.id);

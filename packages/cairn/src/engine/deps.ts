@@ -1,4 +1,4 @@
-/** What the engine needs of the world. Only `platform/` puts one together. */
+/** Dependencies of the engine. Only `platform/` creates them. */
 import type { Wait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -23,12 +23,12 @@ import type { EngineSettings } from './settings.ts';
 export interface ChildToStart {
   readonly parent: RunState;
   readonly wait: Wait;
-  /** Of the workflow. */
+  /** Type of the workflow. */
   readonly type: string;
   readonly input: unknown;
 }
 
-/** What the engine has done to other runs; carried out by `operations/`. Doing any of it again changes nothing. */
+/** Operations on other runs, implemented in `operations/`. All are idempotent. */
 export interface OtherRuns {
   /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE: it cannot be started; UNAVAILABLE: not now */
   startChild(child: ChildToStart): Promise<void>;

@@ -1,6 +1,7 @@
 /**
- * What follows an append from outside: a drive, if the run can move now, owes something at its end, or publishes its events. Its loss is no
- * harm, since `wakeAt` says so too and the scan finds the run; so the caller hears that the append is durable in any case.
+ * Dispatch after an external append, if the run can continue, has completion duties, or has events to publish. A lost
+ * dispatch is harmless, because `wakeAt` is set and the scan finds the run; the caller is told that the append is
+ * durable in any case.
  */
 import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';

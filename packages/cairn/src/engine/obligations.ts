@@ -1,7 +1,7 @@
 /**
- * What the end of a run owes to others: its parent hears of it, its children are cancelled unless they were to go on
- * alone, its places at rendezvous are given back, and its last events are published. All of it can be done again, so a crash in between costs nothing:
- * until all is done `wakeAt` stays set and the scan has a drive finish it (J10).
+ * Completion duties of a run: its parent is told, its children are cancelled unless abandoned, its event mailbox
+ * entries are removed, and its last events are published. All are idempotent, so a crash costs nothing: `wakeAt` stays
+ * set until all are done, and the scan has a drive finish them (J10).
  */
 import { hasObligations, isOver, type RunState, tookIn } from '../core/run/state.ts';
 import type { LoadedRun } from '../ports/run-store.ts';

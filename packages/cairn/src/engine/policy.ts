@@ -8,7 +8,7 @@ import type { AnyPolicy } from './define/steps.ts';
 import type { PolicyQuestion } from './define/types.ts';
 import type { EngineDeps } from './deps.ts';
 
-/** How often a policy that throws is asked before the run is put off. */
+/** Calls of a throwing policy before the run is deferred. */
 const MAX_ASKED = 3;
 const ASK_AGAIN_MS = 500;
 

@@ -1,6 +1,6 @@
 /**
- * What a step sees of the input of its run: all of it, or the members that it declares to read. What it does not declare it
- * cannot see, so that a successor with another input may take over the steps that read none of what has changed.
+ * The part of the run's input that a step sees: all, or the members in `reads`. A step cannot see others, so that a
+ * successor with a different input can reuse steps that read only unchanged members.
  */
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
@@ -22,7 +22,7 @@ export function inputSeenBy({ id, reads }: Reader, input: unknown): unknown {
   });
 }
 
-/** What stands for the input in the fingerprint of what the step sees. */
+/** Input hash for the fingerprint of a step's inputs. */
 export function inputHashSeenBy({ reads }: Reader, input: unknown, inputHash: string): string {
   return reads === undefined || !isObject(input)
     ? inputHash

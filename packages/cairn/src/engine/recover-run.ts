@@ -126,7 +126,7 @@ function goesOn(reason: string): EventDraft {
   return { type: 'run_resumed', initiator: 'system', data: { reason } };
 }
 
-/** What a verdict adds to a run that goes on; nothing, if that is all. */
+/** Events that a recovery decision adds to a run that continues; none if that is all. */
 export function verdictDrafts(state: RunState, verdict: RecoveryVerdict, now: number): EventDraft[] {
   switch (verdict.kind) {
     case 'resume':
@@ -166,7 +166,7 @@ function asking(state: RunState, steps: readonly string[], now: number): EventDr
   ];
 }
 
-/** What the journal's fold still knows of an attempt that was cut off. Its inputs are not part of that. */
+/** The part of an interrupted attempt that the fold keeps. Its inputs are not included. */
 function interruptedExecution({ steps }: RunState, key: string): StepExecution {
   const step = steps.get(key);
   if (step?.phase !== 'running') throw new Error(`step '${key}' is not running`);

@@ -11,15 +11,15 @@ export interface EngineSettings {
   readonly heartbeatMs: number;
   /** Shortest time between two coalesced snapshot writes: about one a second is what a document bears. */
   readonly flushMs: number;
-  /** How long one drive goes on before it hands over; 80 % of the function's timeout. */
+  /** Length of one dispatch before it hands over; 80 % of the function's timeout. */
   readonly budgetMs: number;
-  /** How long steps get to end after an abort. */
+  /** Time steps have to end after an abort. */
   readonly graceMs: number;
   /** A retry due within this time is waited for in process; a later one frees the instance. */
   readonly shortRetryMs: number;
   /** With steps running and nothing committed for so long, the drive looks for events of others (a cancel). */
   readonly pollMs: number;
-  /** How long a drive fights for the outcome of one commit. */
+  /** Time a drive retries to learn the outcome of one commit. */
   readonly patienceMs: number;
   /** Steps of one run under way at once. */
   readonly concurrentSteps: number;

@@ -9,7 +9,7 @@ import type { RunStore } from '../ports/run-store.ts';
 /** A value at hand as canonical JSON, or where it lies if it is too large to come along. */
 export type Located = { readonly text: string } | { readonly checkpoint: number; readonly ref: PayloadRef };
 
-/** What is needed of a checkpoint to get at its value. */
+/** The part of a checkpoint needed to read its value. */
 export type Carrier = Pick<Checkpoint, 'seq' | 'outputText' | 'outputRef' | 'outputFrom'>;
 
 /** A checkpoint that has its value itself, and the run it is of. */
@@ -42,8 +42,8 @@ export async function located(store: RunStore, runId: string, value: StoredValue
 }
 
 /**
- * Of each checkpoint, in their order, the one that has the value itself: it, or the one of an earlier run that it names.
- * That one never names another. One more read for each such run.
+ * For each checkpoint, in order, the one that stores the value: itself, or the one of an earlier run that it names,
+ * which never names another. One read per such run.
  */
 export async function originsOf(
   store: RunStore,

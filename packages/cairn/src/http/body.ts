@@ -68,7 +68,9 @@ function parse(text: string): unknown {
   }
 }
 
-/** What JSON can say and canonical JSON cannot: half a character, and a number beyond all numbers (`1e400`). */
+/**
+ * Refuses values that JSON allows and canonical JSON does not: a lone surrogate, and a number out of range (`1e400`).
+ */
 function assertStorable(value: unknown): void {
   if (typeof value === 'string') assertWellFormed(value);
   if (typeof value === 'number' && !Number.isFinite(value))

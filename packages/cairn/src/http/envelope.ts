@@ -1,8 +1,8 @@
 /**
- * How long the address of a request may be, and how many and how large its headers: looked at before anything else, so
- * that no door works on, logs or keeps what nobody honest sends.
+ * Limits of the URL and headers of a request, checked before anything else, so that no endpoint processes, logs or
+ * stores oversized requests.
  *
- * Must not: know what an address or a header means.
+ * Must not: know what a URL or a header means.
  */
 import { CairnError } from '../core/errors.ts';
 
@@ -10,11 +10,11 @@ import { CairnError } from '../core/errors.ts';
 export const MAX_URL_CHARS = 8_000;
 /** With what proxies add, honest requests have about thirty. */
 export const MAX_HEADERS = 100;
-/** Of one header with its name. The largest is an ID token, below 4 KiB. */
+/** Largest header with its name. The largest used is an ID token, below 4 KiB. */
 export const MAX_HEADER_BYTES = 8 * 1024;
 /**
- * Of all headers as they stand on the wire. Node's server answers 431 by itself, without a body, above 16 KiB with the
- * first line; what comes near that is answered here, in words.
+ * Largest total of headers on the wire. Node's server answers 431 without a body above 16 KiB including the first line;
+ * smaller excesses get an error text here.
  */
 export const MAX_HEADERS_BYTES = 14 * 1024;
 

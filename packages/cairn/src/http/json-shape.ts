@@ -1,8 +1,8 @@
 /**
- * How JSON text is nested and how many values it holds, told without parsing it: what parsing builds takes many times the
- * memory of its text, so a text that would not be used must not be built.
+ * Nesting and number of values of a JSON text, found without parsing: a parsed value takes many times the memory of its
+ * text.
  *
- * Must not: say whether the text is JSON.
+ * Must not: tell whether the text is JSON.
  */
 import { CairnError } from '../core/errors.ts';
 

@@ -1,7 +1,7 @@
 /**
- * How a repair appends: the event that tells of it, the snapshot after it and the documents it puts right are one commit,
- * fenced by the next sequence number as every append is (J1). Here and not in `run-journal.ts`, since it must also
- * append to a run whose own document is gone or cannot be read.
+ * Commit of a repair: the event that records it, the snapshot after it and the corrected documents, fenced by the next
+ * sequence number as every append is (J1). Separate from `run-journal.ts`, because it must also append to a run whose
+ * document is missing or unreadable.
  *
  * Must not: decide what is repaired.
  */
@@ -20,11 +20,11 @@ export interface AppendRepairDeps extends SendDeps {
 }
 
 export interface RepairAppend extends Pick<RepairCommit, 'steps' | 'checkpoints'> {
-  /** What the journal folds to. */
+  /** State folded from the journal. */
   readonly state: RunState;
   readonly snapshot: Omit<RepairCommit['snapshot'], 'state'>;
   readonly told: EventData['snapshot_repaired'];
-  /** Who wants it. */
+  /** Requester. */
   readonly actor: string;
 }
 

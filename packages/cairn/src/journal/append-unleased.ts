@@ -1,8 +1,8 @@
 /**
- * How somebody who does not hold the lease appends to a run: a person, a sender, another run. Against a busy drive it
- * reads the tail, decides again and tries again (J2), for a bounded time.
+ * Appends without the lease: by an operator, a sender, another run. Against a busy drive it reads the tail, decides
+ * again and retries (J2), for a bounded time.
  *
- * Must not: decide anything about a run, or who may touch it.
+ * Must not: decide anything about a run, or who may change it.
  */
 import type { EventDraft } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';

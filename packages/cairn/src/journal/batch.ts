@@ -19,12 +19,12 @@ export const MAX_COMMIT_WRITES = 300;
 export const MAX_COMMIT_BYTES = 4 * 1024 * 1024;
 /** An event, and what can lie beside it: a checkpoint and a step record, or a row of the ledger. */
 const WRITES_PER_EVENT = 3;
-/** What an event with its checkpoint and step record takes beside its data and the output. */
+/** Size of an event with its checkpoint and step record, besides its data and the output. */
 const EVENT_OVERHEAD_BYTES = 2_048;
 
 /**
- * What a caller wants to append, decided anew on the newest state as often as it takes (J2). A fact returns the same
- * drafts whatever the state; a decision may return none. Throwing refuses this append only.
+ * Decides what to append, on the newest state, once per try (J2). A fact returns the same drafts whatever the state; a
+ * decision may return none. Throwing refuses this append only.
  */
 export type Decide = (state: RunState) => readonly EventDraft[];
 
@@ -38,12 +38,12 @@ export interface BatchParams {
   readonly newEventId: () => string;
 }
 
-/** What became of a proposal: the events it put into the batch, or why it was refused. */
+/** Result of a proposal: its events in the batch, or the reason of its refusal. */
 export type ProposalResult =
   | {
       readonly kind: 'appended';
       readonly events: readonly RunEvent[];
-      /** Whether rows of the ledger go with them, which others may have written meanwhile. */
+      /** True if ledger rows go with them, which others may have changed. */
       readonly withEffects: boolean;
     }
   | { readonly kind: 'refused'; readonly error: unknown };

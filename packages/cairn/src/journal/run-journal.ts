@@ -43,9 +43,9 @@ export class EffectMoved extends Error {
 export interface Appended {
   /** The newest state known when the append was settled. */
   readonly state: RunState;
-  /** What this append added; empty if its decision was to add nothing. */
+  /** Events added by this append; empty if its decision added none. */
   readonly events: readonly RunEvent[];
-  /** Of the rows of the ledger that went with it, if the store has said. */
+  /** Version of the ledger rows in the commit, if known. */
   readonly effectsVersion?: Version;
 }
 
@@ -100,7 +100,7 @@ export class RunJournal {
     return this.#state;
   }
 
-  /** Of the newest snapshot write of this writer, if the store has said. */
+  /** Version of the newest snapshot write of this writer, if known. */
   get snapshotVersion(): Version | undefined {
     return this.#snapshotVersion;
   }
@@ -118,7 +118,7 @@ export class RunJournal {
     return this.#failure !== undefined;
   }
 
-  /** How many events of others were folded; a change says that the state has moved by itself. */
+  /** Number of folded events of other writers; a change means that the state has changed. */
   get foreignEvents(): number {
     return this.#foreignEvents;
   }

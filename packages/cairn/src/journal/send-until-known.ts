@@ -4,7 +4,7 @@ import { type Clock, pause } from '../ports/clock.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 
-/** How often the same bytes are sent again while their outcome is unknown. */
+/** Sends of the same bytes while their outcome is unknown. */
 const MAX_SENDS = 8;
 /** A third or later sending begins within this of the first: a silent store takes a deadline of 8 or 10 s for each. */
 const SEND_PATIENCE_MS = 20_000;

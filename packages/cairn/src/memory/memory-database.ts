@@ -1,9 +1,9 @@
 /**
- * What the memory adapters share: the documents of one pretended database, the versions of its writes and its time.
- * The adapters are over one database because a start makes a run and idempotency records in one commit.
+ * Shared state of the memory adapters: the documents of one simulated database, write versions and time. The adapters
+ * share a database because a start writes a run and idempotency records in one commit.
  *
- * Values are shared, not copied: every value that enters is frozen through and through, so whoever tries to change
- * one fails at once. Only values with members that belong to callers (`adopt`) are copied first.
+ * Values are shared, not copied: every value that enters is deeply frozen, so that a mutation fails at once. Only
+ * values with members that belong to callers (`adopt`) are copied first.
  *
  * Must not: know what a run or a record means.
  */
@@ -47,7 +47,7 @@ export class MemoryDatabase {
   readonly runs = new Map<string, RunDocuments>();
   /** Ids of the runs that were ever started with one `rootRunId`: what an index over it would find. */
   readonly lineages = new Map<string, Set<string>>();
-  /** What lies under runs whose own document is gone. Nobody but who checks and repairs finds it. */
+  /** Documents of runs whose own document is missing. Only checks and repairs find them. */
   readonly orphans = new Map<string, RunDocuments>();
   readonly records = new Map<string, RecordDocument>();
   readonly clients = new Map<string, ApiClient>();
@@ -65,7 +65,7 @@ export class MemoryDatabase {
   readonly payloadTimes = new Map<string, number>();
   /** By their ids. */
   readonly erasures = new Map<string, StoredErasure>();
-  /** How far deletion had come at its last tick. */
+  /** Progress of deletion at its last tick. */
   retention: RetentionProgress = {};
   heartbeats: Omit<HeardBeats, 'readAt'> = { beats: {} };
   /** By their runs. */

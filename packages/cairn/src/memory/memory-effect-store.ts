@@ -48,7 +48,7 @@ export class MemoryEffectStore implements EffectStore {
     );
   }
 
-  /** Whether the preconditions of all hold: for commits of the journal, which write rows among other things. */
+  /** Returns true if all preconditions hold: for journal commits, which also write rows. */
   mayWrite(writes: readonly EffectWrite[]): boolean {
     return writes.every((write) =>
       write.kind === 'create'

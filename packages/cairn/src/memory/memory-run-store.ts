@@ -295,7 +295,7 @@ export class MemoryRunStore implements RunStore {
   }
 }
 
-/** Whether a list with this filter has the run. */
+/** Returns true if a list with this filter includes the run. */
 export function matches(run: RunState, filter: RunFilter): boolean {
   const { status, waitsFor: waiting, createdFrom = 0, createdBefore, ...others } = filter;
   if (run.createdAt < createdFrom) return false;

@@ -2,7 +2,7 @@
 import type { RunEvent } from '../core/run/events.ts';
 import type { RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
 
-/** What is watched of the store. */
+/** The watched part of the store. */
 export interface WatchedJournals {
   readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
   /** Calls back with what each start and commit appends. Returns its end. */

@@ -42,7 +42,7 @@ export class MemoryTaskQueue implements TaskQueue {
     return [...this.#pending.values()];
   }
 
-  /** What may be delivered at `now` (epoch ms), the earliest first. */
+  /** Tasks that may be delivered at `now` (epoch ms), earliest first. */
   due(now: number): readonly QueuedTask[] {
     return this.pending
       .filter((task) => (task.at ?? Number.NEGATIVE_INFINITY) <= now)

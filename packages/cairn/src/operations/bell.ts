@@ -1,4 +1,4 @@
-/** How somebody waits for what a watch will tell: until it rings, for a time, or until there is no more reason to. */
+/** Signal for waiting on a watch: until it rings, for a time, or until there is no more reason to wait. */
 import { type Clock, pause } from '../ports/clock.ts';
 
 export class Bell {

@@ -30,7 +30,7 @@ export interface CancelDeps extends JournalDeps, DriveAfterDeps {
 export interface CancelRequest {
   readonly runId: string;
   readonly tenantId: string;
-  /** Who wants it; absent for what the system decides by itself. */
+  /** Requester; absent for decisions of the system. */
   readonly actor?: string | undefined;
   readonly reason?: string | undefined;
   readonly stopKind: StopKind;
@@ -74,7 +74,7 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
   return cancellationOf(appended.state);
 }
 
-/** What a request adds to the journal; nothing if it was made before. @throws CairnError RUN_TERMINAL_STATE */
+/** Events of a request; none if it was made before. @throws CairnError RUN_TERMINAL_STATE */
 export function cancelDrafts(
   state: RunState,
   request: Omit<CancelRequest, 'runId' | 'tenantId'>,

@@ -19,9 +19,9 @@ export interface FollowListDeps {
 
 export interface FollowingList {
   readonly filter: RunFilter;
-  /** How many of the newest. */
+  /** Number of newest runs. */
   readonly limit: number;
-  /** How long nothing is told until `quiet` is, ms. */
+  /** Silence after which `quiet` is reported, ms. */
   readonly quietMs: number;
   /** Tell the list as it is, and end. */
   readonly onlyNow?: boolean;
@@ -73,7 +73,7 @@ export async function* followRunList(
   }
 }
 
-/** What differs from what was told, the newest first; it then counts as told. */
+/** Differences from the last report, newest first; they then count as reported. */
 function roundOf(runs: readonly ListedRun[], told: Map<string, string>): FollowedList[] {
   const there = new Set(runs.map(({ state }) => state.id));
   const round: FollowedList[] = [];

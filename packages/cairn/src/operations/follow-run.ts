@@ -24,7 +24,7 @@ export interface Following {
   /** As read when the following begins. */
   readonly status: RunStatus;
   readonly stopKind?: StopKind | undefined;
-  /** How long without an event until `quiet` is told, ms. */
+  /** Time without an event after which `quiet` is reported, ms. */
   readonly quietMs: number;
   /** Tell what there is already, and end. */
   readonly onlyNow?: boolean;
@@ -89,7 +89,7 @@ export async function* followRun(deps: FollowDeps, following: Following): AsyncG
   yield { kind: 'ended', status, stopKind };
 }
 
-/** What the watch has told and nobody has taken yet. */
+/** Reports of the watch that were not consumed yet. */
 class Arrivals {
   readonly #bell: Bell;
   #events: RunEvent[] = [];

@@ -6,7 +6,7 @@ export interface Hit {
   readonly key: string | undefined;
   readonly source: EventSource;
   readonly tenantId: string;
-  /** Of the request that was repeated, if it said. */
+  /** Trace of the repeated request, if it sent one. */
   readonly traceId?: string | undefined;
   /** The run that the first answer was about, if it was about one. */
   readonly cachedRunId: string | undefined;

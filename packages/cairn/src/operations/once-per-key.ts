@@ -26,7 +26,7 @@ import { OutcomeUnknown } from '../ports/store-errors.ts';
 import { logHit } from './log-hit.ts';
 import { refusedKey } from './refused-key.ts';
 
-/** How often records that change under its eyes are looked at before the caller is asked to come back. */
+/** Times a changing record is re-read before the caller has to retry. */
 const MAX_LOOKS = 8;
 
 export interface OnceDeps extends SendDeps {
@@ -47,7 +47,7 @@ export interface KeyedRequest {
   readonly traceId?: string | undefined;
 }
 
-/** What the caller is answered, and every repetition: the canonical text of `body` is the same bytes each time. */
+/** Response to the caller and to every repetition: the canonical text of `body` is the same bytes each time. */
 export type KeptResponse = { readonly status: number; readonly body: Json };
 
 export type OnceOutcome =
@@ -192,7 +192,7 @@ async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: 
   }
 }
 
-/** Who does as it was told must not be refused for it. */
+/** A repetition on request must not be counted as a failure. */
 function asksBack(cause: unknown): boolean {
   if (cause instanceof OutcomeUnknown || cause instanceof NewerSchemaError) return true;
   return cause instanceof CairnError && (cause.httpStatus === 503 || cause.httpStatus === 429);
@@ -228,7 +228,7 @@ function replayOf({ log }: OnceDeps, request: KeyedRequest, record: IdempotencyR
   return { kind: 'replayed', response };
 }
 
-/** What was done to a run names it in its answer. */
+/** Run id in the response of an operation on a run. */
 function runIdIn(body: Json): string | undefined {
   const runId = typeof body === 'object' && body !== null && 'runId' in body ? body.runId : undefined;
   return typeof runId === 'string' ? runId : undefined;

@@ -1,8 +1,8 @@
 /**
- * What a drive has others do to other runs: starts and cancels its children, and tells its parent how it ended. Each may
- * be done any number of times: a child has the id its parent gave it, and a parent's wait is answered once.
+ * Operations of a drive on other runs: starts and cancels children, and tells its parent how it ended. All are
+ * idempotent: a child has the id its parent gave it, and a parent's wait is answered once.
  *
- * Must not: decide when any of it is due; that is the engine's business.
+ * Must not: decide when any of it is due; that is up to the engine.
  */
 
 import { sha256Hex } from '../core/encoding/hash.ts';

@@ -1,6 +1,6 @@
 /**
- * How callers append to a run of theirs: people, triggers, other runs. Owns who may touch a run, and what they hear when
- * it is not known whether they did.
+ * Appends to runs by callers: users, triggers, other runs. Owns the check of access to a run, and the error if the
+ * outcome is unknown.
  *
  * Must not: decide anything about a run; that is the caller's `decide`.
  */
@@ -14,7 +14,7 @@ import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 export interface OutsideAppend {
   readonly runId: string;
-  /** Of the caller: another tenant's run is answered exactly as one that does not exist. */
+  /** Tenant of the caller: another tenant's run is answered exactly as one that does not exist. */
   readonly tenantId: string;
   readonly decide: DecideAt;
 }

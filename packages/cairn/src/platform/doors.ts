@@ -1,4 +1,4 @@
-/** What each deployed function does with what it is given, once it is loaded: adapts, calls, adapts back. */
+/** Handlers of the deployed functions, once loaded: adapt, call, adapt back. */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
 import type { Delivery } from '../core/decisions/claim.ts';
@@ -31,7 +31,7 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 type Api = ReturnType<typeof createApi>;
 
 const apis = new WeakMap<Root, Api>();
-/** Whether this instance has been given a task before. */
+/** True after this instance has received a task. */
 let hasDriven = false;
 
 /**

@@ -9,14 +9,14 @@ import { methodNotAllowed, problemResponse } from '../http/problem.ts';
 import type { Log } from '../ports/log.ts';
 import { contentTypeOf } from './body-guard.ts';
 
-/** What is used of Express's response. */
+/** The used part of Express's response. */
 export interface FunctionResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
   /** False: the client takes no more until `drain`. */
   write(chunk: Uint8Array): boolean;
   end(body?: Buffer): unknown;
   destroy(): unknown;
-  /** Whether the client is gone, or has all. */
+  /** True if the client is gone, or has everything. */
   readonly closed: boolean;
   once(event: 'drain' | 'close', listener: () => void): unknown;
 }

@@ -7,14 +7,14 @@ import type { Auth } from 'firebase-admin/auth';
 import { CairnError } from '../core/errors.ts';
 import type { TokenVerifier, VerifiedToken } from '../ports/access/token-verifier.ts';
 
-/** What the library says of a token that is not valid. Anything else is no judgement on the token. */
+/** Error codes of the library for an invalid token. Other errors say nothing about the token. */
 const NOT_VALID: ReadonlySet<unknown> = new Set(['auth/argument-error', 'auth/id-token-expired']);
 /** It reports under the same code that it could not read the provider's keys. */
 const NO_KEYS = /^Error (?:fetching|parsing|while making) /;
 
 export interface IdTokenOptions {
   readonly project: string;
-  /** How the provider's keys are fetched, where that is not the default. */
+  /** HTTP agent for the provider's keys, if not the default. */
   readonly agent?: NonNullable<AppOptions['httpAgent']>;
 }
 

@@ -25,7 +25,7 @@ export function jsonLog({ least, write }: JsonLogOptions): Log {
   return { debug: line('DEBUG'), info: line('INFO'), warn: line('WARNING'), error: line('ERROR') };
 }
 
-/** What an installation wants to read; lines are billed, so nothing below `INFO` unless it says so. */
+/** Lowest severity to log; lines are billed, so the default is `INFO`. */
 function leastWanted(): Severity {
   wanted ??= ORDER.find((severity) => severity === logLevel.value().toUpperCase()) ?? 'INFO';
   return wanted;

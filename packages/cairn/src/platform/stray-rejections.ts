@@ -1,10 +1,9 @@
 /**
- * What becomes of a rejection that nobody handles: a body forgot an `await`. Node, and Google's functions framework, would
- * end the instance for it, and with it the drives of all runs there. As the run at fault begins again with the others, that
- * goes on until all of them have lost their worker too often and are given up, for one's mistake. A rejected promise
- * leaves the process as sound as it was, so it is told of, and the work goes on.
+ * Handler of unhandled rejections, such as a forgotten `await`. By default Node and the functions framework end the
+ * instance, which interrupts all its runs; the run at fault would start again with the others, until all of them fail.
+ * A rejected promise leaves the process sound, so it is logged and the work continues.
  *
- * Must not: keep an instance alive after an exception that nobody caught: then nobody knows what state it is in.
+ * Must not: keep an instance alive after an uncaught exception, whose state is unknown.
  */
 import { messageOf, stackOf } from '../core/thrown.ts';
 import type { Log } from '../ports/log.ts';

@@ -1,6 +1,6 @@
 /**
- * What every run store refuses before it sends anything, because only a bug of the caller can ask for it. One home,
- * so that an adapter for tests is no more lenient than the one in production.
+ * Checks of every run store before it sends anything; only a bug of the caller can violate them. Shared, so that an
+ * adapter for tests is as strict as the one in production.
  *
  * Must not: check what only the stored documents can tell.
  */

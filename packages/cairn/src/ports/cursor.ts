@@ -1,6 +1,6 @@
 /**
- * How a place in a list becomes the opaque text that continues it, and back. A cursor holds the position of the last
- * item of its page, so items that come and go between two pages are neither repeated nor lost.
+ * Encodes a position in a list as the opaque text that continues it, and decodes it. A cursor holds the position of the
+ * last item of its page, so that items that are added or removed between two pages are neither repeated nor lost.
  */
 import { CairnError } from '../core/errors.ts';
 

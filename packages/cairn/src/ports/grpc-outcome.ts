@@ -1,4 +1,4 @@
-/** What a failed call to a Google service says about the call, by its gRPC status; one table for every adapter. */
+/** Meaning of the gRPC status of a failed call to a Google service; one table for all adapters. */
 
 /** The statuses that a call can fail with. */
 export const GRPC_STATUS = {
@@ -76,7 +76,7 @@ export function failureOf(error: unknown): CallFailure | undefined {
   return typeof code === 'number' ? FAILURES[code] : undefined;
 }
 
-/** Whether the call may or may not have been applied. */
+/** Returns true if it is unknown whether the call was applied. */
 export function leavesOutcomeUnknown(error: unknown): boolean {
   return failureOf(error) === 'unknown';
 }

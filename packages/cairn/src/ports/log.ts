@@ -10,7 +10,7 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
-/** What every line about a run says of it, so that it is found by run, by tenant and by trace. */
+/** Log fields of every line about a run, by which it is found: run, tenant and trace. */
 export function ofRun({ id, tenantId, traceId }: Pick<RunState, 'id' | 'tenantId' | 'traceId'>): LogFields {
   return { runId: id, tenantId, traceId };
 }

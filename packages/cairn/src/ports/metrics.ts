@@ -1,6 +1,6 @@
 /**
- * What is counted while runs move (run lifecycle text, 7.1). Fed only with what is durable: a transition by whoever
- * appended it, an answer by whoever gave it, so that nothing is counted twice. Must not fail, nor keep anybody waiting.
+ * Metrics counted while runs progress. Fed only with durable facts: a transition by the process that appended it, a
+ * response by the process that sent it, so that nothing is counted twice. Must not fail or block.
  */
 import type { EventSource } from '../core/decisions/idempotency.ts';
 import type { ProblemCode } from '../core/integrity/problems.ts';
@@ -15,7 +15,7 @@ export interface Transition {
 
 export interface Ending {
   readonly tenantId: string;
-  /** Of the workflow. */
+  /** Type of the workflow. */
   readonly type: string;
   readonly status: TerminalStatus;
   readonly durationMs: number;
@@ -28,7 +28,7 @@ export interface KeyedAnswer {
   readonly result: 'hit' | 'miss';
 }
 
-/** What the ledger did about one wish of a body to act. */
+/** Result of one effect call. */
 export type EffectOutcome =
   /** Done, and recorded. */
   | 'executed'
@@ -50,13 +50,13 @@ export interface Effect {
 /** An append that lost its place in the journal to another's. */
 export interface Conflict {
   readonly tenantId: string;
-  /** Whether the writer held the lease: then others, such as people who decide, came in between. */
+  /** True if the writer held the lease, and others, such as operators, wrote in between. */
   readonly leased: boolean;
 }
 
 export interface Dispatch {
   readonly tenantId: string;
-  /** How it ended (`DriveEnd`), or `failed`: the task comes again. */
+  /** End of the drive (`DriveEnd`), or `failed`: the task is redelivered. */
   readonly end: string;
   /** The first of its instance: the time to load what it needs is in it. */
   readonly cold: boolean;
@@ -81,13 +81,13 @@ export interface Enqueue {
 /** One look of the scan at what is due. */
 export interface Scan {
   readonly due: number;
-  /** How far the oldest due time lay behind, ms. */
+  /** Age of the oldest due time, ms. */
   readonly lagMs: number;
-  /** What it did about how many runs. */
+  /** Number of runs by action. */
   readonly handled: Readonly<Record<string, number>>;
 }
 
-/** Of the installation and of no tenant. */
+/** Metrics of the installation, without tenant. */
 export interface InstallationMetrics {
   enqueue(enqueue: Enqueue): void;
   scan(scan: Scan): void;
@@ -117,7 +117,7 @@ export interface Histogram {
   readonly within: readonly number[];
 }
 
-/** What one instance has counted for one tenant since it began. */
+/** Counts of one instance for one tenant since it started. */
 export interface Counts {
   readonly transitions: readonly (Omit<Transition, 'tenantId'> & { readonly count: number })[];
   readonly durations: readonly Durations[];

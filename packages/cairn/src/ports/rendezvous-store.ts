@@ -32,12 +32,12 @@ export interface EarlyEvent {
   readonly eventId: string;
   /** Canonical JSON. */
   readonly dataText: string;
-  /** Who sent it. */
+  /** Sender. */
   readonly actor?: string;
   readonly at: number;
   /** From here on nobody is given it any more. */
   readonly expiresAt: number;
-  /** Whose it is, until its journal says that it was taken in or it is given back. */
+  /** Holder of the event, until its journal has it or returns it. */
   readonly takenBy?: WaitRef;
   /** Somebody is handing it to all who are listed: its sender, or who gave it back. */
   readonly passing?: 'sender' | 'giver';

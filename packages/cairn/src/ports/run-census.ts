@@ -42,6 +42,6 @@ export interface RunCensus {
   activeRuns(tenantId: string): Promise<readonly ActiveRuns[]>;
   /** Tenants that have runs, ended ones too, ascending; at most `limit` of them. */
   tenants(limit: number): Promise<readonly string[]>;
-  /** Of all tenants, earliest first. */
+  /** Due runs of all tenants, earliest first. */
   due(query: DueQuery): Promise<readonly DueEntry[]>;
 }

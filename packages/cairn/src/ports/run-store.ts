@@ -46,7 +46,7 @@ export interface LoadedRun {
   readonly readAt: number;
   /** Documents that this read is billed for. */
   readonly reads: number;
-  /** What the commits of the events beyond `snapshotHead` were billed, at least (`core/cost/writes.ts`). */
+  /** Billed writes of the commits beyond `snapshotHead`, at least (`core/cost/writes.ts`). */
   readonly tailWrites: number;
 }
 
@@ -71,7 +71,7 @@ export interface Supersedes {
   readonly event: RunEvent<'run_superseded'>;
   /** The state of that run after the event. */
   readonly snapshot: RunState;
-  /** Of that run, as it was read: what is not folded stays as it is. */
+  /** Volatile metadata of the run, as read; it is not folded and stays. */
   readonly soft: SoftState;
   readonly seen: Version;
 }
@@ -94,7 +94,7 @@ export interface SoftUpdate {
   /** True stamps `lastHeartbeatAt` with the store's time. */
   readonly heartbeat: boolean;
   readonly leaseExtendedTo?: number;
-  /** What the bodies under way last said of themselves; absent: as it was. */
+  /** Last reported progress of the running bodies; absent: unchanged. */
   readonly inFlight?: readonly Progress[];
   /** The bodies under way; absent: as it was. */
   readonly running?: readonly RunningStep[];
@@ -112,7 +112,7 @@ export type CommitResult =
   | {
       readonly kind: 'committed';
       readonly snapshotVersion?: Version;
-      /** Of the rows of the ledger that it wrote. */
+      /** Version of the ledger rows that it wrote. */
       readonly effectsVersion?: Version;
     }
   /** An event of these sequence numbers (or, at a start, the run or a record) exists already; nothing was applied. */
@@ -128,7 +128,7 @@ export interface SnapshotTouch {
   readonly soft?: SoftUpdate;
   /** Overrides the `wakeAt` that the state implies; only ever used to move it forward before acting. */
   readonly wakeAt?: number;
-  /** Of a run that has ended: the ledger knows what became of all that it left in doubt, and the inbox finds it no more. */
+  /** For an ended run: the ledger knows the outcome of all its effects, and the inbox no longer lists it. */
   readonly asksNothing?: true;
 }
 
@@ -167,7 +167,7 @@ export interface RunFilter {
   readonly status?: RunStatus | readonly RunStatus[];
   /** The status by its open waits alone; not of runs that an earlier version wrote last. */
   readonly waitsFor?: WaitsFor;
-  /** Of cancelled runs. */
+  /** For cancelled runs. */
   readonly stopKind?: readonly StopKind[];
   readonly type?: string;
   readonly repoId?: string;
@@ -179,7 +179,7 @@ export interface RunFilter {
 }
 
 export interface PageRequest {
-  /** How many at the most; the caller bounds it. */
+  /** Most items; bounded by the caller. */
   readonly limit: number;
   /** `next` of the page before. Throws `INVALID_INPUT` for a text that never was one. */
   readonly cursor?: string;

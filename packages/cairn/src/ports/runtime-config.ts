@@ -1,11 +1,11 @@
 /**
- * What operators set while the installation runs: the kill switch and the workflows that are paused. One small
- * document, read by every drive and the scan, changed rarely and by people.
+ * Runtime configuration set by operators: the kill switch and the paused workflows. One small document, read by every
+ * dispatch and the scan, changed rarely and by people.
  */
 import type { RestoreMark } from '../core/recovery/restored.ts';
 import type { Version } from './run-store.ts';
 
-/** Who paused a workflow, when, and why. */
+/** Pause of a workflow: actor, time and reason. */
 export interface PauseMark {
   /** Epoch ms. */
   readonly since: number;
@@ -25,7 +25,7 @@ export interface RuntimeConfig {
   readonly home?: string;
 }
 
-/** What holds where nobody ever set anything. */
+/** Default configuration. */
 export const NOTHING_SET: RuntimeConfig = Object.freeze({ killSwitch: false, paused: new Map() });
 
 export interface StoredRuntimeConfig {
@@ -45,11 +45,11 @@ export interface RuntimeConfigStore {
   write(config: RuntimeConfig, seen: Version | undefined): Promise<ConfigWritten>;
 }
 
-/** How the engine asks: a process reads the document once for many questions. */
+/** Cached read access of the engine: a process reads the document once for many queries. */
 export interface RuntimeConfigReader {
   /**
-   * What held at some moment of the last `maxAgeMs`; 0 reads anew. Rejects like {@link RuntimeConfigStore.read}: nobody
-   * may take for switched on or off what could not be read.
+   * A configuration that is at most `maxAgeMs` old; 0 reads it again. Rejects like {@link RuntimeConfigStore.read}: an
+   * unreadable configuration must not be taken for on or off.
    */
   current(maxAgeMs: number): Promise<RuntimeConfig>;
 }

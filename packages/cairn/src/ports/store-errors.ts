@@ -1,4 +1,4 @@
-/** How adapters say what is known after a failed call. */
+/** Errors of adapters by what is known after a failed call. */
 import { messageOf } from '../core/thrown.ts';
 
 /**

@@ -20,7 +20,7 @@ export interface DriveTask {
   readonly alone?: boolean;
   /** Class of workflows that have functions and queues of their own; absent: the queues of all others. */
   readonly pool?: string | undefined;
-  /** Whose run it is, so that it goes into one of that tenant's queues; absent: whoever asks does not know. */
+  /** Tenant of the run, to choose one of its queues; absent: the caller does not know. */
   readonly tenantId?: string | undefined;
   /** Not before this time, epoch ms; absent: now. */
   readonly at?: number;

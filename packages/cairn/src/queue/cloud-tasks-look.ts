@@ -7,7 +7,7 @@
 import type { QueueLook, SeenQueue, SeenTasks } from '../ports/diagnosis/queue-look.ts';
 import { GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
 
-/** What this adapter needs of `CloudTasksClient`. */
+/** The part of `CloudTasksClient` that this adapter uses. */
 export interface QueueClient {
   getQueue(
     request: { name: string },

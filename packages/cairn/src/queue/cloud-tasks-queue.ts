@@ -13,7 +13,7 @@ import type { Randomness } from '../ports/randomness.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
 
-/** What this adapter needs of `CloudTasksClient`. */
+/** The part of `CloudTasksClient` that this adapter uses. */
 export interface TasksClient {
   createTask(
     request: CreateTaskRequest,

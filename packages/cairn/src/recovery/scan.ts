@@ -25,7 +25,7 @@ import type { RuntimeConfig } from '../ports/runtime-config.ts';
 import { StoreRefused } from '../ports/store-errors.ts';
 import { Backlog, type Taken } from './backlog.ts';
 
-/** What the scan needs beside what the engine does. */
+/** Dependencies of the scan besides those of the engine. */
 export interface ScanDeps extends EngineDeps {
   /** Absent: nobody counts. */
   readonly counts?: InstallationMetrics | undefined;
@@ -92,7 +92,7 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   return { found, ...counts, isCut, off: false };
 }
 
-/** What a tick looks at runs with. */
+/** Context of a tick. */
 interface Look {
   readonly config: RuntimeConfig;
   readonly trace: TraceContext | undefined;

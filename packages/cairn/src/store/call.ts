@@ -32,12 +32,12 @@ export function unexplained(what: string, error: unknown): unknown {
   return new StoreRefused(what, error, { code: grpcStatusOf(error) as number, reason: 'request' });
 }
 
-/** Whether a create met a document that was there already. */
+/** Returns true if a create met an existing document. */
 export function isTaken(error: unknown): boolean {
   return grpcStatusOf(error) === GRPC_STATUS.ALREADY_EXISTS;
 }
 
-/** Whether a write with the precondition of a version met another version, or nothing. */
+/** Returns true if a write with a version precondition met another version, or no document. */
 export function isStale(error: unknown): boolean {
   const status = grpcStatusOf(error);
   return status === GRPC_STATUS.FAILED_PRECONDITION || status === GRPC_STATUS.NOT_FOUND;

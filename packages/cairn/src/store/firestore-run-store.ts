@@ -326,11 +326,11 @@ interface Sending {
   readonly what: string;
   /** Place of the snapshot among the writes, if it is one of them. */
   readonly snapshotAt?: number;
-  /** Of the first row of the ledger, likewise. */
+  /** Index of the first ledger row in the commit. */
   readonly effectAt?: number;
-  /** Whether the error says that nothing was applied because something was there already. */
+  /** Returns true if the error means that nothing was applied because a document existed. */
   readonly isRefusal: (error: unknown) => boolean;
-  /** Whether it says so of a row of the ledger. */
+  /** Returns true if it means that for a ledger row. */
   readonly isMovedEffect?: (error: unknown) => boolean;
 }
 

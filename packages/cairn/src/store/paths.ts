@@ -190,7 +190,7 @@ export class Paths {
     return this.erasures().doc(encodeKey(id));
   }
 
-  /** How far the deletion of old runs had come. Written and read by its ticks; never deleted. */
+  /** Progress of retention. Read and written by its ticks; never deleted. */
   retention(): DocumentReference {
     return this.#db.collection(this.#names.config).doc('retention');
   }
@@ -200,7 +200,7 @@ export class Paths {
     return this.#db.collection(this.#names.config).doc('heartbeats');
   }
 
-  /** Of all rendezvous: who looks whether those are deleted that have expired. */
+  /** All event mailboxes, for the check that expired ones are deleted. */
   allRendezvous(): CollectionReference {
     return this.#db.collection(this.#names.waits);
   }

@@ -1,4 +1,4 @@
-/** Whether a run goes on by itself as time passes, or somebody has to do something first. Reads folds; changes nothing. */
+/** Decides whether a run continues with time, or needs external input first. Reads folds only. */
 import type { Wait } from '../core/run/events.ts';
 import { isOver, type RunState, stepKey } from '../core/run/state.ts';
 
@@ -8,7 +8,7 @@ export type ReadState = (runId: string) => RunState | undefined;
 interface Outlook {
   /** When something happens by itself, epoch ms; infinity: never, and its negative: at once. */
   readonly movesAt: number;
-  /** What somebody is asked for, until when. */
+  /** Pending requests, with their deadlines. */
   readonly asked: readonly { readonly text: string; readonly until: number }[];
 }
 
@@ -16,8 +16,8 @@ const AT_ONCE = Number.NEGATIVE_INFINITY;
 const NEVER = Number.POSITIVE_INFINITY;
 
 /**
- * What must come from outside before the run moves, in words; undefined if it moves by itself. A question whose time
- * would run out first counts as one that somebody is to answer: a test that wants it to run out says so.
+ * Description of the external input that a run needs; undefined if it continues by itself. A question that would expire
+ * first counts as one that is to be answered: a test that wants it to expire says so.
  */
 export function blockedBy(state: RunState, read: ReadState): string | undefined {
   const { movesAt, asked } = outlook(state, read);

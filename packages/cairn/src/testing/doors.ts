@@ -1,7 +1,4 @@
-/**
- * How a test comes in from outside: what the API's routes do with a request, without HTTP. Each calls the operation that
- * the route calls, as one tenant and one caller.
- */
+/** Entry points of a test: the API's operations without HTTP, as one tenant and one caller. */
 import type { Resolution } from '../core/effects/effect.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import type { Json } from '../core/encoding/json.ts';
@@ -19,7 +16,7 @@ import type { TestRun } from './test-run.ts';
 import type { Installation } from './world/installation.ts';
 
 const TENANT = 'test';
-/** Who does what the test does, where it does not say. */
+/** Default actor of a test. */
 const ACTOR = 'c.test';
 
 export interface StartOptions {
@@ -36,7 +33,7 @@ export interface DecideOptions {
   readonly feedback?: string;
   /** With `retry_with_feedback`: which steps run again, with all that follow; absent: those the approval needs. */
   readonly steps?: readonly string[];
-  /** Who decides. */
+  /** Actor of the decision. */
   readonly by?: string;
 }
 
@@ -50,7 +47,7 @@ export interface SentEvent {
 }
 
 export interface SentSignal {
-  /** What the step waits for. */
+  /** Event that the step waits for. */
   readonly event: string;
   /** Absent: whatever the key of the step that waits. */
   readonly key?: string;
@@ -110,7 +107,7 @@ export function decide(
 export interface ResolveOptions {
   /** Absent: the one that is asked about. */
   readonly effect?: string;
-  /** Of an action that took place: what it answered. */
+  /** Response of an action that took effect. */
   readonly result?: unknown;
   readonly note?: string;
   readonly by?: string;

@@ -1,6 +1,6 @@
 /**
- * What a test expects of a journal. Depends on no test framework: an expectation that is not met throws an error whose
- * message shows the journal.
+ * Assertions on a journal. Independent of test frameworks: a failed assertion throws an error whose message shows the
+ * journal.
  */
 import type { Decision, EventType, RunEvent, StepRef } from '../core/run/events.ts';
 import { isSettled } from '../core/run/events.ts';

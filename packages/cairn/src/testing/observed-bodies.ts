@@ -48,7 +48,7 @@ export class ObservedBodies {
     this.#crashPoints.add(point);
   }
 
-  /** How often the body of a step (or of one item, `id[3]`) was called in a run, by whatever process. */
+  /** Number of calls of the body of a step (or of one item, `id[3]`) in a run, by any process. */
   calls(runId: string, step: string, part: Part): number {
     return this.#calls.get(`${runId} ${part} ${step}`) ?? 0;
   }

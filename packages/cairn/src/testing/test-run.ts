@@ -13,19 +13,19 @@ import type { ObservedBodies, Part } from './observed-bodies.ts';
 import { timelineOf } from './timeline.ts';
 import type { Installation } from './world/installation.ts';
 
-/** What a run waits for, in the words of its workflow. */
+/** An open wait, in the terms of its workflow. */
 export interface OpenWait {
   readonly step: string;
   readonly kind: Wait['kind'];
-  /** Of an approval. */
+  /** For an approval. */
   readonly question?: string;
   readonly details?: Json;
-  /** Of a question about an outside action: which one, see `effects`. */
+  /** For a question about an effect: its id, see `effects`. */
   readonly effect?: string;
-  /** Of an event: its name and which one of that name. */
+  /** For an event: its name and correlation key. */
   readonly event?: string;
   readonly key?: string;
-  /** Of a child: the id of its run, see `TestRuntime.run`. */
+  /** For a child: the id of its run, see `TestRuntime.run`. */
   readonly child?: string;
   readonly until?: Date;
 }
@@ -82,7 +82,7 @@ export class TestRun {
     return JSON.parse(await checkpointText(this.#installation.store, this.id, found)) as Json;
   }
 
-  /** How often the body of the step (or its `compensate`) was called, also in processes that died with it. */
+  /** Number of calls of the step's body (or its `compensate`), including processes that died during it. */
   calls(step: string, part: Part = 'body'): number {
     return this.#bodies.calls(this.id, step, part);
   }
@@ -91,13 +91,13 @@ export class TestRun {
     return this.state().waits.map(openWait);
   }
 
-  /** What the run did outside, or asked to, in its order. */
+  /** Effects of the run, in order. */
   effects(): readonly EffectRecord[] {
     const rows = [...this.#installation.db.effects.values()].map(({ record }) => record);
     return rows.filter(({ runId }) => runId === this.id);
   }
 
-  /** What was undone, or failed to be, in that order. */
+  /** Compensations, failed ones included, in order. */
   compensations(): readonly CompensationEntry[] {
     return this.state().compensationLog;
   }

@@ -27,9 +27,9 @@ import { CollectedLog, type LogLine } from './world/collected-log.ts';
 import { Installation } from './world/installation.ts';
 
 export interface TestRuntimeOptions {
-  /** What can be started, also as a child; of each type the newest version is. */
+  /** Workflows that can be started, also as children; the newest version of each type. */
   readonly workflows: readonly Workflow[];
-  /** How the capabilities are called that the workflows use: stand-ins of the outside, usually. */
+  /** Bindings of the capabilities that the workflows use, usually stand-ins. */
   readonly bindings?: readonly Binding[];
   /** When its time begins: epoch ms, a date, or an ISO text. Default: the beginning of 2026, UTC. */
   readonly now?: number | string | Date;
@@ -38,8 +38,8 @@ export interface TestRuntimeOptions {
   /** Some of the engine's times and bounds; the others are those of production. */
   readonly settings?: Partial<EngineSettings>;
   /**
-   * How much real time, ms, one execution of a body may take while pretended time stands still; default 1,000. Matters
-   * for bodies that really wait (files, servers of the test). 0: time goes on over everything that does not end at once.
+   * Real time, ms, that one execution of a body may take while simulated time stands still; default 1,000. Relevant for
+   * bodies that really wait (files, servers of the test). 0: time advances past everything that does not end at once.
    */
   readonly patienceMs?: number;
 }
@@ -82,7 +82,7 @@ export class TestRuntime {
     return this.#installation.clock.now();
   }
 
-  /** What was logged, by bodies and by the engine; the newest 10,000 lines. */
+  /** Log entries of bodies and engine; the newest 10,000. */
   logs(): readonly LogLine[] {
     return this.#log.lines;
   }

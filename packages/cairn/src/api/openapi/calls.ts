@@ -9,7 +9,7 @@ import type { NAMED, SchemaName } from './schemas/named.ts';
 type Routes = typeof PATHS;
 export type Path = keyof Routes & string;
 
-/** What answers of this name look like. */
+/** Type of the responses with this schema name. */
 export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
 
 /** Paths that have the method. */
@@ -54,10 +54,10 @@ interface Ask<P extends string> {
   readonly params?: ParamsOf<P>;
 }
 
-/** What a read of the path takes. */
+/** Parameters of a read of the path. */
 export type Question<P extends PathWith<'GET'>> = Ask<P> & { readonly query?: QueryOf<'GET', P> };
 
-/** What a change by way of the path takes. */
+/** Parameters of a change of the path. */
 export type Change<M extends ChangingMethod, P extends PathWith<M>> = Ask<P> & {
   readonly query?: QueryOf<M, P>;
   readonly body?: BodyOf<M, P>;

@@ -28,7 +28,7 @@ export interface OpenApi {
 
 const REF = '#/components/schemas/';
 const OF_ALL: readonly ErrorCode[] = ['URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
-/** Of those that ask who calls. */
+/** Errors of routes that authenticate the caller. */
 const OF_CALLERS: readonly ErrorCode[] = [
   'INVALID_INPUT',
   'UNAUTHENTICATED',
@@ -107,7 +107,6 @@ function operationOf(path: string, method: Method, operation: Operation): OpenAp
   };
 }
 
-/** What a path is about. */
 function tagOf(path: string): string {
   return path.split('/')[2] ?? '';
 }

@@ -8,7 +8,7 @@ import { CairnError } from '../../core/errors.ts';
 import type { Read } from '../route.ts';
 import { iso } from '../views/values.ts';
 
-/** What a start is answered with the first time; its record keeps the body only. */
+/** Status of the first response to a start; its record keeps only the body. */
 const CREATED = 201;
 
 /** `key` is bare or quoted, like the header. @throws CairnError NOT_FOUND, IDEMPOTENCY_EXPIRED, INVALID_INPUT for what can be no key */

@@ -12,7 +12,7 @@ interface AboutRun {
   readonly params: { readonly id: string };
 }
 
-/** How operations are told of the run and of who asks. */
+/** The run and the caller, in the form that operations take. */
 export function runOf({ params, caller }: Omit<AboutRun, 'deps'>) {
   return { runId: params.id, tenantId: caller.tenantId, actor: caller.principal };
 }

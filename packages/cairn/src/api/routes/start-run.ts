@@ -19,7 +19,7 @@ import { type Asked, LARGE_BODY_BYTES } from '../route.ts';
 
 /** {@link bodyOf} reads the body by hand, to name the types there are. */
 const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
-/** How many unknown members an answer names, and with how much of their names: a body holds a million. */
+/** Number and length of unknown member names in an error: a body can have a million. */
 const NAMED_MEMBERS = 5;
 const NAME_CHARS = 100;
 

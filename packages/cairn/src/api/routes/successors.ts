@@ -73,7 +73,7 @@ export const preview: Carried<'POST', '/v1/runs/{id}/preview'> = {
   },
 };
 
-/** What the bodies of all four have, each some of it. */
+/** Union of the members of all four bodies. */
 type Wish = Omit<Sent<'POST', '/v1/runs/{id}/fork'>, 'body' | 'query'> & { readonly body: Body };
 
 async function startedBy(sent: Wish, mode: SuccessorMode): Promise<Response> {

@@ -1,4 +1,4 @@
-/** How an installation fares, as admins see it. What could not be seen is absent, and a finding says so. */
+/** Diagnosis of the installation, as admins see it. Values that could not be determined are absent, with a finding. */
 import type { Json } from '../../core/encoding/json.ts';
 import { optional } from '../../core/optional.ts';
 import type { Diagnosis } from '../../operations/diagnosis/diagnose.ts';

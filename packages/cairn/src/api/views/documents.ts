@@ -1,4 +1,4 @@
-/** What lies under a run, as callers see it. */
+/** Documents of a run, as callers see them. */
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint } from '../../core/run/records.ts';

@@ -5,9 +5,9 @@ import type { AskingRun, InboxQuestion } from '../../operations/inbox/read-inbox
 import type { View } from './run.ts';
 import { fromText, iso, isoIf } from './values.ts';
 
-/** Of the text of a question; the run shows all of it. */
+/** Most characters of a question in the inbox; the run shows the whole text. */
 const QUESTION_CHARS = 2_000;
-/** Of what is told beside it, as JSON. */
+/** Most bytes of the details beside it, as JSON. */
 const MAX_DETAIL_BYTES = 4 * 1024;
 
 export function inboxItems({ run, questions, more }: AskingRun): View[] {

@@ -1,4 +1,4 @@
-/** What is wrong with a run, and what a repair changes or refuses, as operators see it. */
+/** Problems of a run and the changes of a repair, as operators see them. */
 import type { Change, PlaceChange } from '../../core/integrity/plan.ts';
 import { PROBLEMS, type Problem } from '../../core/integrity/problems.ts';
 import { differing, textOf } from '../../core/integrity/same.ts';
@@ -10,7 +10,7 @@ import { iso } from './values.ts';
 
 /** Problems and changes in one answer; a run of thousands of steps may have as many. `more` counts the rest. */
 const MAX_SHOWN = 200;
-/** Of a value that is shown as it was and as it is to be. */
+/** Most characters of a value shown before and after a change. */
 const SHOWN_CHARS = 120;
 
 export function consistencyView({ runId, checkedAt, head, problems, unread }: Consistency): View {

@@ -1,4 +1,4 @@
-/** What becomes of runs that have ended, as operators see it. */
+/** Retention of ended runs, as operators see it. */
 import type { LegalHold, Reason } from '../../core/retention/lineage.ts';
 import type { ExpiredRun, Fate, RunFate } from '../../operations/retention/expired-runs.ts';
 import type { View } from './run.ts';

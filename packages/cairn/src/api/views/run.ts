@@ -112,7 +112,7 @@ export function runView(
   };
 }
 
-/** What is left of a drive that has ended says nothing of what goes on now. */
+/** Progress of a worker that no longer holds the run is not shown. */
 function progressView({ state, soft }: Pick<LoadedRun, 'state' | 'soft'>): View {
   return state.lease && soft.inFlight?.length ? { progress: readable(soft.inFlight) } : {};
 }

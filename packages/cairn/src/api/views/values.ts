@@ -1,4 +1,4 @@
-/** How stored values read in an answer: as `core/run/readable.ts` says, which published events follow too. */
+/** Stored values in responses, following `core/run/readable.ts` like published events. */
 import { iso } from '../../core/run/readable.ts';
 
 export { fromText, iso, readable } from '../../core/run/readable.ts';

@@ -184,7 +184,7 @@ interface RequestError {
   readonly response?: { readonly status: number; readonly headers: Answer['headers'] };
 }
 
-/** What GitHub answered, of an error that Octokit made of an answer. */
+/** The GitHub response in an Octokit error. */
 function answerOf(error: unknown): Answer | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { response, message } = error as RequestError;

@@ -1,4 +1,4 @@
-/** What is bound where a GitHub is configured. A new capability of GitHub is added here. */
+/** Bindings of an installation with GitHub configured. Add new GitHub capabilities here. */
 import type { Binding } from '../../engine/define/capability.ts';
 import type { GithubApi } from './api.ts';
 import { createCheckRunBinding } from './create-check-run.ts';

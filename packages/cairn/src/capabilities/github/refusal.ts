@@ -11,7 +11,7 @@ export interface Answer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | number | undefined>>;
-  /** What GitHub said. */
+  /** Message from GitHub. */
   readonly message: string;
 }
 

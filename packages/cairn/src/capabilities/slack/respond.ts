@@ -25,7 +25,7 @@ const MAX_URL_CHARS = 2_000;
 const TIMEOUT_MS = 10_000;
 /** Where Slack does not say how long its limit lasts: it allows one message a second. */
 const UNSAID_LIMIT_MS = 1_000;
-/** What Slack says is a word, or a line of JSON. */
+/** Longest response text of Slack that is kept; usually a word, or a line of JSON. */
 const MAX_SAID_CHARS = 200;
 
 export const slackRespond = defineCapability({

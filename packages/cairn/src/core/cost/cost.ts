@@ -1,8 +1,8 @@
 /**
- * What a run has cost so far, in what the services bill: documents of Firestore and tasks that drove it. Counted by who
- * spends it (`journal/spending/`), kept with the snapshot, and only ever added to.
+ * Cost of a run so far, in billed units: Firestore documents and dispatched tasks. Counted by the spender
+ * (`journal/spending/`), stored with the snapshot, only ever added to.
  *
- * Must not: know what an operation costs in money; that is `prices.ts`.
+ * Must not: know prices; see `prices.ts`.
  */
 
 /** In the order in which they are shown. `tasks`: tasks of the queue that drove it. */

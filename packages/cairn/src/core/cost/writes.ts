@@ -1,6 +1,6 @@
 /**
- * What the commits of events were billed, told by the events alone: for those of a worker that died before it told what it
- * had spent.
+ * Billed writes of event commits, computed from the events alone, for commits of a worker that died before it reported
+ * its spending.
  */
 import type { RunEvent } from '../run/events.ts';
 import { isBoundary, stepRecordOf } from '../run/records.ts';

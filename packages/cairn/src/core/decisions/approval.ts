@@ -1,6 +1,6 @@
 /**
- * What a person's answer to an approval means for a run as it stands: it decides the open question, repeats what was
- * decided before, or is refused. And which steps begin anew where the answer sends some back.
+ * Effect of an answer to an approval on the current run: it decides the open question, repeats an earlier decision, or
+ * is refused; and the steps that run again if the answer sends some back.
  *
  * Must not: know how the outcome is written into the journal (operations/approvals).
  */
@@ -9,14 +9,13 @@ import type { Graph } from '../graph/graph.ts';
 import type { Decision, Wait } from '../run/events.ts';
 import { type Decided, isOver, type RunState, stepKey } from '../run/state.ts';
 
-/** How often a step can be sent back: each time costs a full round, and people who disagree for longer need to talk. */
+/** Most revisions of a step: each costs a full round. */
 export const MAX_REVISIONS = 100;
 /**
- * Of all feedback that a run keeps in its snapshot, UTF-8 bytes: a quarter of what Firestore takes as one document, so
- * that the steps and waits of a large run still fit beside it.
+ * Most UTF-8 bytes of all feedback in a snapshot: a quarter of a Firestore document, so that steps and waits still fit.
  */
 export const MAX_KEPT_FEEDBACK_BYTES = 256 * 1024;
-/** Of a name that came from a caller, in a message. */
+/** Longest name of a caller in a message. */
 const NAME_CHARS = 120;
 
 export interface ApprovalAnswer {
@@ -165,9 +164,9 @@ function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[
 
 const NOUNS = { event: 'an event', timer: 'a time', child: 'a child run' } as const;
 
-/** What of a graph begins anew. */
+/** The part of a graph that runs again. */
 export interface SentBack {
-  /** What was named, or is so by default; in the order of the graph. */
+  /** The named or default steps, in graph order. */
   readonly steps: readonly string[];
   /** They and all that follows. */
   readonly again: readonly string[];

@@ -1,4 +1,4 @@
-/** What a drive may do with a run it has just read. Pure: the drive carries the verdict out. */
+/** Decision of a dispatch about the run it has just read. Pure; the drive carries it out. */
 
 import type { Takeover, TaskRef } from '../run/lease/takeover.ts';
 import type { RunState, SoftState } from '../run/state.ts';

@@ -1,6 +1,6 @@
 /**
- * What a drive concludes: given what is under way and what is left, it says once whether the drive waits, closes the run
- * (as ending.ts decides), or lets go of it. Pure, and total: every combination has one answer.
+ * Conclusion of a drive from its running and remaining steps: wait, close the run (as ending.ts decides), or release
+ * it. Pure and total: every combination has one answer.
  */
 import type { RecordedError } from '../run/events.ts';
 import { ATTENDED, type Cancelled, type Ending, endingOf, type Failed } from './ending.ts';
@@ -24,7 +24,7 @@ export interface DriveFacts {
   readonly tellAgainAt: number | undefined;
   /** A step failed for good, or the time of the run is over: the first that did. */
   readonly failure: RecordedError | undefined;
-  /** What was asked for, once the drive stops for it. */
+  /** The requested cancellation, if the drive stops for it. */
   readonly cancellation: Cancelled['cancellation'] | undefined;
   /**
    * Its plan says how to undo steps. Which of them are due is known when all that is on its way is durable, so by who undoes

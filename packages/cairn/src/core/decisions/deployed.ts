@@ -1,11 +1,11 @@
-/** What decisions over a run ask of the plan it is pinned to. Said by engine/deployed.ts; nothing of it is in the journal. */
+/** Facts about the plan of a run that decisions need. Provided by engine/deployed.ts; not part of the journal. */
 
 export interface Deployed {
   /** False if the plan the run was started on is not deployed. */
   readonly available: boolean;
   /** Its version is deployed, with another plan than the run was started on: nothing of that one may touch the run. */
   readonly changed?: boolean;
-  /** Whether a step may safely run again; only asked while `available`. */
+  /** Returns true if the step may safely run again. Only called while `available`. */
   isIdempotent(stepKey: string): boolean;
   /**
    * True if a step that must not run twice allows a new attempt after so many that failed or were cut off. Absent: none does.
@@ -17,6 +17,6 @@ export interface Deployed {
    * where nothing is stored.
    */
   isCompensable(stepKey: string): boolean;
-  /** What becomes of a step that must not run twice and was caught mid-flight. */
+  /** Handling of a step that must not run twice and was interrupted. */
   readonly onDoubt: 'fail' | 'ask';
 }

@@ -1,6 +1,6 @@
 /**
- * What the journal of a run that no drive moves says about its end (ending.ts). A drive knows more than its journal and says
- * it itself (conclude.ts).
+ * End facts from the journal of a run without a drive (ending.ts). A drive knows more than its journal and provides its
+ * own facts (conclude.ts).
  */
 import { type RunState, stepsInFlight, UNDOING, waitsOutChildren } from '../run/state.ts';
 import { compensationsDue } from './compensation.ts';

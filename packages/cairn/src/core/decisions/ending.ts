@@ -26,11 +26,11 @@
 import type { RecordedError } from '../run/events.ts';
 import { NO_STEP, type RunState, UNDOING } from '../run/state.ts';
 
-/** Of a run that has not ended. */
+/** Facts about a run that has not ended. */
 export interface EndFacts {
   /** It is under a lease, and not under that of who asks. */
   readonly drivenByAnother: boolean;
-  /** What a person, a policy or a parent asked for. */
+  /** Cancellation requested by a user, a policy or a parent. */
   readonly cancellation: RunState['cancellation'];
   /** Steps that were completed may have to be undone before it ends badly. */
   readonly undoDue: boolean;
@@ -91,7 +91,7 @@ export interface Failed {
   readonly error: RecordedError;
 }
 
-/** Of a run whose drive is alive, and holds its plan and its lease: what is left is what the drive itself knows. */
+/** Facts about a run with a live drive that holds plan and lease; the drive knows the rest itself. */
 export const ATTENDED: EndFacts = {
   drivenByAnother: false,
   cancellation: undefined,

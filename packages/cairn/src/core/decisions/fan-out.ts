@@ -23,7 +23,7 @@ export interface Counts {
   readonly failed: number;
 }
 
-/** Whether the outcome of the whole is decided. Items under way when it is are still waited for. */
+/** Decides whether the outcome of the map step is settled. Running items are still awaited. */
 export function fanOutVerdict(completion: Completion, { items, succeeded, failed }: Counts): FanOutVerdict {
   if (completion.kind === 'at_least') {
     const wanted = completion.successes;

@@ -19,7 +19,7 @@ export interface IdempotencyRecord {
   readonly status: 'processing' | 'completed' | 'failed';
   /** See `requestHash` in encoding/fingerprint.ts. */
   readonly requestHash: string;
-  /** What a repetition is answered with. */
+  /** Response to a repetition. */
   readonly response?: Json | undefined;
   /** Why it failed, for a `failed` record. */
   readonly error?: string | undefined;
@@ -29,7 +29,7 @@ export interface IdempotencyRecord {
   readonly expiresAt: number;
   /** Until then a `processing` record belongs to whoever is working on it. */
   readonly lockExpiresAt?: number | undefined;
-  /** How often work on it was begun, but for the times that ended with a word to come back later. */
+  /** Attempts of the request, without those that ended with a request to retry later. */
   readonly attempts: number;
   /**
    * Unique per attempt at the work: by it a worker knows its own record again when the answer to writing it was lost
@@ -44,7 +44,7 @@ export const COMPLETED_TTL_MS = 24 * 3_600_000;
 export const FAILED_TTL_MS = 3_600_000;
 /** After this a worker that has not finished counts as dead. */
 export const PROCESSING_LOCK_MS = 5 * 60_000;
-/** How often work on one request is begun before its failure is final. */
+/** Attempts of a request before its failure is final. */
 export const MAX_ATTEMPTS = 3;
 /**
  * Two deliveries of the same GitHub content within this time are one event (see `githubSecondaryKey`): as long as the record is kept, so
@@ -52,7 +52,7 @@ export const MAX_ATTEMPTS = 3;
  */
 export const GITHUB_SECONDARY_WINDOW_MS = COMPLETED_TTL_MS;
 
-/** What an existing record means for a request with its key. */
+/** Decision about a request whose key has a record. */
 export type ExistingDecision =
   /** Answer as before. `response` is absent if a run was made but its response not yet recorded. */
   | { readonly kind: 'replay'; readonly response?: Json | undefined; readonly runId?: string | undefined }

@@ -1,8 +1,8 @@
 /**
- * What becomes of a run whose drive died (DESIGN section 9): it ends if ending.ts says so, and otherwise is parked, asked
- * about, or set going again. A newer `schemaVersion` never gets here: decoding refuses it and the run is left alone.
+ * Decision about a run whose worker died: it ends if ending.ts says so; otherwise it is blocked on deployment, asked
+ * about, or resumed. A newer `schemaVersion` never gets here: decoding refuses it and the run is left alone.
  *
- * Must not: have an order of its own.
+ * Must not: define its own precedence.
  */
 import type { RecordedError } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';

@@ -12,7 +12,7 @@ export interface RetryPolicy {
   readonly initialMs: number;
   /** By how much the bound grows from attempt to attempt. */
   readonly factor: number;
-  /** What the bound never exceeds, in ms. */
+  /** Maximum of the bound, in ms. */
   readonly capMs: number;
 }
 
@@ -42,7 +42,7 @@ export interface FailedAttempt {
   readonly random: number;
   /** Epoch ms. */
   readonly now: number;
-  /** What the attempt threw. */
+  /** The thrown value. */
   readonly error: unknown;
   /** Attempts before this one that found a condition not to hold. */
   readonly polls?: number;

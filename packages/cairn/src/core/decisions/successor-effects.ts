@@ -11,7 +11,7 @@ import { type DoubtRemedy, effectVerdict, lineageVerdict, type Rows } from '../e
 import type { EffectScope } from '../run/events.ts';
 import { stepKey } from '../run/state.ts';
 
-/** What the deployed definition says of a capability and how it is called. */
+/** Facts about a capability and its binding from the deployed definition. */
 export interface CapabilityFacts {
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
@@ -21,7 +21,7 @@ export interface CapabilityFacts {
 
 export interface EffectsOf {
   readonly rootRunId: string;
-  /** Of the source: its replays and forks, the newest first. */
+  /** Scopes of the source: its replays and forks, newest first. */
   readonly scopes: readonly EffectScope[];
   readonly mode: 'resume' | 'replay' | 'fork';
   /** Rows that the runs of the lineage made, in any order. */
@@ -51,7 +51,7 @@ export function foretellEffects(of: EffectsOf): ForetoldEffect[] {
 
 /** One call of a body: its rows by the place they were made in, the newest first, in the order in which it is looked for. */
 interface Call {
-  /** Of the replay or fork that is resumed, where it acted anew. */
+  /** Rows of the resumed replay or fork, for calls that it made again. */
   readonly own: Rows;
   readonly before: readonly Rows[];
 }

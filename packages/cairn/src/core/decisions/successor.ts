@@ -9,7 +9,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { CheckpointRef, StepKind, StepSettled } from '../run/events.ts';
 import { feedbackFor, isSuccess, type RunState, stepIdOf } from '../run/state.ts';
 
-/** What of a step's definition bears on it. */
+/** The part of a step definition that matters here. */
 export interface PlannedStep {
   readonly id: string;
   readonly kind: StepKind;
@@ -43,7 +43,7 @@ export interface SuccessorRun {
   readonly type: string;
   readonly planVersion: number;
   readonly inputHash: string;
-  /** Of steps that see only a part of the input: what stands for that part. */
+  /** Input hash for steps that read only a part of the input. */
   readonly inputHashOf: ReadonlyMap<string, string>;
   /** Chosen to run, with all that follows. */
   readonly fromStep?: string | undefined;
@@ -88,7 +88,7 @@ export interface SuccessorPlan {
   readonly steps: readonly StepPlan[];
   /** In the order in which they had been completed: that in which they are undone if the successor ends badly. */
   readonly reused: readonly Reuse[];
-  /** Of the steps that run, where it is not 1. */
+  /** Revisions of the steps that run, where not 1. */
   readonly revisions: Readonly<Record<string, number>>;
   readonly feedback: readonly { readonly steps: readonly string[]; readonly text: string }[];
   /** Marks of the lists whose items are taken over: the successor's list must be the same. */
@@ -198,7 +198,7 @@ class Planning {
     });
   }
 
-  /** What came to something, then. */
+  /** Reuse of the recorded result, if it succeeded. */
   #taken(key: string): Reuse | undefined {
     const state = this.#source.asOf?.steps.get(key);
     if (state?.phase !== 'done' || !isSuccess(state.outcome)) return undefined;
@@ -211,8 +211,8 @@ class Planning {
   }
 
   /**
-   * Whether the execution would see what it saw. Of one that a person took as done after a crash nobody wrote down what it
-   * saw; it is the same where everything is that it could have seen.
+   * Returns true if the execution would see the same values. If an operator treated it as completed after a crash, the
+   * values were not recorded; then everything it could have seen must be the same.
    */
   #isUnchanged(step: PlannedStep, { data }: RecordedStep): boolean {
     const { type, planVersion, inputHash, inputHashOf } = this.#run;
@@ -231,7 +231,7 @@ class Planning {
     );
   }
 
-  /** What the source did to undo the step, or an item of it, at this revision or a later one: the newest of it. */
+  /** The newest compensation in the source of the step, or an item of it, at this revision or later. */
   #undone(id: string, revision: number): RunState['compensationLog'][number] | undefined {
     const log = this.#source.end.compensationLog.filter(
       (entry) => stepIdOf(entry.stepId) === id && entry.revision >= revision,
@@ -253,7 +253,10 @@ class Planning {
     return Math.max(reached, ...undone);
   }
 
-  /** What people had said: to steps that run, by the end of the source; to what is taken over, by then. */
+  /**
+   * Feedback for the successor: for steps that run, as of the end of the source; for reused steps, as of their
+   * execution.
+   */
   #feedbackOf(runs: ReadonlySet<string>): SuccessorPlan['feedback'] {
     const { end, asOf } = this.#source;
     const saidTo = (said: RunState['feedback'], isMeant: (id: string) => boolean) =>

@@ -5,15 +5,15 @@
  */
 import type { PayloadRef } from '../run/events.ts';
 
-/** What an outside action does there. `none` and `read` leave no rows. */
+/** Side effects of a capability. `none` and `read` leave no rows. */
 export const SIDE_EFFECTS = ['none', 'read', 'write', 'external_action'] as const;
 export type SideEffects = (typeof SIDE_EFFECTS)[number];
 
-/** Whether the receiver takes an idempotency key and, with `required`, answers a repetition without acting again. */
+/** Support of the receiver for idempotency keys; with `required` a repetition does not act again. */
 export const IDEMPOTENCY = ['required', 'optional', 'not_supported'] as const;
 export type Idempotency = (typeof IDEMPOTENCY)[number];
 
-/** What a replay or fork does about an action that was recorded in its lineage. */
+/** Handling in a replay or fork of an effect recorded in its lineage. */
 export const REPLAY_POLICIES = ['use_recorded_result', 'reexecute', 'require_human'] as const;
 export type ReplayPolicy = (typeof REPLAY_POLICIES)[number];
 
@@ -26,7 +26,7 @@ export type EffectStatus = 'attempted' | 'recorded' | 'reused' | 'blocked' | 'fa
 /** Why a row is blocked. */
 export type BlockedBy = 'doubt' | 'policy' | 'mismatch' | 'confirmation';
 
-/** What a person can say of an effect. */
+/** Resolutions of an effect by an operator. */
 export const RESOLUTIONS = ['recorded', 're-execute', 'failed'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
@@ -38,7 +38,7 @@ export interface ResultRef extends PayloadRef {
 export interface EffectRecord {
   readonly effectId: string;
   readonly idempotencyKey: string;
-  /** Of the rows of this key, from 1. */
+  /** Row number within the key, from 1. */
   readonly n: number;
   readonly tenantId: string;
   readonly rootRunId: string;
@@ -46,34 +46,34 @@ export interface EffectRecord {
   readonly stepId: string;
   readonly itemKey?: string;
   readonly revision: number;
-  /** Of the step, and the lease under which it was made. */
+  /** Attempt of the step, and the lease under which it was made. */
   readonly attempt: number;
   readonly epoch: number;
   readonly capabilityId: string;
   readonly bindingId: string;
   /** Which call of the body it is: the author's own key, or the how-manieth of this capability, from 1. */
   readonly call?: string | number;
-  /** Of one call of the binding: tells a late answer from that of another call. */
+  /** Id of one binding call: distinguishes a late response from that of another call. */
   readonly bindingCallId: string;
   readonly effectClass: SideEffects;
   readonly replayPolicy: ReplayPolicy;
   readonly status: EffectStatus;
   readonly blockedBy?: BlockedBy;
   readonly requestHash: string;
-  /** What was asked, for people: without its secret fields, absent if it is long. */
+  /** The request for display: without secret fields, absent if it is large. */
   readonly requestText?: string;
   readonly responseHash?: string;
   /** The recorded result, if the row can carry it. */
   readonly resultText?: string;
   /** Where it lies, if not. */
   readonly recordedResultRef?: ResultRef;
-  /** Who asked a person about it last, where not the run that made it: one that was made from that run. */
+  /** Run that last asked about the effect, if not the run that made it: a successor of it. */
   readonly askedBy?: string;
-  /** Of a row that answered from another: which one. */
+  /** For a row answered from another row: that row. */
   readonly originEffectId?: string;
-  /** What went wrong, as far as is known. */
+  /** Error, as far as known. */
   readonly error?: string;
-  /** What a person, or the binding's own look, said of an effect in doubt. */
+  /** Resolution of an effect in doubt, by an operator or a lookup. */
   readonly resolution?: {
     readonly outcome: Resolution;
     readonly by: string;
@@ -102,7 +102,7 @@ type Changeable =
   | 'resolution'
   | 'lateAnswer';
 
-/** What of a row can change once it stands. A member set to undefined is taken away. */
+/** Mutable part of a row. A member set to undefined is removed. */
 export type EffectChange = { readonly [K in Changeable]?: EffectRecord[K] | undefined } & {
   readonly updatedAt: number;
 };
@@ -121,8 +121,8 @@ export type EffectWrite =
 export const MAX_ROWS_PER_KEY = 500;
 
 /**
- * Whether nobody has found out, or said, what became of the action. Once it is known it stays so in this row: another call is
- * another row, or is made while the run lives that made this one.
+ * Returns true while the outcome of the effect is unknown. A known outcome does not change within the row: another call
+ * is another row, or is made while the run that made this one is live.
  */
 export function isInDoubt({
   status,
@@ -140,7 +140,7 @@ export function effectIdOf(idempotencyKey: string, n: number): string {
   return `${idempotencyKey}.${String(n).padStart(4, '0')}`;
 }
 
-/** Whether the text has the form of an effect id. */
+/** Returns true if the text has the form of an effect id. */
 export function isEffectId(text: string): boolean {
   return /^[0-9a-f]{64}\.\d{4}$/.test(text);
 }

@@ -1,6 +1,6 @@
 /**
- * What becomes of a wish to act, given the rows of the ledger: act, take the recorded answer, find out first, or ask a
- * person (rules E1–E8 of ARCHITECTURE.md). Pure and total; the ledger in `engine/effects` carries it out.
+ * Decision about an effect call given the ledger rows: call, use the recorded result, look up the outcome first, or ask
+ * for a decision (rules E1–E8 of ARCHITECTURE.md). Pure and total; `engine/effects` carries it out.
  */
 import type { EffectScope } from '../run/events.ts';
 import type { EffectRecord, Idempotency, ReplayPolicy } from './effect.ts';
@@ -14,7 +14,7 @@ export interface Wish {
   readonly replayPolicy: ReplayPolicy;
   /** A person must allow the action before the receiver is called. */
   readonly requiresConfirmation?: boolean;
-  /** Whether the binding can ask the outside if an action took place. */
+  /** True if the binding can look up the outcome. */
   readonly hasLookup: boolean;
   /** The run may have acted before the restore of this time, epoch ms, and its ledger would not know. */
   readonly restoredAt?: number | undefined;

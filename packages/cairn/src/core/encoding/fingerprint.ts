@@ -17,7 +17,7 @@ export interface StepInputs {
   readonly itemKey?: string | undefined;
   /** 1 for the first execution, one more for each time a person sent the step back. */
   readonly revision: number;
-  /** What the person said when sending it back. */
+  /** Feedback given when the step was sent back. */
   readonly feedback?: Json | undefined;
   /** The run's input: its canonical JSON text or the SHA-256 of that text. Both give the same fingerprint. */
   readonly input: string;

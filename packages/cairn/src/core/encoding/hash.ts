@@ -12,7 +12,7 @@ export function sha256Hex(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
 
-/** Whether the text has the form of {@link sha256Hex}'s result. No canonical JSON text has it. */
+/** Returns true if the text has the form of a {@link sha256Hex} result. No canonical JSON text has it. */
 export function isSha256Hex(text: string): boolean {
   return SHA256_HEX.test(text);
 }

@@ -31,7 +31,7 @@ export function childRunId(parentRunId: string, waitId: string): string {
   return makeRunId(digest.subarray(0, ID_BYTES));
 }
 
-/** Whether the text has the form of a run id. */
+/** Returns true if the text has the form of a run id. */
 export function isRunId(text: string): boolean {
   return /^run_[a-z2-7]{25}[aeimquy4]$/.test(text);
 }
@@ -39,7 +39,7 @@ export function isRunId(text: string): boolean {
 /** Fewer digits than these begin the ids of too many runs. */
 export const LEAST_PREFIX_DIGITS = 6;
 
-/** Whether the text has the form of the beginning of a run id, of {@link LEAST_PREFIX_DIGITS} digits at least. */
+/** Returns true if the text has the form of a run id prefix of at least {@link LEAST_PREFIX_DIGITS} digits. */
 export function isRunIdPrefix(text: string): boolean {
   return /^run_[a-z2-7]{6,25}$/.test(text);
 }

@@ -79,7 +79,10 @@ function readAgain(text: string): string {
   return text;
 }
 
-/** What is wrong, and the path to it, innermost part first (filled in while returning, so the good case pays nothing). */
+/**
+ * The offence and the path to it, innermost part first (filled in while returning, so that the good case costs
+ * nothing).
+ */
 interface Offence {
   readonly is: string;
   readonly path: string[];

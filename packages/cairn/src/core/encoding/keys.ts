@@ -31,7 +31,7 @@ export function githubKey(deliveryId: string): string {
 }
 
 export interface GithubEvent {
-  /** Whose run it would be: the same content is another event for another tenant. */
+  /** Tenant of the run: the same content is another event for another tenant. */
   readonly tenantId: string;
   /** `owner/name`; absent for what is about no repository. */
   readonly repo?: string | undefined;
@@ -108,8 +108,8 @@ export function pubsubKey(subscription: string, messageId: string): string {
 }
 
 /**
- * What the sender of a request chose, or was given, as its key, from the key that was made of it: of GitHub the delivery, of
- * the API the caller's own, of Slack the trigger, of Pub/Sub the message, of a schedule its id and slot.
+ * The part of a stored key that the sender chose: for GitHub the delivery, for the API the caller's key, for Slack the
+ * trigger, for Pub/Sub the message, for a schedule its id and slot.
  */
 export function keyAsSent(key: string): string {
   const [source = '', first = ''] = key.split(':', 2);

@@ -12,7 +12,7 @@ const { imul } = Math;
 export interface QueueSpread {
   /** Queues that there are, from 1 to {@link MAX_QUEUES}. */
   readonly queues: number;
-  /** Of these, the ones that tasks of one tenant go into; 0: all. */
+  /** Number of queues used by the tasks of one tenant; 0: all. */
   readonly perTenant: number;
 }
 

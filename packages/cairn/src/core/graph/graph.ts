@@ -17,7 +17,7 @@ export interface GraphNode {
   readonly id: string;
   /** Ids of the steps whose outputs it takes. An id may be named twice. */
   readonly needs: readonly string[];
-  /** What it does when a step it needs was skipped. Default: `skip`. */
+  /** Handling of a skipped need. Default: `skip`. */
   readonly ifSkipped?: 'skip' | 'run' | undefined;
 }
 

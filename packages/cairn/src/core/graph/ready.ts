@@ -13,7 +13,7 @@ import { PositionSet } from './position-set.ts';
  */
 export type NodeState = 'pending' | 'open' | 'done' | 'skipped' | 'failed';
 
-/** How a need's state bears on a step that needs it. */
+/** Effect of a need's state on a dependent step. */
 type Bearing = 'satisfied' | 'unsatisfied' | 'skips';
 
 /**

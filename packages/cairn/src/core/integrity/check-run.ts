@@ -37,8 +37,8 @@ function judgingOf(facts: RunFacts, state: RunState): Judging {
 }
 
 /**
- * Whether the journal certainly ends where it ends: after the end of a run nothing follows that has documents (J6), and the
- * snapshot of a run that nobody holds is exact (J4).
+ * Returns true if the end of the journal is certain: after the end of a run nothing follows that has documents (J6),
+ * and the snapshot of a run without a lease is exact (J4).
  */
 function isVouchedFor({ journal }: RunFacts, state: RunState): boolean {
   return isOver(state) || (journal.atSnapshot?.head === state.head && state.lease === undefined);

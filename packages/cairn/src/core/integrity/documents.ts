@@ -1,4 +1,4 @@
-/** What is wrong with the documents beside the journal: checkpoints with their outputs, and step records. Pure. */
+/** Problems of the documents beside the journal: checkpoints with their outputs, and step records. Pure. */
 import { seqId } from '../encoding/ids.ts';
 import { encodeKey } from '../encoding/keys.ts';
 import type { StepRecord } from '../run/records.ts';
@@ -50,7 +50,7 @@ export function checkpointProblems(judging: Judging): Problem[] {
   return problems;
 }
 
-/** What the journal implies of the checkpoint with this id; undefined if it makes none. */
+/** The checkpoint with this id that the journal implies; undefined if none. */
 export function expectedAt({ journal }: RunFacts, id: string): ExpectedCheckpoint | undefined {
   const expected = journal.checkpoints.get(Number(id));
   return expected && id === seqId(expected.checkpoint.seq) ? expected : undefined;
@@ -88,7 +88,7 @@ function unlike(found: Found<CheckpointFact>, expected: ExpectedCheckpoint, wher
   return members.length > 0 ? [healable('CHECKPOINT_DIFFERENT', subject, { members })] : [];
 }
 
-/** Whether the output is the one that was recorded, as far as the journal tells. */
+/** Returns true if the output is the recorded one, as far as the journal tells. */
 export function carriesRight(
   { checkpoint, outputSha }: CheckpointFact,
   { output }: ExpectedCheckpoint,
@@ -122,7 +122,7 @@ export function outputsOf({ checkpoints, payloads }: RunFacts): ReadonlyMap<stri
   return outputs;
 }
 
-/** What it says of its place may be damaged. */
+/** The id in the document, which may be damaged. */
 function idOf({ checkpoint: { seq } }: CheckpointFact): string | undefined {
   return Number.isSafeInteger(seq) && seq > 0 ? seqId(seq) : undefined;
 }
@@ -173,7 +173,7 @@ function mayBeOfLostEvent(
   return !(updatedAtMs < lastAt && checkpoint <= head);
 }
 
-/** What it says of its own name may be damaged, and no name at all. */
+/** Returns true if the record has the name of its document; the name may be damaged. */
 function isNamedSo({ id }: StepRecord, documentId: string): boolean {
   try {
     return encodeKey(id) === documentId;

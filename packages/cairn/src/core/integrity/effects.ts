@@ -1,6 +1,6 @@
 /**
- * What is wrong with the rows of the side-effect ledger of which a run's journal tells (DESIGN sections 8 and 11). The ledger
- * is never repaired: what was done outside cannot be told from anything else. Pure.
+ * Problems of the ledger rows of a run. The ledger is never repaired, because external calls cannot be derived from
+ * other data. Pure.
  */
 import { type EffectRecord, type EffectStatus, effectIdOf, isInDoubt } from '../effects/effect.ts';
 import { sha256Hex } from '../encoding/hash.ts';
@@ -20,7 +20,7 @@ export interface ToldEffect {
   readonly itemKey: string | undefined;
   readonly revision: number;
   readonly capabilityId: string;
-  /** Of the step, and the lease, under which it was last attempted; undefined: not by this run. */
+  /** Attempt and lease of the last attempt; undefined: not by this run. */
   readonly attempt: number | undefined;
   readonly epoch: number | undefined;
   readonly requestHash: string | undefined;
@@ -29,8 +29,8 @@ export interface ToldEffect {
 }
 
 /**
- * How far a row may have come beyond the journal: an answer is in its row first (E2), and a successor finds out, or asks a
- * person, about what its source left in doubt.
+ * Statuses of a row that may be ahead of the journal: a response is written to its row first (E2), and a successor
+ * looks up, or asks about, effects that its source left in doubt.
  */
 const MAY_BE: { readonly [K in ToldEffect['last']]: readonly EffectStatus[] } = {
   attempted: ['attempted', 'recorded', 'failed', 'blocked'],
@@ -41,7 +41,7 @@ const MAY_BE: { readonly [K in ToldEffect['last']]: readonly EffectStatus[] } = 
   reused: ['reused'],
 };
 
-/** What is known of an effect after one more event about it. */
+/** Folds one more event about an effect. */
 export function toldAfter(
   before: ToldEffect | undefined,
   event: RunEvent<'effect_attempted'> | RunEvent<'effect_settled'>,

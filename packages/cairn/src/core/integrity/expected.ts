@@ -1,7 +1,7 @@
 /**
- * What the journal implies of the documents beside it: the checkpoint of an event, and what of its output is known. Pure.
+ * Documents that the journal implies: the checkpoint of an event, and the known parts of its output. Pure.
  *
- * Must not: make records of its own; their rules are in run/records.ts.
+ * Must not: build records itself; see run/records.ts.
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { type CheckpointRef, isSettled, type RunEvent } from '../run/events.ts';

@@ -1,6 +1,6 @@
 /**
- * What `check` judges: the documents of one run as they were found at one moment, damaged or not. Adapters decode what
- * can be decoded and say of the rest why it cannot; nothing here throws, and nothing here can be written.
+ * Input of `check`: the documents of one run as found at one moment, damaged or not. Adapters decode what can be
+ * decoded and give the reason for the rest; nothing here throws or writes.
  */
 import type { IdempotencyRecord } from '../decisions/idempotency.ts';
 import type { EffectRecord } from '../effects/effect.ts';
@@ -51,7 +51,7 @@ export interface CheckpointFact {
 
 /** A large value to which a checkpoint points. `reason`: why it cannot be read as it was written. */
 export interface PayloadFact {
-  /** Of the checkpoint. */
+  /** Id of the checkpoint. */
   readonly id: string;
   readonly ref: PayloadRef;
   readonly reason?: string;
@@ -59,7 +59,7 @@ export interface PayloadFact {
 
 /** A checkpoint of an earlier run to which one of this run points. `sha`: of what it carries; undefined: nothing that can be read. */
 export interface OriginFact {
-  /** Of the checkpoint of this run. */
+  /** Id of the checkpoint of this run. */
   readonly id: string;
   readonly sha: string | undefined;
 }

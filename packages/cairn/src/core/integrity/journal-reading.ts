@@ -32,13 +32,13 @@ export interface JournalFacts {
   readonly documents: number;
   /** The first thing wrong with it. What follows was not judged, and `state` is undefined. */
   readonly broken: Problem | undefined;
-  /** What it folds to. */
+  /** The folded state. */
   readonly state: RunState | undefined;
-  /** Of the first event, if that one is sound. */
+  /** Identity from the first event, if that is sound. */
   readonly identity: RunIdentity | undefined;
   /** The state after the event that the snapshot says it was made from; undefined if this journal has no such event. */
   readonly atSnapshot: RunState | undefined;
-  /** Whether the snapshot may be behind by what has happened since (J4). */
+  /** True if the snapshot may be behind by recent events (J4). */
   readonly mayLag: boolean;
   readonly checkpoints: ReadonlyMap<number, ExpectedCheckpoint>;
   /** By key. */
@@ -84,7 +84,7 @@ export class JournalReading {
     }
   }
 
-  /** What was read, once the last document was taken. */
+  /** Returns the facts after the last document. */
   end(): JournalFacts {
     return {
       documents: this.#documents,
@@ -154,7 +154,7 @@ export function readJournal(of: ReadingOf, events: Iterable<FoundEvent>): Journa
   return reading.end();
 }
 
-/** What cannot even be hashed is not what was sealed. */
+/** An event that cannot be hashed was not sealed as it is. */
 function misfitOf(chain: Parameters<typeof misfit>[0], event: RunEvent): Misfit | undefined {
   try {
     return misfit(chain, event);

@@ -1,8 +1,8 @@
 /**
- * What a repair would change, and what it refuses to (DESIGN section 11): the smallest change of the documents beside the
- * journal that makes them what the journal says. Pure.
+ * Plan of a repair: the smallest change of the documents beside the journal that makes them match it, and the problems
+ * it refuses. Pure.
  *
- * Must not: touch the journal, or change anything while the journal itself is in question.
+ * Must not: touch the journal, or change anything while the journal itself is damaged.
  */
 import { encodeKey } from '../encoding/keys.ts';
 import type { Checkpoint, StepRecord } from '../run/records.ts';
@@ -14,11 +14,11 @@ import { isBlocking, type Problem, type ProblemCode } from './problems.ts';
 interface DocumentChange {
   /** As in the problem: `run`, `steps/verdict`, `checkpoints/0000000007`. */
   readonly subject: string;
-  /** What is wrong with it. */
+  /** Problems that the change fixes. */
   readonly fixes: readonly ProblemCode[];
   /** Version of the document that was judged; undefined: there is none, and it is created. */
   readonly seen: string | undefined;
-  /** What was found; undefined if it could not be read, or is not there. */
+  /** The document as found; undefined if it is unreadable or missing. */
   readonly before: object | undefined;
 }
 
@@ -50,7 +50,7 @@ export interface PlaceChange {
 export interface RepairPlan {
   readonly changes: readonly Change[];
   readonly places: readonly PlaceChange[];
-  /** What a person has to see to. If the journal is in question that is everything. */
+  /** Problems that need an operator. If the journal is damaged, all of them. */
   readonly refused: readonly Problem[];
 }
 
@@ -156,7 +156,7 @@ function placesOf({ rendezvous }: RunFacts, { code, subject, evidence }: Problem
   return [{ kind, subject, fixes: [code], event, key, waitId: String(evidence.waitId) }];
 }
 
-/** How a problem names a rendezvous. */
+/** Name of an event mailbox in a problem. */
 function placeSubject(event: string, key: string): string {
   return `rendezvous/${event}/${key}`;
 }

@@ -12,7 +12,7 @@ export interface ProblemEntry {
   readonly severity: Severity;
   /** Short and the same for every occurrence. */
   readonly title: string;
-  /** What a person does where `repair` refuses. */
+  /** Instructions for an operator if `repair` refuses. */
   readonly help: string;
   /** Nothing of the run may be repaired while it stands: what it would be repaired from is itself in question. */
   readonly blocks?: true;

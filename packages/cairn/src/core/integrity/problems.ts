@@ -18,7 +18,7 @@ export type Evidence = Readonly<Record<string, Json>>;
 export interface Problem {
   readonly code: ProblemCode;
   readonly severity: Severity;
-  /** Whether `repair` can put it right. */
+  /** True if `repair` can fix it. */
   readonly healable: boolean;
   /** Which document, from that of the run: `run`, `events/0000000007`, `steps/verdict`. */
   readonly subject: string;
@@ -35,7 +35,7 @@ export function unhealable(code: ProblemCode, subject: string, evidence: Evidenc
   return { ...healable(code, subject, evidence), healable: false };
 }
 
-/** Whether the problem puts in question what all else would be repaired from. */
+/** Returns true if the problem makes the source of all repairs unreliable. */
 export function isBlocking({ code }: Pick<Problem, 'code'>): boolean {
   const entry: ProblemEntry = PROBLEMS[code];
   return entry.blocks === true;

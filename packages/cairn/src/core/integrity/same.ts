@@ -1,4 +1,4 @@
-/** Whether two values that were stored are the same, and in which members they differ. Total over whatever was decoded. */
+/** Comparison of stored values, with the members in which they differ. Total over all decoded values. */
 import { isMap } from 'immutable';
 import { canonicalJson, type Json } from '../encoding/json.ts';
 

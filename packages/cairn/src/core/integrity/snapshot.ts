@@ -1,4 +1,4 @@
-/** What is wrong with the run document, compared with the fold of its journal (J4, J5, J10). Pure. */
+/** Problems of the run document, compared with the fold of its journal (J4, J5, J10). Pure. */
 
 import { isInDoubt } from '../effects/effect.ts';
 import { canonicalTextOf } from '../encoding/json.ts';
@@ -20,7 +20,7 @@ const SUBJECT = 'run';
 
 /** A run that operators hold, or that somebody is about to look at, may be put off for as long as this (J10). */
 const PUT_OFF_MS = 5 * 60_000;
-/** Who puts it off does so by a clock of his own. Half an hour late is found; a minute more or less is nobody's harm. */
+/** Tolerance for the clock of the process that wrote the time. */
 const CLOCKS_APART_MS = 5 * 60_000;
 
 /** Members that say when, how and why a run has ended. */
@@ -30,7 +30,7 @@ const TERMINAL_MEMBERS: { readonly [status: string]: readonly (keyof RunState)[]
   cancelled: ['completedAt', 'durationMs', 'stopKind'],
 };
 
-/** Of a run whose journal is sound and folds to `state`. */
+/** Problems of a run whose journal is sound and folds to `state`. */
 export function snapshotProblems(facts: RunFacts, state: RunState): Problem[] {
   const { snapshot } = facts;
   if (!snapshot) return [healable('SNAPSHOT_MISSING', SUBJECT)];
@@ -126,7 +126,7 @@ function waitsAmiss(found: RunState, expected: RunState): [ProblemCode, string[]
   ];
 }
 
-/** What was decoded as waits may be anything. */
+/** Ids of decoded waits, which may have any form. */
 function idsOf(waits: readonly Wait[]): string[] {
   if (!Array.isArray(waits)) return [];
   return waits.flatMap((wait: Partial<Wait> | null) => (typeof wait?.id === 'string' ? [wait.id] : []));
@@ -148,13 +148,13 @@ function wrongInbox(
   return [healable('INBOX_WRONG', SUBJECT, evidence)];
 }
 
-/** Whether the ledger knows how each of them ended; of a row that is gone or cannot be read it does not. */
+/** Returns true if the ledger has the outcome of each; false for a missing or unreadable row. */
 function isAllKnown(rows: RunFacts['effects'], { effects }: RunState): boolean {
   const known = new Set(rows.flatMap((row) => (row.kind === 'sound' && !isInDoubt(row.value) ? row.id : [])));
   return effects.every(({ effectId }) => known.has(effectId));
 }
 
-/** What was found may be anything, and names may be a caller's own, so that neither is told. */
+/** Stored names may be anything, including names chosen by callers, so the evidence has neither. */
 function wrongNames({ foundBy: stored }: FoundSnapshot, atSnapshot: RunState): Problem[] {
   const names = foundBy(atSnapshot);
   const isRight = Array.isArray(stored) && stored.length === names.length;

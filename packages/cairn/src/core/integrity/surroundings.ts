@@ -1,4 +1,4 @@
-/** What is wrong around the run: at the rendezvous of its waits, and with the record under which it was started. Pure. */
+/** Problems outside the run: event mailboxes of its waits, and the idempotency record of its start. Pure. */
 import { COMPLETED_TTL_MS } from '../decisions/idempotency.ts';
 import { findingCode, stillStands } from '../findings.ts';
 import { cut, SUMMARY_CHARS } from '../run/records.ts';

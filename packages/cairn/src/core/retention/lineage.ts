@@ -1,9 +1,9 @@
 /**
- * What becomes of a lineage: the runs with one `rootRunId`, which share the outputs and the ledger of each other and
- * therefore go together or not at all (DESIGN 11). Pure.
+ * Retention of a lineage: the runs with one `rootRunId`, which share outputs and ledger and are therefore deleted
+ * together or not at all. Pure.
  *
- * A lineage is first marked, which hides it from people, and goes {@link GRACE_MS} later if it may still go: by then whoever
- * had looked at it before, to make a successor, has written that successor or never will.
+ * A lineage is first marked, which hides it, and deleted {@link GRACE_MS} later if it may still be deleted: by then
+ * everyone who read it before, to create a successor, has written that successor or never will.
  */
 import { isTerminal, type RunStatus } from '../run/status.ts';
 import { expireAt, type RetentionOf } from './policy.ts';

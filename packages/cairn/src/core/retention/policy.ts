@@ -1,5 +1,5 @@
 /**
- * How long runs are kept that have ended: what a workflow says of each way to end, and from when on a run may go by itself.
+ * Retention periods of ended runs: per way to end, and the time from which a run may be deleted.
  *
  * Must not: know a lineage; see lineage.ts.
  */

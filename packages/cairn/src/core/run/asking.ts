@@ -23,7 +23,9 @@ export function questionsOf({ waits, cancellation, compensating }: RunState): re
   return cancellation || compensating ? [] : waits.filter(({ kind }) => kind === 'approval');
 }
 
-/** Whether the run has ended without its journal knowing what became of something it did outside. The ledger may know since. */
+/**
+ * Returns true if the run ended with an effect whose outcome its journal does not have. The ledger may have it since.
+ */
 export function leavesDoubt(state: RunState): boolean {
   return isOver(state) && state.effects.length > 0;
 }

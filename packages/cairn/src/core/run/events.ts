@@ -26,7 +26,7 @@ export interface StepRef {
   readonly revision: number;
 }
 
-/** What went wrong in a step or a run, as the API shows it. `trace` is cut at 4,000 characters. */
+/** Error of a step or a run, as the API shows it. `trace` is cut at 4,000 characters. */
 export interface RecordedError {
   readonly code: string;
   readonly message: string;
@@ -100,20 +100,20 @@ export interface Wait {
    * become of an outside action of it that is in doubt, or may not be repeated unasked (E5, E6).
    */
   readonly purpose?: 'doubt' | 'effect';
-  /** Of the purpose `effect`. */
+  /** For the purpose `effect`. */
   readonly effectId?: string;
-  /** Of an event: what it is called, and which one of that name. */
+  /** For an event: its name and correlation key. */
   readonly name?: string;
   readonly key?: string;
-  /** Of a child. */
+  /** For a child. */
   readonly child?: { readonly runId: string; readonly onParentEnd: OnParentEnd };
-  /** Of an approval: the question, as canonical JSON. */
+  /** For an approval: the question, as canonical JSON. */
   readonly detailText?: string;
   /** The outside knows of it: its rendezvous is joined, its child started. Set when the run is suspended. */
   readonly announced?: true;
 }
 
-/** What a person can answer to an approval. */
+/** Answers to an approval. */
 export const DECISIONS = ['approve', 'approve_with_waiver', 'retry_with_feedback', 'reject', 'halt'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
@@ -173,7 +173,7 @@ export interface EventData {
     readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt' | 'blocked';
     readonly by?: 'lookup' | 'person';
     readonly originEffectId?: string;
-    /** Of the answer that is recorded, so that the journal vouches for it. */
+    /** Hash of the recorded answer, so that the journal vouches for it. */
     readonly responseHash?: string;
   };
   wait_opened: { readonly wait: Wait };
@@ -293,7 +293,7 @@ export interface EventData {
 
 export type EventType = keyof EventData;
 
-/** What only the holder of the lease can have written carries who that was. */
+/** Writer of events that only the holder of the lease can write. */
 export interface Writer {
   readonly owner: string;
   readonly epoch: number;

@@ -7,7 +7,7 @@ import type { RunEvent, RunIdentity, Trigger } from './events.ts';
 import type { RunState } from './state.ts';
 import type { Initiator } from './status.ts';
 
-/** Who starts runs by this trigger. */
+/** Initiator of runs with this trigger. */
 function initiatorOf({ source, userId }: Trigger): Initiator {
   if (source === 'webhook') return 'webhook';
   return userId ? 'user' : 'system';

@@ -1,4 +1,4 @@
-/** How far a snapshot may be behind its journal (J4, J10). One home for who writes it and for who checks it. */
+/** Lag of a snapshot behind its journal (J4, J10). Shared by writer and checker. */
 import type { RunState } from './state.ts';
 import { wakeAt } from './wake.ts';
 

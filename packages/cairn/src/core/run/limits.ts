@@ -1,8 +1,8 @@
 /** Sizes of values, in bytes of canonical JSON text (DESIGN section 3). */
 
-/** What a snapshot carries inline; above it the snapshot points to a checkpoint. */
+/** Largest value inline in a snapshot; larger ones are in a checkpoint. */
 export const SNAPSHOT_VALUE_BYTES = 16 * 1024;
-/** What a checkpoint carries inline; above it the checkpoint points to a payload. Also the most a memo can have. */
+/** Largest value inline in a checkpoint; larger ones are payloads. Also the largest memo. */
 export const CHECKPOINT_VALUE_BYTES = 256 * 1024;
 /** The largest input, output or result a run can have: what a worker can hold several of, and one HTTP request carries. */
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;

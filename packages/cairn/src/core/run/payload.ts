@@ -1,8 +1,8 @@
 /**
- * How a value that no checkpoint can carry becomes chunks, and chunks the value again. Chunks are bytes, not text, so
- * that a cut may fall inside a character.
+ * Splits a large value into chunks and reassembles it. Chunks are bytes, not text, so that a cut may fall inside a
+ * character.
  *
- * Must not: know where chunks are kept.
+ * Must not: know where chunks are stored.
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import type { PayloadRef } from './events.ts';

@@ -1,6 +1,6 @@
 /**
- * How stored values read to people and programs outside: times as ISO text instead of milliseconds, user values as JSON
- * instead of text. One rule by the name of a member, the same for every record, for the API and for published events.
+ * Stored values for people and external programs: times as ISO text instead of milliseconds, user values as JSON
+ * instead of text. One rule by member name, for the API and published events.
  */
 import type { Json } from '../encoding/json.ts';
 

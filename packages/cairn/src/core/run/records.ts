@@ -138,7 +138,7 @@ export function cut(text: string, limit: number): string {
   return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Whether its commit has a checkpoint beside it, whatever it carries. */
+/** Returns true if the event is committed with a checkpoint. */
 export function isBoundary(event: RunEvent): boolean {
   return boundaryOf(event, false) !== undefined;
 }
@@ -233,7 +233,7 @@ function settledRecord(event: RunEvent<SettledType>, planVersion: number): StepR
   };
 }
 
-/** Of a step that was taken over, how it had ended. */
+/** Status of the step; for a reused step, the status of the original. */
 function statusOf(event: RunEvent<SettledType>): StepStatus {
   if (event.type !== 'step_reused') return OUTCOMES[event.type] as Exclude<StepOutcome, 'reused'>;
   return event.data.skipped ? 'skipped' : 'succeeded';

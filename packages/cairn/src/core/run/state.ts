@@ -1,6 +1,6 @@
 /**
- * What the journal folds to: the state of one run (the snapshot without its `soft` part) and the questions every
- * layer asks of it. No decisions here, and no storage form: `reduce/` changes it, `store/` encodes it.
+ * State of one run as folded from its journal (the snapshot without volatile metadata), and queries that all layers
+ * use. No decisions and no storage format: `reduce/` changes it, `store/` encodes it.
  */
 import type { Map as PersistentMap } from 'immutable';
 import type { Spent } from '../cost/cost.ts';
@@ -109,7 +109,7 @@ export interface InboxSignal {
   readonly at: number;
 }
 
-/** How the newest approval of a step ended; kept so that a repeated answer is known from a different one. */
+/** End of the newest approval of a step, kept to distinguish a repeated answer from a different one. */
 export interface Decided {
   /** Key of the step. */
   readonly stepId: string;
@@ -121,21 +121,21 @@ export interface Decided {
   readonly at: number;
 }
 
-/** What a person said when sending steps back. Each step is in one entry at most: the newest that concerns it. */
+/** Feedback given when steps were sent back. Each step is in at most one entry: the newest that concerns it. */
 export interface Feedback {
   readonly seq: number;
   readonly steps: readonly string[];
   readonly text: string;
 }
 
-/** What the run has set up outside, to be undone when it ends: a place at a rendezvous, a child under way. */
+/** External registration of the run, undone when it ends: an event mailbox entry, or a running child. */
 export type Tie =
   | {
       readonly kind: 'event';
       readonly waitId: string;
       readonly name: string;
       readonly key: string;
-      /** What answered the wait; kept for as long as a place may still say that the run has it. */
+      /** Event that answered the wait; kept while a mailbox may still say that the run has it. */
       readonly eventId?: string;
     }
   | {
@@ -231,7 +231,7 @@ export interface RunState extends RunIdentity {
   readonly compensating: boolean;
   /** The successor that resumed this run. */
   readonly supersededBy?: string;
-  /** Of a successor: whether it still takes steps over from its source, or has. Absent before it begins to. */
+  /** For a successor: state of the reuse of steps from its source. Absent before it starts. */
   readonly replay?: 'under_way' | 'finished';
   readonly resumeCount: number;
   /** Interruptions since the newest checkpoint. Only counted: what ends a run is in `suspect`. */
@@ -250,7 +250,7 @@ export interface RunState extends RunIdentity {
 export interface SoftState {
   readonly lastHeartbeatAt?: number;
   readonly leaseExtendedTo?: number;
-  /** What the end of the run owed to others (parent, children, rendezvous) is done. */
+  /** True if the completion duties (parent, children, event mailboxes) are done. */
   readonly obligationsMet?: boolean;
   /** Events up to this seq are published, those after it may be. Absent: nobody publishes the events of this run. */
   readonly publishedSeq?: number;
@@ -258,11 +258,11 @@ export interface SoftState {
   readonly publishDueAt?: number;
   /** Id of the first event, from which whoever publishes it makes it again (`first-event.ts`). */
   readonly firstEventId?: string;
-  /** What the bodies under way last said of themselves. */
+  /** Last reported progress of the running bodies. */
   readonly inFlight?: readonly Progress[];
   /** The bodies under way when the snapshot was written, those that began first: see `now/running.ts`. */
   readonly running?: readonly RunningStep[];
-  /** What it has cost so far, as far as it has been told: see `journal/spending/`. Never falls. */
+  /** Cost so far, as far as reported: see `journal/spending/`. Never decreases. */
   readonly cost?: Spent;
   /** It is not to be deleted, nor anything of its lineage. */
   readonly legalHold?: LegalHold;
@@ -301,7 +301,7 @@ export function feedbackFor({ feedback }: Pick<RunState, 'feedback'>, stepId: st
   return feedback.find((entry) => entry.steps.includes(stepId))?.text;
 }
 
-/** Whether the run has taken the event in: lately, or by a wait of its own however long ago. */
+/** Returns true if the run received the event: recently, or by a wait of its own at any time. */
 export function tookIn({ received, ties }: RunState, eventId: string): boolean {
   return received.includes(eventId) || ties.some((tie) => tie.kind === 'event' && tie.eventId === eventId);
 }
@@ -312,12 +312,12 @@ export function openEffectsOf({ effects }: RunState, ref: StepRef): OpenEffect[]
   return effects.filter(({ step, revision }) => step === key && revision === ref.revision);
 }
 
-/** Whether events of the run may not have been published that are to be. */
+/** Returns true if events of the run may be unpublished. */
 export function owesEvents({ head }: RunState, { publishedSeq }: SoftState): boolean {
   return publishedSeq !== undefined && publishedSeq < head;
 }
 
-/** Whether the end of this run still concerns somebody else. */
+/** Returns true if the run has completion duties left. */
 export function hasObligations(state: RunState): boolean {
   return state.parent !== undefined || state.ties.length > 0;
 }

@@ -44,12 +44,12 @@ export const TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   cancelled: [],
 };
 
-/** Whether a run with this status has ended for good. */
+/** Returns true if the status is final. */
 export function isTerminal(status: RunStatus): status is TerminalStatus {
   return TRANSITIONS[status].length === 0;
 }
 
-/** Whether the text is a status of ours. */
+/** Returns true if the text is a run status. */
 export function isRunStatus(word: string): word is RunStatus {
   return (RUN_STATUSES as readonly string[]).includes(word);
 }
@@ -67,7 +67,7 @@ export function assertTransition(from: RunStatus, to: RunStatus): void {
   });
 }
 
-/** Who or what caused an event. */
+/** Causes of an event. */
 export const INITIATORS = ['user', 'system', 'timeout', 'policy', 'webhook', 'approval'] as const;
 
 export type Initiator = (typeof INITIATORS)[number];

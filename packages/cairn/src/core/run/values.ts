@@ -19,7 +19,10 @@ export function assertFits(text: string, what: string, most: number = CHECKPOINT
   );
 }
 
-/** Whether no checkpoint can carry the text: it must be written as a payload, before the commit that refers to it. */
+/**
+ * Returns true if the text is too large for a checkpoint: it must be written as a payload, before the commit that
+ * references it.
+ */
 export function needsPayload(text: string): boolean {
   return isLongerThan(text, CHECKPOINT_VALUE_BYTES);
 }

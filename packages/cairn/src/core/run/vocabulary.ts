@@ -74,7 +74,7 @@ const PROJECTIONS: Readonly<Record<Vocabulary, Readonly<Record<RunStatus, string
   },
 };
 
-/** What a word of any vocabulary means in ours. @throws CairnError INVALID_INPUT for a word of none */
+/** The run status for a word of any vocabulary. @throws CairnError INVALID_INPUT for an unknown word */
 export function canonicalWord(word: string): CanonicalStatus {
   if (isRunStatus(word)) return { status: word };
   const known = Object.hasOwn(FOREIGN_WORDS, word) ? FOREIGN_WORDS[word] : undefined;
@@ -92,7 +92,7 @@ export function canonicalStatus(word: string): RunStatus {
   return canonicalWord(word).status;
 }
 
-/** What of a run decides by which word it is called. */
+/** Facts that determine the word for a run. */
 export interface Called {
   readonly status: RunStatus;
   readonly stopKind?: string | null | undefined;

@@ -25,7 +25,7 @@ export interface DueDecision {
   readonly catchUp?: CatchUpReport;
 }
 
-/** What holds for an active schedule at `now` (epoch ms). The same answer for the same schedule and time. */
+/** Decision for an active schedule at `now` (epoch ms). Deterministic. */
 export function decideDue(schedule: Schedule, now: number): DueDecision {
   const { settledUntil, catchUp, lastCatchUp } = schedule;
   const { slots, more } = newestSlots(schedule, settledUntil, now, MAX_CATCH_UP);

@@ -8,15 +8,15 @@ import { ID_BYTES, makeRunId } from '../encoding/ids.ts';
 import type { Json } from '../encoding/json.ts';
 import type { Timing } from './slots.ts';
 
-/** What becomes of slots that nobody fired in time: nothing, a run for the newest, or a run for each. */
+/** Handling of missed slots: none, a run for the newest, or a run for each. */
 export const CATCH_UPS = ['skip', 'latest', 'all'] as const;
 export type CatchUp = (typeof CATCH_UPS)[number];
 
-/** What a schedule starts, and when: all that its author says. */
+/** The author's definition of a schedule: workflow and times. */
 export interface ScheduleSpec extends Timing {
   /** Type of the workflow; a run gets the newest version there is when it is started. */
   readonly type: string;
-  /** Of every run; see engine/define/slot-input.ts for what is added. */
+  /** Input of every run; see engine/define/slot-input.ts for additions. */
   readonly input: Json;
   readonly catchUp: CatchUp;
 }
@@ -26,7 +26,7 @@ export interface DeclaredSchedule extends ScheduleSpec {
   readonly id: string;
 }
 
-/** How the newest slot went. Times in epoch ms. */
+/** Outcome of the newest slot. Times in epoch ms. */
 export interface SlotOutcome {
   readonly slot: number;
   /** When it was tried. */
@@ -36,7 +36,7 @@ export interface SlotOutcome {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** What was done about slots that nobody fired in time. Times in epoch ms. */
+/** Handling of missed slots. Times in epoch ms. */
 export interface CatchUpReport {
   readonly at: number;
   readonly policy: CatchUp;
@@ -46,11 +46,11 @@ export interface CatchUpReport {
   readonly missed: number;
   /** There were older ones, which were not counted and are skipped. */
   readonly more: boolean;
-  /** How many of the missed get a run. */
+  /** Missed slots that got a run. */
   readonly made: number;
 }
 
-/** Who paused a schedule, when (epoch ms), and why. */
+/** Pause of a schedule: actor, time (epoch ms) and reason. */
 export interface SchedulePause {
   readonly since: number;
   readonly by: string;

@@ -80,7 +80,7 @@ export function slotsBetween(timing: Timing, after: number, until: number, limit
 export interface NewestSlots {
   /** In order. */
   readonly slots: readonly number[];
-  /** Whether older ones were left out. */
+  /** True if older slots were omitted. */
   readonly more: boolean;
 }
 

@@ -7,7 +7,7 @@
 import { keyAsSent } from '../encoding/keys.ts';
 import type { RunIdentity } from '../run/events.ts';
 
-/** What a name was, that a run was found by. */
+/** Kinds of identifiers by which a run is found. */
 export const NAMES_OF_RUNS = [
   'run',
   'delivery',
@@ -19,8 +19,8 @@ export const NAMES_OF_RUNS = [
 export type NameOfRun = (typeof NAMES_OF_RUNS)[number];
 
 /**
- * Of a name; what is longer is found by no search. Firestore takes up to 1,500 bytes of an indexed text, and this many
- * characters of any script fit.
+ * Longest name that search finds. Firestore indexes up to 1,500 bytes of text, and this many characters of any script
+ * fit.
  */
 export const MAX_NAME_CHARS = 375;
 
@@ -32,7 +32,7 @@ export function foundBy(run: Named): readonly string[] {
   return [...new Set(names)];
 }
 
-/** What the name is to the run; undefined: nothing. */
+/** The kind of the name for the run; undefined: no match. */
 export function foundAs(run: Named, name: string): NameOfRun | undefined {
   return namesOf(run).find(([, one]) => one === name)?.[0];
 }

@@ -1,4 +1,4 @@
-/** How this deployment calls each capability, and whether it can call all that its workflows use. */
+/** Bindings of this deployment, and a check that they cover all capabilities in use. */
 import { CairnError } from '../../core/errors.ts';
 import type { Binding, Capability } from './capability.ts';
 import type { WorkflowRegistry } from './registry.ts';
@@ -40,7 +40,10 @@ export class Bindings {
     return this.#byCapability.has(capabilityId);
   }
 
-  /** Whether a call in doubt can be cleared up without a person: by a look, or because the receiver acts once per key. */
+  /**
+   * Returns true if a call in doubt can be resolved automatically: by a lookup, or because the receiver acts once per
+   * key.
+   */
   canFindOut(capabilityId: string): boolean {
     const binding = this.#byCapability.get(capabilityId);
     return (

@@ -1,6 +1,6 @@
 /**
- * What an outside action is (a capability) and how it is called (a binding), as their authors write them. The ledger
- * (engine/effects) stands between a step body and the binding.
+ * Capabilities (external calls) and bindings (how they are made), as their authors define them. The ledger
+ * (engine/effects) is between a step body and the binding.
  */
 import type { ZodType } from 'zod';
 import {
@@ -57,7 +57,7 @@ export interface LookupOptions extends CallOptions {
   readonly attemptedAt: number;
 }
 
-/** What a look at the outside found. It throws where it cannot know. */
+/** Result of a lookup. A lookup that cannot know throws. */
 export type Found<Response> =
   | { readonly found: true; readonly response: Response }
   | { readonly found: false };
@@ -119,7 +119,7 @@ export function defineBinding<Request, Response>(
   return { ...(binding as BindingOptions<unknown, unknown>), capability: capability as Capability };
 }
 
-/** Whether acts of it stand in the ledger. */
+/** Returns true if its calls have ledger rows. */
 export function leavesRows({ sideEffects }: Pick<Capability, 'sideEffects'>): boolean {
   return sideEffects === 'write' || sideEffects === 'external_action';
 }

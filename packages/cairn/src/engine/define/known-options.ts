@@ -67,7 +67,7 @@ const child: Names<Children & Completing> = {
   onFailure: true,
 };
 
-/** Of each kind of step. */
+/** Options by kind of step. */
 export const STEP_OPTIONS = { step, map, approval, event, sleep, child } as const;
 
 export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = {
@@ -84,7 +84,7 @@ export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = {
 };
 
 const retryPolicy = { maxAttempts: true, initialMs: true, factor: true, capMs: true } as const;
-/** Of `retry`, and of an entry of `retry.perError`. */
+/** Options of `retry` and of an entry of `retry.perError`. */
 export const RETRY_OPTIONS: Names<types.RetryOptions> = { ...retryPolicy, perError: true };
 export const ERROR_RETRY_OPTIONS: Names<types.ErrorRetry> = { ...retryPolicy, match: true };
 
@@ -161,7 +161,7 @@ export function misshapenOption(given: Readonly<Record<string, unknown>>): strin
   return undefined;
 }
 
-/** What is wrong with the names of these options; undefined: nothing. */
+/** Error text for an unknown option name; undefined: none. */
 export function unknownOption(given: object, known: Readonly<Record<string, true>>): string | undefined {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return undefined;

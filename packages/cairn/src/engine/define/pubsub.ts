@@ -28,7 +28,7 @@ export interface PubsubStart {
   readonly deliver?: never;
 }
 
-/** What a message brings to runs that wait, as `POST /v1/events` would. */
+/** Event that a message delivers to waiting runs, as `POST /v1/events` would. */
 export interface MessageEvent {
   readonly event: string;
   readonly key: string;

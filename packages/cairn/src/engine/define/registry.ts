@@ -5,13 +5,13 @@ import type { PubsubSubscription } from './pubsub.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
 
-/** What answers to a slash command. */
+/** Workflow that handles a slash command. */
 export interface SlackListener {
   readonly workflow: Workflow;
   readonly subscription: SlackSubscription;
 }
 
-/** What takes the messages of a topic. */
+/** Workflow that subscribes to a topic. */
 export interface PubsubListener {
   readonly workflow: Workflow;
   readonly subscription: PubsubSubscription;

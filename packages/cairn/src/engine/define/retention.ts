@@ -1,4 +1,4 @@
-/** How long the runs of a workflow are kept, as its author says it; everything wrong with that is said at definition. */
+/** Retention options of a workflow, validated at definition. */
 import { parseDuration } from '../../core/duration.ts';
 import {
   END_STATUSES,
@@ -12,8 +12,8 @@ import type { WorkflowRegistry } from './registry.ts';
 import { invalid } from './step-options.ts';
 
 /**
- * How long runs are kept after their end: '90d', '1y' (365 days), ms, or 'forever'; a day at the least. What is left out is
- * kept as long as the installation says (docs/retention.md). What the newest version says holds for the runs of all.
+ * Retention after the end of a run: '90d', '1y' (365 days), ms, or 'forever'; at least a day. Omitted values follow the
+ * installation (docs/retention.md). The newest version determines the retention of all versions.
  */
 export interface RetentionOptions {
   readonly completed?: string | number;
@@ -46,10 +46,10 @@ export function retentionFor(type: string, options: RetentionOptions = {}): Rete
 }
 
 /**
- * What the newest version of each workflow says, and where it says nothing the installation. Runs of a workflow that is not
- * deployed any more are kept as the installation says.
+ * Retention by the newest version of each workflow, else by the installation; workflows that are not deployed follow
+ * the installation.
  *
- * @param byDefault ms; undefined: for ever
+ * @param byDefault ms; undefined: unlimited
  */
 export function retentionIn(registry: WorkflowRegistry, byDefault: number | undefined): RetentionOf {
   return (type, status) => retentionMs(registry.newest(type)?.retention, status, byDefault);

@@ -5,7 +5,7 @@ import { invalid } from './step-options.ts';
 export type SlackCommand = {
   /** With its slash: `/deploy`. */
   readonly command: string;
-  /** What was typed after it. */
+  /** Text after the command. */
   readonly text: string;
   readonly userId: string;
   /** Slack is about to stop sending it; empty then. */

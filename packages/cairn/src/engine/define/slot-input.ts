@@ -1,6 +1,6 @@
 /**
- * What the run of a slot is given: the input of its schedule, and beside it `slot`, the time the run is for (ISO 8601,
- * UTC), where there is room for it.
+ * Input of the run of a slot: the schedule's input plus `slot`, the time of the slot (ISO 8601, UTC), if the schema
+ * allows it.
  */
 import type { ZodType } from 'zod';
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';

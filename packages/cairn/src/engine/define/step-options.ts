@@ -24,7 +24,7 @@ import type * as types from './types.ts';
 export type Given = Readonly<Record<string, unknown>>;
 
 export interface StepName {
-  /** Of the workflow. */
+  /** Type of the workflow. */
   readonly type: string;
   readonly id: string;
 }
@@ -64,7 +64,7 @@ export function invalid(type: string, field: string, message: string): CairnErro
   return new CairnError('INVALID_INPUT', `workflow '${type}': ${message}`, { field, help: HELP });
 }
 
-/** What every step has. @throws CairnError INVALID_INPUT, also for an option that steps of this kind do not have */
+/** Common options of steps. @throws CairnError INVALID_INPUT, also for an option that steps of this kind do not have */
 export function common<K extends keyof typeof STEP_OPTIONS>(kind: K, name: StepName, options: Given) {
   const problem = unknownOption(options, STEP_OPTIONS[kind]) ?? misshapenOption(options);
   if (problem !== undefined) throw stepError(name, problem);

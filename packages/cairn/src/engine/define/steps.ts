@@ -14,7 +14,7 @@ import type { ErrorRetry, GithubSubscription, PolicyQuestion, PolicyVerdict } fr
 /** The one argument of an author's function: the input, the outputs needed, and for a body all that it may use. */
 export type Context = Readonly<Record<string, unknown>>;
 
-/** What the final failure of a step means; `text` is canonical JSON. */
+/** Meaning of the final failure of a step; `text` is canonical JSON. */
 export type FailurePolicy =
   | { readonly kind: 'fail' }
   | { readonly kind: 'skip' }

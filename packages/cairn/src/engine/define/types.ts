@@ -1,4 +1,4 @@
-/** What a workflow is made of, as its author writes it. Types only; what the engine reads is in steps.ts. */
+/** Public types of a workflow definition. Types only; steps.ts has what the engine reads. */
 import type { ZodType } from 'zod';
 import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Json } from '../../core/encoding/json.ts';
@@ -37,16 +37,16 @@ export type ResultOf<Returned extends Needs> = {
 /** The outputs a body sees, by the names under which it declared its needs. */
 export type Outputs<N extends Needs> = { readonly [K in keyof N]: N[K] extends Handle<infer T> ? T : never };
 
-/** What a condition, a question or a key is computed from. Must be pure: it may be asked again after a crash. */
+/** Argument of conditions, questions and keys. These functions must be pure: they may be called again after a crash. */
 export type Seen<Input, N extends Needs> = { readonly input: Input } & Outputs<N>;
 
-/** What a body reports of the work it had done by a model. Counts are added up over the attempt. */
+/** Model usage of a body. Counts are summed over the attempt. */
 export interface Usage {
   readonly agent?: string;
   readonly tokens?: { readonly input?: number; readonly output?: number };
 }
 
-/** What every body gets beside the outputs it needs. */
+/** Context of every body besides the outputs it needs. */
 export interface StepContext<Input> {
   readonly input: Input;
   readonly runId: string;
@@ -58,11 +58,11 @@ export interface StepContext<Input> {
   readonly attempt: number;
   /** From 1; one more for each time a person sent the step back. */
   readonly revision: number;
-  /** What the person said who sent the step back; undefined at revision 1. */
+  /** Feedback given when the step was sent back; undefined at revision 1. */
   readonly feedback: string | undefined;
   /** Aborts on timeout, cancellation, lost lease and shutdown; `signal.reason` says which. */
   readonly signal: AbortSignal;
-  /** What the attempt before this one last said by `heartbeat`, if it was cut off or failed. */
+  /** Last `heartbeat` details of the previous attempt, if it was interrupted or failed. */
   readonly progress: Json | undefined;
   /** Says that the body is alive, and how far it has come (at most 1 KiB of JSON). */
   heartbeat(details?: Json): void;
@@ -100,8 +100,8 @@ export type ItemBody<Input, N extends Needs, Item, T> = (
 ) => BodyResult<T>;
 
 /**
- * What the final failure of a step means: the run fails (default), the step counts as skipped, or it has this value
- * and is degraded (see `degrade`).
+ * Meaning of the final failure of a step: the run fails (default), the step counts as skipped, or it has this value and
+ * is degraded (see `degrade`).
  */
 export type OnFailure<T> = 'fail' | 'skip' | { readonly degradeTo: T };
 
@@ -115,7 +115,7 @@ export interface RetryOptions extends Partial<RetryPolicy> {
   readonly perError?: readonly ErrorRetry[];
 }
 
-/** What a policy decided, and the id of the rules it went by. */
+/** Result of a policy, with the id of the rules it used. */
 export interface PolicyVerdict {
   readonly allowed: boolean;
   readonly policySnapshotId: string;
@@ -140,7 +140,7 @@ export interface PolicyQuestion<Input> {
 /** May refuse: then the run is cancelled with `stopKind: policy`. One that throws is asked again; nothing runs unasked. */
 export type Policy<Input> = (question: PolicyQuestion<Input>) => PolicyVerdict | Promise<PolicyVerdict>;
 
-/** What all kinds of step have in common. */
+/** Options common to all kinds of step. */
 interface CommonOptions<Input, N extends Needs> {
   /** Steps whose outputs this one reads, by the name its functions use. */
   readonly needs?: N;
@@ -151,7 +151,7 @@ interface CommonOptions<Input, N extends Needs> {
   readonly reads?: readonly (keyof Input & string)[];
   /** False: the step is skipped. Must be pure: it may be asked again after a crash. */
   readonly when?: (seen: Seen<Input, N>) => boolean;
-  /** What to do when a need was skipped: be skipped too (default), or run without it. */
+  /** Handling of a skipped need: skip (default), or run without it. */
   readonly ifSkipped?: 'skip' | 'run';
 }
 
@@ -170,7 +170,7 @@ interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   readonly resumable?: boolean;
   /** Asked before each attempt. */
   readonly policy?: Policy<Input>;
-  /** What the body and its compensation may do outside. */
+  /** Capabilities that the body and its compensation may call. */
   // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
   readonly uses?: readonly Capability<any, any>[];
 }
@@ -189,7 +189,7 @@ export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Inpu
   ) => void | Promise<void>;
 }
 
-/** How many items may fail: a count, or a share of all like '10%'. `atLeast`: enough that so many succeed. */
+/** Tolerated failures of items: a count or a percentage such as '10%'. `atLeast`: required successes. */
 export type Completion = { readonly tolerate: number | `${number}%` } | { readonly atLeast: number };
 
 interface FanOutOptions<Input, N extends Needs, Item> {
@@ -202,9 +202,9 @@ interface FanOutOptions<Input, N extends Needs, Item> {
 export interface MapOptions<Input, N extends Needs, Item, T>
   extends BodyOptions<Input, N>,
     FanOutOptions<Input, N, Item> {
-  /** Of one item. */
+  /** Schema of one item. */
   readonly output?: ZodType<T>;
-  /** Of the map, once too many items have failed. */
+  /** Applies to the map step after too many items have failed. */
   readonly onFailure?: OnFailure<readonly T[]>;
   readonly compensate?: (
     context: StepContext<Input> &
@@ -212,7 +212,7 @@ export interface MapOptions<Input, N extends Needs, Item, T>
   ) => void | Promise<void>;
 }
 
-/** How long a sleep lasts: '24h', ms, or a time; or a function of the input and the outputs it needs that says so. */
+/** Length or end of a sleep: '24h', ms, or a time; or a function of the input and needs that returns it. */
 export type SleepTime<Input, N extends Needs, T> = T | ((seen: Seen<Input, N>) => T);
 
 export interface SleepOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
@@ -222,27 +222,27 @@ export interface SleepOptions<Input, N extends Needs> extends CommonOptions<Inpu
   readonly until?: SleepTime<Input, N, number | Date>;
 }
 
-/** What a person is asked. A text is a question without more. */
+/** Question of an approval. A string is a question without details. */
 export type Question = string | { readonly question: string; readonly details?: Json };
 
 /** The output of an approval that let the run go on. */
 export interface Approved {
   readonly decision: 'approve' | 'approve_with_waiver';
-  /** What the person added; for a waiver, why it was given. */
+  /** Note; for a waiver, the reason. */
   readonly note?: string;
-  /** Who decided; absent where nobody did in time and `onExpiry` says that this approves. */
+  /** Actor of the decision; absent if `onExpiry` approved it. */
   readonly by?: string;
 }
 
 export interface ApprovalOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   readonly ask: (seen: Seen<Input, N>) => Question;
-  /** How long to wait for the decision; absent: for ever. */
+  /** Time limit of the decision; absent: unlimited. */
   readonly timeout?: string | number;
-  /** What it means that nobody decided: the step fails (default), is approved, or the run is halted. */
+  /** Handling of an expired approval: the step fails (default), is approved, or the run is halted. */
   readonly onExpiry?: 'fail' | 'approve' | 'halt';
   /** From when on the question is to be shown as overdue, and with which text. */
   readonly escalate?: { readonly after: string | number; readonly text: string };
-  /** Of a rejection, and of an expiry that fails. */
+  /** Applies to a rejection, and to an expiry that fails. */
   readonly onFailure?: OnFailure<Approved>;
 }
 
@@ -280,7 +280,7 @@ interface ChildCommon<Input, N extends Needs, T, Takes> extends CommonOptions<In
 export interface ChildOptions<Input, N extends Needs, T, Takes = unknown>
   extends ChildCommon<Input, N, T, Takes> {
   readonly input: (seen: Seen<Input, N>) => NoInfer<Takes>;
-  /** Of a child that failed, was cancelled or took too long. */
+  /** Applies to a child that failed, was cancelled or timed out. */
   readonly onFailure?: OnFailure<T>;
 }
 
@@ -357,7 +357,7 @@ export interface ScheduleSubscription {
   readonly timezone?: string;
   /** Default `{}`. An object also gets `slot`, the time the run is for, if the workflow's schema takes it. */
   readonly input?: unknown;
-  /** What becomes of slots nobody fired in time: no run, one for the newest (default), or one for each. */
+  /** Handling of missed slots: no run, one for the newest (default), or one for each. */
   readonly catchUp?: CatchUp;
 }
 
@@ -382,8 +382,8 @@ export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs 
   /** Longest time the whole run may take, waits included; then it fails with RUN_TIMEOUT. */
   readonly timeout?: string | number;
   /**
-   * What becomes of a run whose step with `idempotent: false` was caught mid-flight by a crash: it fails (default), or
-   * a person is asked.
+   * Handling of a run whose step with `idempotent: false` was interrupted by a crash: it fails (default), or asks for a
+   * decision.
    */
   readonly onDoubt?: 'fail' | 'ask';
   /** Asked when a run begins and whenever it moves again. */

@@ -75,7 +75,7 @@ function secretPathsOf({
   return on?.slack === undefined ? secretInput : [...new Set([...secretInput, 'responseUrl'])];
 }
 
-/** What the compiler has told TypeScript callers, and nobody else. */
+/** Validates at run time what the compiler checks for TypeScript callers. */
 function assertShape(
   options: object & { readonly type: string; readonly input?: unknown; readonly steps?: unknown },
 ): void {

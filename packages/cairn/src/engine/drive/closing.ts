@@ -11,12 +11,12 @@ import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
 import * as terminal from '../facts/terminal.ts';
 import type { Outputs } from './outputs.ts';
 
-/** What is to be undone first is undone before there is a last event. */
+/** Compensations run before the last event. */
 export type Closing = Exclude<Conclusion, { kind: 'wait' | 'undo_first' }>;
 
 export interface ClosingFacts {
   readonly workflow: Workflow;
-  /** Of a run that is complete. */
+  /** Result of a completed run. */
   readonly result: Output;
   /** Executions that were left behind. */
   readonly inFlight: readonly StepRef[];

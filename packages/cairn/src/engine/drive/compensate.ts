@@ -110,7 +110,7 @@ interface Undoing extends Compensating {
   readonly alive: AliveCalls;
 }
 
-/** What became of one attempt; `settled` goes into the journal with it. */
+/** Result of one attempt; `settled` is written to the journal with it. */
 type Undone =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'undone'; readonly settled: readonly EventDraft[] }
@@ -226,7 +226,7 @@ async function giveUp(
   return 'done';
 }
 
-/** What the compensation of a step sees: what its body saw, as far as it is still there, and what it returned. */
+/** Arguments of a compensation: what its body saw, as far as it still exists, and its output. */
 async function undoable(params: Compensating, { step: key, revision, seq }: Completed) {
   const { deps, journal, workflow, input } = params;
   const { state } = journal;

@@ -41,7 +41,7 @@ import { noteLateDeath } from './late-death.ts';
 import { releaseFailed } from './release-failed.ts';
 import { DriveSession, type SessionEnd, type SessionParams } from './session.ts';
 
-/** How a dispatch ended; for logs and tests. */
+/** End of a dispatch; for logs and tests. */
 export type DriveEnd =
   | 'missing'
   /** Operators have paused its workflow, or suspended it. */
@@ -65,7 +65,7 @@ export type DriveEnd =
 
 /** A task that comes back is looked at this much after the lease should be free. */
 const LEASE_MARGIN_MS = 1_000;
-/** How often a drive looks again at a run that changed under its eyes before it leaves it to another task. */
+/** Times a drive re-reads a run that changed concurrently before it leaves it to another task. */
 const MAX_LOOKS = 5;
 
 /**
@@ -182,7 +182,7 @@ async function act(
   }
 }
 
-/** Of a run that cannot be driven now, but of which not all may be published. */
+/** Publishes events of a run that cannot be dispatched now. */
 function settleRest(deps: EngineDeps, loaded: LoadedRun): Promise<void> {
   return settleIf(deps, loaded.state, unpublishedOf(deps, loaded));
 }
@@ -192,8 +192,8 @@ async function settleIf(deps: EngineDeps, state: RunState, events: UnpublishedEv
 }
 
 /**
- * Whether the run was started by a parent that had ended, or given it up, before the start arrived: then nobody will
- * cancel it, since its cancellation came before it.
+ * Returns the parent if it had ended or abandoned the child before the child's start: then nobody will cancel the
+ * child, because its cancellation came first.
  */
 async function isAbandoned({ store }: EngineDeps, child: RunState): Promise<RunState | undefined> {
   if (child.status !== 'pending' || !child.parent) return undefined;

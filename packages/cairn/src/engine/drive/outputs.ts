@@ -14,7 +14,7 @@ const READ_CHUNK = 100;
 
 export class Outputs {
   readonly #outputs = new Map<string, Output>();
-  /** How many steps that have not ended still need an output. */
+  /** Number of unfinished steps that still need an output. */
   readonly #wanted = new Map<string, number>();
   readonly #parsed = new WeakMap<Output, unknown>();
   #result: readonly string[];
@@ -56,7 +56,7 @@ export class Outputs {
     });
   }
 
-  /** Whether a step that has not ended, or the result of the run, needs the output. */
+  /** Returns true if an unfinished step, or the result of the run, needs the output. */
   wants(id: string): boolean {
     return this.#wanted.has(id);
   }

@@ -1,6 +1,6 @@
 /**
- * What the parts of a drive share: the run as it stands, what its steps see, and the one way to append facts about them
- * and to count what is on its way. Owns no step.
+ * Shared state of the parts of a drive: the run, the values its steps see, and the only way to append events and to
+ * count pending work. Owns no step.
  */
 
 import type { EventDraft, StepExecution } from '../../core/run/events.ts';
@@ -19,7 +19,7 @@ export interface ScopeParams {
   readonly workflow: Workflow;
   /** The run's input, parsed and frozen. */
   readonly input: unknown;
-  /** What work in the background threw: the drive cannot go on. */
+  /** Error of background work: the drive cannot continue. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -67,10 +67,13 @@ export class DriveSession {
   /** Aborts the compensations under way. */
   readonly #letGo = new AbortController();
   #stop: Stop | undefined;
-  /** What earlier drives left has been taken up: before, a run that waits looks like one that has nothing left to do. */
+  /**
+   * True after the state left by earlier drives was adopted: before that, a waiting run looks like one with nothing
+   * left to do.
+   */
   #begun = false;
   #over = false;
-  /** How much of what others appended has been taken into account. */
+  /** Number of events of other writers that were taken into account. */
   #adopted: number;
   #feedbackSeq: number;
   #gateAskedAt: number;

@@ -1,4 +1,4 @@
-/** What a step is called with: its place in the run, and the values its functions see. */
+/** Arguments of a step: its position in the run, and the values its functions see. */
 
 import { inputsHash } from '../../core/encoding/fingerprint.ts';
 import { optional } from '../../core/optional.ts';
@@ -72,7 +72,7 @@ export function isSet(step: StepDefinition): boolean {
   return 'fanOut' in step && step.fanOut !== undefined;
 }
 
-/** What conditions, questions and keys are computed from: the input, and the outputs needed by their names. */
+/** Argument of conditions, questions and keys: the input, and the needed outputs by name. */
 export function seenBy(unit: Unit, input: unknown, outputs: Outputs): Context {
   const { step, item } = unit;
   return {
@@ -87,7 +87,7 @@ export type Entry =
   | { readonly kind: 'skip' }
   | { readonly kind: 'failed'; readonly cause: unknown };
 
-/** Whether the step's own condition lets it run. A condition that throws fails the step like its body would. */
+/** Evaluates the step's condition. A condition that throws fails the step like its body would. */
 export function mayEnter(step: StepDefinition, seen: Context): Entry {
   if (!step.when) return { kind: 'run' };
   try {

@@ -39,7 +39,7 @@ export interface SteppingParams {
   readonly onChange: () => void;
   /** A body has ended and its outcome is on its way; the end of the run may be queued behind it. */
   readonly onSettling: () => void;
-  /** Whether the drive starts nothing any more. */
+  /** True if the drive starts no more steps. */
   readonly isStopped: () => boolean;
 }
 
@@ -333,7 +333,7 @@ export class Stepping {
     this.#unsettled -= 1;
   }
 
-  /** What needs a skipped step is skipped too. That follows from what is durable, so nothing waits for its commit. */
+  /** Skips dependents of skipped steps. This follows from durable state, so nothing waits for its commit. */
   #skipDependents(): void {
     for (let wave = this.#tracker.skippable(); wave.length > 0; wave = this.#tracker.skippable()) {
       for (const id of wave) {
@@ -357,7 +357,7 @@ export class Stepping {
     else this.#rest(key, retryAt);
   }
 
-  /** Of an item that rests between two attempts. */
+  /** Wakes an item between two attempts. */
   #wake(key: string): boolean {
     if (this.#withoutRoom.remove(key)) return true;
     if (this.#waiting.isHeld(key) || !this.#resting.has(key)) return false;

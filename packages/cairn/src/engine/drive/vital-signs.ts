@@ -10,7 +10,7 @@ export interface VitalSignsParams {
   readonly journal: RunJournal;
   readonly clock: Clock;
   readonly settings: EngineSettings;
-  /** Whether steps are under way, so that a cancel would have somebody to reach. */
+  /** True if steps are running, so that a cancellation has an effect. */
   readonly busy: () => boolean;
   /** When a snapshot should tell of a body of which none has told, epoch ms. */
   readonly showAt: () => number;

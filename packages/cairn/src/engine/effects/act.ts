@@ -34,7 +34,7 @@ import {
 } from './rows.ts';
 import type { ActEnd, Ask, Wish } from './wish.ts';
 
-/** How often the rows are read again because others write them at the same time. */
+/** Times the rows are read again because of concurrent writes. */
 const MAX_LOOKS = 8;
 
 /** @throws what the store could not do; the effect may be in doubt then */
@@ -160,7 +160,7 @@ function passedOn(wish: Wish, { record, version: seen }: StoredEffect, at: numbe
   return { ...settled(wish, effectId, 'in_doubt'), effect: { kind: 'change', effectId, seen, change } };
 }
 
-/** What a run that is cancelled, failing or sent back still wanted is not done; what undoes it is. */
+/** A run that is cancelled, failing or sent back makes no more calls except compensations. */
 function mayAct(state: RunState, { undo, asker }: Wish): boolean {
   return undo || (state.cancellation === undefined && !isOutdated(state, asker.execution));
 }
@@ -357,7 +357,7 @@ async function lookUp(
   return events.length === 0 ? { kind: 'stopped' } : 'look_again';
 }
 
-/** What spans say of it. */
+/** Span attributes of an effect call. */
 function wishOf({ asker, trace }: Wish): Performed {
   const { state, execution, capability } = asker;
   return { runId: state.id, execution, capability, parent: trace };

@@ -14,7 +14,7 @@ import { refOf } from '../facts/drafts.ts';
 import { opened } from '../waits/open.ts';
 import type { Ask } from './wish.ts';
 
-/** Whether another attempt can learn by itself what became of these (E5). */
+/** Returns true if another attempt can resolve these effects automatically (E5). */
 export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect[]): boolean {
   return doubts.every(({ capabilityId }) => bindings.canFindOut(capabilityId));
 }

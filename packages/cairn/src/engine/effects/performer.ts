@@ -36,9 +36,9 @@ export interface PerformerParams {
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
   readonly alive: AliveCalls;
-  /** Of the body: once it has aborted, nothing more is begun. */
+  /** Signal of the body: once aborted, no more calls start. */
   readonly body: AbortSignal;
-  /** Of calls under way, which are given time to answer when the body is told to stop. */
+  /** Signal of running calls, which get time to respond when the body is stopped. */
   readonly calls: AbortSignal;
   /** Adds nothing once the drive has let go. */
   readonly append: (decide: Decide) => Promise<Appended>;
@@ -60,12 +60,12 @@ const MAX_ALONG = 100;
 export class Performer {
   readonly #params: PerformerParams;
   readonly #doing = new Map<string, Doing>();
-  /** Of calls without a key of their own, by capability. */
+  /** Sequence numbers of calls without a key, by capability. */
   readonly #ordinals = new Map<string, number>();
   readonly #underWay = new Set<string>();
   readonly #calls = new Set<Promise<unknown>>();
   readonly #asked = Promise.withResolvers<Ask>();
-  /** What the journal does not know yet. */
+  /** Events that are not in the journal yet. */
   readonly #pending: EventDraft[] = [];
   /** The effects whose end this attempt has learned. */
   readonly #known = new Set<string>();
@@ -83,7 +83,7 @@ export class Performer {
     return this.#asked.promise;
   }
 
-  /** What a person is to be asked, also where the body has ended without waiting for it. */
+  /** Question to ask, also if the body ended without awaiting it. */
   get question(): Ask | undefined {
     return this.#question;
   }
@@ -127,7 +127,7 @@ export class Performer {
     throw new CairnError('RUN_TOO_LARGE', what, { stepId: execution.stepId });
   }
 
-  /** What was refused outright is a fault of the body; all else is told by the ledger or by the end of the attempt. */
+  /** A refused call is an error of the body; all else is recorded by the ledger or the end of the attempt. */
   #tellRefusal(error: unknown): void {
     const isRefusal = error instanceof Fatal || (error instanceof CairnError && error.httpStatus < 500);
     if (!isRefusal) return;
@@ -171,8 +171,8 @@ export class Performer {
   }
 
   /**
-   * Whether the body was kept from something that it asked for, since it was to stop. However it ends, it has not done its
-   * work: it may have caught the error, or not have waited for it.
+   * True if the body was kept from a call because it was to stop. However it ends, its work is incomplete: it may have
+   * caught the error, or not awaited it.
    */
   get isCut(): boolean {
     return this.#isCut;
@@ -343,7 +343,7 @@ export class Performer {
     if (outcome) deps.metrics.effect({ tenantId: state().tenantId, capabilityId, outcome });
   }
 
-  /** What was learned meanwhile goes along: it costs no commit of its own. */
+  /** Appends with pending events, which then cost no commit of their own. */
   async #append(decide: Decide): Promise<Appended> {
     const along = this.#pending.splice(0, MAX_ALONG);
     try {
@@ -370,7 +370,7 @@ export class Performer {
   }
 }
 
-/** What the engine is to do about an action that did not take place. */
+/** Error that tells the engine how to handle a call that did not take effect. */
 function retryable(cause: NotApplied): Error {
   if (cause.final) return new Fatal(cause.message, { cause });
   if (cause.retryAt !== undefined) return new RetryAt(cause.retryAt, cause.message, { cause });

@@ -100,7 +100,7 @@ async function read({ deps, mayHaveRows }: Wish, key: string): Promise<readonly 
   return mayHaveRows ? sendUntilKnown(deps, () => deps.effects.rowsOf(key)) : [];
 }
 
-/** Whether anything stands there of an action, and not only of a question or a refusal. */
+/** Returns true if a row records a call, and not only a question or a refusal. */
 function hasActed(rows: readonly StoredEffect[]): boolean {
   return rows.some(({ record: { blockedBy } }) => blockedBy === undefined || blockedBy === 'doubt');
 }

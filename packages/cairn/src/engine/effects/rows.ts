@@ -1,7 +1,7 @@
 /**
- * How rows of the ledger are made: of a wish to act, of an answer, of a reuse. Pure but for the author's schema.
+ * Creates ledger rows: for a call, a response, a reuse. Pure except for the author's schema.
  *
- * Must not: decide which row is to be made (core/effects/verdict.ts).
+ * Must not: decide which row to create (core/effects/verdict.ts).
  */
 import {
   type BlockedBy,
@@ -22,19 +22,19 @@ import { assertFits, needsPayload } from '../../core/run/values.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { Binding, Capability } from '../define/capability.ts';
 
-/** What of a request the ledger shows to people; a longer one is known by its hash. */
+/** Largest request shown from the ledger; a larger one is known by its hash. */
 const SHOWN_REQUEST_BYTES = 16 * 1024;
 
-/** What is to be asked of the outside. */
+/** Request of an effect call. */
 export interface Request {
-  /** What the capability's schema made of it: what the binding gets. */
+  /** The request after the capability's schema: the argument of the binding. */
   readonly value: unknown;
   readonly hash: string;
   /** Without its secret fields; absent if it is long. */
   readonly shownText?: string;
 }
 
-/** Who asks, as every row says it (E7). */
+/** Caller of an effect, as recorded in every row (E7). */
 export interface Asker {
   readonly state: RunState;
   readonly execution: StepExecution;
@@ -164,7 +164,7 @@ export function resultTextOf(store: RunStore, row: EffectRecord): Promise<string
   return store.readPayload(ref.runId, ref);
 }
 
-/** What the body gets of a recorded result. @throws Fatal if the schema of the capability refuses it */
+/** Response given to the body from a recorded result. @throws Fatal if the schema of the capability refuses it */
 export function responseOf({ id, response }: Capability, text: string): unknown {
   const parsed = response.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;

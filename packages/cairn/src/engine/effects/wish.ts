@@ -1,6 +1,6 @@
 /**
- * What a wish to act outside is, and how it can end: what act.ts is given and says, and what those go by who ask a person or
- * write down what follows.
+ * An effect call and its possible ends: input and result of act.ts, used by those who ask for a decision or record what
+ * follows.
  */
 import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import type { CairnError, NotApplied } from '../../core/errors.ts';
@@ -25,10 +25,10 @@ export interface Wish {
   readonly undo: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
-  /** Whether an earlier attempt, drive or run may have left rows. */
+  /** True if an earlier attempt, drive or run may have left rows. */
   readonly mayHaveRows: boolean;
   readonly alive: AliveCalls;
-  /** Of the call. */
+  /** Signal of the call. */
   readonly signal: AbortSignal;
   /** Adds nothing once the drive has let go, or the step was sent back. */
   readonly append: (decide: Decide) => Promise<Appended>;
@@ -40,12 +40,12 @@ export interface Wish {
   readonly note: (settled: readonly EventDraft[]) => void;
 }
 
-/** What a person must say before anything happens. */
+/** Decision required before the call. */
 export interface Ask {
   readonly effectId: string;
   readonly capabilityId: string;
   readonly why: 'doubt' | 'policy' | 'confirmation';
-  /** What the commit writes that opens the question. */
+  /** Ledger write in the commit that opens the question. */
   readonly write: EffectWrite;
   readonly row: EffectRecord;
 }

@@ -81,7 +81,7 @@ export function degraded(ending: Ending, output: Output, reason: string, used: U
   };
 }
 
-/** What the step declared its final failure to mean. */
+/** Event for a final failure, as the step declares it. */
 export function failedByPolicy(ending: Ending, error: RecordedError): EventDraft {
   const { onFailure } = ending.step;
   // Of an item, its step decides once all are seen.
@@ -140,7 +140,7 @@ export function carried({ text, ref }: Output): Pick<EventDraft, 'outputText' | 
   return ref === undefined ? { outputText: text } : { outputRef: ref };
 }
 
-/** How an execution ended by these events; undefined if they end none. Only for outputs that are carried in full. */
+/** Outcome of the execution that these events end; undefined if none. Only for outputs stored inline. */
 export function outcomeOf(facts: readonly EventDraft[]): Outcome | undefined {
   for (const fact of facts) {
     switch (fact.type) {

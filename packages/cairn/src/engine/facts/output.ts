@@ -34,13 +34,13 @@ export function outputFrom(text: string): Output {
 /** A skipped step's output, for those who run nevertheless and for the fingerprint of their inputs. */
 export const NO_OUTPUT: Output = outputFrom('null');
 
-/** How an execution ended, as those who depend on it need to know. */
+/** Outcome of an execution, as its dependents need it. */
 export type Outcome =
   | { readonly kind: 'done'; readonly output: Output }
   | { readonly kind: 'skipped' }
   | { readonly kind: 'failed'; readonly error: RecordedError };
 
-/** What an attempt reports beside its result. */
+/** Usage reported by an attempt beside its result. */
 export interface Used {
   readonly agent?: string;
   readonly tokensUsed?: { readonly input: number; readonly output: number };
@@ -73,7 +73,7 @@ export function composedOutput(text: string, what: string): Output | RecordedErr
   }
 }
 
-/** What the schema of the step makes of a value; a value it refuses would be refused again, so that is final. */
+/** Validates a value with the schema of the step; a refusal is final, because it would be repeated. */
 export function checked(step: { readonly id: string; readonly output?: ZodType }, value: unknown): unknown {
   if (!step.output) return value;
   const parsed = step.output.safeParse(value);

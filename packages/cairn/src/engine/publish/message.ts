@@ -5,7 +5,7 @@ import { readable } from '../../core/run/readable.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { BusMessage } from '../../ports/runs/event-bus.ts';
 
-/** What a message says of its run. */
+/** Run members of a message. */
 export type PublishedRun = Pick<RunState, 'id' | 'tenantId' | 'type' | 'traceId'>;
 
 /**

@@ -15,7 +15,7 @@ import type { RunStore } from '../../ports/run-store.ts';
 import type { BusMessage, EventBus } from '../../ports/runs/event-bus.ts';
 import { messageOf } from './message.ts';
 
-/** How long an event waits for others: most runs are over before, and are published at once. */
+/** Time an event waits for others: most runs end earlier and are published at once. */
 const LINGER_MS = 1_000;
 /** Events kept at hand; more are read from the journal when their turn comes. They are a few hundred bytes each. */
 const MAX_HELD = 1_000;
@@ -33,7 +33,7 @@ export interface RunPublisherParams {
   readonly clock: Clock;
   readonly log: Log;
   readonly run: RunState;
-  /** Of the run, for who reads its events; absent: nobody collects traces. */
+  /** Trace of the run, for readers of its events; absent: no collector is configured. */
   readonly traceparent?: string;
   /** Where it is known. */
   readonly firstEventId: string | undefined;
@@ -152,7 +152,7 @@ export class RunPublisher implements Follower {
     this.#held = this.#held.filter(({ seq }) => seq > this.#publishedSeq);
   }
 
-  /** What comes next, in order: from hand, or what is missing before that from the journal. */
+  /** Next events in order: from memory, or missing earlier ones from the journal. */
   async #next(): Promise<readonly RunEvent[]> {
     const { store, run } = this.#params;
     const from = this.#publishedSeq + 1;

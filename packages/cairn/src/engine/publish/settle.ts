@@ -47,7 +47,7 @@ export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunP
   });
 }
 
-/** Of a run that nobody drives: what others have left; undefined if that is nothing. */
+/** Unpublished events of a run without a drive; undefined: none. */
 export function unpublishedOf(deps: EngineDeps, loaded: LoadedRun): UnpublishedEvents | undefined {
   const publisher = owesEvents(loaded.state, loaded.soft) ? publisherFor(deps, loaded) : undefined;
   return publisher && { publisher, seen: loaded.snapshotVersion };

@@ -31,7 +31,7 @@ export interface Patience {
   readonly signal: AbortSignal;
 }
 
-/** What a decision wants. The same object as was seen: nothing is written. Undefined: the document is to go. */
+/** Requested change. The same object as read: no write. Undefined: delete the document. */
 export interface Move<T> {
   readonly next: Rendezvous | undefined;
   readonly result: T;

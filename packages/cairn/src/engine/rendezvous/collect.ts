@@ -57,7 +57,7 @@ interface Lying {
   readonly event: EarlyEvent;
 }
 
-/** What the run would make of it; nothing of what is another's. */
+/** Answers of the run to the event; nothing about other runs. */
 function answersTo({ registry, clock }: DeliverDeps, state: RunState, { address, event }: Lying) {
   const now = clock.now();
   if (event.takenBy || hasExpired(event, now)) return { drafts: [] };

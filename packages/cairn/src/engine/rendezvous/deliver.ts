@@ -162,7 +162,7 @@ async function offerAll(
   await Promise.all(workers);
 }
 
-/** What all offers of one delivery came to. */
+/** Result of all offers of one delivery. */
 class Tally {
   readonly #takenIn: string[] = [];
   readonly #closed: WaitRef[] = [];

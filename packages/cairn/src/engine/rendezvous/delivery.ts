@@ -1,7 +1,7 @@
 /**
- * How an event comes to those who wait for it, seen from the rendezvous. It is written down before anybody is given
- * it, and struck off when it is known who took it in: so a sender who dies in between can send it again, and it is
- * neither lost nor taken in by somebody who was not there the first time. Pure.
+ * Delivery of an event, as seen from its mailbox. The event is written before it is offered, and removed when it is
+ * known who received it: so a sender that dies in between can send it again, and it is neither lost nor received by a
+ * run that was not waiting the first time. Pure.
  *
  * Must not: append to runs (offer.ts).
  */
@@ -11,7 +11,7 @@ import type { Move } from './change.ts';
 import { EVENT_TTL_MS, MAX_EARLY, MAX_EARLY_BYTES } from './limits.ts';
 import { emptyAt, hasExpired, tidied, withRuns } from './tidy.ts';
 
-/** How far the delivery of an event has come. */
+/** Progress of a delivery. */
 export type Delivery =
   /** These waits are to be offered it, and then `reported` is to be called. */
   | { readonly kind: 'offer'; readonly event: EarlyEvent; readonly to: readonly WaitRef[] }
@@ -25,7 +25,7 @@ export type Delivery =
 
 export type SentEvent = Pick<EarlyEvent, 'eventId' | 'dataText' | 'actor'>;
 
-/** Whether this event was sent before, as far as is remembered. */
+/** Returns true if this event was sent before, as far as remembered. */
 export function isKnown(seen: Rendezvous | undefined, { eventId }: Pick<SentEvent, 'eventId'>): boolean {
   const events = [...(seen?.early ?? []), ...(seen?.delivered ?? [])];
   return events.some((event) => event.eventId === eventId);
@@ -63,7 +63,7 @@ export function accepted(
   return { next, result: { kind: 'offer', event: noted, to: waiting } };
 }
 
-/** What was learned by offering an event, in all rounds of one delivery. */
+/** Result of all rounds of one delivery. */
 export interface Offered {
   /** Runs that have taken it in. */
   readonly takenIn: readonly string[];
@@ -125,7 +125,7 @@ export function reported(
   return { next: put(further), result: { kind: 'offer', event: further, to } };
 }
 
-/** Who still waits, and who still has taken the event out, as far as the offers have shown. */
+/** Waits that are still open and receivers that still hold the event, after the offers. */
 function afterOffers(
   at: Rendezvous,
   eventId: string,

@@ -1,4 +1,4 @@
-/** How a run says that it waits for an event, once its journal does. */
+/** Registers a wait in an event mailbox after its journal has it. */
 import type { EarlyEvent, RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
 import { changeRendezvous } from './change.ts';
 import { askHolder, type DeliverDeps } from './deliver.ts';
@@ -6,12 +6,12 @@ import { joined } from './membership.ts';
 
 export interface JoinRequest extends RendezvousAddress, WaitRef {
   /**
-   * Whether the step would take this event (`eventOutput`): one it would not is left to others. Absent: it takes any.
+   * Returns true if the step accepts this event (`eventOutput`); others are left to other runs. Absent: accepts all.
    */
   readonly accepts?: (event: EarlyEvent) => boolean;
 }
 
-/** How often it is looked whether an event is free now that another had taken out. It is listed in any case. */
+/** Attempts to take a buffered event that another wait holds. The wait is registered in any case. */
 const MAX_LOOKS = 3;
 
 /**

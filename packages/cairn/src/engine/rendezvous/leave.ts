@@ -1,4 +1,4 @@
-/** How a run that has ended, or one of its waits, leaves a rendezvous. */
+/** Removes a wait, or all waits of an ended run, from an event mailbox. */
 import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
 import { changeRendezvous } from './change.ts';
 import { type DeliverDeps, passOn } from './deliver.ts';

@@ -8,7 +8,7 @@ export const MAX_EARLY = 100;
 export const MAX_EARLY_BYTES = 512 * 1024;
 /** Data of one event: its output fits into a checkpoint. */
 export const MAX_EVENT_BYTES = 256 * 1024;
-/** How long an event that nobody waits for is kept, and how long a delivered one is known again, in ms. */
+/** Time an undelivered event is buffered, and a delivered one is recognised, in ms. */
 export const EVENT_TTL_MS = 24 * 3_600_000;
 /** Delivered events remembered: a sender repeats itself within its next few messages. */
 export const MAX_REMEMBERED = 100;
@@ -16,7 +16,7 @@ export const MAX_REMEMBERED = 100;
 export const MAX_NAMED_RUNS = 20;
 /** Runs an event is appended to at the same time. */
 export const OFFER_CONCURRENCY = 16;
-/** How long one change of a rendezvous fights with others before its caller is asked to come back, in ms. */
+/** Time one mailbox change retries against concurrent writes, in ms. */
 export const CHANGE_PATIENCE_MS = 10_000;
 /**
  * The same for a run that joins: its drive gives signs of life meanwhile, and a minute is long enough for as many processes

@@ -9,7 +9,7 @@ import { PARKED_MS, wakeAt } from '../../core/run/wake.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 
-/** How often a run is read again that others write at the same time; one that waits without its plan is hardly ever. */
+/** Times a run is re-read because of concurrent writes; rare for one that waits without its plan. */
 const MAX_LOOKS = 3;
 /** Tasks for one run fall into slots of this length, so that a crowd of events asks for one dispatch. */
 const SLOT_MS = 60_000;

@@ -1,7 +1,7 @@
 /**
- * How waits come to a rendezvous and leave it. Pure: what becomes of the document, and what it means for the wait.
+ * Adds waits to an event mailbox and removes them. Pure: returns the new document and the meaning for the wait.
  *
- * Must not: know how a delivery goes on (delivery.ts); it only says which events must be passed on.
+ * Must not: know how a delivery continues (delivery.ts); it only says which events must be passed on.
  */
 import { CairnError } from '../../core/errors.ts';
 import type { EarlyEvent, Rendezvous, RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
@@ -12,7 +12,7 @@ import { emptyAt, hasExpired, isSame, tidied, withRuns } from './tidy.ts';
 export interface Joining extends WaitRef {
   /** Epoch ms. */
   readonly now: number;
-  /** Whether the wait would take this event; one it would not is left to others. */
+  /** Returns true if the wait accepts this event; others are left to other runs. */
   readonly accepts: (event: EarlyEvent) => boolean;
 }
 
@@ -93,7 +93,7 @@ function isOver({ takenIn, takenBy, passing }: EarlyEvent): boolean {
 
 interface AfterLeaving extends Leaving {
   readonly leaves: (wait: WaitRef) => boolean;
-  /** Whether others are listed. */
+  /** True if other waits are listed. */
   readonly others: boolean;
 }
 

@@ -23,9 +23,9 @@ export interface OfferDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;
 }
 
-/** What somebody brings to a wait for an event. */
+/** Data delivered to a wait. */
 export interface Brought {
-  /** Of the event or signal. */
+  /** Id of the event or signal. */
   readonly id: string;
   /** Canonical JSON. */
   readonly dataText: string;
@@ -33,7 +33,7 @@ export interface Brought {
   readonly actor?: string | undefined;
 }
 
-/** What a run made of what was brought to it. */
+/** Result of an offer to a run. */
 export interface Reception {
   /** It is in the journal, from now on or from an earlier time. */
   readonly takenIn: boolean;
@@ -83,7 +83,7 @@ export interface Answering {
   readonly now: number;
 }
 
-/** What the answers add to the journal; nothing if it holds them already. `refused`: why one of the waits gave none. */
+/** Events that the answers add; none if the journal has them. `refused`: why one of the waits gave no answer. */
 export function answersOn(
   state: RunState,
   { registry, brought, waits, now }: Answering,
@@ -107,7 +107,7 @@ export function answersOn(
   return { drafts, ...(refused === undefined ? {} : { refused }) };
 }
 
-/** What a step that waits for an event makes of the event's data, or why it would not have it. */
+/** Output of an event step for the data, or the reason for its refusal. */
 export function eventOutput(step: StepDefinition, dataText: string): Output | { readonly refusal: string } {
   const what = `the event for step '${step.id}'`;
   try {

@@ -1,6 +1,5 @@
 /**
- * What a successor takes over and what it runs, asked for a run that is there (by the drive that takes over) or one that
- * could be (by a preview).
+ * Reuse plan of a successor, for an existing run (by its drive) or a possible one (by a preview).
  *
  * Must not: write anything.
  */
@@ -17,7 +16,7 @@ import type { StepDefinition, Workflow } from '../define/steps.ts';
 import { inputHashSeenBy } from '../read-input.ts';
 import { type Point, readSource } from './source-history.ts';
 
-/** What of a run, or one that could be, bears on what it takes over. */
+/** Facts about a run, existing or possible, that determine its reuse. */
 export interface Successor {
   readonly type: string;
   readonly planVersion: number;

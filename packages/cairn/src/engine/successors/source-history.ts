@@ -65,7 +65,7 @@ function recordedBy(runId: string, event: RunEvent): RecordedStep | undefined {
   }
 }
 
-/** What a successor says of it as well. Tokens were used once, so they are not said again. */
+/** The reused result. Tokens were used once and are not repeated. */
 function settledOf({ data }: RunEvent<SettledType>): StepSettled {
   const { stepId, itemKey, revision, kind, attempt, inputsHash, startedAt } = data;
   const { outputHash, outputsSummary, resumable, idempotent, agent, durationMs } = data;

@@ -2,7 +2,7 @@
 import { traceparentOf } from '../../core/trace.ts';
 import { failureOf, type SpanOptions, type Tracer } from '../../ports/telemetry/tracing.ts';
 
-/** What a binding may hand on to the receiver. */
+/** Trace context that a binding may pass to the receiver. */
 export interface Traced {
   readonly traceparent?: string;
 }

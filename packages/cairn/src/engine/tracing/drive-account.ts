@@ -1,6 +1,6 @@
 /**
- * What is told of one dispatch, whatever becomes of it: a span, and how long it took. Owns when the span of a drive is told,
- * which is once: by the drive at its end, or, should it die or lose its run, by who took the run over (recover-run.ts).
+ * Telemetry of one dispatch: a span and its duration, reported exactly once: by the drive at its end, or, if it died or
+ * lost its run, by the process that took the run over (recover-run.ts).
  */
 import type { Delivery } from '../../core/decisions/claim.ts';
 import { optional } from '../../core/optional.ts';
@@ -15,7 +15,7 @@ export interface DriveRequest {
   readonly runId: string;
   /** The span that asked for it; absent: none, or nobody collects traces. */
   readonly trace?: TraceContext | undefined;
-  /** Whether this is the first work of its instance. */
+  /** True for the first work of its instance. */
   readonly isCold?: boolean;
   /** Which delivery of the queue this is, if the queue said. */
   readonly delivery?: Delivery | undefined;
@@ -51,7 +51,7 @@ export class DriveAccount {
     return this.#request.pool;
   }
 
-  /** What asked for it. */
+  /** Trace of the requester. */
   get by(): TraceContext | undefined {
     return this.#request.trace;
   }
@@ -61,7 +61,7 @@ export class DriveAccount {
     return this.#owner;
   }
 
-  /** What is done from here on is part of this. */
+  /** Trace of all further work. */
   get trace(): TraceContext | undefined {
     if (this.#span || !this.#deps.tracer) return this.#span?.context;
     return this.#state && this.#deps.tracer.decided(runSpan(this.#state));

@@ -1,4 +1,4 @@
-/** How the spans of attempts and of outside actions end: what is told of what came of them. */
+/** Ends of the spans of attempts and effect calls. */
 import { LeaseLost } from '../../journal/run-journal.ts';
 import type { EffectOutcome } from '../../ports/metrics.ts';
 import { failureOf, type Span } from '../../ports/telemetry/tracing.ts';
@@ -43,7 +43,7 @@ function failureCode(result: AttemptResult | undefined): string | undefined {
   return result?.kind === 'failed' && !result.polled ? result.error.code : undefined;
 }
 
-/** What became of a wish to act, in the words of the ledger. */
+/** Outcome of an effect call, in the terms of the ledger. */
 export function effectOutcome(end: ActEnd): EffectOutcome | undefined {
   switch (end.kind) {
     case 'answered':

@@ -1,14 +1,14 @@
 /**
- * What is told of a run as it moves: its start, its drives, and that one died (docs/observability.md has the table). Pure.
+ * Spans of a run: its start, its dispatches, and the death of a worker (docs/observability.md has the table). Pure.
  *
- * Must not: carry an input, an output or the message of an error.
+ * Must not: contain an input, an output or an error message.
  */
 
 import type { RunState } from '../../core/run/state.ts';
 import { driveSpan, runSpan, type TraceContext } from '../../core/trace.ts';
 import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
 
-/** What every span about a run says of it. */
+/** Attributes of all spans of a run. */
 function aboutRun({ id, tenantId, type, planVersion }: RunState): SpanAttributes {
   return {
     'cairn.run.id': id,

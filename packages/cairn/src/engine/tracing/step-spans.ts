@@ -1,7 +1,7 @@
 /**
- * What is told of what a step does: its attempts, and what they do outside (docs/observability.md has the table). Pure.
+ * Spans of a step: its attempts and their effect calls (docs/observability.md has the table). Pure.
  *
- * Must not: carry an input, a request, an answer or the message of an error.
+ * Must not: contain an input, a request, a response or an error message.
  */
 import type { StepExecution } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
@@ -59,7 +59,7 @@ export interface Performed {
   readonly parent: TraceContext | undefined;
 }
 
-/** What the ledger did about one wish of a body. */
+/** Span of one effect call. */
 export function effectSpan({ runId, execution, capability, parent }: Performed): SpanOptions {
   return {
     name: `effect ${capability.id}`,

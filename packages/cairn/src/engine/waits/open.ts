@@ -1,6 +1,5 @@
 /**
- * What a step that waits asks of the outside, from its definition and what it sees. Pure but for the author's own
- * functions: what those throw is theirs, and fails the step.
+ * Waits of a step from its definition and inputs. Pure except for the author's functions, whose errors fail the step.
  */
 import { childRunId } from '../../core/encoding/ids.ts';
 import { toJsonText } from '../../core/encoding/json.ts';

@@ -12,12 +12,12 @@ import type { StepDefinition } from '../define/steps.ts';
 import * as drafts from '../facts/drafts.ts';
 import type { Output } from '../facts/output.ts';
 
-/** Who brings it, and what is to be remembered of it. */
+/** Source of an answer, and what to record of it. */
 export interface Answer {
   readonly initiator: Initiator;
   readonly actor?: string | undefined;
   readonly decision?: Decision | undefined;
-  /** What a person said, as canonical JSON. */
+  /** The operator's answer, as canonical JSON. */
   readonly payloadText?: string | undefined;
   /** Id of the signal or event. */
   readonly signalId?: string | undefined;

@@ -1,4 +1,4 @@
-/** What it means that the time of a wait has come, in the words of the journal. Pure. */
+/** Events at the expiry of a wait. Pure. */
 
 import { canonicalJson } from '../../core/encoding/json.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';

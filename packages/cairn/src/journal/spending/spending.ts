@@ -1,7 +1,7 @@
 /**
- * What somebody spends on a run (one drive, one append from outside, one look of the scan) until it is written down. That
- * happens with the next snapshot of the run, as an amount to be added to what is there, so several may spend at once and
- * no write or read is made for it. What is never written down is lost: nobody is told more than was billed.
+ * Spending on a run (by one drive, one external append, one scan) until it is recorded. It is recorded with the next
+ * snapshot of the run as an increment, so that several may spend concurrently and no extra read or write is made.
+ * Spending that is never recorded is lost: the total never exceeds what was billed.
  */
 import { NOTHING, type Spent, sum } from '../../core/cost/cost.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
@@ -9,7 +9,7 @@ import { OutcomeUnknown } from '../../ports/store-errors.ts';
 export interface Carrying<T> {
   /** Tells the write from others; the same one may be sent again. */
   readonly key: string;
-  /** What the write itself is billed, if it is applied. */
+  /** Billed cost of the write itself, if it is applied. */
   readonly own: Spent;
   /** Sends it with the amount that is to be added. */
   readonly send: (carried: Spent) => Promise<T>;

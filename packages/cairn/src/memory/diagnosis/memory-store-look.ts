@@ -1,4 +1,4 @@
-/** What a store in memory shows of itself. It has no indexes, and deletes nothing by itself. */
+/** Diagnosis of a store in memory. It has no indexes, and deletes nothing by itself. */
 import { owesEvents } from '../../core/run/state.ts';
 import type { LeftOver, SeenIndex, StoreLook, WakingRun } from '../../ports/diagnosis/store-look.ts';
 import type { MemoryDatabase } from '../memory-database.ts';

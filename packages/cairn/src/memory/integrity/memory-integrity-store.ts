@@ -26,7 +26,7 @@ import { freeze, type MemoryDatabase, type RunDocuments } from '../memory-databa
 
 export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
   readonly #db: MemoryDatabase;
-  /** Of documents that have no version of their own: every write brings another object. */
+  /** Versions of documents without their own: every write creates another object. */
   readonly #versions = new WeakMap<object, string>();
 
   constructor(db: MemoryDatabase) {
@@ -76,7 +76,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     return typeof outputText === 'string' ? outputText : undefined;
   }
 
-  /** What is there now: nothing that is written later is seen. */
+  /** A reader of the current documents; later writes are not seen. */
   #reader(runId: string): RunReader {
     const run = this.#documents(runId);
     const snapshot = this.#db.runs.has(runId) && run ? this.#foundSnapshot(runId, run) : undefined;

@@ -1,7 +1,7 @@
 /**
- * What each decision writes: the end of the wait and all that follows from it, in one commit. Pure.
+ * Events of each decision: the end of the wait and its consequences, in one commit. Pure.
  *
- * Must not: judge whether the question is still open (core/decisions/approval.ts).
+ * Must not: decide whether the question is still open (core/decisions/approval.ts).
  */
 import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
@@ -62,7 +62,7 @@ function approvalSettled(settling: Settling): EventDraft[] {
   }
 }
 
-/** What became of an attempt that a crash cut off: the person knows, or takes the risk (DESIGN 2.9). */
+/** Outcome of an attempt interrupted by a crash, as the operator reports or decides it. */
 function doubtSettled(settling: Settling): EventDraft[] {
   const { wait, request, now } = settling;
   const { decision, note } = request;

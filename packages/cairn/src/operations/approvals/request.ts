@@ -1,9 +1,9 @@
-/** What a decision is asked with and answered, and whether its parts go together. Pure. */
+/** Request and response of a decision, and validation of its parts. Pure. */
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
 
-/** Of a note or a feedback, UTF-8 bytes: it stands in the journal, the snapshot, and the context of bodies. */
+/** Largest note or feedback, UTF-8 bytes: it is stored in the journal and the snapshot, and passed to bodies. */
 const MAX_SAID_BYTES = 8 * 1024;
 
 export interface DecideRequest {
@@ -20,11 +20,11 @@ export interface DecideRequest {
   readonly feedback?: string | undefined;
   /** With `retry_with_feedback`: which steps before the approval; absent: those it needs. */
   readonly steps?: readonly string[] | undefined;
-  /** Who decides. */
+  /** Actor of the decision. */
   readonly actor: string;
 }
 
-/** What is said, without who says it about what. */
+/** Decision without actor and target. */
 export type Said = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps'>;
 
 /** The first answer to the question; a repetition is told the same. */

@@ -21,7 +21,7 @@ export interface ClientChange {
 }
 
 export interface Rotation extends ClientChange {
-  /** How long the secrets before are accepted still. */
+  /** Time for which earlier secrets are still accepted. */
   readonly graceMs: number;
 }
 

@@ -14,7 +14,7 @@ export function newSecret(random: Randomness): NewSecret {
   return { secret, secretHash: sha256Hex(secret) };
 }
 
-/** What a caller sends as its key. */
+/** The API key that a caller sends. */
 export function keyOf(clientId: string, secret: string): string {
   return `cairn_${clientId}_${secret}`;
 }

@@ -23,7 +23,7 @@ export interface BeatingDeps {
   readonly installation: string;
 }
 
-/** What a function says of its run. */
+/** Report of a scheduled function about its run. */
 export interface Worked {
   /** The kill switch is on, and it did nothing. */
   readonly off?: boolean;

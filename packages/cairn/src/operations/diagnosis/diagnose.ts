@@ -1,6 +1,6 @@
 /**
- * How an installation fares, as one look of this instance tells. Looks are shared: whoever asks within some seconds is
- * told of the same one, so that a page that asks all the time costs what one question costs.
+ * Diagnosis of the installation by this instance. Results are cached for some seconds, so that frequent requests cost
+ * as much as one.
  *
  * Must not: change anything.
  */
@@ -14,7 +14,7 @@ export const LOOK_TTL_MS = 5_000;
 export const SLOW_LOOK_TTL_MS = 60_000;
 
 export interface DiagnosisDeps extends ObserveDeps {
-  /** What this instance was billed. */
+  /** Billed operations of this instance. */
   readonly operations: OperationReader;
 }
 

@@ -8,7 +8,7 @@ export interface Finding {
   /** `note`: worth knowing, and perhaps meant to be so. */
   readonly state: 'well' | 'note' | 'wrong';
   readonly what: string;
-  /** What can be done. */
+  /** Steps to fix the problem. */
   readonly help?: string;
   /** Numbers and names; never the value of a secret, a tenant or a run: it is told to admins of any tenant. */
   readonly evidence?: Evidence;

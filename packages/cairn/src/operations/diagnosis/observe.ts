@@ -53,12 +53,12 @@ const QUEUES_AT_ONCE = 16;
 /** The code of a question that was not answered. */
 export const UNSEEN = 'UNSEEN';
 
-/** What changes from minute to minute. */
+/** Observations that change from minute to minute. */
 export interface Now {
   readonly findings: readonly Finding[];
   /** Undefined: it could not be seen. */
   readonly heard: HeardBeats | undefined;
-  /** Of the clock of this instance before the store's. */
+  /** Clock of this instance minus the clock of the store. */
   readonly skewMs: number | undefined;
   readonly waking: work.Waking | undefined;
   /** The queue `drive`. */
@@ -110,7 +110,7 @@ export interface Slow {
   readonly findings: readonly Finding[];
 }
 
-/** What changes with deployments only, or slowly, and costs more to find out. */
+/** Observations that change only with deployments, or slowly, and are more expensive. */
 export async function observeSlowly(deps: ObserveDeps): Promise<Slow> {
   const { look, heartbeats } = deps;
   const asking = new Asking(deps.log);
@@ -176,7 +176,7 @@ class Asking {
     this.#log = log;
   }
 
-  /** Whether nothing was answered at all. */
+  /** True if no question was answered. */
   get isDeaf(): boolean {
     return this.#answered === 0;
   }

@@ -1,4 +1,4 @@
-/** What is said of what is deployed and set: secrets, parameters, switches, versions of workflows. Pure. */
+/** Findings about the deployment: secrets, parameters, switches, workflow versions. Pure. */
 import { type PlanChange, saying } from '../../engine/plans/known-plans.ts';
 import type { SeenSecret, WrongParameter } from '../../ports/diagnosis/setup.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';

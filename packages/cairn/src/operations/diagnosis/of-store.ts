@@ -1,4 +1,4 @@
-/** What is said of the store: its indexes, what it deletes by itself, and its clock. Pure. */
+/** Findings about the store: indexes, TTL deletion, clock. Pure. */
 import type { HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
 import type { LeftOver, SeenIndex } from '../../ports/diagnosis/store-look.ts';
 import { type Finding, note, span, well, wrong } from './finding.ts';

@@ -1,4 +1,4 @@
-/** What is said of the work: the scheduled functions, the queue, runs that are due, schedules, events. Pure. */
+/** Findings about the work: scheduled functions, queue, overdue runs, schedules, events. Pure. */
 import { findingCode } from '../../core/findings.ts';
 import { FINDINGS_READ, type RunFinding } from '../../ports/diagnosis/findings.ts';
 import { BEATING, type BeatingFunction, type HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
@@ -19,7 +19,7 @@ const OVERDUE_MS = 5 * MINUTE_MS;
 const QUEUE_BEHIND_MS = 5 * MINUTE_MS;
 /** The tick fires what is due each minute. */
 export const SCHEDULE_LATE_MS = 3 * MINUTE_MS;
-/** What is overdue for so long, two scans have passed over. */
+/** Overdue for this long: two scans have missed it. */
 export const STALE_AFTER_MS = 3 * MINUTE_MS;
 
 export function ofFunctions({ beats, since, readAt }: HeardBeats): Finding[] {
@@ -87,7 +87,7 @@ export function ofInstallations({ beats, readAt }: HeardBeats): Finding[] {
 }
 
 export interface Waking {
-  /** How far the oldest due time lies behind; 0: none is due. */
+  /** Age of the oldest due time; 0: none is due. */
   readonly lagMs: number;
   readonly due: number;
   readonly held: number;
@@ -201,7 +201,7 @@ export function ofSchedules(late: number, isCut: boolean): Finding {
   );
 }
 
-/** Of several queues of one function the own one is told in any case, and the others if something is wrong with them. */
+/** The own queue of a function is always reported, its further queues only with a problem. */
 export function ofQueues(
   queues: readonly (WatchedQueue & { readonly seen: SeenQueue })[],
   now: number,

@@ -1,4 +1,4 @@
-/** What the resolution of an effect is asked with and answered, and whether its parts go together. Pure. */
+/** Request and response of an effect resolution, and validation of its parts. Pure. */
 import type { Resolution } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 
@@ -8,10 +8,10 @@ export interface ResolveRequest {
   readonly effectId: string;
   /** It took place (`recorded`, with its result), may be done once more, or the step fails. */
   readonly outcome: Resolution;
-  /** Of an action that took place: what it answered. Absent: null. */
+  /** Response of an action that took effect. Absent: null. */
   readonly result?: unknown;
   readonly note?: string | undefined;
-  /** Who says so. */
+  /** Actor of the resolution. */
   readonly actor: string;
 }
 
@@ -25,7 +25,7 @@ export interface EffectResolved {
   readonly resolvedAt: number;
 }
 
-/** Of a note, in characters: it stands in the journal and in the ledger. */
+/** Longest note, in characters: it is stored in the journal and the ledger. */
 const MAX_NOTE_CHARS = 2_000;
 
 /** @throws CairnError INVALID_INPUT naming the member at fault */

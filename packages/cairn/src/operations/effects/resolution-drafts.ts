@@ -1,7 +1,7 @@
 /**
- * What each resolution writes: the row, the end of the wait, and what follows for the step, in one commit. Pure.
+ * Writes of each resolution: the row, the end of the wait, and the consequences for the step, in one commit. Pure.
  *
- * Must not: judge whether the effect is still open.
+ * Must not: decide whether the effect is still open.
  */
 
 import type { EffectChange } from '../../core/effects/effect.ts';
@@ -18,7 +18,7 @@ import * as settle from '../../engine/waits/settle.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { ResolveRequest } from './request.ts';
 
-/** What the person added, as it is kept. */
+/** The operator's additions, as stored. */
 export interface Said {
   readonly answer?: Answer;
 }
@@ -82,7 +82,7 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
   };
 }
 
-/** What the row says of it from now on: who said what, when and why, and what follows for the row. */
+/** Change of the row: who resolved it, when, how and why. */
 export function changeOf({
   stored,
   request,

@@ -25,7 +25,7 @@ export interface ResolveDeps extends JournalDeps, DriveAfterDeps {
   readonly registry: WorkflowRegistry;
 }
 
-/** How often the row is read again because somebody writes it at the same time. */
+/** Times the row is re-read because of concurrent writes. */
 const MAX_LOOKS = 5;
 
 /**

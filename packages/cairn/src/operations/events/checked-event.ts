@@ -1,4 +1,4 @@
-/** What an event or signal may be called and carry; the same rules for both. */
+/** Validation of the name and data of an event or signal; the same rules for both. */
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 

@@ -23,7 +23,7 @@ export interface EventToDeliver {
   readonly actor?: string | undefined;
 }
 
-/** What became of the event. It is with somebody, or kept, or (sent again after its time) neither. */
+/** Outcome of the event: received, buffered, or (sent again after its expiry) neither. */
 export interface EventDelivered {
   readonly eventId: string;
   /** Runs that have taken it in; of a crowd only the first 20 are named. */

@@ -80,7 +80,7 @@ export async function signalRun(deps: OfferDeps, request: SignalRequest): Promis
 
 interface Signalling extends Pick<SignalRequest, 'name' | 'key'>, Omit<Answering, 'waits'> {}
 
-/** What the signal adds to the journal; nothing if it is there already. Pure. @throws CairnError */
+/** Events of the signal; none if the journal has it. Pure. @throws CairnError */
 function signalDrafts(state: RunState, { name, key, ...bringing }: Signalling): readonly EventDraft[] {
   const { brought } = bringing;
   if (state.received.includes(brought.id)) return [];

@@ -1,6 +1,6 @@
 /**
- * What runs that have ended left in doubt, as far as a person is still to say what became of it: not what the ledger knows by
- * now, nor what another run of the lineage is about to find out.
+ * Effects that ended runs left in doubt, if an operator still has to resolve them: not those that the ledger knows by
+ * now, nor those that another run of the lineage is about to look up.
  *
  * Must not: change a row.
  */

@@ -1,5 +1,5 @@
 /**
- * What a run asks people, as an inbox shows it: each question with the answers that would be taken. Pure.
+ * Open questions of a run, as an inbox shows them, with the accepted answers. Pure.
  *
  * Must not: answer anything; see operations/approvals, operations/effects and operations/successors.
  */
@@ -37,7 +37,7 @@ export interface OpenQuestion {
   readonly answers: readonly Answer[];
 }
 
-/** What is deployed says which answers would be taken. */
+/** Deployed definitions, which determine the accepted answers. */
 export interface Deployed {
   readonly registry: WorkflowRegistry;
   readonly bindings: Bindings;

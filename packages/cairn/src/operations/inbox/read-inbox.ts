@@ -20,7 +20,9 @@ export interface InboxDeps extends Deployed, LetGoDeps {
   readonly clock: Clock;
 }
 
-/** Of one run: a person answers some and looks again, and a page of 100 runs still fits an answer. */
+/**
+ * Most questions of one run: an operator answers some and reads again, and a page of 100 runs still fits a response.
+ */
 export const MAX_QUESTIONS_OF_RUN = 20;
 /** Runs whose rows of the ledger are read at once. */
 const CONCURRENT_RUNS = 5;
@@ -31,7 +33,7 @@ export type InboxQuestion = OpenQuestion & { readonly row?: EffectRecord };
 export interface AskingRun {
   readonly run: RunState;
   readonly questions: readonly InboxQuestion[];
-  /** How many more it asks than are told; of a run that has ended, at most. */
+  /** Number of questions omitted; for an ended run, an upper bound. */
   readonly more: number;
 }
 

@@ -54,7 +54,7 @@ export async function* batchesOf(
   if (!batch.isEmpty) yield batch;
 }
 
-/** What the journal is told of a commit: fingerprints of what was there and of what is, and the names of both. */
+/** Record of a commit for the journal: hashes of the documents before and after, and their names. */
 export function toldOf({ changes, places }: Batch): EventData['snapshot_repaired'] {
   const hashOf = (side: 'before' | 'after') =>
     sha256Hex(JSON.stringify(changes.map((change) => [change.subject, textOf(change[side])])));

@@ -6,7 +6,7 @@ import { isBlocking, type Problem } from '../../core/integrity/problems.ts';
 import { runNotFound } from '../outside-append.ts';
 import { type IsWanted, isThere, type ReadFactsDeps, type ReadRun, readFacts } from './read-facts.ts';
 
-/** Of the run's tenant. */
+/** Tenant of the run. */
 export interface WhichRun {
   readonly runId: string;
   readonly tenantId: string;

@@ -60,17 +60,17 @@ export async function readFacts(
   return { facts: { runId, ...read, payloads }, unread };
 }
 
-/** What a run says of itself before it is read. */
+/** Identity of a run before it is read. */
 export interface Owned {
   /** Undefined: it cannot be told whose it is. */
   readonly tenantId: string | undefined;
-  /** How many events the run document knows of; undefined if it cannot be read. */
+  /** Newest event the run document includes; undefined if unreadable. */
   readonly head: number | undefined;
 }
 
 export type IsWanted = (owned: Owned) => boolean;
 
-/** Whether there is such a run, and it is wanted. @throws CairnError UNAVAILABLE */
+/** Returns true if the run exists and is wanted. @throws CairnError UNAVAILABLE */
 export async function isThere(deps: ReadFactsDeps, runId: string, isWanted: IsWanted): Promise<boolean> {
   const found = await sendUntilKnown(deps, () =>
     deps.reader.atOneMoment(runId, (reader) => begin(reader, isWanted)),
@@ -86,7 +86,7 @@ interface Begun {
   readonly first: string | undefined;
 }
 
-/** Whose a run is that may be damaged says its first event, and where that cannot be read the run document. */
+/** Tenant of a run that may be damaged: from its first event, or else from the run document. */
 async function begin(reader: RunReader, isWanted: IsWanted): Promise<Begun | undefined> {
   const { found: snapshot, readAt } = await reader.snapshot();
   const [first] = await reader.events({ after: undefined, limit: 1 });
@@ -171,7 +171,7 @@ async function readEffects(reader: RunReader, journal: JournalFacts): Promise<Fo
   return rows;
 }
 
-/** What a successor has taken over lies with the run that did it. */
+/** Reads the outputs that a successor reused, which are stored with their runs. */
 async function readOrigins(reader: RunReader, { checkpoints }: JournalFacts): Promise<OriginFact[]> {
   const wanted = [...checkpoints].flatMap(([seq, { takenOver }]) =>
     takenOver ? [{ id: seqId(seq), ref: takenOver.from }] : [],

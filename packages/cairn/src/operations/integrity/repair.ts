@@ -37,16 +37,16 @@ export interface RepairRequest extends WhichRun {
 export interface RepairReport {
   /** `sound`: nothing is wrong. `refused`: something is, and none of it can be repaired. */
   readonly outcome: 'sound' | 'refused' | 'planned' | 'applied';
-  /** What would be, or was, changed. */
+  /** Planned or applied changes. */
   readonly changes: readonly Change[];
   readonly places: readonly PlaceChange[];
-  /** What a person has to see to. */
+  /** Problems that need an operator. */
   readonly refused: readonly Problem[];
   /** Sequence numbers of the events that tell of it. */
   readonly events: readonly number[];
 }
 
-/** How often a repair starts over on a run that moves under its eyes before the caller is asked to come back. */
+/** Times a repair restarts because the run changes concurrently, before it gives up. */
 const MAX_ROUNDS = 5;
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (ask for the same again), PAYLOAD_TOO_LARGE */

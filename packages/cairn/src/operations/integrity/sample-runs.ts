@@ -19,11 +19,11 @@ const SAMPLE = 50;
 /** Tenants whose newest runs are looked at. */
 const TENANTS = 5;
 const NEWEST_OF_EACH = SAMPLE / 2 / TENANTS;
-/** Of how many tenants these are drawn. */
+/** Most tenants to draw from. */
 const MAX_TENANTS = 1_000;
 /** Longer runs are left to who asks for them: each event is billed one read. */
 const MAX_SAMPLED_EVENTS = 2_000;
-/** What the function has, less the time one look may take. */
+/** Time limit of the function, minus one check. */
 const TIME_MS = 200_000;
 const HOUR_MS = 3_600_000;
 

@@ -1,4 +1,4 @@
-/** What a tick may still do. Shared by all that it does at once. */
+/** Remaining budget of a tick, shared by all its concurrent work. */
 import type { Clock } from '../../ports/clock.ts';
 import { type Bounds, CONCURRENCY } from './deps.ts';
 

@@ -1,4 +1,4 @@
-/** What retention needs of the world, and how much it does at once. Types and bounds only. */
+/** Dependencies and bounds of retention. Types and constants only. */
 import type { RetentionOf } from '../../core/retention/policy.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -44,7 +44,7 @@ export const CONCURRENCY = 8;
 /** Documents deleted in one commit: Firestore takes 500, and its index entries count as well. */
 export const DELETES_A_COMMIT = 250;
 
-/** What one tick may do; the next one goes on. */
+/** Limits of one tick; the next one continues. */
 export interface Bounds {
   /** Documents deleted, but for the run documents of the lineages under way. */
   readonly documents: number;

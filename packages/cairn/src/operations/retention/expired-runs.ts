@@ -1,4 +1,4 @@
-/** What retention would do: of one run, and of all runs of a tenant that have been kept long enough by themselves. */
+/** Retention preview: for one run, and for all runs of a tenant past their retention period. */
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import { expireAt } from '../../core/retention/policy.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';

@@ -38,7 +38,7 @@ export async function releaseRun(deps: HoldDeps, run: WhoseRun): Promise<void> {
   await settle(deps, run, (current) => (current === undefined ? undefined : { hold: undefined }));
 }
 
-/** What holds it after that. */
+/** Returns the hold after the operation. */
 async function settle(
   deps: HoldDeps,
   { runId, tenantId, actor }: WhoseRun,

@@ -1,4 +1,4 @@
-/** What becomes of a lineage, by what is stored of it now. Reads, and writes nothing. */
+/** Decision about a lineage from its stored state. Reads only. */
 import {
   type LineageFacts,
   lineageVerdict,

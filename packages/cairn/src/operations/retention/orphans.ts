@@ -13,7 +13,7 @@ const OWNERS_A_PAGE = 25;
 interface Wanted {
   /** The last one that was looked at. */
   readonly after: string | undefined;
-  /** How many are looked at. */
+  /** Most owners checked. */
   readonly owners: number;
   readonly budget: Budget;
 }

@@ -38,7 +38,7 @@ interface Sweep {
   /** Lineages that were handled in this tick. */
   readonly handled: Set<string>;
   readonly counts: { [K in Done | 'failed']: number };
-  /** What is stored, so that it is not stored again. */
+  /** Stored progress, to avoid storing it again. */
   progress: Progress;
   /** Lineages of which something may have been deleted, and something may be left. */
   readonly underway: Set<string>;

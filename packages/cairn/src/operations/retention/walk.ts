@@ -91,7 +91,7 @@ function parsed(text: string): readonly unknown[] {
   }
 }
 
-/** What a Firestore Timestamp can hold after 1970. */
+/** Largest Firestore Timestamp after 1970. */
 const MAX_TIME = 253_402_300_799_999;
 
 function isTime(value: unknown): value is number {

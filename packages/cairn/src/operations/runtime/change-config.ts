@@ -18,7 +18,7 @@ export interface RuntimeDeps extends SendDeps {
 /** Changes by others, one after the other, that a caller sits out. People make them: more than this is no accident. */
 const MAX_LOOKS = 8;
 
-/** What is set. @throws CairnError UNAVAILABLE */
+/** The current configuration. @throws CairnError UNAVAILABLE */
 export async function readConfig(deps: SendDeps & Pick<RuntimeDeps, 'config'>): Promise<RuntimeConfig> {
   return (await sendUntilKnown(deps, () => deps.config.read()))?.config ?? NOTHING_SET;
 }

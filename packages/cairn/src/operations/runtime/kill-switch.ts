@@ -5,12 +5,13 @@ import { wakeHeld } from './wake-held.ts';
 export interface KillSwitchRequest {
   readonly on: boolean;
   readonly actor: string;
-  /** Of whom sets it. */
+  /** Tenant of the caller. */
   readonly tenantId: string;
 }
 
 /**
- * How many runs of the caller's tenant were enqueued at once: those of workflows that are not paused, if it is off now.
+ * Returns the number of runs of the caller's tenant that were enqueued: those of workflows that are not paused, if the
+ * switch is off now.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
  */

@@ -11,7 +11,7 @@ import { wakeHeld } from './wake-held.ts';
 export interface PauseRequest {
   readonly type: string;
   readonly actor: string;
-  /** Of whom asks; a pause is of all tenants. */
+  /** Tenant of the caller; a pause applies to all tenants. */
   readonly tenantId: string;
   readonly reason?: string | undefined;
 }
@@ -35,8 +35,8 @@ export async function pauseWorkflow(
 }
 
 /**
- * How many runs of the caller's tenant were enqueued at once. Asking again enqueues those still held: what a caller does that died in between.
- * A type that is not deployed any more can be unpaused too.
+ * Returns the number of runs of the caller's tenant that were enqueued. A repetition enqueues those still held, which
+ * completes a call that died in between. A type that is no longer deployed can be unpaused too.
  *
  * @throws CairnError NOT_FOUND (neither deployed nor paused), UNAVAILABLE (send the same again)
  */

@@ -18,7 +18,7 @@ const CONCURRENT_TASKS = 25;
 type WakeDeps = Pick<RuntimeDeps, 'census' | 'queue' | 'clock' | 'log'>;
 
 export interface WakeRequest {
-  /** Whose runs are counted in the answer. */
+  /** Tenant whose runs are counted in the response. */
   readonly tenantId: string;
   /** Only runs of this workflow. */
   readonly type?: string;

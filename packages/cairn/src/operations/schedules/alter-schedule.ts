@@ -1,4 +1,4 @@
-/** What callers do to schedules: make one, change it, pause it, let it go on, delete it. */
+/** Operations on schedules: create, change, pause, resume, delete. */
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
@@ -21,7 +21,7 @@ export interface NewSchedule extends ScheduleSpec {
 }
 
 /**
- * What can be said of a new schedule before anything is read or written.
+ * Validates a new schedule before anything is read or written.
  *
  * @throws CairnError INVALID_INPUT naming the member, NOT_FOUND (no such workflow)
  */

@@ -29,7 +29,7 @@ export interface Backfilled {
 }
 
 /**
- * What can be said of a range before anything is read or written.
+ * Validates a range before anything is read or written.
  *
  * @throws CairnError INVALID_INPUT
  */

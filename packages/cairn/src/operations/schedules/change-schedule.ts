@@ -5,9 +5,9 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredSchedule } from '../../ports/schedules/schedule-store.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 
-/** How often a schedule that changes under its eyes is looked at before the caller is asked to come back. */
+/** Times a changing schedule is re-read before the caller has to retry. */
 const MAX_LOOKS = 8;
-/** Of ids of ours; anything else is not worth a read. */
+/** Form of schedule ids; others are not worth a read. */
 const ID = /^[a-z][a-z0-9_.-]{0,220}$/;
 
 /** @throws CairnError NOT_FOUND, also for a schedule of another tenant */

@@ -1,4 +1,4 @@
-/** What the operations on schedules need. Types only. */
+/** Dependencies of the operations on schedules. Types only. */
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { ScheduleStore } from '../../ports/schedules/schedule-store.ts';
 import type { StartDeps } from '../start/request.ts';
@@ -13,6 +13,6 @@ export interface ScheduleDeps extends StartDeps {
 /** Which schedule is meant, and by whom. */
 export interface ScheduleRef {
   readonly id: string;
-  /** Of the caller: another tenant's schedule is answered exactly as one that does not exist. */
+  /** Tenant of the caller: another tenant's schedule is answered exactly as one that does not exist. */
   readonly tenantId: string;
 }

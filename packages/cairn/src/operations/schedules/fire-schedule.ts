@@ -23,11 +23,12 @@ export interface Fired {
 const NOTHING: Fired = { fired: 0, skipped: 0, refused: 0 };
 
 /**
- * What was done; nothing, if it is not due any more. A slot whose start is refused is done with: it would be refused
- * again. Where a start fails for another reason the schedule is moved on up to there, and the next tick goes on; where the
- * definition is not what its version was, a tick in ten minutes, and `catchUp` says what becomes of the slots until then.
+ * Fires a schedule; does nothing if it is no longer due. A slot whose start is refused is settled, because it would be
+ * refused again. If a start fails for another reason, the schedule advances to that slot and the next tick continues;
+ * if the definition changed without a new version, a tick in ten minutes, and `catchUp` applies to the slots until
+ * then.
  *
- * @throws what a start or the store threw
+ * @throws errors of a start or of the store
  */
 export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fired> {
   const { schedules, clock, log, registry } = deps;
@@ -104,7 +105,7 @@ async function fireSlots(
   return { outcomes };
 }
 
-/** Whether asking again would be answered the same. */
+/** Returns true if a repetition would give the same error. */
 export function isRefusal(error: unknown): error is CairnError {
   return error instanceof CairnError && error.httpStatus < 500 && error.httpStatus !== 429;
 }

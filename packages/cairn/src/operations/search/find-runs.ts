@@ -16,7 +16,7 @@ import type { RunFinder } from '../../ports/runs/run-finder.ts';
 
 /** A name that many runs share (a thread, a pull request) is one to filter the list by. */
 export const MAX_FOUND = 20;
-/** What GitHub can send as the id of a delivery. */
+/** Form of GitHub delivery ids. */
 const DELIVERY = /^[A-Za-z0-9-]{1,100}$/;
 
 export interface FindDeps {

@@ -1,15 +1,15 @@
 /**
- * How many runs a tenant has of each status, for people who watch the numbers: asked again and again, by many at once. An
- * instance counts the same thing once in a while, whoever asks.
+ * Number of runs by status of a tenant, for displays that are polled frequently. An instance caches the counts for all
+ * callers.
  *
- * Must not: be the ground of a decision.
+ * Must not: be used for decisions.
  */
 import { RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { RunFilter } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
 
-/** Of one status: ten billed reads at most, ninety for all of them. */
+/** Most runs counted per status: at most ten billed reads each, ninety in total. */
 export const MOST_COUNTED = 10_000;
 /** For so long a count is taken as known, ms: numbers on a screen need not be newer. */
 export const COUNTS_KEPT_MS = 2_000;
@@ -40,7 +40,7 @@ export class CountedRuns {
     this.#clock = clock;
   }
 
-  /** Who asks while it is being counted waits for the same count; one that failed is not kept. */
+  /** Concurrent callers share one count; a failed one is not cached. */
   count(question: CountQuestion): Promise<RunCounts> {
     const { tenantId, type, repoId, threadId } = question;
     const key = JSON.stringify([tenantId, type ?? null, repoId ?? null, threadId ?? null]);

@@ -111,7 +111,7 @@ export function draftRun({ clock, random, bus, installed }: StartDeps, request: 
 interface Input {
   readonly hash: string;
   readonly input: StoredValue;
-  /** What the first checkpoint has of it, if the snapshot has not all. */
+  /** The value for the first checkpoint, if the snapshot does not have all of it. */
   readonly carried: CarriedOutput;
   readonly inputFrom?: CheckpointRef;
   readonly secretInput?: RunIdentity['secretInput'];

@@ -8,7 +8,7 @@
 import { logHit } from '../log-hit.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
 
-/** How long an outcome is kept: senders that repeat at once do so within seconds. */
+/** Time an outcome is cached: clients that retry at once do so within seconds. */
 const KEEP_MS = 60_000;
 /** About 1 KiB each; the oldest goes first. */
 const MAX_KEPT = 2_000;

@@ -1,4 +1,4 @@
-/** What a start is asked with, needs and answers. Types only. */
+/** Request, dependencies and response of a start. Types only. */
 
 import type { EventSource } from '../../core/decisions/idempotency.ts';
 import type {
@@ -38,11 +38,11 @@ export interface StartDeps extends Pools {
   readonly tracer?: Tracer;
   /** Where events are published, by the drives that follow; absent: nowhere. */
   readonly bus?: EventBus;
-  /** Of this instance; absent: every repetition asks the store. */
+  /** Cache of this instance; absent: every repetition reads the store. */
   readonly recent?: RecentStarts;
   /** The deployed workflows and bindings, recorded with each run; absent: they are not recorded. */
   readonly installed?: Installed;
-  /** Of requests whose work is more than one commit: see `OnceDeps`. */
+  /** Lock of requests whose work is more than one commit: see `OnceDeps`. */
   readonly processingLockMs?: number;
 }
 
@@ -72,15 +72,15 @@ export interface StartRequest {
   readonly trace?: TraceContext | undefined;
 }
 
-/** What makes a run the successor of another (DESIGN 10). */
+/** Members that make a run the successor of another. */
 export interface Lineage {
   readonly rootRunId: string;
   readonly source: SuccessorSource;
-  /** Of a resume: the source. */
+  /** For a resume: the source. */
   readonly resumedFrom?: string | undefined;
-  /** Of the source. A replay or fork puts itself before them. */
+  /** Scopes of the source. A replay or fork puts itself before them. */
   readonly effectScopes: readonly EffectScope[];
-  /** Who wants it. */
+  /** Requester. */
   readonly actor?: string | undefined;
   /** The input of the source, where the successor is given no other: itself, or the checkpoint that has it. */
   readonly input?: {
@@ -89,13 +89,13 @@ export interface Lineage {
     readonly secretInput?: RunIdentity['secretInput'];
   };
   /**
-   * What the start is to say of the source in its own commit, by the run that it makes; read anew for every try. `done`: an
-   * earlier try has said it. Throws what forbids it.
+   * The write about the source in the commit of the start, given the id of the new run; read again for every try.
+   * `done`: an earlier try has written it. Throws the error that forbids it.
    */
   readonly supersede?: (by: string) => Promise<Supersedes | 'done'>;
 }
 
-/** What a start is answered with; kept in the record, so that a repetition gets the same bytes. */
+/** Response to a start; kept in the record, so that a repetition gets the same bytes. */
 export type StartResponse = {
   readonly runId: string;
   readonly type: string;

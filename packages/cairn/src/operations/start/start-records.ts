@@ -77,7 +77,7 @@ export type Verdict =
     }
   | { readonly kind: 'again'; readonly replace: Replace };
 
-/** What the records that were in the way mean for this request. */
+/** Meaning of existing records for this request. */
 export function judge(
   { clock }: StartDeps,
   request: StartRequest,

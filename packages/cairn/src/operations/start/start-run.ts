@@ -20,7 +20,7 @@ import { type Draft, draftRun } from './draft-run.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
 import { judge, type Replace, recordsFor, type StoredRecords, type Verdict } from './start-records.ts';
 
-/** How often a start looks again when records change under its eyes before it asks the caller to come back. */
+/** Times a start re-reads changing records before the caller has to retry. */
 const MAX_LOOKS = 8;
 
 /**
@@ -205,7 +205,7 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
   return { kind: 'created', runId, response };
 }
 
-/** Of a start that made no run, in the trace of who asked for it: the run has a trace of its own. */
+/** Traces a start that created no run; the run has a trace of its own. */
 function tellAnswered(
   { tracer }: StartDeps,
   { trace: parent, workflow }: StartRequest,

@@ -1,6 +1,6 @@
 /**
- * What a child is made of whose parent is a successor: where the parent's source had started that child, its successor, so
- * that what it did is not done again.
+ * Successor of a child whose parent is a successor: if the parent's source had started that child, the child's
+ * successor, so that its work is not repeated.
  *
  * Must not: start it (other-runs.ts), or decide that it is due.
  */
@@ -28,7 +28,7 @@ export interface ChildOfSuccessor {
   readonly parent: RunState;
   readonly wait: Wait;
   readonly childId: string;
-  /** Of the workflow. */
+  /** Type of the workflow. */
   readonly type: string;
   readonly input: unknown;
   /** Ends a child that was not to go on without its parent. */
@@ -127,7 +127,7 @@ async function ended(
   return end;
 }
 
-/** What cannot be read now is no reason for the step to fail. @throws CairnError UNAVAILABLE */
+/** A temporary read error must not fail the step. @throws CairnError UNAVAILABLE */
 async function load(deps: SuccessorDeps, runId: string): Promise<RunState | undefined> {
   return (await sendUntilKnown(deps, () => deps.store.load(runId)))?.state;
 }

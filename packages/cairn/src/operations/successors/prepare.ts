@@ -1,7 +1,7 @@
 /**
- * Whether a run can have the successor that is asked for, and what that one would be. Reads, and writes nothing.
+ * Decides whether a run can have the requested successor, and prepares it. Reads only.
  *
- * Must not: know what is taken over (engine/successors).
+ * Must not: know what is reused (engine/successors).
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { seqId } from '../../core/encoding/ids.ts';

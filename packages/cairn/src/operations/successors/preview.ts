@@ -29,7 +29,7 @@ import { resumptionOf } from './resume-run.ts';
 export interface Preview {
   readonly runId: string;
   readonly mode: SuccessorMode;
-  /** What the request would do. `unpark`: the run has not ended, and is only set going again. */
+  /** Effect of the request. `unpark`: the run has not ended and is only dispatched again. */
   readonly would: 'start_successor' | 'unpark' | 'nothing';
   readonly planVersion: number;
   readonly steps: readonly StepPlan[];
@@ -127,7 +127,7 @@ function capabilityOf(
   return { idempotency, replayPolicy, requiresConfirmation, hasLookup };
 }
 
-/** What the source and the runs before it did outside; the nearest first, as far as there is room. */
+/** Effects of the source and the runs before it; nearest first, as far as they fit. */
 async function rowsOfLineage(
   deps: PreviewDeps,
   end: RunState,

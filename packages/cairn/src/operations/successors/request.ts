@@ -1,4 +1,4 @@
-/** What a successor is asked for with, and how it is answered. Types only. */
+/** Request and response of a successor. Types only. */
 import type { SuccessorMode, Trigger } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
@@ -24,11 +24,11 @@ export interface Wanted {
   readonly tenantId: string;
   readonly mode: SuccessorMode;
   readonly from?: From | undefined;
-  /** Of a fork: the input it gets instead of that of its source. */
+  /** For a fork: its input in place of its source's. */
   readonly input?: { readonly value: unknown } | undefined;
-  /** Of a fork: absent: that of its source. */
+  /** For a fork; absent: that of its source. */
   readonly planVersion?: number | undefined;
-  /** Of a fork: absent: that of its source. */
+  /** For a fork; absent: that of its source. */
   readonly threadId?: string | undefined;
   /** `carry`: it is to read what nobody read in the inbox of its source; absent: it is not. */
   readonly signals?: 'carry' | undefined;

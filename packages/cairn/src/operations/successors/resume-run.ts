@@ -122,7 +122,7 @@ function assertNothingOpen({ id, status, waits }: RunState, counts: (wait: Wait)
   );
 }
 
-/** Of an outside action one says what became of it; all else is decided. */
+/** An effect is resolved; all other questions are decided. */
 function decideIt(id: string, { effectId, execution }: Wait): string {
   return effectId === undefined
     ? `Decide it: POST /v1/runs/${id}/approvals/${stepKey(execution)}.`

@@ -61,7 +61,7 @@ function startRequest(
   };
 }
 
-/** What a successor has of its source, whoever asks for it. */
+/** Members that a successor inherits from its source. */
 export function inheritedFrom({ environment, threadId, repoId, prId, prUrl, a2aCorrelationId }: RunState) {
   return { environment, threadId, repoId, prId, prUrl, a2aCorrelationId };
 }

@@ -119,7 +119,7 @@ interface QueueSizes {
   readonly retryConfig?: object | null | undefined;
 }
 
-/** What {@link makeLocalQueues} needs of `CloudTasksClient`. */
+/** The part of `CloudTasksClient` that {@link makeLocalQueues} uses. */
 interface QueueMaker {
   getQueue(request: { name: string }): Promise<readonly [QueueSizes, ...unknown[]]>;
   updateQueue(request: { queue: QueueSizes & { name: string } }): Promise<unknown>;

@@ -1,5 +1,5 @@
 /**
- * What this instance was billed by the store, in its memory: since it began, and in the last minute.
+ * Billed operations of this instance, in memory: since it started, and in the last minute.
  *
  * Must not: grow with the work; a minute is sixty numbers of each kind.
  */

@@ -1,7 +1,7 @@
 /**
- * How this installation is set up, as its environment and parameters tell.
+ * Setup of this installation from its environment and parameters.
  *
- * Must not: give out a secret, a part of one, or its length.
+ * Must not: reveal a secret, a part of one, or its length.
  */
 import { messageOf } from '../../core/thrown.ts';
 import type { SeenSecret, SetupLook, WrongParameter } from '../../ports/diagnosis/setup.ts';

@@ -20,7 +20,7 @@ interface Emitting {
   emit(event: string, ...args: unknown[]): boolean;
 }
 
-/** What is looked at of the messages of the protocol. */
+/** The used part of a protocol message. */
 interface Message {
   readonly writes?: readonly object[];
   readonly document?: unknown;
@@ -48,7 +48,7 @@ export function tallied(db: Firestore, tally: OperationTally): Firestore {
   return db;
 }
 
-/** Of a commit that was applied; one that is refused is not billed. */
+/** Bills a commit that was applied; a refused one is not billed. */
 export function billWrites(tally: OperationTally, writes: readonly object[]): void {
   const deletes = writes.filter((write) => 'delete' in write && write.delete).length;
   tally.billed({ reads: 0, writes: writes.length - deletes, deletes });

@@ -63,7 +63,7 @@ export interface Settings {
   readonly firestoreHost: string | undefined;
   /** Requests a second of one caller of the API at one instance; undefined: no limit. */
   readonly apiRateLimit: number | undefined;
-  /** Whether ID tokens are those of the Auth emulator, which signs nothing. */
+  /** True if ID tokens are those of the Auth emulator, which are unsigned. */
   readonly authEmulator: boolean;
   /** As it was given; undefined: nothing is sent. */
   readonly otlpEndpoint: string | undefined;
@@ -71,7 +71,7 @@ export interface Settings {
   readonly otlpHeaders: string;
   readonly traceSampler: string;
   readonly traceRatio: string;
-  /** What the platform calls this function; undefined where it has no name. */
+  /** Platform name of this function; undefined if it has none. */
   readonly service: string | undefined;
   /** Lease of the local cloud in ms, for tests that wait for one; undefined: as deployed. */
   readonly leaseMs: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * What a collector asks for before it takes anything: headers of a hosted one, as the installation's parameter has them, or
- * a token of this service account for Google's own (telemetry.googleapis.com), which needs no exporter of Google's.
+ * Credentials for the collector: the headers of a hosted one, as configured, or a token of this service account for
+ * telemetry.googleapis.com, without an exporter of Google's.
  */
 import type { Clock } from '../../ports/clock.ts';
 

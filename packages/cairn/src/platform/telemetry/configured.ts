@@ -24,7 +24,7 @@ export interface Configured {
   readonly tracer?: Tracer;
 }
 
-/** What makes no sense is said once, and not done: runs matter more than what is told of them. */
+/** Invalid settings are logged once and ignored: runs matter more than telemetry. */
 export function configuredTelemetry(settings: Settings): Configured | undefined {
   const { otlpEndpoint: endpoint, local } = settings;
   if (endpoint === undefined) return undefined;

@@ -1,9 +1,9 @@
 /**
- * What this instance has counted since it began, in its memory. Counts of an instance end with it; whoever collects
- * them takes that for the reset of a counter, which it is.
+ * Metrics of this instance since it started, in memory. They end with the instance, which collectors treat as a counter
+ * reset.
  *
- * Must not: grow with runs. Series are made of tenants, which are bounded, and of what is deployed: types, statuses,
- * capabilities and ends.
+ * Must not: grow with runs. Series are by tenant, which are bounded, and by deployed types, statuses, capabilities and
+ * ends.
  */
 import {
   type Conflict,

@@ -88,7 +88,7 @@ export function otlpMetrics({ endpoint, resource, headers }: OtlpOptions): Metri
   };
 }
 
-/** What is counted, by name; docs/observability.md tells of each. */
+/** Instruments by name; docs/observability.md describes them. */
 function instrumentsOf(meter: Meter) {
   return {
     transitions: meter.createCounter('gwi_run_transitions_total', {

@@ -5,21 +5,21 @@
 import type { TraceContext } from '../../core/trace.ts';
 
 export interface Sampling {
-  /** Whether who calls decides, where it says so (the flag of `traceparent`). */
+  /** True if the caller decides, if it sends a decision (the flag of `traceparent`). */
   readonly parentBased: boolean;
-  /** Of traces nobody has decided about, 0 to 1. */
+  /** Share of undecided traces, 0 to 1. */
   readonly ratio: number;
 }
 
 const NAMES: Readonly<Record<string, boolean>> = { parentbased_traceidratio: true, traceidratio: false };
-/** Of a trace id, which are random: the last 14 digits. */
+/** The random part of a trace id: the last 14 digits. */
 const RANDOM_DIGITS = 14;
 const RANDOM_VALUES = 2 ** (4 * RANDOM_DIGITS);
 
 /**
- * What the parameters OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG say.
+ * Sampler from the parameters OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
  *
- * @throws Error naming the parameter that makes no sense
+ * @throws Error naming the invalid parameter
  */
 export function samplingOf({
   sampler,

@@ -1,4 +1,4 @@
-/** What a collector is sent, in our words: what an instance counts, what a scheduled function has counted in the store, and spans. */
+/** Interface to a collector: metrics of the instance, metrics of scheduled functions, and spans. */
 import type { InstallationMetrics, Metrics, ProblemMetrics } from '../../ports/metrics.ts';
 import type { ActiveRuns } from '../../ports/run-census.ts';
 import type { EndedSpan } from './span-tracer.ts';

@@ -26,7 +26,7 @@ export interface SpanTracerOptions {
   readonly sampling: Sampling;
   readonly clock: Clock;
   readonly random: Randomness;
-  /** Of spans whose trace is kept. Must neither throw nor wait. */
+  /** Called for sampled spans. Must neither throw nor wait. */
   readonly onEnd: (span: EndedSpan) => void;
 }
 
@@ -53,7 +53,7 @@ export class SpanTracer implements Tracer {
     return { ...context, sampled: isSampled(this.#options.sampling, context) };
   }
 
-  /** What is part of a trace is kept with the rest of it: a ratio is asked where it begins. */
+  /** Spans of a trace share its decision: the ratio applies where the trace starts. */
   #contextOf({ parent, self }: SpanOptions): Decided {
     if (self) return this.decided(self);
     const { random } = this.#options;

@@ -28,7 +28,7 @@ import type { EndedSpan } from './span-tracer.ts';
 const WAIT_MS = 2_000;
 /** The same for an instance that ends then: nothing goes on after it, and it serves nobody else meanwhile. */
 const LAST_WAIT_MS = 10_000;
-/** What is counted until the exporter is loaded; that takes a fraction of a second. */
+/** Most entries before the exporter is loaded, which takes a fraction of a second. */
 const MAX_UNTOLD = 10_000;
 /** A collector that is down is complained of once in this time. */
 const COMPLAIN_EVERY_MS = 60_000;
@@ -51,7 +51,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
   #sink: MetricSink | undefined;
   #untold: ((sink: MetricSink) => void)[] = [];
   #lost = 0;
-  /** Whether something was counted, or a span has ended, that no export has begun with. */
+  /** True if there are metrics or ended spans that no export has started with. */
   #news = false;
   #sending: Promise<void> | undefined;
   #lastBegunAt = Number.NEGATIVE_INFINITY;
@@ -122,7 +122,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     await this.#inTime(this.#sendNow(), LAST_WAIT_MS);
   }
 
-  /** Of a scheduled function, which nobody waits for: told at once. */
+  /** Metrics of a scheduled function, exported at once because nobody waits for it. */
   async tellActive(activity: readonly TenantActivity[]): Promise<void> {
     this.#count((sink) => sink.active(activity));
     await this.#inTime(this.#sendNow());

@@ -27,7 +27,7 @@ export function toldQueue({ queue, counts, tracer }: ToldQueueOptions): TaskQueu
   };
 }
 
-/** Who asks for a drive without saying on whose behalf has no trace to tell it in. */
+/** A dispatch without a parent trace has no span. */
 function openSend(tracer: Tracer, { runId, reason, at, trace: parent }: DriveTask): Span | undefined {
   if (!parent) return undefined;
   return tracer.open({

@@ -22,7 +22,7 @@ export interface ApiClient {
   readonly disabled: boolean;
   /** Epoch ms. */
   readonly createdAt: number;
-  /** What people know it by. */
+  /** Display name. */
   readonly name?: string | undefined;
   /** The principal that made it; none for those of the command line and the local cloud. */
   readonly createdBy?: string | undefined;
@@ -42,8 +42,8 @@ export interface ClientStore {
 }
 
 /**
- * What those who issue keys need as well: admins, and the local cloud for its development key. Throws `OutcomeUnknown`
- * where it cannot know whether a write was applied.
+ * Management of clients, for admins and for the development key of the local cloud. Throws `OutcomeUnknown` if it is
+ * unknown whether a write was applied.
  */
 export interface ClientRegistry extends ClientStore {
   /** Creates the client or replaces it as a whole. */

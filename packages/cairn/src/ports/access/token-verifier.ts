@@ -1,16 +1,16 @@
 /** Tokens of people who signed in, as the identity provider of the installation vouches for them. */
 
 export interface VerifiedToken {
-  /** Who signed in; the provider never gives it to another. */
+  /** User id; the provider never reassigns it. */
   readonly uid: string;
   readonly claims: { readonly [name: string]: unknown };
 }
 
 export interface TokenVerifier {
   /**
-   * What a token says, if it was signed by the provider for this installation and has not expired; otherwise undefined.
+   * Claims of a token, if the provider signed it for this installation and it has not expired; otherwise undefined.
    *
-   * @throws CairnError UNAVAILABLE if it cannot be found out at the moment
+   * @throws CairnError UNAVAILABLE if the token cannot be verified now
    */
   verify(token: string): Promise<VerifiedToken | undefined>;
 }

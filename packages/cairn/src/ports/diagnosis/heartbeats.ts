@@ -20,7 +20,7 @@ export interface Heartbeat {
 /** The document is read as a whole by whoever looks, so an error is told in a sentence; the log has all of it. */
 export const MAX_BEAT_ERROR_CHARS = 300;
 
-/** What the hourly look at some runs found. */
+/** Result of the hourly check of a sample of runs. */
 export interface SampleFound {
   readonly at: number;
   readonly checked: number;

@@ -1,4 +1,4 @@
-/** What the store bills this instance for: documents read, written and deleted by calls that were answered. */
+/** Billed operations of this instance: documents read, written and deleted by answered calls. */
 
 export interface BilledOperations {
   readonly reads: number;
@@ -15,6 +15,6 @@ export interface OperationReader {
   /** When counting began, epoch ms. */
   readonly since: number;
   total(): BilledOperations;
-  /** Of the minute that ends now. */
+  /** Operations of the last minute. */
   lastMinute(): BilledOperations;
 }

@@ -1,7 +1,7 @@
 /**
- * How an installation is set up, as far as the instance that answers can tell.
+ * Setup of an installation, as far as the responding instance can tell.
  *
- * Must not: tell a secret, a part of one, or its length.
+ * Must not: reveal a secret, a part of one, or its length.
  */
 
 export interface SeenSecret {
@@ -21,7 +21,7 @@ export interface WrongParameter {
 export interface SetupLook {
   /** Id of the project. */
   readonly project: string;
-  /** Whether the events of runs are published. */
+  /** True if run events are published. */
   readonly publishes: boolean;
   secrets(): readonly SeenSecret[];
   wrongParameters(): readonly WrongParameter[];

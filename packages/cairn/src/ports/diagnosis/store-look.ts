@@ -1,7 +1,7 @@
 /**
- * What somebody who asks how an installation fares wants to know of its store beyond what the engine asks: whether its
- * queries can be answered, whether it deletes what has expired, and which runs are to be moved next. Reads only, of all
- * tenants, each question bounded. Every method throws `OutcomeUnknown` where the store does not answer.
+ * Questions of a diagnosis about the store, beyond those of the engine: whether its queries have indexes, whether it
+ * deletes expired documents, and which runs are due next. Reads only, of all tenants, each bounded. Every method throws
+ * `OutcomeUnknown` if the store does not respond.
  */
 
 /** An index that a query needs. */
@@ -9,7 +9,7 @@ export interface IndexNeed {
   readonly collection: string;
   /** In their order; `-` first: descending. */
   readonly fields: readonly string[];
-  /** What does not work without it. */
+  /** Features that need it. */
   readonly serves: string;
 }
 
@@ -30,14 +30,14 @@ export interface WakingRun {
   readonly wakeAt: number;
   /** Until when somebody has it, epoch ms, as far as the stored run tells; absent: nobody does. */
   readonly leasedUntil?: number;
-  /** Whether events of it may not have been published that are to be. */
+  /** True if events of it may be unpublished. */
   readonly owesEvents: boolean;
 }
 
 export interface StoreLook {
   /** Tries every query that needs one. None, where the store has no indexes. */
   indexes(): Promise<readonly SeenIndex[]>;
-  /** Of each collection that the store cleans by itself, if it has documents that expired before then; epoch ms. */
+  /** Collections cleaned by TTL that have documents which expired before this time; epoch ms. */
   leftOvers(before: number): Promise<readonly LeftOver[]>;
   /** The first to be touched, at most `limit` of them. */
   waking(limit: number): Promise<readonly WakingRun[]>;

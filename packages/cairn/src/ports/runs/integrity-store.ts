@@ -72,7 +72,7 @@ export interface RunSample {
   existing(runIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** What an idempotency record says of the start it is about. */
+/** The start that an idempotency record is about. */
 export interface StartedRun {
   readonly runId: string;
   readonly tenantId: string;
@@ -80,7 +80,7 @@ export interface StartedRun {
 
 /** A document that takes the place of the version seen, or of none; undefined as value: it is deleted. */
 export interface DocumentWrite<T> {
-  /** Of the document. */
+  /** Id of the document. */
   readonly id: string;
   readonly seen: Version | undefined;
   readonly value: T | undefined;

@@ -12,7 +12,7 @@ import type { Version } from '../run-store.ts';
 /** Runs of one workflow that ended in one way. */
 export interface Bucket {
   readonly status: EndStatus;
-  /** Of the workflow. */
+  /** Type of the workflow. */
   readonly type: string;
 }
 
@@ -47,7 +47,7 @@ export type Written = { readonly kind: 'written' } | { readonly kind: 'stale' };
 export interface Cleared {
   /** Documents deleted. */
   readonly deleted: number;
-  /** Whether there may be more of them. */
+  /** True if there may be more. */
   readonly more: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface PayloadOwner {
   readonly writtenAt: number;
 }
 
-/** How far the work had come that goes on at the next tick. */
+/** Progress of work that the next tick continues. */
 export interface Progress {
   /** Opaque, kept as it was given; undefined: at the beginning. */
   readonly runs?: string | undefined;

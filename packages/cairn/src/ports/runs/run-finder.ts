@@ -1,7 +1,6 @@
 /**
- * How people find runs of their tenant other than by the list: which ask them something, how many there are of each status,
- * which has a name they know. Reads snapshots, which may lag behind a driven run (J7), but never at a question; nothing is
- * decided by the answers.
+ * Queries of users for runs of their tenant besides the list: those with questions, counts by status, search by name.
+ * Reads snapshots, which may lag behind a running run (J7), but never at a question; no decision is based on them.
  */
 import type { RunState } from '../../core/run/state.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../run-store.ts';
@@ -12,7 +11,7 @@ export interface RunFinder {
    * could where some are about to be deleted.
    */
   asking(tenantId: string, page: PageRequest): Promise<Page<RunState>>;
-  /** How many match, at most `most`. Those that are about to be deleted count. */
+  /** Number of matching runs, at most `most`, including those marked for deletion. */
   count(filter: RunFilter, most: number): Promise<number>;
   /** Runs that have the name (core/search/found-by.ts), the newest first, at most `most`. */
   named(tenantId: string, name: string, most: number): Promise<readonly ListedRun[]>;

@@ -32,6 +32,6 @@ export interface ScheduleStore {
   remove(id: string, seen: Version): Promise<ScheduleWritten>;
   /** Active schedules whose `nextAt` is not after `now`, the most overdue first, those of one time by id; `after` continues a page. */
   due(now: number, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]>;
-  /** Of one tenant, newest first. */
+  /** Schedules of one tenant, newest first. */
   list(tenantId: string, page: PageRequest): Promise<Page<Schedule>>;
 }

@@ -14,16 +14,16 @@ export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanOptions {
-  /** What it is about, not which one: few different names. */
+  /** Low-cardinality name. */
   readonly name: string;
   readonly kind: SpanKind;
-  /** What it is part of; absent: it begins a trace. */
+  /** Parent span; absent: a new trace. */
   readonly parent?: TraceContext | undefined;
   /** Where others know it already by an id; drawn otherwise. */
   readonly self?: TraceContext | undefined;
   /** Epoch ms; absent: now. */
   readonly startedAt?: number | undefined;
-  /** What it follows from without being part of it; undefined ones are left out. */
+  /** Spans that caused it without being its parent; undefined ones are omitted. */
   readonly links?: readonly (TraceContext | undefined)[];
   readonly attributes?: SpanAttributes;
 }
@@ -33,7 +33,7 @@ export interface Span {
   readonly context: TraceContext & { readonly sampled: boolean };
   /** Replaces what it said before under these names. Does nothing once it has ended. */
   set(attributes: SpanAttributes): void;
-  /** What it is about turned out later. */
+  /** Renames a span whose subject is known later. */
   rename(name: string): void;
   /**
    * Tells of it. A second end does nothing.
@@ -49,7 +49,7 @@ export interface Tracer {
   decided(context: TraceContext): TraceContext & { readonly sampled: boolean };
 }
 
-/** What an error is called in a span: its code or its name. Its message may hold what nobody outside is to read. */
+/** Name of an error in a span: its code or name. Its message may contain private data. */
 export function failureOf(error: unknown): string {
   const cause = readable(error);
   if (!(cause instanceof Error)) return 'Error';

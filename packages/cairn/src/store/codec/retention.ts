@@ -1,4 +1,4 @@
-/** What retention reads of a run document, what it writes there, and the document of its own. */
+/** Members of a run document that retention reads and writes, and its own document. */
 import { FieldValue } from '@google-cloud/firestore';
 import type { ParentRef } from '../../core/run/events.ts';
 import type { RunState, SoftState } from '../../core/run/state.ts';

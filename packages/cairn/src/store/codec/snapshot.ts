@@ -292,7 +292,7 @@ export function decodeSnapshot(document: Members, what: string): RunState {
   return schemaVersion === undefined ? state : { ...state, schemaVersion };
 }
 
-/** Whether the run is about to be deleted, and for people not there any more; also of a damaged document. */
+/** Returns true if the run is marked for deletion and hidden from users; also for a damaged document. */
 export function isMarkedToGo(document: Members): boolean {
   const { soft: stored } = document;
   return typeof stored === 'object' && stored !== null && 'deletionMarkedAt' in stored;

@@ -19,7 +19,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 
 /** The writes of one run's commit. */
 export interface CommitPart {
-  /** How many writes `fill` adds. */
+  /** Number of writes that `fill` adds. */
   readonly writes: number;
   /** About how much they weigh. */
   readonly bytes: number;

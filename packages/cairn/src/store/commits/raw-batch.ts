@@ -20,7 +20,7 @@ export interface CommitChannel {
   send(writes: readonly Write[]): Promise<readonly Timestamp[]>;
 }
 
-/** What the stores use of a batch: the client library's own is one as well. */
+/** The part of a batch that the stores use; the client library's batch has it too. */
 export interface StoreBatch {
   create(document: DocumentReference, members: Members): unknown;
   set(document: DocumentReference, members: Members): unknown;

@@ -1,6 +1,6 @@
 /**
- * What Firestore shows of itself to somebody who may only read documents: a query without its index is refused, what has
- * expired is there or is not. No administrative call, so no role beside the one that the functions have.
+ * Diagnosis of Firestore with read access only: a query without its index is refused, expired documents exist or not.
+ * No administrative calls, so no role besides the one that the functions have.
  */
 import { FieldPath, type Firestore, type QuerySnapshot, Timestamp } from '@google-cloud/firestore';
 import { SHARD_COUNT } from '../../core/encoding/ids.ts';
@@ -13,7 +13,7 @@ import { type IndexProbe, indexProbes } from './index-probes.ts';
 
 /** As every scan by time: one range of growing index values bears only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
-/** Of an idempotency record; with all of them one index over status and time serves. */
+/** Statuses of an idempotency record; with all of them one index over status and time suffices. */
 const RECORD_STATUSES = ['processing', 'completed', 'failed'];
 /** Rendezvous looked at, wherever they lie: there is no index over the time at which they expire. */
 const RENDEZVOUS_LOOKED_AT = 20;

@@ -165,7 +165,7 @@ function decoded<T>(raw: RawDocument | undefined, codec: DocumentCodec<T>): Foun
   return raw && found(raw, () => codec.decode(raw.members, 'the document'));
 }
 
-/** What an update would delete is simply absent from a document that is created. */
+/** Removes members that an update would delete, which a created document simply lacks. */
 function present(members: Members): Members {
   const gone = FieldValue.delete();
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** How every list is read a page at a time. */
+/** Paged reads, shared by all lists. */
 import type { DocumentData, Query, QueryDocumentSnapshot } from '@google-cloud/firestore';
 import { PageRoom } from '../../core/search/page.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../../ports/cursor.ts';
@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../../ports/run-store.ts';
 import { UndecodableDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 
-/** How one list is read: the rest is the same for all. */
+/** The part of a list read that differs between lists. */
 export interface Listing<T> {
   readonly list: ListName;
   readonly ordered: Query;

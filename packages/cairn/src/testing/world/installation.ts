@@ -32,17 +32,17 @@ import { VirtualClock } from './virtual-clock.ts';
 
 export interface InstallationOptions {
   readonly workflows: readonly Workflow[];
-  /** How the capabilities are called that they use. */
+  /** Bindings of the capabilities in use. */
   readonly bindings?: readonly Binding[] | undefined;
   readonly settings: EngineSettings;
   readonly seed?: number | undefined;
   /** Epoch ms at which its time begins. */
   readonly startAt?: number | undefined;
-  /** What moves and answers are told to; absent: nobody. */
+  /** Receives metrics; absent: none. */
   readonly metrics?: Metrics | undefined;
   /** Where events are published; absent: nowhere. */
   readonly bus?: EventBus | undefined;
-  /** What is told of runs as spans; absent: nothing. */
+  /** Receives spans; absent: none. */
   readonly tracerBy?: ((clock: VirtualClock) => Tracer) | undefined;
   /** Made once the clock is there, since lines carry its time. */
   readonly logTo: (clock: VirtualClock) => Log;

@@ -14,8 +14,8 @@ export interface Mortal {
 }
 
 /**
- * What of the world is the process's own, or has no effect outside it. Everything else dies with it. Bindings too: none is
- * called but after an append, and a request that was sent before the death arrives.
+ * Members that belong to the process itself or have no effect outside it. Everything else dies with it. Bindings do
+ * not: one is only called after an append, and a request sent before the death arrives.
  */
 const OWN: ReadonlySet<string> = new Set([
   'bindings',
@@ -54,7 +54,7 @@ export function mortal(base: EngineDeps, seed: number): Mortal {
   };
 }
 
-/** What the dead had not told is never told. */
+/** Drops spans that a dead process had not reported. */
 function mortalTracer(base: Tracer, isAlive: () => boolean): Tracer {
   return {
     decided: (context) => base.decided(context),

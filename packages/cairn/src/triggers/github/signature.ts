@@ -1,4 +1,4 @@
-/** Whether a delivery was signed with a secret we share with GitHub. */
+/** Verifies the signature of a delivery with the secret shared with GitHub. */
 import { verify } from '@octokit/webhooks-methods';
 
 /**

@@ -1,4 +1,4 @@
-/** What a delivery is about, in the words of a run: repository, pull request, thread. Reads payloads of every event. */
+/** Subject of a delivery: repository, pull request, thread. Reads payloads of all event types. */
 import { githubSecondaryKey } from '../../core/encoding/keys.ts';
 import type { Delivery } from './delivery.ts';
 

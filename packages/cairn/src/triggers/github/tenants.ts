@@ -17,7 +17,7 @@ export interface GithubTenants {
   readonly installations: ReadonlyMap<string, string>;
   /** By the account that owns the repository, in lower case: GitHub does not tell `Acme` from `acme`. */
   readonly owners: ReadonlyMap<string, string>;
-  /** Of all that are in neither; undefined: those are not connected. */
+  /** Tenant of all others; undefined: they are not connected. */
   readonly others: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface GithubTenantParameters {
   readonly others: string;
 }
 
-/** Of the installation that says nothing at all: one that has a single tenant, as the local cloud does. */
+/** Tenant of an installation that configures none: one with a single tenant, such as the local cloud. */
 const ONLY_TENANT = 'local';
 
 /**
@@ -60,11 +60,11 @@ export function githubTenantsIn({ listed, others }: GithubTenantParameters): Git
   return { installations, owners, others: everybody ?? (fallback === '' ? undefined : fallback) };
 }
 
-/** Who sent a delivery, as far as it says. */
+/** Sender of a delivery, as far as known. */
 export interface Sender {
-  /** Of a GitHub App; hooks of a repository or an organization have none. */
+  /** Installation of a GitHub App; webhooks of a repository or an organization have none. */
   readonly installation?: string;
-  /** Of the repository by the name that its run will have, else the organization, else whoever installed the app. */
+  /** Owner of the repository as named in its run, else the organization, else the account that installed the app. */
   readonly owner?: string;
 }
 
@@ -82,7 +82,7 @@ export function senderOf({ payload }: Pick<Delivery, 'payload'>): Sender {
   };
 }
 
-/** Whose run a delivery becomes; undefined: nobody's who is connected. The installation counts more than the owner. */
+/** Tenant of a delivery; undefined: not connected. The installation takes precedence over the owner. */
 export function tenantOf(
   { installations, owners, others }: GithubTenants,
   { installation, owner }: Sender,

@@ -27,7 +27,7 @@ export interface GithubDeps {
   readonly environment: string;
   /** Secrets shared with GitHub; asked on each delivery, since reading one may wait for the platform. */
   secrets(): readonly string[];
-  /** Whose runs deliveries become; asked on each, since what an installation has configured may make no sense. */
+  /** Tenant mapping; read on each delivery, because the configuration may be invalid. */
   tenants(): GithubTenants;
 }
 

@@ -1,11 +1,11 @@
-/** How a message stands in a trace: which span its publisher says it comes from, and what is told of taking it. Pure. */
+/** Trace of a message: the span of its publisher, and the span of its receipt. Pure. */
 import { parseTraceparent, type TraceContext } from '../../core/trace.ts';
 import type { PubsubMessage } from '../../engine/define/pubsub.ts';
 import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
 import type { DeliveredMessage } from './message.ts';
 import type { Taken } from './take-message.ts';
 
-/** What Google's client libraries call it, and what everybody else does. */
+/** Attribute of Google's client libraries, and the standard one. */
 const ATTRIBUTES = ['googclient_traceparent', 'traceparent'];
 
 /** The span that published the message, if it said. */

@@ -71,7 +71,7 @@ const LABELS: Readonly<Record<ButtonDecision, string>> = {
   reject: 'Reject',
   halt: 'Halt the run',
 };
-/** Of a step that a crash cut off: what a decision means there. */
+/** Labels for a step interrupted by a crash, where decisions have another meaning. */
 const DOUBT_LABELS: Readonly<Record<ButtonDecision, string>> = {
   approve: 'Run it again',
   reject: 'Mark it as failed',

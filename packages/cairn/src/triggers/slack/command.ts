@@ -65,7 +65,7 @@ export function notConnected({ start }: SlackScope, teamId: string): SlackMessag
   return privately('This Slack workspace is not connected to Cairn. Nothing was done.');
 }
 
-/** What a person typed must not look like a failure of ours, even where the author's mapping did not expect it. */
+/** User input must not look like an internal error, even if the author's mapping did not expect it. */
 function inputOf({ start }: SlackScope, { input }: SlackSubscription, command: SlackCommand): unknown {
   if (!input) return command;
   try {

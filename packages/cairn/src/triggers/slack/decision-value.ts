@@ -1,4 +1,4 @@
-/** What a button of an approval carries from the message it stands in to the press: which question, and which answer. */
+/** Value of an approval button, from the message to the press: the question and the answer. */
 import { z } from 'zod';
 import { CairnError } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
@@ -8,7 +8,7 @@ export const DECIDE_ACTION = 'cairn.decide';
 /** Slack's limit for the value of a button. */
 export const MAX_VALUE_CHARS = 2_000;
 
-/** What one press can say. A waiver and feedback need words, which a button does not take. */
+/** Decisions of a button. A waiver and feedback need text, which a button does not take. */
 export const BUTTON_DECISIONS = ['approve', 'reject', 'halt'] as const satisfies readonly Decision[];
 export type ButtonDecision = (typeof BUTTON_DECISIONS)[number];
 
@@ -26,7 +26,7 @@ const DecisionValue = z.strictObject({
 
 export type DecisionValue = z.infer<typeof DecisionValue>;
 
-/** Whether a press with this `action_id` is about an approval. */
+/** Returns true if a press with this `action_id` is about an approval. */
 export function isDecideAction(actionId: string): boolean {
   return actionId === DECIDE_ACTION || actionId.startsWith(`${DECIDE_ACTION}.`);
 }

@@ -1,4 +1,4 @@
-/** What the Slack door needs of the world. Only `platform/` puts one together. */
+/** Dependencies of the Slack endpoint. Only `platform/` creates them. */
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
 

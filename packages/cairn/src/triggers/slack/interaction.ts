@@ -12,7 +12,7 @@ import { actorOf, readableActor, SLACK_ID } from './ids.ts';
 import { instead, privately, type SlackMessage, told } from './message.ts';
 
 const id = z.string().regex(SLACK_ID);
-/** What is read of Slack's payload; it holds a lot more. */
+/** The used part of Slack's payload. */
 const Payload = z.looseObject({
   type: z.literal('block_actions'),
   user: z.looseObject({ id, team_id: id.optional() }),

@@ -1,11 +1,11 @@
-/** What a person reads in Slack: how an answer looks on the wire, and every refusal in words. Pure. */
+/** Texts in Slack: the wire format of a response, and every refusal in words. Pure. */
 import type { CairnError } from '../../core/errors.ts';
 
 /** Answer to a command or a press. */
 export type SlackMessage = {
   readonly response_type: 'ephemeral';
   readonly text: string;
-  /** Whether it takes the place of the message whose button was pressed. */
+  /** True to replace the message whose button was pressed. */
   readonly replace_original: boolean;
 };
 

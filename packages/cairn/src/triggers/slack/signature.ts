@@ -1,7 +1,7 @@
-/** Whether a request was signed, just now, with a secret we share with Slack. */
+/** Verifies that a request was signed recently with the secret shared with Slack. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How far Slack's clock and ours may be apart; a request that was recorded and is sent again later is refused. */
+/** Largest difference between Slack's clock and ours; a recorded request that is sent again later is refused. */
 export const MAX_SKEW_MS = 5 * 60_000;
 
 const SIGNATURE = /^v0=([0-9a-f]{64})$/;

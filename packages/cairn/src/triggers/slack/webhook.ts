@@ -32,9 +32,9 @@ export async function slackWebhook(deps: SlackDeps, request: Request): Promise<R
 type Work = () => Promise<SlackMessage>;
 
 /**
- * What the request asks for; undefined if it wants no more than an answer.
+ * Work that the request asks for; undefined if only a response is needed.
  *
- * @throws CairnError INVALID_INPUT for what Slack would not have sent
+ * @throws CairnError INVALID_INPUT for requests that Slack does not send
  */
 function workOf(scope: SlackScope, form: Form, context: RequestContext): Work | undefined {
   if (form.get('ssl_check') === '1') return undefined;

@@ -1,4 +1,4 @@
-/** How a route is described: only what cannot be told from the schemas and from what all routes have in common. */
+/** Description of a route: only what the schemas and the common parts of all routes do not tell. */
 import type { ErrorCode } from '../../../core/errors.ts';
 import { VOCABULARIES } from '../../../core/run/vocabulary.ts';
 import type { Role } from '../../../ports/access/client-store.ts';
@@ -34,12 +34,12 @@ export interface Operation {
 
 export type Paths = Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>;
 
-/** Of what shows the status of a run. */
+/** Query parameter of routes that return the status of a run. */
 export const WORDS = {
   vocabulary: `Vocabulary of \`status\` in the response: ${VOCABULARIES.join(', ')}. Default: ${VOCABULARIES[0]}.`,
 } as const;
 
-/** Of lists with pages. */
+/** Query parameters of paged lists. */
 export const PAGE = {
   limit: 'Items per page: 1 to 100, default 20.',
   cursor: '`next` of the previous page.',

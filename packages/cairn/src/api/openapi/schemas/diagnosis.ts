@@ -1,4 +1,4 @@
-/** How an installation fares, as `views/diagnosis.ts` shows it. */
+/** Schemas of the diagnosis, as `views/diagnosis.ts` returns it. */
 import { z } from 'zod';
 import { BEATING } from '../../../ports/diagnosis/heartbeats.ts';
 import { Count, Time, Value } from './common.ts';

@@ -1,4 +1,4 @@
-/** What lies under a run, as `views/documents.ts` shows it. */
+/** Schemas of the documents of a run, as `views/documents.ts` returns them. */
 import { z } from 'zod';
 import { Count, pageOf, Seq, Time, Value } from './common.ts';
 

@@ -1,4 +1,4 @@
-/** What belongs to no run: health, workflows, the runtime's switches, API clients, idempotency records. */
+/** Schemas without a run: health, workflows, runtime configuration, API clients, idempotency records. */
 import { z } from 'zod';
 import { CATCH_UPS } from '../../../core/schedule/schedule.ts';
 import { ROLES } from '../../auth.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with a run, and what a repair does about it, as `views/integrity.ts` shows them. */
+/** Schemas of checks and repairs, as `views/integrity.ts` returns them. */
 import { z } from 'zod';
 import { PROBLEM_CODES, type ProblemCode } from '../../../core/integrity/problems.ts';
 import { Count, Seq, Time, Value } from './common.ts';

@@ -1,4 +1,4 @@
-/** What many runs together are shown as: the inbox, counts, what a search finds. */
+/** Schemas of the inbox, counts and search. */
 import { z } from 'zod';
 import { RUN_STATUSES, type RunStatus } from '../../../core/run/status.ts';
 import { NAMES_OF_RUNS } from '../../../core/search/found-by.ts';

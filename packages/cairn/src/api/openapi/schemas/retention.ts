@@ -1,4 +1,4 @@
-/** What becomes of runs that have ended, as `views/retention.ts` shows it. */
+/** Schemas of retention, as `views/retention.ts` returns it. */
 import { z } from 'zod';
 import { END_STATUSES } from '../../../core/retention/policy.ts';
 import { Count, pageOf, Time } from './common.ts';

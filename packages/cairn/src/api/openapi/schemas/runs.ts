@@ -9,7 +9,7 @@ import { Count, Finding, pageOfRuns, Seq, Time, Value } from './common.ts';
 export const Status = z
   .enum(RUN_STATUSES)
   .describe(`Final: ${RUN_STATUSES.filter((status) => TRANSITIONS[status].length === 0).join(', ')}.`);
-/** Of a read, which can be asked for in other words. */
+/** Status in responses to reads, in the requested vocabulary. */
 const ShownStatus = z
   .enum(PROJECTED_WORDS as [string, ...string[]])
   .describe('A status of Cairn, or of the vocabulary that was requested.');

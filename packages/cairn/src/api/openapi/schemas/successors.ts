@@ -1,4 +1,4 @@
-/** What resumes and previews of successors are answered with. */
+/** Schemas of resumes and previews of successors. */
 import { z } from 'zod';
 import { SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RunStarted } from './changes.ts';

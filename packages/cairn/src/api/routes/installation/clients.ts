@@ -13,9 +13,9 @@ import { answerOnce } from '../../mutation.ts';
 import type { Carried, Change, Read, Sent } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 
-/** What a list shows; a tenant with more keys than this has long lost sight of them. */
+/** Most clients in a list. */
 export const MAX_CLIENTS_LISTED = 500;
-/** What `Authenticator` reads as an id of a client; anything else is none. */
+/** Form of a client id, as `Authenticator` parses it. */
 const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 /** `GET /v1/clients`, by id. `more: true` if there are more than are shown; no pages. */

@@ -25,12 +25,12 @@ export const setRuntime: Change<'PUT', '/v1/runtime'> = {
   },
 };
 
-/** What the operations on the whole installation need. */
+/** Dependencies of the operations on the whole installation. */
 export function runtimeDeps({ start, config, census, registry }: ApiDeps) {
   return { ...start, config, census, registry };
 }
 
-/** How these operations are told who asks. */
+/** The caller, in the form that these operations take. */
 export function actingOf({ principal, tenantId }: Caller) {
   return { actor: principal, tenantId };
 }

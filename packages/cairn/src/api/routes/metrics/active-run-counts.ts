@@ -1,4 +1,4 @@
-/** How many runs of a tenant are active, for collectors of metrics. One count serves all who ask within a time. */
+/** Number of active runs of a tenant, for metrics collectors. Requests within a time share one count. */
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import type { ActiveRuns } from '../../../ports/run-census.ts';
 import type { ApiDeps } from '../../deps.ts';

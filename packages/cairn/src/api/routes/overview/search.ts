@@ -6,7 +6,7 @@ import type { Read } from '../../route.ts';
 import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
 
-/** What is found nowhere, and what is another tenant's, are the same answer: nothing. */
+/** Runs that do not exist and runs of other tenants give the same empty response. */
 export const searchRuns: Read<'GET', '/v1/search'> = async ({ deps, caller, query }) => {
   const { finder, start, registry } = deps;
   if (query.q === undefined)

@@ -1,4 +1,4 @@
-/** What the routes of schedules have in common: which one is meant, and whether a request about it is worth a record. */
+/** Common parts of the schedule routes: the schedule in the path, and whether a request is worth a record. */
 import { ownSchedule } from '../../../operations/schedules/change-schedule.ts';
 import type { ScheduleDeps } from '../../../operations/schedules/deps.ts';
 import type { Caller } from '../../auth.ts';
@@ -10,7 +10,7 @@ export function scheduleDeps({ start, schedules, registry, environment }: ApiDep
   return { ...start, schedules, registry, environment };
 }
 
-/** How operations are told of the schedule. */
+/** The schedule, in the form that operations take. */
 export function scheduleOf({ params, caller }: { params: { readonly id: string }; caller: Caller }) {
   return { id: params.id, tenantId: caller.tenantId };
 }

@@ -1,4 +1,4 @@
-/** How many streams an instance keeps open at once, so that they leave room for every other request. */
+/** Limits of open streams per instance, so that other requests find room. */
 import { CairnError } from '../../../core/errors.ts';
 
 export interface StreamBounds {

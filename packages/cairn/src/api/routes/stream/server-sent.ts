@@ -3,13 +3,13 @@
  * whoever reads it comes back.
  */
 
-/** How long a stream may be silent: proxies cut what is silent for half a minute or more. */
+/** Longest silence of a stream: proxies cut streams that are silent for half a minute or more. */
 export const HEARTBEAT_MS = 15_000;
 /** Below the 60 s that a request of the deployed function, and one through Hosting, may take. */
 export const STREAM_MS = 50_000;
 /** Said while nothing happens. */
 export const QUIET = ': quiet\n\n';
-/** How long a client waits before it comes back, ms. */
+/** Reconnect delay of clients, ms. */
 const RETRY_MS = 1_000;
 
 const HEADERS = {

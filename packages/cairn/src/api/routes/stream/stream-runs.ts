@@ -11,7 +11,7 @@ import { runSummary } from '../../views/run.ts';
 import { runFilter } from '../read-runs.ts';
 import { frameText, HEARTBEAT_MS, headOfStream, QUIET, STREAM_MS, streamAnswer } from './server-sent.ts';
 
-/** What a stream shows if the caller does not say. */
+/** Default number of runs in a stream. */
 const DEFAULT_LIMIT = 50;
 
 export const streamRuns: Read<'GET', '/v1/runs/stream'> = ({ deps, instance, caller, request, query }) => {

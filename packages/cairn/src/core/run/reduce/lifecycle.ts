@@ -1,4 +1,4 @@
-/** How run events move status, lease and the terminal fields. */
+/** Run events: status, lease and terminal fields. */
 import { optional } from '../../optional.ts';
 import { withMark } from '../../plan/item-marks.ts';
 import type { RunEvent, Wait } from '../events.ts';

@@ -1,4 +1,4 @@
-/** How step events move the steps of a run. Old revisions never overwrite newer ones. */
+/** Step events. Older revisions never overwrite newer ones. */
 import { optional } from '../../optional.ts';
 import { withMark } from '../../plan/item-marks.ts';
 import type { RecordedError, RunEvent, SettledType, StepRef } from '../events.ts';

@@ -1,4 +1,4 @@
-/** How waits, signals and feedback move a run. */
+/** Waits, signals and feedback. */
 import { sha256Hex } from '../../encoding/hash.ts';
 import type { Decision, RunEvent, Wait } from '../events.ts';
 import { type Completed, type Decided, type RunState, stepIdOf, stepKey, type Tie } from '../state.ts';

@@ -1,4 +1,4 @@
-/** What follows from a failed attempt: another one, and when, or the end of the step. Says so in the log. */
+/** Consequence of a failed attempt: a retry and its time, or the end of the step. Logs it. */
 import { nextPoll, nextRetry, type RetryDecision, type RetryPolicy } from '../../../core/decisions/retry.ts';
 import { RetryAt } from '../../../core/errors.ts';
 import { optional } from '../../../core/optional.ts';

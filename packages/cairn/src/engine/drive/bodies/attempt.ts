@@ -44,7 +44,7 @@ export type AttemptResult =
   /** It was asked to stop and did not end with a result: neither success nor failure. */
   | { readonly kind: 'unfinished' };
 
-/** What of a step an attempt needs; `body` may also be the step's compensation. */
+/** The part of a step that an attempt needs; `body` may also be the step's compensation. */
 export type Attempted = Pick<
   BodyStep,
   'id' | 'body' | 'timeoutMs' | 'heartbeatTimeoutMs' | 'output' | 'idempotent' | 'poll'

@@ -34,7 +34,7 @@ export interface Ended {
   readonly execution: StepExecution;
   readonly result: Exclude<AttemptResult, { kind: 'unfinished' }>;
   readonly used: Used;
-  /** What became of outside actions, to be appended with the end. */
+  /** Settled effects, appended with the end. */
   readonly settled: readonly EventDraft[];
 }
 
@@ -94,7 +94,7 @@ export class Bodies {
     await tellEnd(running.span, this.#run(running), running.abort.signal);
   }
 
-  /** How it ended, once that is recorded; undefined: it was stopped before its body began. */
+  /** Result of the attempt, once recorded; undefined: stopped before its body started. */
   async #run(running: Running): Promise<AttemptResult | undefined> {
     const { unit, execution } = running;
     const performer = this.#performerOf(running);
@@ -315,7 +315,7 @@ function mayHaveRun(state: RunState, { step, execution, restoredAt }: Beginning)
   return before?.phase !== 'retrying' || before.whenRoom === true || before.retryAt < restoredAt;
 }
 
-/** Of a body that returned: it did not wait for what it asked for, or caught what it was told. */
+/** Effect calls that a returned body did not await, or whose errors it caught. */
 function whatItLeft(
   { isCut, question }: Performer,
   { aborted, reason }: AbortSignal,

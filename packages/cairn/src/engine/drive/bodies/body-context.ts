@@ -18,7 +18,7 @@ import type { EngineDeps } from '../../deps.ts';
 import type { Performer } from '../../effects/performer.ts';
 import { parseFrozen, type Used } from '../../facts/output.ts';
 
-/** What a sign of life may carry: it stands in the snapshot. */
+/** Limit of progress details, which are stored in the snapshot. */
 const MAX_PROGRESS_BYTES = 1_024;
 const MAX_MEMO_NAME = 200;
 const MAX_AGENT_CHARS = 200;
@@ -30,7 +30,7 @@ export interface BodyParams {
   readonly seen: Context;
   readonly feedback: string | undefined;
   readonly signal: AbortSignal;
-  /** What an earlier attempt last said of itself; canonical JSON. */
+  /** Last progress of an earlier attempt; canonical JSON. */
   readonly progressText: string | undefined;
   /** Under whose name memos are kept, if not the step's own: what undoes a step has memos of its own. */
   readonly memosOf?: string;
@@ -127,7 +127,7 @@ export class BodyContext {
     return parseFrozen(recorded);
   }
 
-  /** What the journal could not carry is refused here, where its author hears of it. */
+  /** Refuses values that the journal cannot store, so that the author gets the error. */
   #use({ agent, tokens }: Usage): void {
     if (agent !== undefined && !isShortText(agent))
       throw new CairnError(

@@ -1,8 +1,8 @@
 /**
- * What follows from the end of a body: its outcome is recorded, another attempt is scheduled, or a person is asked what
- * became of something it did outside.
+ * Consequence of the end of a body: its outcome is recorded, another attempt is scheduled, or an approval asks for the
+ * outcome of an effect.
  *
- * Must not: know what runs besides, or start anything.
+ * Must not: know what else runs, or start anything.
  */
 import type { EventDraft, RecordedError, StepExecution } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
@@ -21,7 +21,7 @@ import type { Waiting } from '../waiting/waiting.ts';
 import { afterFailure } from './after-failure.ts';
 import type { Ended } from './bodies.ts';
 
-/** What the end of a body has its drive do. */
+/** Actions of the drive at the end of a body. */
 export interface EndMoves {
   readonly settle: SettleUnit;
   readonly rest: (key: string, at: number) => void;

@@ -120,7 +120,7 @@ export class FanOutSet {
     if (this.isTooLarge) this.#outputs.length = 0;
   }
 
-  /** What the whole comes to. Items that failed, or were not needed any more, count as null. */
+  /** Outcome of the map step. Failed and unneeded items count as null. */
   outcome(): Outcome {
     if (this.verdict === 'failed') return { kind: 'failed', error: this.#error() };
     const text = `[${Array.from(this.#outputs, (output) => output?.text ?? 'null').join(',')}]`;

@@ -18,7 +18,7 @@ import type { Scope } from '../scope.ts';
 import { type Entry, keyOf, mayEnter, type Unit } from '../step-inputs.ts';
 import { FanOutSet, itemsOf, type SetStep } from './fan-out-set.ts';
 
-/** What a set has its drive do. */
+/** Actions of the drive for a map step. */
 export interface FanOutMoves {
   readonly begin: (unit: Unit) => void;
   readonly notEntered: (
@@ -62,7 +62,7 @@ export class FanOuts {
     this.#moves = moves;
   }
 
-  /** Whether an item could begin that has not. */
+  /** True if an item that has not started could start. */
   get canStart(): boolean {
     return this.#sets.values().some((set) => this.#next(set) !== undefined);
   }

@@ -31,7 +31,7 @@ export interface HeldWaitsParams {
   /** Aborts when the drive must not fight for a place any longer. */
   readonly hurry: AbortSignal;
   readonly stepOf: (id: string) => StepDefinition;
-  /** What a child is started with. Throws what the author's function throws. */
+  /** Input of a child. Throws what the author's function throws. */
   readonly childInput: (wait: Wait) => unknown;
   /** Ends a wait that is still open, and goes on from there. */
   readonly end: (wait: Wait, facts: readonly EventDraft[]) => Promise<void>;
@@ -52,7 +52,7 @@ export class HeldWaits {
     return this.#held.size;
   }
 
-  /** What they take in the snapshot, about. */
+  /** Approximate size in the snapshot. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -188,7 +188,7 @@ export function signalFor(
   return undefined;
 }
 
-/** What the step makes of what was sent; undefined if it would not have it. */
+/** Output of the step for the data; undefined if the step refuses it. */
 function acceptable(step: EventStep, dataText: string): Output | undefined {
   const output = eventOutput(step, dataText);
   return 'text' in output ? output : undefined;

@@ -23,7 +23,7 @@ import type { SettleUnit } from '../sets/fan-outs.ts';
 import { type Entry, mayEnter, type Unit } from '../step-inputs.ts';
 import { HeldWaits, signalFor, sizeOf } from './held-waits.ts';
 
-/** What waiting has its drive do. */
+/** Actions of the drive for waits. */
 export interface WaitingMoves {
   readonly begin: (unit: Unit) => void;
   readonly notEntered: (
@@ -54,7 +54,7 @@ export class Waiting {
   readonly #moves: WaitingMoves;
   readonly #held: HeldWaits;
   #openingBytes = 0;
-  /** What may still have to tell the outside of a wait. */
+  /** Pending external registrations of waits. */
   readonly #telling = new Set<Promise<void>>();
   readonly #hurry = new AbortController();
   /** When the outside is told of what it could not be told now; epoch ms. */

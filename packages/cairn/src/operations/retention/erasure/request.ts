@@ -59,7 +59,7 @@ export async function assertErasable(
 }
 
 export interface TenantToErase {
-  /** Whose runs, schedules, records and events go. */
+  /** Tenant whose runs, schedules, records and events are erased. */
   readonly erased: string;
   readonly actor: string;
 }
