@@ -16,9 +16,6 @@ export interface SimulateArguments {
   readonly plan: Plan;
 }
 
-/** The two indexes that docs/scale.md says an installation can do without. */
-export const DROPPABLE = ['gwi_runs: status, lastHeartbeatAt', 'gwi_idempotency: status, expiresAt'] as const;
-
 export const USAGE = `npm run simulate -- [options]
 
 The load
@@ -37,7 +34,6 @@ The installation
   --queues-per-tenant N DRIVE_QUEUES_PER_TENANT (default ${LIMITS.queuesPerTenant.value}; 0: all)
   --queue-places N      DRIVE_QUEUE_PLACES (default ${LIMITS.queueConcurrent.value})
   --shards N            shards of the scan (default ${LIMITS.shards.value})
-  --drop-indexes        without the two indexes that docs/scale.md says can go
   --instances N         DRIVE_MAX_INSTANCES (default ${LIMITS.driveInstances.value})
   --concurrency N       DRIVE_CONCURRENCY (default ${LIMITS.driveConcurrency.value})
   --door-instances N    PUBLIC_MAX_INSTANCES (default ${LIMITS.doorInstances.value})
@@ -87,7 +83,6 @@ export function readArguments(words: readonly string[]): SimulateArguments {
       LIMITS.queueConcurrentMost.value,
     ),
     shards: count('--shards', given.shards ?? `${LIMITS.shards.value}`, MAX_COUNT),
-    dropped: given['drop-indexes'] ? DROPPABLE : [],
     instances: count('--instances', given.instances ?? `${LIMITS.driveInstances.value}`, MAX_COUNT),
     concurrency: count('--concurrency', given.concurrency ?? `${LIMITS.driveConcurrency.value}`, 1_000),
     doorInstances: count(
@@ -153,7 +148,6 @@ function parse(words: readonly string[]) {
     'queues-per-tenant': text,
     'queue-places': text,
     shards: text,
-    'drop-indexes': flag,
     instances: text,
     concurrency: text,
     'door-instances': text,

@@ -28,13 +28,13 @@ const SHORT: readonly Scenario[] = [
   { words: '--rate 100 --for 10s', exists: AS_DEPLOYED },
   { words: '--rate 100 --for 10s --new-database', exists: AS_DEPLOYED },
   { words: '--rate 500 --for 5s', exists: AS_DEPLOYED },
-  { words: '--rate 500 --for 5s --drop-indexes --queues 10', exists: BY_PARAMETERS },
+  { words: '--rate 500 --for 5s --queues 10', exists: BY_PARAMETERS },
   { words: '--rate 1000 --for 4s', exists: AS_DEPLOYED },
-  { words: '--rate 1000 --for 4s --drop-indexes --queues 20', exists: BY_PARAMETERS },
+  { words: '--rate 1000 --for 4s --queues 20', exists: BY_PARAMETERS },
   { words: '--rate 10000 --for 1s --rest 10s', exists: AS_DEPLOYED },
   {
     words:
-      '--rate 10000 --for 1s --tenants 100 --drop-indexes --queues 200 --queues-per-tenant 4 --shards 64 --instances 250 --door-instances 80',
+      '--rate 10000 --for 1s --tenants 100 --queues 200 --queues-per-tenant 4 --shards 64 --instances 250 --door-instances 80',
     exists: MORE_SHARDS,
   },
 ];
@@ -46,7 +46,7 @@ const LONG: readonly Scenario[] = [
 ];
 
 /** Ten steps of 30 s at once; the first tenant adds ten times as many starts as come from all. */
-const FLOOD = '--rate 30 --body 30s --parallel --for 40s --rest 200s --drop-indexes';
+const FLOOD = '--rate 30 --body 30s --parallel --for 40s --rest 200s';
 const FLOODS: readonly { readonly what: string; readonly words: string }[] = [
   { what: '1, and nobody floods', words: FLOOD },
   { what: '1, which is as deployed', words: `${FLOOD} --flood 300` },

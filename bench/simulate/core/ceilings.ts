@@ -28,7 +28,6 @@ export function ceilings(profile: Profile, plan: Plan): Ceiling[] {
     { limit: 'api: processors', runsPerSecond: (plan.doorInstances * 1000) / cpu.doors },
   ];
   for (const [index, { by, writes }] of rangeWrites(profile)) {
-    if (plan.dropped.includes(index)) continue;
     const parts = by === 'tenant' ? plan.tenants : by === 'shard' ? plan.shards : 1;
     rows.push({ limit: `index ${index}`, runsPerSecond: (parts * LIMITS.rangePerSecond.value) / writes });
   }

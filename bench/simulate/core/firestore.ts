@@ -13,7 +13,6 @@ export interface FirestoreLimits {
   /** Absent: the database is used to the load. */
   readonly ramp?: { readonly start: number; readonly growth: number; readonly stepMs: number };
   readonly shards: number;
-  readonly dropped: readonly string[];
 }
 
 /** Where in the keys a request falls. */
@@ -32,20 +31,17 @@ export class FirestoreModel {
   /** By index, then by tenant or shard. */
   readonly #ranges = new Map<string, Map<number, RateLimit>>();
   readonly #ramps = new Map<string, { readonly step: number; readonly limit: RateLimit }>();
-  readonly #dropped: ReadonlySet<string>;
   /** Ms that requests waited, by limit. */
   readonly held = new Map<string, number>();
 
   constructor(limits: FirestoreLimits) {
     this.#limits = limits;
-    this.#dropped = new Set(limits.dropped);
   }
 
   /** Ms that the request waits; the limits work side by side, so it is the longest of them. */
   delayOf(op: Op, origin: Origin, now: number): number {
     let longest = 0;
     for (const range of op.ranges) {
-      if (this.#dropped.has(range.index)) continue;
       longest = Math.max(longest, this.#note('index', range.index, this.#range(range, origin).take(now)));
     }
     for (const document of op.documents) {

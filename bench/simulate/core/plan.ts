@@ -18,8 +18,6 @@ export interface Plan {
   readonly queuesPerTenant: number;
   readonly queueConcurrent: number;
   readonly shards: number;
-  /** Indexes of growing values that the installation does without. */
-  readonly dropped: readonly string[];
   readonly instances: number;
   readonly concurrency: number;
   readonly doorInstances: number;

@@ -60,7 +60,6 @@ class Simulation {
       documentPerSecond: LIMITS.documentPerSecond.value,
       documentBurst: LIMITS.documentBurst.value,
       shards: plan.shards,
-      dropped: plan.dropped,
       ...(plan.isNew
         ? {
             ramp: {

@@ -157,11 +157,6 @@ const MORE: readonly { readonly what: string; readonly than: Partial<Plan>; read
       than: { instances: 1, concurrency: 3 },
       more: { instances: 1, concurrency: 30 },
     },
-    {
-      what: 'indexes dropped',
-      than: { rate: 700, queues: 4, queuesPerTenant: 0 },
-      more: { rate: 700, queues: 4, queuesPerTenant: 0, dropped: ['c: at'] },
-    },
     { what: 'use to the load', than: { rate: 700, isNew: true }, more: { rate: 700, isNew: false } },
   ];
 

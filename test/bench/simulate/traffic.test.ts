@@ -29,9 +29,9 @@ test('a recorded run of three steps has the requests that the engine makes, in o
   expect(profile.overdueMs).toBe(60_000);
   expect(profile.storedDocuments).toBe(totalOf(profile).writes - 2);
   const hot = rangeWrites(profile);
-  expect(hot.get('gwi_runs: status, lastHeartbeatAt')).toEqual({ by: 'all', writes: 2 });
+  expect(hot.get('gwi_runs: shard, status, lastHeartbeatAt')).toEqual({ by: 'shard', writes: 2 });
   expect(hot.get('gwi_runs: shard, wakeAt')).toEqual({ by: 'shard', writes: 2 });
-  expect(hot.get('gwi_idempotency: status, expiresAt')).toEqual({ by: 'all', writes: 1 });
+  expect(hot.get('gwi_idempotency: shard, status, expiresAt')).toEqual({ by: 'shard', writes: 1 });
 });
 
 test('each step costs the same, and a body that takes long costs heartbeats and looks', async () => {

@@ -1,11 +1,24 @@
 /** Documents that decide about requests: idempotency records and API clients. */
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
+import { shardOf } from '../../core/encoding/ids.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import type { ApiClient, RetiredSecret, Role } from '../../ports/access/client-store.ts';
-import { documentCodec, flag, integer, json, optional, text, time, word, words } from './kinds.ts';
+import {
+  type DocumentCodec,
+  documentCodec,
+  flag,
+  integer,
+  json,
+  optional,
+  text,
+  time,
+  word,
+  words,
+} from './kinds.ts';
 
-export const recordCodec = documentCodec<IdempotencyRecord>({
+const sharded = documentCodec<IdempotencyRecord & { readonly shard?: number }>({
   key: text,
+  shard: optional(integer),
   source: word(),
   tenantId: text,
   runId: optional(text),
@@ -20,6 +33,16 @@ export const recordCodec = documentCodec<IdempotencyRecord>({
   attempts: integer,
   attemptId: optional(text),
 });
+
+/** The shard is only for the index over the time at which records expire. Those of a version before it have none. */
+export const recordCodec: DocumentCodec<IdempotencyRecord> = {
+  names: sharded.names,
+  encode: (record) => sharded.encode({ ...record, shard: shardOf(record.key) }),
+  decode(document, what) {
+    const { shard: _, ...record } = sharded.decode(document, what);
+    return record;
+  },
+};
 
 export const clientCodec = documentCodec<ApiClient>({
   id: text,

@@ -13,7 +13,7 @@ import { type IndexProbe, indexProbes } from './index-probes.ts';
 
 /** As every scan by time: one range of growing index values bears only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
-/** Statuses of an idempotency record; with all of them one index over status and time suffices. */
+/** Statuses of an idempotency record. */
 const RECORD_STATUSES = ['processing', 'completed', 'failed'];
 /** Rendezvous looked at, wherever they lie: there is no index over the time at which they expire. */
 const RENDEZVOUS_LOOKED_AT = 20;
@@ -83,10 +83,18 @@ export class FirestoreStoreLook implements StoreLook {
     });
   }
 
+  /** A query for each status: a query bears 30 combinations of shard and status. */
   async #oldestRecord(before: number): Promise<number | undefined> {
+    const times = await Promise.all(RECORD_STATUSES.map((status) => this.#oldestRecordOf(status, before)));
+    const found = times.filter((at) => at !== undefined);
+    return found.length === 0 ? undefined : Math.min(...found);
+  }
+
+  async #oldestRecordOf(status: string, before: number): Promise<number | undefined> {
     const expired = this.#paths
       .idempotencyRecords()
-      .where('status', 'in', RECORD_STATUSES)
+      .where('shard', 'in', SHARDS)
+      .where('status', '==', status)
       .where('expiresAt', '<=', Timestamp.fromMillis(before))
       .orderBy('expiresAt')
       .limit(1)

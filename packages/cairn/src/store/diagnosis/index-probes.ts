@@ -120,7 +120,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     },
     {
       collection: paths.idempotencyRecords().id,
-      fields: ['status', 'expiresAt'],
+      fields: ['shard', 'status', 'expiresAt'],
       serves: 'the hourly check of a sample of runs, and the probe for expired records',
       ask: () => sample.startedSince(AGES_AHEAD, 1),
     },

@@ -16,7 +16,7 @@ export const COMPOSITES: Of = {
     'tenantId repoId -createdAt',
     'tenantId type -createdAt',
     'tenantId threadId -createdAt',
-    'status lastHeartbeatAt',
+    'shard status lastHeartbeatAt',
     'shard wakeAt',
     'tenantId askingSince',
     '@foundBy tenantId -createdAt',
@@ -24,7 +24,7 @@ export const COMPOSITES: Of = {
     'type shard wakeAt',
     'status type shard completedAt',
   ],
-  idempotency: ['status expiresAt'],
+  idempotency: ['shard status expiresAt'],
   schedules: ['state nextAt', 'tenantId -createdAt'],
   effects: ['runId createdAt'],
 };
@@ -72,7 +72,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   memos: words('revision name value'),
   plans: words('type planVersion fingerprint planText createdAt by'),
   idempotency: words(`
-    key source tenantId runId status requestHash response error createdAt updatedAt expiresAt
+    key shard source tenantId runId status requestHash response error createdAt updatedAt expiresAt
     lockExpiresAt attempts attemptId
   `),
   waits: words('tenantId event key waiting early delivered expiresAt'),

@@ -132,13 +132,13 @@ export function positionAt(at: unknown, id: string): Position | undefined {
 export function matchingRuns(paths: Paths, filter: RunFilter): Query {
   let runs: Query = paths.runs();
   const { status, createdFrom, createdBefore, ...named } = filter;
-  if (status !== undefined) runs = runs.where(ofStatus([status].flat()));
-  if (createdFrom !== undefined) runs = runs.where('createdAt', '>=', Timestamp.fromMillis(createdFrom));
-  if (createdBefore !== undefined) runs = runs.where('createdAt', '<', Timestamp.fromMillis(createdBefore));
   for (const [name, value] of Object.entries(named)) {
     if (Array.isArray(value)) runs = runs.where(name, 'in', value);
     else if (value !== undefined) runs = runs.where(name, '==', value);
   }
+  if (status !== undefined) runs = runs.where(ofStatus([status].flat()));
+  if (createdFrom !== undefined) runs = runs.where('createdAt', '>=', Timestamp.fromMillis(createdFrom));
+  if (createdBefore !== undefined) runs = runs.where('createdAt', '<', Timestamp.fromMillis(createdBefore));
   return runs.orderBy('createdAt', 'desc').orderBy(FieldPath.documentId(), 'desc');
 }
 
