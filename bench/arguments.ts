@@ -25,9 +25,9 @@ export interface BenchArguments {
   readonly only: ReadonlySet<WorkloadName>;
   readonly data: 'memory' | 'sqlite';
   readonly workers: number;
-  /** Of W1: how many runs. */
+  /** For W1: number of runs. */
   readonly runs: number;
-  /** Of the comparison with the other engines: how often each is measured, by turns. */
+  /** For the comparison with other engines: number of alternating measurements. */
   readonly rounds: number;
 }
 

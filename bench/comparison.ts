@@ -11,7 +11,7 @@ export interface Comparison {
   readonly rounds: number;
   /** Medians over the rounds. */
   readonly figures: Readonly<Record<string, PeerFigures>>;
-  /** How many times as fast as the named engine the project is. */
+  /** Speed relative to the named engine. */
   readonly ratios: Readonly<Record<string, PeerFigures>>;
 }
 

@@ -1,4 +1,4 @@
-/** What it takes to be there and what a run is billed: start-up, memory at rest, Firestore operations. */
+/** Baseline costs and billing: start-up time, memory at rest, Firestore operations. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { control } from '../packages/local/src/cloud-process.ts';
@@ -31,7 +31,7 @@ export async function startUp(options: { data: 'memory' | 'sqlite'; workers: num
   return { n: STARTS, medianMs: median(times), idleMb };
 }
 
-/** What production would bill for one run, as the local Firestore counts it; exact. */
+/** Operations that production would bill for one run, as the local Firestore counts them; exact. */
 export interface Operations {
   readonly type: string;
   readonly reads: number;

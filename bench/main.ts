@@ -77,7 +77,7 @@ function flagsOrExit(): BenchArguments {
   }
 }
 
-/** What is missing is said before anything is measured. */
+/** Reports missing engines before the measurement starts. */
 function peersOrExit(): string {
   const folder = process.env.PEERS;
   try {

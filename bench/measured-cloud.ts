@@ -13,7 +13,7 @@ export interface MeasuredCloud {
   readonly folder: string;
   /** From the spawning of its process to the line that says it is ready. */
   readonly startMs: number;
-  /** Of the cloud's process and its workers together. */
+  /** Memory of the cloud's process and its workers together. */
   residentMb(): Promise<number | null>;
   /** Processor time so far, in ms. */
   processor(): Promise<ProcessorTime>;

@@ -96,7 +96,7 @@ function scriptOf(folder: string, peer: Peer): string {
   return join(folder, peer.folder, 'run.sh');
 }
 
-/** What the lines of another engine's benchmark say, by our names. */
+/** Figures in another engine's output, under our names. */
 export function figuresOf(lines: readonly PeerLine[]): PeerFigures {
   const figures: PeerFigures = {};
   for (const { w, n, med, runsPerS, perStep } of lines) {
@@ -125,8 +125,8 @@ export function ownFigures({ W1, W2, W3, W4, W5 }: Figures): PeerFigures {
 }
 
 /**
- * How many times as fast as the other engine the project is, for each figure both have; below 1 the other is faster.
- * Of several passes each the median is taken first, by the caller.
+ * Speed relative to the other engine, for each common figure; below 1 the other is faster. With several passes the
+ * caller takes the median first.
  */
 export function speedRatios(own: PeerFigures, other: PeerFigures): PeerFigures {
   const ratios: PeerFigures = {};

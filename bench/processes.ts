@@ -54,7 +54,10 @@ export interface ProcessorTime {
   readonly workers: number | null;
 }
 
-/** Of one run, or of one step where a workload is about steps. In ms; null where the system does not tell, or a process has ended meanwhile. */
+/**
+ * Processor use per run, or per step for workloads of steps. In ms; null if the system does not tell, or a process has
+ * ended.
+ */
 export interface ProcessorUse {
   readonly cpuMs: ProcessorTime;
 }

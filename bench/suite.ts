@@ -28,13 +28,13 @@ export interface SuiteOptions {
   readonly only: ReadonlySet<WorkloadName>;
   readonly data: 'memory' | 'sqlite';
   readonly workers: number;
-  /** Of W1. */
+  /** Runs of W1. */
   readonly runs: number;
   /** Called with the name of a workload and its figures as soon as there are any. */
   report(name: WorkloadName, figures: object): void;
 }
 
-/** What was measured; a workload left out is absent. */
+/** Measured figures; an omitted workload is absent. */
 export interface Figures {
   start?: StartUp;
   cost?: readonly Operations[];

@@ -26,7 +26,7 @@ export interface Latency {
   readonly medianMs: number;
   readonly p95Ms: number;
   readonly minMs: number;
-  /** How often a run was asked for, on average: what watching cost. */
+  /** Average number of polls per run: the cost of watching. */
   readonly looksPerRun: number;
 }
 
@@ -110,7 +110,7 @@ export interface Chain {
 interface ChainParams {
   readonly steps: number;
   readonly n: number;
-  /** What it should take by what a shorter chain took, so that nobody looks in vain; undefined: not known. */
+  /** Expected duration from a shorter chain, to avoid needless polls; undefined: unknown. */
   readonly expectedMs?: number;
 }
 

@@ -24,7 +24,7 @@ if (status !== 0) {
 }
 writeFileSync(stamp, wanted);
 
-/** Of everything that goes into it: its sources, the API's types are none of them, and the versions of its libraries. */
+/** Hash of all inputs: the sources (without the API's types) and the versions of the libraries. */
 function sourcesHash() {
   const folders = ['console/src', 'console/public', 'client/src'].flatMap((folder) =>
     filesUnder(join(root, 'packages', folder)),

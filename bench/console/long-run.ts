@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { heapMb, openWatched, type Seen, seenOf, watchAnew } from './seen.ts';
 
 export interface LongRun {
-  /** Of the head of the run, and of its first steps. */
+  /** Loading time of the head of the run, and of its first steps. */
   readonly headMs: number | undefined;
   readonly stepsMs: number | undefined;
   readonly looked: Seen;
@@ -30,7 +30,7 @@ export async function lookAtLongRun(browser: Browser, address: string): Promise<
   return { headMs, stepsMs, looked, elements, heapMb: await heapMb(page) };
 }
 
-/** What a person does with a run. */
+/** Typical actions of a user on a run page. */
 async function lookAround(page: Page): Promise<void> {
   await page.locator(`${STEP}[tabindex='0']`).first().focus();
   for (let i = 0; i < 30; i += 1) await page.keyboard.press('ArrowDown');

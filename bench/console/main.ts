@@ -14,7 +14,7 @@ import { heapMb, openWatched, seenOf, until, watchAnew } from './seen.ts';
 const RUNS = Number(process.argv[2] ?? 10_000);
 const FIRST_VIEW_MS = 1_000;
 const INTERACTION_MS = 200;
-/** What a list that was scrolled through from end to end may hold more than one that was just opened. */
+/** Allowed growth of a list that was scrolled through, compared with one just opened. */
 const GROWTH_MB = 12;
 const MOST_ROWS = 60;
 
@@ -106,7 +106,7 @@ async function rowCount(page: Page): Promise<number> {
   return Number(await page.getByRole('grid').getAttribute('aria-rowcount'));
 }
 
-/** What a person does with the list. */
+/** Typical actions of a user on the list. */
 async function walk(page: Page): Promise<void> {
   await page.keyboard.press('Home');
   for (let i = 0; i < 60; i += 1) await page.keyboard.press('j');

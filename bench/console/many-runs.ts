@@ -6,7 +6,7 @@ import { Timestamp } from '@google-cloud/firestore';
 import type { Ready } from '../../packages/local/src/cloud-process.ts';
 import { localFirestore } from '../../scripts/demo/local-firestore.ts';
 
-/** Of one commit. */
+/** Runs per commit. */
 const AT_ONCE = 300;
 /** Between two runs, ms. */
 const APART_MS = 1_000;

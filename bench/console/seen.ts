@@ -1,6 +1,6 @@
 /**
- * How fast a page of the console is for who looks at it: when there is something to see, how long what one does takes, what it
- * holds in memory. Measured by the browser itself.
+ * Speed of a console page as seen by its user: first content, response time of actions, memory. Measured by the
+ * browser.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, CDPSession, Page } from 'playwright-core';
@@ -62,7 +62,7 @@ export async function watchAnew(page: Page): Promise<void> {
   await page.evaluate(`Object.assign(globalThis.seen, { slowest: { ms: 0, name: '' }, longestTaskMs: 0 })`);
 }
 
-/** What the page's scripts hold, MB, after all that nobody holds is gone. */
+/** Memory of the page's scripts, MB, after garbage collection. */
 export async function heapMb(page: Page): Promise<number> {
   const session: CDPSession = await page.context().newCDPSession(page);
   await session.send('HeapProfiler.collectGarbage');

@@ -16,7 +16,7 @@ interface Example {
   readonly examples: readonly { readonly action?: string }[];
 }
 
-/** What GitHub can send, recorded: each payload as a new delivery, with its action if it has one. */
+/** Recorded GitHub payloads, each as a new delivery, with its action if any. */
 export function recordedDeliveries(): (Delivery & { readonly action?: string })[] {
   const file = createRequire(import.meta.url).resolve('@octokit/webhooks-examples/api.github.com/index.json');
   const recorded = JSON.parse(readFileSync(file, 'utf8')) as Example[];
@@ -47,7 +47,7 @@ export function riskyPullRequest(): Delivery {
   return { ...delivery, body: JSON.stringify({ ...payload, pull_request: pullRequest }) };
 }
 
-/** What the webhook answered; `runId` where there is a run. */
+/** Response of the webhook; `runId` if there is a run. */
 export interface Answer {
   readonly status: number;
   readonly runId?: string;

@@ -1,4 +1,4 @@
-/** What GitHub (its stand-in) shows of the pull request of the demo, and how its answer to a comment is kept back. */
+/** State of the demo's pull request on the GitHub stand-in, and the delay of its response to a comment. */
 import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
 import type { Call } from '../../packages/local/src/outside/store.ts';
 import type { Delivery } from './delivery.ts';
@@ -12,7 +12,7 @@ interface Payload {
 export interface Posted {
   readonly comments: number;
   readonly statuses: number;
-  /** How often anything that carries an idempotency key was applied, at most. */
+  /** Largest number of times a call with an idempotency key was applied. */
   readonly mostOften: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the paced steps of the demo noted: which executions began and ended, and in which process. */
+/** Notes of the paced steps of the demo: executions started and ended, with their process. */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 

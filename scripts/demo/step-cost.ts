@@ -1,4 +1,4 @@
-/** What the steps of a run that have ended cost, per step, in billed Firestore operations. */
+/** Cost of the completed steps of a run, per step, in billed Firestore operations. */
 import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from './journal.ts';
 

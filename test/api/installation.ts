@@ -46,7 +46,7 @@ export class Installation {
   readonly api: ReturnType<typeof createApi>;
   readonly apiDeps: ApiDeps;
   readonly github: GithubDeps;
-  /** What a diagnosis asks: all of it well, until a test says otherwise. */
+  /** Diagnosis without problems, unless a test changes it. */
   readonly diagnosis: DiagnosisParts;
 
   constructor(workflows: readonly Workflow[] = [echo], bindings: readonly Binding[] = []) {

@@ -35,7 +35,7 @@ const failing = defineWorkflow({
   }),
 });
 
-/** What each run is called, by who asks. */
+/** Status word of each run by vocabulary. */
 const CALLED: Readonly<Record<string, Readonly<Record<Vocabulary, string>>>> = {
   done: { cairn: 'completed', orca: 'completed', orcho: 'done', gwi: 'completed' },
   failed: { cairn: 'failed', orca: 'failed', orcho: 'failed', gwi: 'failed' },

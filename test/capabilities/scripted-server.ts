@@ -56,7 +56,7 @@ export async function deadUrl(): Promise<string> {
   return server.url;
 }
 
-/** What a call that must fail throws. */
+/** Error of a call that must fail. */
 export async function thrownBy(call: Promise<unknown>): Promise<Error> {
   try {
     await call;

@@ -5,7 +5,7 @@ import { COMMANDS } from '../../packages/cli/src/commands/all.ts';
 
 const script = completionScript('bash', COMMANDS);
 
-/** What bash offers behind these words; the last one is what is being typed. */
+/** Completions of bash after these words; the last one is incomplete. */
 function offered(...words: readonly string[]): string[] {
   const line = ['cairn', ...words].map((word) => `'${word}'`).join(' ');
   const ask = `${script}\nCOMP_WORDS=(${line}); COMP_CWORD=${words.length}; _cairn; printf '%s\\n' "\${COMPREPLY[@]}"`;

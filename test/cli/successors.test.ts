@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { Stage } from './support/stage.ts';
 
-/** What the second step finds outside; mended in the middle of the test. */
+/** State of the receiver of the second step; fixed during the test. */
 const outside = { isBroken: true };
 
 const report = defineWorkflow({

@@ -46,9 +46,9 @@ interface Violation {
 }
 
 /**
- * What axe-core calls serious or critical. Run by the debugger, as the page's own policy lets no script in.
+ * Serious and critical findings of axe-core. Run by the debugger, because the page's policy allows no scripts.
  *
- * @param rules left out: all
+ * @param rules default: all
  */
 async function hindrances(page: Page, rules?: readonly string[]): Promise<string[]> {
   const violations = await page.evaluate(async (only) => {

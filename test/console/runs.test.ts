@@ -155,7 +155,7 @@ test('who may not act is told so at the buttons', async () => {
 describe('ten thousand runs', () => {
   const PAGE = 100;
   const PAGES = 100;
-  /** What a screen shows and what is drawn ahead of it, generously. */
+  /** Generous number of rows on a screen and rendered ahead. */
   const MOST_ROWS = 60;
 
   /** Pages as the API would answer them, without the work of ten thousand runs. */

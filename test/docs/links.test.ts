@@ -18,7 +18,7 @@ function proseOf(document: string): string {
     .replace(/`[^`\n]*`(?!\])/g, '');
 }
 
-/** What GitHub calls the places of a document that can be linked to. */
+/** Heading anchors as GitHub generates them. */
 function anchorsOf(document: string): string[] {
   const headings = readDocument(document)
     .replace(/^```[\s\S]*?^```/gm, '')

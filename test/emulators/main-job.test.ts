@@ -27,7 +27,7 @@ function tree(pid: number): number[] {
   return below(pid);
 }
 
-/** Of these, what still runs; what ended and waits for somebody to notice does not. */
+/** Processes still running; zombies do not count. */
 function running(pids: readonly number[]): number[] {
   const { stdout } = spawnSync('ps', ['-e', '-o', 'pid=,stat='], { encoding: 'utf8' });
   const lines = stdout.split('\n').map((line) => line.trim().split(/\s+/));

@@ -6,7 +6,7 @@ import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../support/intercept.ts';
 import { World } from '../support/world.ts';
 
-/** What a drive asks while it holds the lease; the task of one that could not even load its run comes again. */
+/** Reads of a drive that holds the lease; a task that cannot load its run is redelivered. */
 const READS = new Set(['readEvents', 'readCheckpoints', 'readMemos', 'createMemo']);
 
 describe('a drive', () => {

@@ -18,12 +18,12 @@ const ITEMS = 1_000;
 const ITEM_BYTES = 5_000;
 const MIB = 1024 * 1024;
 
-/** What one commit cost. */
+/** Cost of one commit. */
 interface Cost {
   readonly writes: number;
   readonly bytes: number;
   readonly steps: readonly string[];
-  /** Of the run document, if it is written. */
+  /** Size of the run document, if written. */
   readonly snapshotBytes: number;
 }
 

@@ -33,7 +33,7 @@ const post = defineCapability({
   response: z.object({ id: z.number() }),
 });
 
-/** What the outside does with what it is asked; each test says. */
+/** Behaviour of the receiver in each test. */
 interface Outside {
   call(options: CallOptions): Promise<{ id: number }>;
   lookup?(): Promise<{ found: true; response: { id: number } } | { found: false }>;

@@ -5,7 +5,7 @@ import { type DamageTrial, trialOfDamage } from './support/trial-of-damage.ts';
 /** As many as make each code common; `INTEGRITY_DAMAGES=10000` before the command that runs this test looks longer. */
 const DAMAGES = Number(process.env.INTEGRITY_DAMAGES ?? 700);
 const FIRST_SEED = Number(process.env.SEED ?? 50_001);
-/** Of one run at one moment. */
+/** Damages per run and time. */
 const DAMAGES_A_LOOK = 3;
 
 test('a damaged document is named unless it still means the same, and is repaired into no lie', async () => {

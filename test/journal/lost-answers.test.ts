@@ -7,7 +7,7 @@ import { intercept } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import { World } from '../support/world.ts';
 
-/** What goes wrong with one write, and what its sender hears. */
+/** Faults of one write, and the error that its sender sees. */
 const ACCIDENTS = {
   'applied, answer lost': 'after',
   'never arrived': 'before',

@@ -86,7 +86,7 @@ const workflows = [
   }),
 ];
 
-/** What the journals say: every change of status, and every end. */
+/** Status changes and ends in the journals. */
 function inJournals(world: World): { transitions: Transition[]; endings: Ending[] } {
   const transitions: Transition[] = [];
   const endings: Ending[] = [];

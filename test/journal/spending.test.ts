@@ -5,7 +5,7 @@ import { usdOf } from '../../packages/cairn/src/core/cost/prices.ts';
 import { Spending } from '../../packages/cairn/src/journal/spending/spending.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
 
-/** How a sending ends. The first two were applied. */
+/** Result of a send. The first two were applied. */
 type Sent = 'applied' | 'lost after' | 'lost before' | 'refused';
 
 /** A snapshot to which amounts are added. */

@@ -1,4 +1,4 @@
-/** What tests of every local server do: wait for a condition, and look at a refusal. */
+/** Helpers for tests of local servers: wait for a condition, and inspect a refusal. */
 
 /** Far more than anything takes on a busy machine; less than a test may take. */
 const PATIENCE_MS = 120_000;

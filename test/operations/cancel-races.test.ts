@@ -38,7 +38,7 @@ const workflow = defineWorkflow({
   },
 });
 
-/** What each takes part with; one of them may be the cancel of another. */
+/** Work of each actor; one of them may be the cancel of another. */
 type Work = (deps: EngineDeps, runId: string) => Promise<unknown>;
 
 const cancel =
@@ -94,7 +94,7 @@ async function dieAfter(commits: number, deps: EngineDeps, runId: string): Promi
   await settle();
 }
 
-/** What the cancels of a race were told: an answer, or the code of a refusal. */
+/** Results of the cancels of a race: a cancellation, or the code of a refusal. */
 function told({ outcomes }: Finish, { works }: Race): (Cancellation | string)[] {
   const answers: (Cancellation | string)[] = [];
   works.forEach((work, i) => {

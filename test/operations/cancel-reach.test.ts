@@ -9,7 +9,7 @@ import { assertStored } from '../support/soundness.ts';
 import { settle, type VirtualClock } from '../support/virtual-clock.ts';
 import { World } from '../support/world.ts';
 
-/** What is promised, less what the read of the next event may take. */
+/** Promised time, minus the read of the next event. */
 const REACH_MS = 5_000 - 500;
 /** Over two heartbeats of production, in steps that meet every phase of the beat. */
 const OFFSETS = Array.from({ length: 300 }, (_, i) => i * 233);

@@ -17,7 +17,7 @@ interface Received {
 let server: Server;
 let url: string;
 let received: Received[];
-/** How the next calls are answered; the last answer stands for all that follow. */
+/** Responses to the next calls; the last one repeats. */
 let answers: { readonly status: number; readonly text: string; readonly location?: string }[];
 
 beforeAll(async () => {

@@ -25,7 +25,7 @@ async function answerFor(request: Request): Promise<Response> {
   );
 }
 
-/** What Cloud Functions does before it calls a function: reads the bytes into `rawBody`. */
+/** Reads the bytes into `rawBody`, as Cloud Functions does before it calls a function. */
 async function withRawBody(incoming: IncomingMessage): Promise<FunctionRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);

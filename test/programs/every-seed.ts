@@ -9,7 +9,7 @@ export interface Seeds {
   /** Further seeds, each of which has once shown something. */
   readonly also?: readonly number[];
   readonly repertoire: Repertoire;
-  /** What must have happened to some of them: seeds that meet with nothing show nothing. */
+  /** Trouble that some seeds must meet: seeds without trouble show nothing. */
   readonly meet: readonly Met[];
 }
 

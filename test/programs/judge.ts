@@ -21,7 +21,7 @@ export interface Judged {
   readonly family: Family;
   readonly run: RunDocuments;
   readonly state: RunState;
-  /** What its last checkpoint carries. */
+  /** Value of its last checkpoint. */
   readonly resultText: string | undefined;
   /** Somebody cancelled it, or its parent ended and took it along. */
   readonly mayBeCancelled: boolean;
@@ -101,7 +101,7 @@ function lostAlone(events: readonly RunEvent[]): number {
   }).length;
 }
 
-/** What has ended, ended as it must, and after all that it needs. */
+/** Asserts that steps ended as they must, after all their needs. */
 function assertSteps(
   program: Program,
   state: RunState,

@@ -15,7 +15,7 @@ const REPERTOIRE: Repertoire = {
 /** Enough for what most programs would notice; some have no child, or no early event. */
 const TRIALS = 60;
 
-/** What the first trial says that notices it. */
+/** Complaint of the first trial that detects it. */
 async function noticed(sabotage: Sabotage): Promise<string> {
   for (let seed = 1; seed <= TRIALS; seed += 1) {
     try {

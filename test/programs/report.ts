@@ -1,4 +1,4 @@
-/** What somebody needs who looks into a failed trial. */
+/** Report of a failed trial. */
 import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
 
 export interface Findings {
@@ -6,7 +6,7 @@ export interface Findings {
   readonly problem: string;
   readonly program: unknown;
   readonly db: MemoryDatabase;
-  /** What was done to the processes. */
+  /** Faults of the processes. */
   readonly trail: readonly string[];
 }
 

@@ -52,7 +52,7 @@ const SUSPENDED = 0.15;
 export type Met = EventType | 'polled' | 'failed_from_outside';
 
 export interface TrialOutcome {
-  /** Of each run. */
+  /** End of each run. */
   readonly ends: readonly string[];
   /** All that happened to any of them. */
   readonly met: ReadonlySet<Met>;
@@ -87,7 +87,7 @@ class Trial {
   readonly #people: People;
   readonly #redeploys: Redeploys | undefined;
   readonly #watch: NonNullable<TrialOptions['watch']>;
-  /** How far a scan last moved the `wakeAt` of a run. */
+  /** Last `wakeAt` of each run set by a scan. */
   readonly #movedTo = new Map<string, number>();
 
   constructor({

@@ -58,7 +58,7 @@ export const stopKind = word('user', 'system', 'policy', 'halt');
 export const onParentEnd = word('cancel', 'abandon', 'wait');
 export const mode = word('resume', 'replay', 'fork');
 
-/** What identifies a run: in its first event, and in its snapshot. */
+/** Identity of a run in its first event and its snapshot. */
 export const identityMembers = {
   tenantId: text,
   environment: text,

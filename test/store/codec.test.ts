@@ -217,7 +217,7 @@ test('a value that would not come back is not stored', () => {
   );
 });
 
-/** What Firestore makes of a masked update: deletions remove, everything else replaces. */
+/** Applies a masked update as Firestore does: deletions remove, everything else replaces. */
 function apply(document: Members, update: Members): Members {
   const merged = { ...document, ...update };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => !isDeletion(value)));

@@ -18,7 +18,7 @@ const harness = firestoreHarness();
 let runs: RunStore;
 let state: RunState;
 
-/** What the call would be billed, by kind of document operation, and how many commits it took. */
+/** Billed document operations of the call by kind, and its number of commits. */
 async function costOf(
   call: () => Promise<unknown>,
 ): Promise<{ reads: number; writes: number; commits: number }> {

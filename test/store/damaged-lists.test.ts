@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** Of all pages: what was listed, and what was named. */
+/** Listed and named items of all pages. */
 async function walked<T>(
   read: (page: PageRequest) => Promise<Page<T>>,
   idOf: (item: T) => string,

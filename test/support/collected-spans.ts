@@ -13,7 +13,7 @@ export class CollectedSpans {
     this.#sampling = sampling;
   }
 
-  /** Of one process of the installation. */
+  /** Tracer of one process of the installation. */
   tracerBy(clock: Clock): Tracer {
     const onEnd = (span: EndedSpan) => void this.ended.push(span);
     return new SpanTracer({ sampling: this.#sampling, clock, random: seededRandomness(99), onEnd });

@@ -15,7 +15,7 @@ export interface Choice {
 
 /** One run of the program under exploration. Must do the same whenever the same choices are taken. */
 export interface Execution {
-  /** What can happen next, in a fixed order; empty when the schedule has ended. */
+  /** Possible next actions in a fixed order; empty when the schedule has ended. */
   choices(): readonly Choice[];
   /** Equal for two states only if they have the same future and the same obligations. */
   key(): string;

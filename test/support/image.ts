@@ -11,7 +11,7 @@ export function imageOf({ db, queue }: Pick<Installation, 'db' | 'queue'>): Imag
   return image;
 }
 
-/** What is frozen is replaced when it changes; what is not is looked into. */
+/** Frozen values are replaced when they change; others are inspected. */
 function place(image: Map<string, unknown>, at: string, held: unknown): void {
   if (held instanceof Map || (Array.isArray(held) && !Object.isFrozen(held)))
     for (const [key, value] of held.entries()) place(image, `${at}/${key}`, value);

@@ -16,7 +16,7 @@ export interface Sent {
   readonly text: string;
 }
 
-/** What happens to one call. */
+/** Fault of one call. */
 export type Fault = 'refuse' | 'refuse_for_good' | 'lose_answer' | 'fail_before' | 'hang';
 
 export interface OutsideOptions {
@@ -31,7 +31,7 @@ export interface OutsideOptions {
 export class Outside {
   readonly capability: Capability<Sent, { readonly id: number }>;
   readonly binding: Binding;
-  /** What took place, in its order. */
+  /** Effects that took place, in order. */
   readonly applied: { readonly key: string; readonly text: string }[] = [];
   /** Calls that arrived, also those that came to nothing. */
   calls = 0;

@@ -1,4 +1,4 @@
-/** What a diagnosis asks beside the stores, over an installation in memory: a queue, secrets and counts that are well. */
+/** Diagnosis inputs besides the stores, for an installation in memory: healthy queue, secrets and counts. */
 import type { DiagnosisParts } from '../../packages/cairn/src/api/deps.ts';
 import { MemoryFindingStore } from '../../packages/cairn/src/memory/diagnosis/memory-finding-store.ts';
 import { MemoryHeartbeatStore } from '../../packages/cairn/src/memory/diagnosis/memory-heartbeat-store.ts';

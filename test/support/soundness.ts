@@ -1,4 +1,4 @@
-/** What must hold of every stored run, whatever happened to it; shared by all tests that make things go wrong. */
+/** Invariants of every stored run; shared by all tests with faults. */
 import { isInDoubt } from '../../packages/cairn/src/core/effects/effect.ts';
 import { askingSince, leavesDoubt } from '../../packages/cairn/src/core/run/asking.ts';
 import { verifyChain } from '../../packages/cairn/src/core/run/chain.ts';

@@ -52,7 +52,7 @@ export function preview(
   return previewSuccessor(depsOf(world), { tenantId: 't1', ...more, runId, mode });
 }
 
-/** What the journal of the run says of one kind. */
+/** Events of one kind in the journal of the run. */
 export function said<T extends EventType>(world: World, runId: string, type: T): EventData[T][] {
   const { events = [] } = world.db.runs.get(runId) ?? {};
   return (events as readonly RunEvent[]).flatMap((event) =>

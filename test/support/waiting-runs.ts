@@ -73,7 +73,7 @@ export async function waitingRun(world: World, steps: readonly string[] = ['any'
   return runId;
 }
 
-/** What a drive does for an open wait: tells the outside of it, takes in what lies there, and lets the run rest. */
+/** Registers an open wait as a drive does: announces it, receives buffered events, and lets the run wait. */
 export async function announce(deps: EngineDeps, runId: string, stepId = 'any'): Promise<void> {
   const waitId = `${stepId}.1`;
   const step = waits.steps.get(stepId);
@@ -135,7 +135,7 @@ function append(deps: EngineDeps, runId: string, decide: (state: RunState) => re
   return appendFromOutside(deps, { runId, tenantId: PLACE.tenantId, decide });
 }
 
-/** What stands at the place; an empty one is not there. */
+/** Content of the event mailbox; undefined if empty. */
 export async function place({ rendezvous }: World): Promise<Rendezvous | undefined> {
   return (await rendezvous.read(PLACE))?.rendezvous;
 }

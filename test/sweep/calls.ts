@@ -30,7 +30,7 @@ export interface Disturbance {
 export const TIMER = 'timer';
 
 export class Calls {
-  /** What was called, in order. */
+  /** Calls, in order. */
   readonly made: string[] = [];
   /** Numbers of the calls made while the process had a task to be delivered again. */
   readonly duringDispatch = new Set<number>();

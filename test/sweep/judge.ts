@@ -21,7 +21,7 @@ export type Verdict =
       readonly why: string;
     };
 
-/** Of the performance in which nothing goes wrong: throws unless it ends as the scenario says it does. */
+/** Asserts on the performance without faults: throws unless it ends as the scenario says. */
 export function assertUndisturbed({ name, ends }: Scenario, performance: Performance): Outcome {
   if (performance.failure)
     throw new Error(`${name}, undisturbed: ${performance.failure.message}`, {

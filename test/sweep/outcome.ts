@@ -1,6 +1,6 @@
 /**
- * What a performance came to, in a form in which two can be compared: the final state of each run, and its journal
- * without lease, recovery, times, drawn ids and starts that were repeated.
+ * Outcome of a performance in a comparable form: the final state of each run, and its journal without lease, recovery,
+ * times, random ids and repeated starts.
  *
  * Must not: say which differences are allowed.
  */
@@ -31,11 +31,11 @@ export type Trace = 'usual' | 'of_a_suspect';
 
 export interface Outcome {
   readonly runs: readonly RunOutcome[];
-  /** What took place outside, in alphabetical order. */
+  /** External effects in alphabetical order. */
   readonly actions: readonly string[];
   /** Ids of the events that lie ready for whoever asks. */
   readonly early: Readonly<Record<string, readonly string[]>>;
-  /** What each operation was answered. */
+  /** Responses to each operation. */
   readonly answers: Readonly<Record<string, string>>;
   /** Number of times each body began. */
   readonly starts: ReadonlyMap<string, number>;
@@ -217,5 +217,5 @@ function withoutIds(text: string): string {
 }
 
 const RUN_ID = /run_[a-z2-7]{26}/g;
-/** Of the years the virtual clock goes through. */
+/** Times of the virtual clock. */
 const EPOCH_MS = /\b1[78]\d{11}\b/g;

@@ -17,7 +17,7 @@ const TENANT = 't1';
 export const START = 'start';
 /** Beginning of the recorded answer where none with a code ever came. */
 export const NO_ANSWER = 'no answer:';
-/** How long a client waits before it repeats a request that was not answered. */
+/** Time a client waits before it repeats an unanswered request. */
 const AGAIN_MS = 1_000;
 /** A client that gets no definite answer in so many tries never will. */
 const MAX_TRIES = 20;
@@ -65,7 +65,7 @@ export class Outside {
     }));
   }
 
-  /** What each was answered, in the order of the script; what never had its moment is not there. */
+  /** Responses in the order of the script; operations that never ran are absent. */
   get answers(): ReadonlyMap<string, string> {
     return new Map(
       this.#acting.flatMap(({ operation, answer }) =>
@@ -159,7 +159,7 @@ export class Outside {
   }
 }
 
-/** What can be seen of a run, and of what is known of it besides. */
+/** Observable state of a run and of its surroundings. */
 export function viewOf(
   run: RunState | undefined,
   known: Pick<View, 'isRunning' | 'wasAnswered' | 'asksAboutEffect'>,
@@ -198,7 +198,7 @@ async function startOnce(deps: ProcessDeps, type: string, input: unknown, key: s
   return outcome.runId;
 }
 
-/** What a client of the API sees as 503, and the queue too: the same is sent again. */
+/** Returns true for errors that API clients see as 503, as does the queue: the same request is sent again. */
 export function isPassing(error: unknown): boolean {
   // A door answers STORE_REFUSED to what the store refuses: a client repeats that, too.
   if (error instanceof OutcomeUnknown || error instanceof StoreRefused) return true;

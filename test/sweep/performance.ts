@@ -43,7 +43,7 @@ const MINUTE_MS = 60_000;
 const LONGEST_PAUSE_MS = 1_000;
 /** After a failure that is no death, the queue tries a task again this much later. */
 const RETRY_MS = 1_000;
-/** What a process gets between SIGTERM and SIGKILL. */
+/** Grace period of a process between SIGTERM and SIGKILL. */
 const TERMINATION_MS = 10_000;
 
 interface Work {
@@ -128,7 +128,7 @@ export class Performance {
     throw this.#stuck(`no end after ${MAX_TURNS} turns`);
   }
 
-  /** Of virtual time. */
+  /** Duration in virtual time. */
   get durationMs(): number {
     return this.world.clock.now() - this.#beginsAt;
   }
@@ -180,7 +180,7 @@ export class Performance {
     }
   }
 
-  /** What a dead process was at comes back: tasks by the queue, operations by their callers. */
+  /** Work of a dead process returns: tasks by the queue, operations by their callers. */
   #replaceProcess(): void {
     for (const zombie of [...this.#zombies].filter(({ alive }) => !alive)) {
       this.#zombies.delete(zombie);

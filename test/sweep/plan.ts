@@ -9,7 +9,7 @@ import { type Calls, type Disturbance, isOverlap, type Mode, TIMER } from './cal
 
 export interface Point {
   readonly disturbances: readonly Disturbance[];
-  /** How long after a death the queue delivers the tasks of the dead process again; infinite: it has lost them. */
+  /** Delay after a death until the queue redelivers the tasks of the dead process; infinite: they are lost. */
   readonly redeliveryMs: number;
 }
 

@@ -22,7 +22,7 @@ import { type Call, intercept, never, type Proceed } from '../support/intercept.
 import { seededRandomness } from '../support/world.ts';
 import { type Calls, isOverlap, type Mode, TIMER } from './calls.ts';
 
-/** What the engine and the operations need. */
+/** Dependencies of the engine and the operations. */
 export type ProcessDeps = EngineDeps & {
   readonly records: IdempotencyStore;
   readonly config: RuntimeConfigStore;
@@ -180,7 +180,7 @@ export class Process {
     if (seq) this.#told.set(runId, Math.max(seq, this.toldOf(runId)));
   }
 
-  /** What a binding does is outside: it may happen, and nobody hear of it. */
+  /** A binding acts externally: its effect may happen without its response arriving. */
   #bound(binding: Binding): Binding {
     const { call, lookup } = binding;
     const through = (method: 'call' | 'lookup', args: readonly unknown[], proceed: () => Promise<unknown>) =>

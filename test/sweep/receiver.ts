@@ -14,7 +14,7 @@ import {
   defineCapability,
 } from '../../packages/cairn/src/engine/define/capability.ts';
 
-/** What of a capability decides how the ledger treats it. */
+/** The part of a capability that determines its handling by the ledger. */
 export interface Nature {
   readonly sideEffects: SideEffects;
   readonly idempotency: Idempotency;
@@ -39,7 +39,7 @@ export interface Action {
 
 export class Receiver {
   readonly applied: Action[] = [];
-  /** What it refuses the first time it is asked. */
+  /** Requests refused the first time. */
   readonly refusesOnce = new Set<string>();
 
   /** Acts; one that dedupes answers a repetition under the same key without acting again. */

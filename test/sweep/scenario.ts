@@ -1,4 +1,4 @@
-/** What a scenario of the sweep is made of: workflows, what the outside does to their runs, and how it must end. */
+/** Parts of a sweep scenario: workflows, external actions on their runs, and the required end. */
 import type { EventType } from '../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
 import type { StepDefinition, Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
@@ -6,7 +6,7 @@ import type { EngineSettings } from '../../packages/cairn/src/engine/settings.ts
 import type { ProcessDeps } from './process.ts';
 import type { Bound, Receiver } from './receiver.ts';
 
-/** What every body is given, and the stage needs. */
+/** Context of every body, as the stage needs it. */
 export interface Acting {
   readonly runId: string;
   readonly stepId: string;
@@ -15,7 +15,7 @@ export interface Acting {
   readonly index?: number;
 }
 
-/** What the bodies of a scenario act on: they say here that they ran, and take time here. */
+/** Stage on which the bodies of a scenario run: they report their runs, and take time. */
 export interface Stage {
   /** Every body calls it first. It is where the body takes its time, `ms` of it, in which the world may end. */
   acts(context: Acting, ms?: number): Promise<void>;
@@ -23,11 +23,11 @@ export interface Stage {
   goesOn(context: Acting, ms: number): Promise<void>;
   /** A compensation calls it first. */
   undoes(context: Acting, ms?: number): Promise<void>;
-  /** What a memo is made of. It must not be asked for once the memo is there. */
+  /** Value of a memo. It must not be requested again once the memo exists. */
   memoises(context: Acting, name: string): string;
 }
 
-/** What somebody outside can see, from which he decides to act. */
+/** State visible to an external actor, on which it decides. */
 export interface View {
   /** The run that the scenario is about; undefined before it was started. */
   readonly run: RunState | undefined;
@@ -43,9 +43,9 @@ export interface View {
   wasAnswered(operation: string): boolean;
 }
 
-/** What an operation acts with. */
+/** Means of an operation. */
 export interface Client {
-  /** What became of outside actions, for a person who looks there. */
+  /** Outcomes of effects, for an operator who checks them. */
   readonly receiver: Receiver;
   readonly deps: ProcessDeps;
   readonly tenantId: string;
@@ -76,11 +76,11 @@ export interface Operation {
   readonly request?: (runId: string) => ApiRequest;
 }
 
-/** How the undisturbed performance must end, so that a scenario cannot come to nothing unnoticed. */
+/** Required end of the performance without faults, so that a scenario cannot become empty unnoticed. */
 export interface Ending {
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly errorCode?: string;
-  /** How all the other runs end, as `type: status`, in alphabetical order; absent: there are none. */
+  /** Ends of all other runs, as `type: status`, in alphabetical order; absent: none. */
   readonly others?: readonly string[];
   /** Types of events its journals must hold. */
   readonly shows?: readonly EventType[];
@@ -89,11 +89,11 @@ export interface Ending {
 export interface Scenario {
   readonly name: string;
   readonly workflows: (stage: Stage) => readonly Workflow[];
-  /** What the main run is made of: the newest version of this type. */
+  /** Start of the main run: the newest version of this type. */
   readonly start: { readonly type: string; readonly input?: unknown };
   readonly operations?: readonly Operation[];
   readonly ends: Ending;
-  /** How it ends when a step that must not run twice was caught in the middle; absent: it fails with RUN_ORPHANED. */
+  /** End if a step that must not run twice was interrupted; absent: it fails with RUN_ORPHANED. */
   readonly inDoubt?: Pick<Ending, 'status' | 'errorCode'>;
   readonly settings?: Partial<EngineSettings>;
   /**
@@ -103,7 +103,7 @@ export interface Scenario {
   readonly effects?: readonly Bound[];
   /** A crash makes further attempts of its steps: how its runs end is judged, not their journals, which number them. */
   readonly attemptsAnew?: true;
-  /** What the receiver refuses the first time. */
+  /** Requests the receiver refuses the first time. */
   readonly refusesOnce?: readonly string[];
   /** The events of its runs are published; each must arrive, and first arrivals in order. */
   readonly publishes?: true;

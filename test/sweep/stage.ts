@@ -79,14 +79,14 @@ export class VirtualStage implements Stage {
     if (ms > 0) await pause(process.deps.clock, ms, context.signal);
   }
 
-  /** Whether a body of this step is under way in a process that lives. */
+  /** Returns true if a body of this step is running in a live process. */
   isRunning(stepId: string): boolean {
     return [...this.#active].some(
       ([key, process]) => process.alive && stepIdOf(key.split('@')[0] ?? '') === stepId,
     );
   }
 
-  /** How often each body began. */
+  /** Number of starts of each body. */
   get begun(): ReadonlyMap<string, number> {
     return this.#begun;
   }

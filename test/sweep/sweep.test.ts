@@ -24,7 +24,7 @@ function named(name: string): Scenario {
   return found;
 }
 
-/** What the verdicts on a scenario are when its processes are sabotaged. */
+/** Verdicts on a scenario whose processes are sabotaged. */
 async function verdicts(scenario: Scenario, tamper: (deps: ProcessDeps) => ProcessDeps, every = 5) {
   const { totals, findings } = await sweep([scenario], { tamper, every, withoutPairs: true });
   return { totals, kinds: new Set(findings.map(({ verdict }) => verdict.kind)) };

@@ -10,7 +10,7 @@ import { Performance, type PerformanceOptions } from './performance.ts';
 import { describePoint, type Point, pairsOf, singlesOf } from './plan.ts';
 import type { Scenario } from './scenario.ts';
 
-/** How much later than undisturbed a performance may end: two late deliveries of tasks, and half as much for all else. */
+/** Allowed delay of a performance: two late deliveries of tasks, and half as much for all else. */
 const DELAY_LIMIT_MS = 45 * 60_000;
 
 export interface SweepOptions extends Pick<PerformanceOptions, 'tamper' | 'withoutScan' | 'limitMs'> {
@@ -45,7 +45,7 @@ export interface Swept {
   readonly totals: Totals;
   /** Bodies that began after their success in a dispatch that could not know of it yet (`VirtualStage.overtaken`). */
   readonly overtakenBodies: number;
-  /** What did not recover. */
+  /** Points that did not recover. */
   readonly findings: readonly Finding[];
 }
 

@@ -16,7 +16,7 @@ export class Watch {
   failure: Error | undefined;
   readonly #db: MemoryDatabase;
   readonly #bus: MemoryEventBus | undefined;
-  /** How far the scan, or a drive that may not drive, moved `wakeAt` of each run last. */
+  /** Last `wakeAt` of each run set by the scan, or by a drive that could not start. */
   readonly #movedTo = new Map<string, number>();
 
   constructor(db: MemoryDatabase, bus?: MemoryEventBus) {

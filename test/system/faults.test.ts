@@ -19,7 +19,7 @@ const RULES = [
   { probability: 0.02, fault: { kind: 'lost-answer' } },
 ];
 
-/** How many deliveries are under way at once. */
+/** Concurrent deliveries. */
 const AT_ONCE = 20;
 
 describe('with one Firestore call in eight going wrong', () => {

@@ -4,7 +4,7 @@ import { getJson } from '../../packages/local/src/cloud-process.ts';
 import { type Answer, type Delivery, deliver, recordedDeliveries } from '../../scripts/demo/delivery.ts';
 import { ended, startTestCloud, type TestCloud } from './support.ts';
 
-/** How many deliveries are under way at once: what a busy organisation sends. */
+/** Concurrent deliveries: the rate of a busy organisation. */
 const AT_ONCE = 20;
 
 describe('every recorded GitHub delivery', () => {

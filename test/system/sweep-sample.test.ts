@@ -18,7 +18,7 @@ import { Audience, type SeenDone } from './sweep/audience.ts';
 import { beginningsOf, type Note, notesIn, underWay } from './sweep/noting-stage.ts';
 import { NOTES, sample } from './sweep/sample.ts';
 
-/** What is done, one after the other, to the worker with the most bodies under way. */
+/** Signals sent one after the other to the worker with the most running bodies. */
 const BLOWS = ['SIGKILL', 'SIGTERM', 'SIGKILL'] as const;
 /** Between two: long enough that something gets done, short enough that much is under way again. */
 const BLOW_EVERY_MS = 1_200;
@@ -50,7 +50,7 @@ async function busiestWorker(ready: Ready): Promise<number | undefined> {
   return busiest !== undefined && underWay(seen, busiest).length > 0 ? busiest : undefined;
 }
 
-/** What differs because somebody else sent it, under another id. */
+/** Members that differ because another sender sent it, under another id. */
 const OF_THE_SENDER: ReadonlySet<string> = new Set([
   'signalId',
   'received',

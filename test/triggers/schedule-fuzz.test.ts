@@ -10,7 +10,7 @@ import { changed } from '../support/image.ts';
 
 /** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 150);
-/** What a busy machine may need. */
+/** Generous for a busy machine. */
 const TIMEOUT_MS = 60_000 + INPUTS * 60;
 /** Requests and ticks of one installation, one after the other. */
 const IN_A_ROW = 25;
@@ -182,7 +182,7 @@ class Run {
     this.count(started > 0 ? 'fired' : 'quiet');
   }
 
-  /** What holds of every schedule, whatever was asked and whenever it was fired. */
+  /** Invariants of every schedule, whatever was requested and whenever it fired. */
   assertSound(): void {
     const { world } = this.stage.installation;
     const now = world.clock.now();

@@ -14,7 +14,7 @@ export interface Plan {
   /** Starts a second that the first tenant adds to its share. */
   readonly flood: number;
   readonly queues: number;
-  /** Of these, the ones that a tenant's runs go into; 0: all. */
+  /** Number of queues used by the runs of one tenant; 0: all. */
   readonly queuesPerTenant: number;
   readonly queueConcurrent: number;
   readonly shards: number;

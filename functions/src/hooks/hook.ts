@@ -67,7 +67,7 @@ export class Hook {
   }
 }
 
-/** Of a hook that acts nothing is expected but its status, so an answer that is no JSON is as good as none. */
+/** The response of an action hook matters only by its status, so a body that is not JSON counts as none. */
 function members(text: string): Answer {
   try {
     const value: unknown = JSON.parse(text);

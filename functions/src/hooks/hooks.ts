@@ -1,4 +1,4 @@
-/** What the shipped workflows act upon where the installation has configured HTTP hooks for it (docs/workflows.md). */
+/** HTTP hooks as targets of the shipped workflows (docs/workflows.md). */
 
 import { Fatal } from 'cairn';
 import type { DeployTarget, Health } from '../workflows/deploy/target.ts';

@@ -9,13 +9,13 @@ import { reviewPullRequest1 } from './review-pull-request/earlier/version-1.ts';
 import { reviewPullRequest2 } from './review-pull-request/earlier/version-2.ts';
 import { reviewPullRequestThat } from './review-pull-request/workflow.ts';
 
-/** What an installation gives the workflows to act upon. One that acts upon nothing is always there. */
+/** Targets that an installation provides. Workflows without a target are always installed. */
 export interface Outside {
   readonly deployTarget?: DeployTarget;
   readonly janitor?: Janitor;
   /** Where reviews are posted, and whether it is there: asked when a run comes to it. */
   readonly github?: { readonly isThere: () => boolean };
-  /** Whether deployments can be asked for in Slack, and answered there. */
+  /** True if deployments can be started and answered in Slack. */
   readonly slack?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** How the shipped workflows call what an installation gave them to act upon. */
+/** Calls of shipped workflows to their targets. */
 
 /** `key` is the same for every repetition of a call: the receiver acts once per key, and answers the same. */
 export interface OutsideCall {

@@ -43,7 +43,7 @@ export interface Exchange {
   readonly status: number;
   readonly headers: Reply['headers'];
   readonly text: string;
-  /** How long it took, ms. */
+  /** Duration, ms. */
   readonly tookMs: number;
   /** The middle of that, by our clock: what a clock of the server is compared with. */
   readonly at: number;

@@ -67,12 +67,12 @@ export function isPassing({ status, code }: Pick<Problem, 'status' | 'code'>): b
   return status === NOBODY || status === UNDER_WAY || status === 429 || status >= 500;
 }
 
-/** Whether the request may have been done all the same, so that only a repetition with its key tells. */
+/** Returns true if the request may have been performed, so that only a repetition with its key tells. */
 export function isUncertain(error: unknown): error is Refusal | Unreachable {
   return error instanceof Unreachable || (error instanceof Refusal && error.problem.status >= 500);
 }
 
-/** What the network said, without the wrapping of `fetch`. */
+/** The network error without the wrapping of `fetch`. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

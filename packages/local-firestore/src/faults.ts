@@ -59,7 +59,7 @@ export class Faults<Kind extends { readonly kind: string } = Fault> {
     this.set([], 0);
   }
 
-  /** How often each kind was injected since the rules were set. */
+  /** Number of injected faults by kind since the rules were set. */
   injected(): Record<string, number> {
     return Object.fromEntries(this.#injected);
   }
@@ -68,7 +68,9 @@ export class Faults<Kind extends { readonly kind: string } = Fault> {
     this.#crash?.();
   }
 
-  /** What befalls this call: the first rule that matches and is drawn. `paths` is asked only when a rule needs it. */
+  /**
+   * Draws a fault for this call: the first rule that matches and is drawn. `paths` is only called when a rule needs it.
+   */
   draw(call: string, paths: () => readonly string[]): Kind | undefined {
     for (const entry of this.#rules) {
       const { rule } = entry;

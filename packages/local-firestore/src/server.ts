@@ -32,7 +32,7 @@ export interface FirestoreServerOptions {
   readonly awaitsIndexes?: boolean;
   /** Ends this process at once, for rules that ask for it; without it they are refused. */
   readonly crash?: () => void;
-  /** How often expired documents are looked for, where the file declares a TTL policy. */
+  /** Interval of the search for expired documents, if the file declares a TTL policy. */
   readonly expiryIntervalMs?: number;
 }
 
@@ -40,7 +40,7 @@ export interface FirestoreServer {
   /** `127.0.0.1:port` */
   readonly host: string;
   readonly meter: Meter;
-  /** What goes wrong on request; nothing at first. */
+  /** Injected faults; none at first. */
   readonly faults: Faults;
   /**
    * Replaces the declared indexes. Given: from then on queries without their index are refused. Undefined: none are.
@@ -59,7 +59,7 @@ export interface FirestoreServer {
   stop(): Promise<void>;
 }
 
-/** How often overdue locks and transactions are looked for; limits are seconds long. */
+/** Interval of the search for overdue locks and transactions, whose limits are seconds. */
 const SWEEP_INTERVAL_MS = 250;
 /** Production takes hours; often enough that a local run sees it, seldom enough to cost nothing. */
 const EXPIRY_INTERVAL_MS = 10_000;

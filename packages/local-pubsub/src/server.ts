@@ -39,7 +39,7 @@ export interface PubsubServer {
   /** `127.0.0.1:port` */
   readonly host: string;
   readonly counts: Readonly<BrokerCounts>;
-  /** What goes wrong on request; nothing at first. */
+  /** Injected faults; none at first. */
   readonly faults: Faults;
   /** Makes the topic if it is not there. */
   ensureTopic(name: string): void;
@@ -56,8 +56,8 @@ export interface PubsubServer {
 const MAX_MESSAGE_BYTES = 2 * LIMITS.requestBytes;
 
 /**
- * Of real time, from a publish to its delivery. Production takes longer; without any, a message is with its subscriber
- * before its publisher has heard of the id, and who waits for a message by its id misses it.
+ * Delay in real time from a publish to its delivery. Production takes longer; without a delay, a subscriber gets a
+ * message before its publisher has the id, and code that waits for a message by id misses it.
  */
 const DELIVERY_LATENCY_MS = 25;
 

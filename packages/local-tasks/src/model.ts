@@ -1,6 +1,6 @@
 /**
- * What a queue and a task are, in plain values: no protobuf, no SQL. Times are milliseconds since the epoch,
- * durations milliseconds. Defaults and limits are those Cloud Tasks documents for v2.
+ * Model of queues and tasks in plain values: no protobuf, no SQL. Times are milliseconds since the epoch, durations
+ * milliseconds. Defaults and limits are those Cloud Tasks documents for v2.
  */
 
 export interface RateLimits {
@@ -40,7 +40,7 @@ export interface HttpTarget {
 export const HTTP_METHODS = [undefined, 'POST', 'GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const;
 export type HttpMethod = Exclude<(typeof HTTP_METHODS)[number], undefined>;
 
-/** What became of one dispatch. `code` is a `google.rpc.Code`. */
+/** Result of one dispatch. `code` is a `google.rpc.Code`. */
 export interface AttemptRecord {
   readonly scheduledAt: number;
   readonly dispatchedAt: number;
@@ -105,7 +105,7 @@ export const LIMITS = {
   defaultDeadlineMs: 10 * 60_000,
   queuesPage: 1000,
   tasksPage: 1000,
-  /** How long the name of a task that ended stays taken. */
+  /** Time the name of a completed task stays reserved. */
   dedupMs: 3_600_000,
 } as const;
 

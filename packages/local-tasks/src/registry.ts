@@ -11,7 +11,7 @@ import type { TaskStore } from './storage.ts';
 
 /** Bodies of waiting tasks kept in memory; beyond it they are read from storage when due. */
 const CACHED_BYTES = 64 * 1024 * 1024;
-/** What a record takes in memory beside its body, roughly. */
+/** Approximate memory of a record besides its body. */
 const RECORD_OVERHEAD_BYTES = 1024;
 const TOMBSTONE_SWEEP_MS = 10 * 60_000;
 

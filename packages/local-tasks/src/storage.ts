@@ -8,7 +8,7 @@ import type { Policy, PolicyStore } from '@cairn/local-kit/iam/policies';
 import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { HttpTarget, QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 
-/** What the schedule index keeps of a task. */
+/** The part of a task in the schedule index. */
 export interface TaskHead {
   readonly id: number;
   readonly name: string;

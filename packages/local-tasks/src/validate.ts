@@ -1,6 +1,6 @@
 /**
- * What Cloud Tasks accepts: turns request messages into model values or throws INVALID_ARGUMENT with a sentence
- * that names the field. Pure; takes the time and a fresh task id.
+ * Validates Cloud Tasks requests: converts messages to model values or throws INVALID_ARGUMENT naming the field. Pure;
+ * takes the time and a new task id.
  */
 import { invalid, unimplemented } from './errors.ts';
 import {

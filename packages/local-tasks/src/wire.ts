@@ -2,7 +2,7 @@
 import type { AttemptRecord, QueueConfig, TaskRecord } from './model.ts';
 import { HTTP_METHODS } from './model.ts';
 
-/** What protobufjs makes of an int64: a number below 2^53 or a Long. */
+/** An int64 from protobufjs: a number below 2^53 or a Long. */
 type Int64 = number | { toNumber(): number };
 
 export interface WireTimestamp {

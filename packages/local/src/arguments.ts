@@ -15,9 +15,9 @@ export interface StartArguments {
   readonly watchdogSeconds: number | undefined;
   readonly projectId: string | undefined;
   readonly functionsModule: string | undefined;
-  /** Whether firebase-tools runs the functions. */
+  /** True if firebase-tools runs the functions. */
   readonly emulators: boolean;
-  /** Whether Google's own Firestore emulator is used. */
+  /** True to use Google's Firestore emulator. */
   readonly official: boolean;
 }
 

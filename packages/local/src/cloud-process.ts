@@ -30,7 +30,7 @@ export interface CloudProcessOptions {
   readonly data: string;
   /** Left out: the project's own. */
   readonly functionsModule?: string;
-  /** Whether firebase-tools runs the functions, which takes longer to start. */
+  /** True if firebase-tools runs the functions, which takes longer to start. */
   readonly emulators?: boolean;
   readonly port?: number;
   readonly workers?: number;

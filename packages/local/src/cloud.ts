@@ -55,14 +55,14 @@ export interface LocalCloudOptions {
   readonly onMadeUp?: (secrets: readonly string[]) => void;
   /** Time in ms that requests in hand have when their workers are replaced; left out: what Cloud Run leaves them. */
   readonly graceMs?: number;
-  /** Who runs them: processes of this cloud, or firebase-tools, which builds and serves the project's own. */
+  /** Runner of the functions: processes of this cloud, or firebase-tools, which builds and serves the project's own. */
   readonly functionsBy?: 'workers' | 'firebase-tools';
   /** Left out: the project's own. */
   readonly firebaseJson?: string;
   readonly projectId?: string;
   /** Goes on with what is left of damaged files in the data directory; left out: refuses to start on them. */
   readonly acceptDamage?: boolean;
-  /** What the `minute` of `every N minutes` takes. */
+  /** Length of the minute in `every N minutes`. */
   readonly tickSeconds?: number;
   /** Added to this process's environment for the functions. */
   readonly env?: Readonly<Record<string, string>>;
@@ -123,7 +123,7 @@ export const DEFAULT_PROJECT = 'demo-cairn';
 export const DEFAULT_TICK_S = 5;
 /** As long as a lease: a body that is only busy for less loses nothing. */
 export const DEFAULT_WATCHDOG_S = 90;
-/** What Cloud Run leaves an instance after SIGTERM. */
+/** Grace period of Cloud Run after SIGTERM. */
 const GRACE_MS = 10_000;
 const REGION = 'us-central1';
 /** The first request of a worker loads all it has. */
@@ -254,7 +254,7 @@ async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalC
   };
 }
 
-/** What the surroundings, the options and the data directory say, with a clock that goes on where it was left. */
+/** Setting from environment, options and data directory, with a clock that continues from its stored offset. */
 function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
   const outside = { ...process.env, ...options.env };
   const log = options.log ?? ((line: string) => process.stderr.write(`cairn: ${line}\n`));

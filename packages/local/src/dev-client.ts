@@ -18,7 +18,7 @@ export interface DevClient {
 
 export const DEV_CLIENT_ID = 'dev';
 
-/** How long Firestore may take to answer; only an outside one that is not there gets near it. */
+/** Time limit for Firestore to respond; only a missing external server comes near it. */
 const DEADLINE_MS = 10_000;
 
 type Commit = (

@@ -99,7 +99,7 @@ function secretsOf(specs: Specs, { outside, dev, githubToken }: Setting): Record
   );
 }
 
-/** What a function is called by. */
+/** Connects a function to its trigger. */
 function setUp(spec: Specs[number], { setting: { projectId, log }, servers, host }: Serving): void {
   const { trigger } = spec;
   if (trigger.kind === 'task-queue') servers.tasks?.ensureQueue(queueOf(projectId, spec, trigger));

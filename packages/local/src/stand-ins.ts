@@ -29,7 +29,7 @@ interface FirestoreChoice {
   readonly outside: string | undefined;
 }
 
-/** What every part of a cloud needs of its surroundings. */
+/** Setting shared by all parts of a cloud. */
 export interface Setting extends Omit<ServerContext, 'port'> {
   /** The environment, and what was added to it for the functions. */
   readonly outside: Readonly<Record<string, string | undefined>>;

@@ -31,7 +31,7 @@ async function ask(stage: Stage, { route, ask: asking, around }: Case): Promise<
   return { status: answer.status, code, media, text, written: changed(before, stage.image()) };
 }
 
-/** What leaves nothing behind is asked one after the other of the same installation; the rest each of its own. */
+/** Requests without effects share one installation; the others get their own. */
 beforeAll(async () => {
   const shared = await Stage.make();
   for (const one of CASES) {

@@ -41,7 +41,7 @@ export interface Case {
   readonly around?: (deps: ApiDeps) => ApiDeps;
 }
 
-/** What the parameters of a route stand for, so that a well-made request is answered well. */
+/** Parameter values with which a request of the route succeeds. */
 export function valuesOf(route: Route, { named }: Stage): Readonly<Record<string, string>> {
   const of = (part: string) => route.includes(part);
   if (of('/v1/runs/{id}/effects')) return { id: named.acting, effectId: named.effectId };
@@ -117,7 +117,7 @@ type Common = readonly [
   other?: Partial<Asking> & { more?: string },
 ];
 
-/** What every route answers. */
+/** Cases for every route. */
 const OF_ALL: readonly Common[] = [
   ['a query that is too long', 414, 'URI_TOO_LONG', {}, { more: `?${'x'.repeat(MAX_URL_CHARS)}` }],
   [
@@ -129,7 +129,7 @@ const OF_ALL: readonly Common[] = [
   ],
 ];
 
-/** What every route answers that asks who calls. */
+/** Cases for every route with authentication. */
 const OF_CALLERS: readonly Common[] = [
   ['a stranger', 401, 'UNAUTHENTICATED', {}, { as: 'none' }],
   ['a wrong key', 401, 'UNAUTHENTICATED', {}, { as: 'wrong' }],
@@ -148,7 +148,7 @@ const OF_CALLERS: readonly Common[] = [
   ['a fault of ours', 500, 'INTERNAL', { around: failing(new Error('a secret detail')) }],
 ];
 
-/** What every route answers that takes a body. */
+/** Cases for every route with a body. */
 const OF_BODIES: readonly Common[] = [
   ['a body that is no JSON', 400, 'INVALID_INPUT', {}, { body: '{"a":', headers: JSON_TYPE }],
   ['a member that there is not', 400, 'INVALID_INPUT', {}, { body: '{"tenantId":"x"}', headers: JSON_TYPE }],
@@ -166,7 +166,7 @@ const OF_BODIES: readonly Common[] = [
   ],
 ];
 
-/** Of the key of a mutation, by what its record says. */
+/** Cases for the key of a mutation, by its record. */
 const OF_KEYS: readonly (readonly [string, number, ErrorCode | undefined, Partial<IdempotencyRecord>])[] = [
   ['a key under which it is done elsewhere', 202, undefined, { lockExpiresAt: Number.MAX_SAFE_INTEGER }],
   ['a key of another request', 422, 'IDEMPOTENCY_KEY_REUSED', { requestHash: 'of another' }],

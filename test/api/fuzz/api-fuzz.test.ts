@@ -8,7 +8,7 @@ import { OTHERS_SECRET, Stage, TENANT } from './stage.ts';
 
 /** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 1_200);
-/** What a busy machine may need. */
+/** Generous for a busy machine. */
 const TIMEOUT_MS = 60_000 + INPUTS * 30;
 /** Requests to one installation, one after the other: what one leaves is met by the next. */
 const IN_A_ROW = 40;
@@ -35,7 +35,7 @@ async function send(stage: Stage, { path, method, as, headers, body }: Drawn): P
   return { status: answer.status, code, text, headers: answer.headers };
 }
 
-/** What every refusal has. */
+/** Asserts the common form of refusals. */
 function assertProblem({ status, text, headers }: Answered, method: string): void {
   expect(headers.get('content-type')).toBe('application/problem+json');
   if (method === 'HEAD') return;
@@ -88,7 +88,9 @@ const OF_STATE: ReadonlySet<string> = new Set([
   'POST /v1/runs/{id}/effects/{effectId}/resolve INVALID_INPUT',
 ]);
 
-/** Whether a request may have written a place: none if it was refused, but for the answer kept under its key. */
+/**
+ * Returns true if a request may have written a document: not if it was refused, except the response kept under its key.
+ */
 function mayWrite(stage: Stage, { as, key, method, route }: Drawn, { status, code }: Answered) {
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return () => false;
   if (status < 400) return () => true;
@@ -112,7 +114,7 @@ function mayKeep(
     place === `records/${name}` && (response as { status: number } | undefined)?.status === status;
 }
 
-/** What is wrong with an answer, if anything. @param places that were written */
+/** Describes a violation in a response; undefined: none. @param places documents that were written */
 function complaint(stage: Stage, drawn: Drawn, answered: Answered, places: readonly string[]): unknown {
   try {
     expect(answered.status).toBeLessThan(500);
@@ -134,7 +136,7 @@ test(
     const first = await Stage.make();
     const seen = new Set<string>();
     const answers = new Set<number>();
-    /** Of each kind the first: all there is to learn from a look, not one thing at a time. */
+    /** The first complaint of each kind, to see all at once. */
     const complaints = new Map<string, string>();
     const row = fc.array(requests(first), { minLength: IN_A_ROW, maxLength: IN_A_ROW });
     await fc.assert(

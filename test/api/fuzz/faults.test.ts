@@ -9,13 +9,13 @@ import { Stage } from './stage.ts';
 
 /** `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 400);
-/** What a busy machine may need. */
+/** Generous for a busy machine. */
 const TIMEOUT_MS = 60_000 + INPUTS * 30;
 const IN_A_ROW = 20;
 /** Every waiting a request can do comes to an end before this many timers have fired. */
 const MAX_TIMERS = 200;
 
-/** What happens to calls of the stores and the queue: `before` and `after` they take effect nobody hears of them. */
+/** Fate of calls of stores and queue: with `before` and `after` the response is lost before or after the effect. */
 type Fate = 'well' | 'before' | 'after';
 
 /** The installation with ports whose calls meet one fate after the other; from the end of the list on all is well. */

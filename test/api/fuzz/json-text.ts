@@ -6,7 +6,7 @@ import fc from 'fast-check';
 
 export type Text = fc.Arbitrary<string>;
 
-/** What of JSON Schema the document uses. */
+/** The part of JSON Schema that the document uses. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string;

@@ -18,11 +18,11 @@ export interface Drawn {
   readonly method: string;
   /** With the query. */
   readonly path: string;
-  /** Whether path and method are certainly those of the route. */
+  /** True if path and method are certainly those of the route. */
   readonly isRoute: boolean;
   /** Name of a credential of the stage. */
   readonly as: string;
-  /** Of the idempotency key, if it is one that can be. */
+  /** The idempotency key, if it is valid. */
   readonly key: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;

@@ -74,7 +74,7 @@ export interface Ids {
   readonly idempotency: readonly string[];
 }
 
-/** What there is, by what it is. */
+/** Existing objects by kind. */
 export interface Named {
   /** A run at its approval `gate`. */
   readonly asking: string;
@@ -90,7 +90,7 @@ export interface Named {
   readonly declared: string;
 }
 
-/** What `authorization` can be, and whom it makes the caller: nobody, if it is refused. */
+/** A value of `authorization` and its caller; nobody if it is refused. */
 export interface Credential {
   readonly value: string | undefined;
   readonly principal: string | undefined;
@@ -105,7 +105,7 @@ export interface StageOptions {
 export class Stage {
   readonly installation: Installation;
   readonly log: CollectedLog;
-  /** What the API was made of. */
+  /** Dependencies of the API. */
   readonly apiDeps: ApiDeps;
   readonly api: ReturnType<typeof createApi>;
   readonly ids: Ids;
@@ -186,7 +186,7 @@ export class Stage {
     return new Stage(installation, options, { ids, named, credentials });
   }
 
-  /** What was logged as an error since this was asked last. */
+  /** Errors logged since the last call. */
   errors(): readonly unknown[] {
     const { lines } = this.log;
     const fresh = lines.slice(this.#linesSeen);

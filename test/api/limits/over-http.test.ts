@@ -23,7 +23,7 @@ interface Got {
   readonly status: number;
   readonly media: string | undefined;
   readonly code: string | undefined;
-  /** Whether it says what to do. */
+  /** True if it has a help text. */
   readonly helps: boolean;
 }
 
@@ -50,7 +50,7 @@ function raw(origin: string, { line, headers = [], body = '' }: Sent): Promise<G
   });
 }
 
-/** What the gateway answers to exactly this. */
+/** Response of the gateway to exactly this text. */
 function answerTo(request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';

@@ -53,7 +53,7 @@ function advance(ms: number): void {
   clock.jump(end - clock.now());
 }
 
-/** What an error of a binding tells the ledger. */
+/** Meaning of a binding's error for the ledger. */
 function meaning(error: Error): string {
   if (!(error instanceof NotApplied)) return 'in doubt';
   return error.final ? 'never' : 'not applied';

@@ -27,7 +27,7 @@ import { cliText, curlText } from '../../../packages/console/src/parts/command-t
 import { readJson } from '../../../packages/console/src/parts/json-view/json-text.ts';
 import { listening, saying } from '../support/stage.ts';
 
-/** What a dialog of the console would send, and the words it shows beside it. */
+/** Request that a dialog of the console would send, and the command it shows. */
 interface Shown {
   readonly planned: Sending;
   readonly cli: readonly string[];
@@ -41,7 +41,7 @@ interface Request {
 const ORIGIN = 'https://runs.test';
 const RUN = 'run_01';
 const EFFECT = `${'0a'.repeat(32)}.0001`;
-/** What a shell, or the command line, would take for something else. */
+/** Text with characters special to a shell or the command line. */
 const MEAN = `-it's "odd"; $(touch /tmp/never) \`x\` \\ *\n--json @file`;
 
 const asked = ({ method, target, body = {} }: Sending): Request => ({ method, target, body: normal(body) });
@@ -57,7 +57,7 @@ function wordsOf(text: string, name: 'npm' | 'curl'): string[] {
   return stdout.split('\0').slice(0, -1);
 }
 
-/** What `npm run cairn -- …` sends. */
+/** Request sent by `npm run cairn -- …`. */
 async function sentByCli(words: readonly string[]): Promise<Request> {
   expect(words.slice(0, 3)).toEqual(['run', 'cairn', '--']);
   const sent: Request[] = [];

@@ -118,7 +118,7 @@ export class Stage {
     this.#api = createApi({ ...apiDeps, registry, start: { ...apiDeps.start, ...this.#deps } });
   }
 
-  /** What `cairn …words` says to a caller with that role. */
+  /** Runs `cairn …words` with a key of that role. */
   async cairn(
     words: readonly string[],
     { role = 'installation', ...options }: StageOptions & { readonly role?: Role } = {},

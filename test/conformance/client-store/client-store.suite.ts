@@ -1,4 +1,4 @@
-/** What every client store promises. */
+/** Contract of client stores. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ApiClient, ClientRegistry } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import type { Harness } from '../support/harness.ts';

@@ -1,4 +1,4 @@
-/** What every effect store promises, together with the run store whose commits create the rows. */
+/** Contract of effect stores, together with the run store whose commits create the rows. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type EffectRecord, effectIdOf } from '../../../packages/cairn/src/core/effects/effect.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';

@@ -1,4 +1,4 @@
-/** What every store of signs of life promises. */
+/** Contract of heartbeat stores. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Heartbeat, HeartbeatStore } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
 import type { Harness, Stores } from '../support/harness.ts';

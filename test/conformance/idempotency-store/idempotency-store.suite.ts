@@ -1,4 +1,4 @@
-/** What every idempotency store promises. */
+/** Contract of idempotency stores. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempotency-store.ts';

@@ -1,4 +1,4 @@
-/** What every store for checks and repairs promises. */
+/** Contract of stores for checks and repairs. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
 import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';

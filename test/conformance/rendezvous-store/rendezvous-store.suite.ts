@@ -1,4 +1,4 @@
-/** What every rendezvous store promises. */
+/** Contract of event mailbox stores. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type {
   Rendezvous,

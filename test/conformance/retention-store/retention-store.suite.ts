@@ -1,4 +1,4 @@
-/** What every retention store promises. */
+/** Contract of retention stores. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EventDraft, RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';

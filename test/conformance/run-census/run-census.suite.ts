@@ -1,4 +1,4 @@
-/** What every run census promises. */
+/** Contract of run statistics. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
 import type { DueEntry } from '../../../packages/cairn/src/ports/run-census.ts';

@@ -1,4 +1,4 @@
-/** What everybody who finds runs promises. */
+/** Contract of run finders. */
 
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { seal } from '../../../packages/cairn/src/core/run/chain.ts';

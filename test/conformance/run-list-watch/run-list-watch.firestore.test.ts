@@ -10,7 +10,7 @@ import { connect } from '../../local/firestore/support/client.ts';
 import { runListWatchConformance } from './run-list-watch.suite.ts';
 
 const LOOK_MS = 5;
-/** What is deployed: a listener needs the index of its query, like any read. */
+/** The deployed indexes: a listener needs the index of its query, like any read. */
 const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
 
 let server: FirestoreServer | undefined;

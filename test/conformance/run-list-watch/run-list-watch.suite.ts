@@ -1,4 +1,4 @@
-/** What every watch of a list of runs promises. */
+/** Contract of watches of run lists. */
 
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EventDraft, RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
@@ -28,7 +28,7 @@ export interface ListWatchHarness {
   close(): Promise<void>;
 }
 
-/** What an observer was told. */
+/** Notifications of an observer. */
 class Told extends Awaited {
   readonly lists: (readonly ListedRun[])[] = [];
   errors: unknown[] = [];

@@ -1,4 +1,4 @@
-/** What every run store promises about the scan for runs whose time has come. */
+/** Contract of run stores: the scan for due runs. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';

@@ -1,4 +1,4 @@
-/** What every run store promises about lists, scans and reads by seq. */
+/** Contract of run stores: lists, scans and reads by sequence number. */
 
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';

@@ -1,4 +1,4 @@
-/** What every run store promises about loads: snapshot, tail, and versions it does not know. */
+/** Contract of run stores: loads with snapshot, tail, and unknown versions. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { isImmutable } from 'immutable';
 import { NewerSchemaError } from '../../../packages/cairn/src/core/run/events.ts';

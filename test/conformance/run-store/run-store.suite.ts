@@ -1,4 +1,4 @@
-/** What every run store promises, part by part; each implementation runs all of it. */
+/** Contract of run stores, part by part; each implementation runs all of it. */
 import { afterAll, beforeEach, describe } from '@jest/globals';
 import type { Harness, Stores } from '../support/harness.ts';
 import { commitClaims } from './commit.suite.ts';

@@ -1,4 +1,4 @@
-/** What every run store promises about starts. */
+/** Contract of run stores: starts. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';

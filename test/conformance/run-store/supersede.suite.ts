@@ -1,4 +1,4 @@
-/** What every run store promises about a start that puts an end to another run for good. */
+/** Contract of run stores: a start that supersedes another run. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { seal } from '../../../packages/cairn/src/core/run/chain.ts';
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';

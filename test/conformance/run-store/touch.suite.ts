@@ -1,4 +1,4 @@
-/** What every run store promises about snapshot writes without an event, and about `wakeAt`. */
+/** Contract of run stores: snapshot writes without an event, and `wakeAt`. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { wakeAt } from '../../../packages/cairn/src/core/run/wake.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';

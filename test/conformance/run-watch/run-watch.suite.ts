@@ -1,4 +1,4 @@
-/** What every run watch promises. */
+/** Contract of run watches. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EventDraft, RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
@@ -20,7 +20,7 @@ export interface WatchHarness {
   close(): Promise<void>;
 }
 
-/** What an observer was told, in order. */
+/** Notifications of an observer, in order. */
 class Told extends Awaited {
   readonly events: RunEvent[] = [];
   errors = 0;

@@ -1,4 +1,4 @@
-/** What every store of the runtime configuration promises. */
+/** Contract of stores of the runtime configuration. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RuntimeConfig, RuntimeConfigStore } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import type { Harness } from '../support/harness.ts';

@@ -1,4 +1,4 @@
-/** What every schedule store promises. */
+/** Contract of schedule stores. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Schedule } from '../../../packages/cairn/src/core/schedule/schedule.ts';
 import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedules/schedule-store.ts';

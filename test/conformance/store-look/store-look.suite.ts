@@ -1,4 +1,4 @@
-/** What every look at a store promises. */
+/** Contract of store diagnosis. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, idempotencyRecord, move, T0 } from '../support/run-fixture.ts';

@@ -1,4 +1,4 @@
-/** What an observer was told, to be waited for. */
+/** Awaitable record of an observer's notifications. */
 
 const PATIENCE_MS = 5_000;
 

@@ -27,13 +27,13 @@ import { type FirestoreServer, startFirestoreServer } from '../../../packages/lo
 import type { Harness } from './harness.ts';
 import { T0 } from './run-fixture.ts';
 
-/** What is deployed: a query without its index fails here as it would there. */
+/** The deployed indexes: a query without its index fails here as it would there. */
 const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
 
 export interface FirestoreHarness extends Harness {
   /** The client of the stores made last, for what only documents can show. */
   db(): Firestore;
-  /** What the service would have billed. */
+  /** Operations that the service would have billed. */
   meter(): FirestoreServer['meter'];
 }
 

@@ -1,4 +1,4 @@
-/** How a suite gets the adapters it examines, and what it may know beside their ports. */
+/** Adapters under test, and what a suite may use besides their ports. */
 import type { ClientRegistry } from '../../../packages/cairn/src/ports/access/client-store.ts';
 import type { FindingStore } from '../../../packages/cairn/src/ports/diagnosis/findings.ts';
 import type { HeartbeatStore } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';

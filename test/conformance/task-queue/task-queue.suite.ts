@@ -1,11 +1,11 @@
-/** What every task queue promises. */
+/** Contract of task queues. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { DriveTask, TaskQueue } from '../../../packages/cairn/src/ports/task-queue.ts';
 import { T0 } from '../support/run-fixture.ts';
 
 export interface QueueHarness {
   readonly queue: TaskQueue;
-  /** What waits for delivery, in the order of acceptance, as it was asked for. */
+  /** Undelivered tasks in order of acceptance. */
   waiting(): readonly DriveTask[];
   /** Delivers what was accepted first, as far as the queue is concerned. */
   deliverFirst(): void;

@@ -1,4 +1,4 @@
-/** What every run store promises about the memos of step bodies. */
+/** Contract of run stores: memos of step bodies. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import {
   CHECKPOINT_VALUE_BYTES,

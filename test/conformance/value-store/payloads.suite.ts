@@ -1,4 +1,4 @@
-/** What every run store promises about large values that lie outside the journal. */
+/** Contract of run stores: large values outside the journal. */
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { MAX_PAYLOAD_BYTES } from '../../../packages/cairn/src/core/run/limits.ts';

@@ -1,4 +1,4 @@
-/** What every run store promises about values outside its journal; each implementation runs all of it. */
+/** Contract of run stores: values outside the journal; each implementation runs all of it. */
 import { afterAll, beforeEach, describe } from '@jest/globals';
 import type { Harness, Stores } from '../support/harness.ts';
 import { memoClaims } from './memos.suite.ts';

@@ -1,4 +1,4 @@
-/** What streams do where answers come only when they are whole, as through Firebase Hosting. */
+/** Streams behind a proxy that buffers whole responses, such as Firebase Hosting. */
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Passage } from '../../../packages/console/src/api/passage.ts';
 import { type Following, followStream } from '../../../packages/console/src/api/stream.ts';

@@ -59,7 +59,7 @@ describe('JSON that is typed', () => {
   });
 });
 
-/** Whether some continuation of the text is JSON, tried in the simplest ways there are. */
+/** Returns true if some continuation of the text is JSON, tried in the simplest ways. */
 function canGoOn(text: string): boolean {
   const open: string[] = [];
   for (const character of text.replace(/"(?:[^"\\\n]|\\.)*"?/g, '')) {

@@ -65,7 +65,7 @@ describe('the newest rows under what the stream tells', () => {
   });
 });
 
-/** What happens at the API between two moments at which the page is told. */
+/** Events at the API between two updates of the page. */
 const happening = fc.oneof(
   {
     weight: 3,

@@ -5,7 +5,7 @@ import { cliLoop, curlLoop } from '../../../packages/console/src/pages/runs/bulk
 const REASON = `it's "odd"; $(touch /tmp/never) \`x\` \\ *`;
 const LOOP = { mode: 'cancel', ids: ['run_a', 'run_b'], reason: REASON } as const;
 
-/** What the shell would call, one word a line, each call ended by a line of its own. */
+/** Calls of the shell, one word per line, each call ended by its own line. */
 function called(script: string): string[][] {
   const record = (name: string) => `${name}() { printf '%s\\0' "$@"; printf '\\1'; }`;
   const { stdout, stderr } = spawnSync('sh', ['-c', `${record('npm')}\n${record('curl')}\n${script}`], {

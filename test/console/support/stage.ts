@@ -1,4 +1,4 @@
-/** What a file of browser tests plays on: a local cloud and a Chromium, there before its first test and gone after its last. */
+/** Stage of a browser test file: a local cloud and a Chromium for all its tests. */
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { startBrowser, type TestBrowser } from './browser.ts';
 import { type CloudOptions, type ConsoleCloud, startConsoleCloud } from './cloud.ts';

@@ -4,7 +4,7 @@ import type { Showcase } from './showcase.ts';
 export interface View {
   readonly name: string;
   path(show: Showcase): string;
-  /** What is there when the page is whole, and on none of those before it. */
+  /** Text shown when the page is complete, and on no earlier page. */
   readonly shows: string;
 }
 

@@ -25,7 +25,7 @@ type Means =
   | 'after its children'
   | 'goes on';
 
-/** What a drive makes of it when nothing is under way: steps are left, so it never completes. */
+/** Decision of a drive when nothing is running: steps are left, so it never completes. */
 function ofDrive(state: RunState, { isCompensable }: Deployed): Means {
   const conclusion = conclude({
     active: 0,
@@ -55,7 +55,7 @@ function ofDrive(state: RunState, { isCompensable }: Deployed): Means {
   }
 }
 
-/** What recovery makes of it; one that it only sets going again is for the drive that follows. */
+/** Decision of recovery; a run that it only resumes is left to the drive that follows. */
 function ofRecovery(state: RunState, deployed: Deployed): Means | 'left to a drive' {
   switch (recoveryVerdict(state, deployed).kind) {
     case 'cancel':
@@ -81,7 +81,7 @@ function ofCancel(state: RunState, deployed: Deployed): Means | 'asked' {
   return isHeld ? 'after its children' : 'cancelled, undone first';
 }
 
-/** Of a plan that is not deployed nothing can be undone. */
+/** Plans; for one that is not deployed nothing can be compensated. */
 const plans = fc
   .record({
     available: fc.boolean(),

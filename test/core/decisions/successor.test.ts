@@ -25,9 +25,9 @@ const STEPS: readonly PlannedStep[] = [
 const graph = buildGraph(STEPS.map(({ id, needs }) => ({ id, needs: Object.values(needs) })));
 
 interface Source {
-  /** What its steps came to, in order: `first`, or `set[0]`; with what is not as usual. */
+  /** Outcomes of its steps in order: `first`, or `set[0]`; with deviations from the default. */
   readonly did: readonly (readonly [key: string, more?: Partial<StepSettled>])[];
-  /** What came of it besides. */
+  /** Further events. */
   readonly later?: readonly EventDraft[];
   readonly end?: Partial<RunState>;
 }

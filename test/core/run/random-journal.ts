@@ -73,7 +73,7 @@ function grow([isChild, moves]: [boolean, readonly { pick: number; laterMs: numb
   return { events, states };
 }
 
-/** What may come next, by kind. */
+/** Possible next events, by kind. */
 function draftsAt(state: RunState): EventDraft[][] {
   if (isOver(state)) return [[{ type: 'run_superseded', initiator: 'user', data: { by: 'run_2' } }]];
   const { head, lease, status } = state;
@@ -133,7 +133,7 @@ function holderDrafts(state: RunState): EventDraft[][] {
   ];
 }
 
-/** What may happen to one execution of a step; nothing once it has ended. */
+/** Possible events of one execution of a step; none once it has ended. */
 function stepDrafts(state: RunState, { stepId, itemKey }: Pick<StepRef, 'stepId' | 'itemKey'>): EventDraft[] {
   const kind: StepKind = stepId === 'm' ? 'map' : 'step';
   const changes = {

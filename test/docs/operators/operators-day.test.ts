@@ -100,7 +100,7 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     const { items } = JSON.parse(seen[1]?.out ?? '') as { items: { effectId: string; request: unknown }[] };
     expect(items.map(({ request }) => request)).toEqual([{ text: 'ten' }]);
     const [{ effectId: effect } = { effectId: '' }] = items;
-    expect(seen[0]?.out).toContain(`cairn effects resolve ${run} ${effect} recorded|re-execute|failed`);
+    expect(seen[0]?.out).toContain(`cairn effects resolve ${run} ${effect} recorded `);
 
     // The result of the page is one of another shop; this one numbers its payments.
     const nobody = await say(stage, line, { run, effect: '0zz' });

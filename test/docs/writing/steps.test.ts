@@ -253,21 +253,21 @@ const en = (count: number) => count.toLocaleString('en-US');
 const { stepTimeoutMs, leaseMs, heartbeatMs, graceMs, concurrentSteps, shortRetryMs } = PRODUCTION_SETTINGS;
 
 test.each([
-  `at most ${concurrentSteps} bodies of one run`,
+  `at most ${concurrentSteps} bodies per run`,
   `at most ${en(MAX_STEPS)} steps`,
   `at most ${MAX_PAYLOAD_BYTES / 2 ** 20} MiB each`,
-  `| \`timeout\` | ${stepTimeoutMs / 1_000} s | of one attempt; at most ${LONGEST_STEP_MS / 1_000} s,`,
+  `| \`timeout\` | ${stepTimeoutMs / 1_000} s | limit of one attempt; at most ${LONGEST_STEP_MS / 1_000} s to fit one dispatch`,
   `| \`retry\` | ${DEFAULT_RETRY.maxAttempts} attempts |`,
   `| \`maxAttempts\` | ${DEFAULT_RETRY.maxAttempts} |`,
   `| ${en(DEFAULT_RETRY.initialMs)}, ${DEFAULT_RETRY.factor}, ${en(DEFAULT_RETRY.capMs)} |`,
   `a list of at most ${en(MAX_ITEMS)}`,
   `At most ${MAX_REVISIONS - 1} times`,
-  `${en(MAX_MEMOS)} a step; names have at most 200 characters and ${MAX_MEMO_NAME_BYTES} bytes`,
+  `${en(MAX_MEMOS)} per step; names have at most 200 characters and ${MAX_MEMO_NAME_BYTES} bytes`,
   `they may be ${heartbeatMs / 1_000} s old`,
-  `has ${{ 8000: 'eight' }[graceMs]}\nmore to end`,
-  `with pauses\nof at most ${{ 5000: 'five' }[shortRetryMs]} seconds`,
-  `until its lease has run out: ${leaseMs / 1_000} s after its last sign of life, which comes every ${heartbeatMs / 1_000} s`,
-  `after ${{ 3: 'three' }[MAX_DEATHS_ALONE]} deaths alone at the same step`,
+  `has ${{ 8000: 'eight' }[graceMs]} more seconds to end`,
+  `with delays of at most ${{ 5000: 'five' }[shortRetryMs]} seconds`,
+  `waits for its lease: ${leaseMs / 1_000} s after its last heartbeat, which is sent every ${heartbeatMs / 1_000} s`,
+  `after ${{ 3: 'three' }[MAX_DEATHS_ALONE]} deaths at the same step`,
 ])('docs/steps.md gives the bound that the engine has: %s', (claim) => {
   // Wherever the lines are broken.
   const flat = (text: string) => text.replace(/\s+/g, ' ');

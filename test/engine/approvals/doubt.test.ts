@@ -15,7 +15,7 @@ import { World } from '../../support/world.ts';
 interface Doubtful {
   readonly world: World;
   readonly runId: string;
-  /** What began, with its attempt. */
+  /** Started attempts. */
   readonly log: string[];
   decide(decision: DecideRequest['decision'], more?: Partial<DecideRequest>): Promise<unknown>;
   state(): ReturnType<typeof assertStored>;

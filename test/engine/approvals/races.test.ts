@@ -190,7 +190,7 @@ function deadlineOf(events: readonly RunEvent[]): number {
   return opened?.data.wait.dueAt ?? 0;
 }
 
-/** What a run comes to after the question ended so, unless it is cancelled. */
+/** Status of a run after the question ended this way, unless it is cancelled. */
 const LEADS_TO: Readonly<Record<string, string>> = {
   approve: 'completed',
   reject: 'failed',

@@ -1,4 +1,4 @@
-/** What random trouble (test/programs/effects) found to go wrong with outside actions, each as the claim that it broke. */
+/** Failures of effects found by random trouble (test/programs/effects), each as the claim that it broke. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';

@@ -1,4 +1,4 @@
-/** What a successor does about actions that were recorded before it (E3, E4, E6). */
+/** Effects of a successor that were recorded before it (E3, E4, E6). */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { EffectRecord, ReplayPolicy } from '../../../packages/cairn/src/core/effects/effect.ts';

@@ -16,7 +16,7 @@ interface Shown extends EventRace {
   readonly ends: readonly string[];
   /** A smaller number means that something is no longer explored; without faults of the network, that is. */
   readonly states: number;
-  /** Of every order, with the lost answers. */
+  /** Number of states of every order, with the lost responses. */
   readonly everyState: number;
 }
 

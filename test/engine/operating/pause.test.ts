@@ -19,7 +19,7 @@ import { World } from '../../support/world.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What its bodies did, and the gate at which the one in the middle waits. */
+/** Records of its bodies, and the gate at which the middle one waits. */
 interface Watched {
   readonly ran: string[];
   readonly inMiddle: PromiseWithResolvers<void>;

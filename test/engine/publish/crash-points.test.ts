@@ -15,7 +15,7 @@ function named(name: string): Scenario {
   return found;
 }
 
-/** How a sabotaged scenario comes out at a sample of its points, and why where it does not recover. */
+/** Outcomes of a sabotaged scenario at a sample of its points, with the reason where it does not recover. */
 async function outcomes(name: string, tamper: (deps: ProcessDeps) => ProcessDeps, every: number) {
   const { totals, findings } = await sweep([named(name)], { tamper, every, withoutPairs: true });
   const reasons = findings.map(({ verdict }) => (verdict.kind === 'recovered' ? '' : verdict.why));

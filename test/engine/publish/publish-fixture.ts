@@ -64,7 +64,7 @@ export function firstArrivals(bus: MemoryEventBus, runId: string): BusMessage[] 
   return bus.messages(runId).filter(({ attributes: { seq = '' } }) => !seen.has(seq) && seen.add(seq));
 }
 
-/** What `GET /v1/runs/{id}/events` would show, as text. */
+/** Events as `GET /v1/runs/{id}/events` shows them, as text. */
 export async function shownBy(world: World, runId: string): Promise<string[]> {
   const events = await world.store.readEvents(runId, 0, 10_000);
   return events.map((event) => JSON.stringify(eventView(event)));

@@ -35,7 +35,7 @@ async function expectAll(
   expect(arrived.map(({ text }) => text)).toEqual(await shownBy(world, runId));
 }
 
-/** How often the store is called, by method, while a run of the type goes as far as it goes by itself. */
+/** Store calls by method while a run of the type goes as far as it can by itself. */
 async function callsOf(type: string, bus?: MemoryEventBus): Promise<Record<string, number>> {
   const world = worldWith(bus);
   const counts: Record<string, number> = {};

@@ -56,7 +56,7 @@ interface Race {
   /** Before the race, in this order. */
   readonly before?: readonly Act[];
   readonly events: readonly string[];
-  /** How many runs took each event in: every way it can come out. */
+  /** Allowed numbers of runs that receive each event. */
   readonly ends: readonly string[];
 }
 

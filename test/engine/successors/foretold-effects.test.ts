@@ -47,7 +47,7 @@ async function rest({ world }: Scene, runId: string): Promise<void> {
   await world.run(rests);
 }
 
-/** What the successor did about each call of the body, in their order, by its own rows. */
+/** Handling of each call of the body by the successor, in order, from its own rows. */
 function doneBy({ world }: Scene, runId: string): string[] {
   const rows = [...world.db.effects.values()].map(({ record }) => record);
   const done = rows.flatMap(({ runId: by, status }) => {

@@ -31,7 +31,7 @@ interface Case {
     readonly mode: 'resume' | 'replay' | 'fork';
     readonly from: { readonly step: number } | { readonly checkpoint: number } | undefined;
     readonly input: boolean;
-    /** What failed before does not fail any more. */
+    /** True if the earlier failure is fixed. */
     readonly mended: boolean;
   }[];
 }

@@ -41,7 +41,7 @@ async function failedRun({ world, cause }: ReturnType<typeof wide>): Promise<str
   return runId;
 }
 
-/** Of the widest source. `IMPORT_STEPS=5000` before the command that runs this test looks further. */
+/** Steps of the widest source. `IMPORT_STEPS=5000` before the command tests more. */
 const STEPS = Number(process.env.IMPORT_STEPS ?? 1_000);
 
 describe('the import', () => {

@@ -11,7 +11,7 @@ import { World } from '../../support/world.ts';
 const input = z.unknown();
 const ANN = { tenantId: 't1', actor: 'u.ann' };
 
-/** What the bodies of a test do and have done. */
+/** Records of the bodies of a test, and their behaviour. */
 function stage() {
   return { mended: false, ran: [] as string[] };
 }

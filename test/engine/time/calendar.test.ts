@@ -12,7 +12,7 @@ import { World } from '../../support/world.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** What is done between the due time and the record of it: a delivery, a claim, a commit. */
+/** Time between the due time and its record: a delivery, a claim, a commit. */
 const SLACK_MS = 5_000;
 
 /** One sleep: for a duration, or until a date. */

@@ -11,7 +11,7 @@ export interface Damage {
   readonly kind: Kind;
   readonly folder: Folder;
   readonly id: string;
-  /** What was changed, in words. */
+  /** Description of the change. */
   readonly what: string;
 }
 

@@ -1,4 +1,4 @@
-/** What documents mean to whoever reads them, whatever their bytes: by it a damage is told from a harmless change. */
+/** Meaning of documents for their readers, whatever their bytes: distinguishes damage from harmless changes. */
 import { Timestamp } from '@google-cloud/firestore';
 import { isSame, textOf } from '../../../packages/cairn/src/core/integrity/same.ts';
 import {
@@ -30,7 +30,7 @@ export function idsOf(folder: Folder, ...shelves: readonly Shelf[]): ReadonlySet
   return new Set(shelves.flatMap((shelf) => [...shelf.folders[folder].keys()]));
 }
 
-/** Of the run document without what is not folded, nor checked (DESIGN 3), and without when it is looked at. */
+/** Meaning of the run document without volatile metadata and without its wake time, which are not checked. */
 export function meaningOf(shelf: Shelf, folder: Folder, id: string): unknown {
   const document = shelf.folders[folder].get(id);
   if (!document) return undefined;

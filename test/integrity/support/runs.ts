@@ -114,7 +114,7 @@ export async function halted(): Promise<Bench> {
   return new Bench(world, runId);
 }
 
-/** How a run goes on from one that failed after acting, with an input and outputs of every size. */
+/** Creates a successor of a run that failed after acting, with an input and outputs of every size. */
 export async function successor(
   mode: SuccessorMode,
 ): Promise<{ readonly source: Bench; readonly made: Bench }> {

@@ -55,7 +55,7 @@ export class Shelf implements IntegrityReader, RepairStore {
     };
   }
 
-  /** What a run in memory would be in Firestore. */
+  /** The documents of a run in memory as they would be in Firestore. */
   static of(db: MemoryDatabase, runId: string): Shelf {
     const run = db.runs.get(runId);
     if (!run) throw new Error(`there is no run ${runId}`);

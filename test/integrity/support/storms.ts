@@ -9,7 +9,7 @@ const REPERTOIRE = {
   maxSteps: 7,
   extras: true,
 } as const;
-/** Of the moments of one storm, how many are looked at, about. */
+/** Approximate share of the moments of one storm that are checked. */
 const SHARE = 0.04;
 
 /** Calls back with each run as it stands at some moments of the storm, and at its end. The storm waits meanwhile. */

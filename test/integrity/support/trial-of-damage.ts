@@ -98,7 +98,7 @@ async function assertRepaired(whole: Bench, bench: Bench): Promise<DamageTrial['
   return isTold ? 'repaired' : 'harmless';
 }
 
-/** What was written is what was there before the damage, and what the journal has been told since. */
+/** Asserts that the written documents equal those before the damage, plus the journal's record. */
 function assertTrue(whole: Bench, { shelf }: Bench, { refused }: RepairReport): void {
   const before = whole.shelf.snapshot();
   const expected = shelf.journal().slice(before.head).reduce(reduce, before);

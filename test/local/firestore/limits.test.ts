@@ -13,7 +13,7 @@ afterAll(() => bench.stop());
 const MIB = 1_048_576;
 const deep = (levels: number): object => (levels === 0 ? {} : { m: deep(levels - 1) });
 
-/** What is refused, and what its message must say for the caller to know what to change. */
+/** Refused requests, and the message that tells the caller what to change. */
 const refused: [string, RegExp, (db: Firestore) => Promise<unknown>][] = [
   [
     'a document over 1 MiB',

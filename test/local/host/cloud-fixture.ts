@@ -27,7 +27,7 @@ export interface TraceLine {
 export interface CloudFixture {
   readonly cloud: LocalCloud;
   readonly log: string[];
-  /** What functions noted so far. */
+  /** Notes of the functions so far. */
   trace(event?: string): TraceLine[];
   stop(): Promise<void>;
 }

@@ -37,7 +37,7 @@ const steps = fc.array(
   { maxLength: 80, size: 'max' },
 );
 
-/** What the subscribers saw, judged against what was published: knows nothing of heaps, queues or leases. */
+/** Checks deliveries against publications without knowledge of heaps, queues or leases. */
 class Witness {
   readonly published = new Map<number, string>();
   readonly acked = new Set<number>();

@@ -46,7 +46,7 @@ afterAll(async () => {
 
 const same = (bytes: Buffer) => bytes;
 
-/** How a call with these bytes for a request ends. */
+/** Result of a call with these request bytes. */
 function send(path: string, bytes: Buffer): Promise<{ readonly code: status; readonly details: string }> {
   const deadline = { deadline: Date.now() + DEADLINE_MS };
   return new Promise((resolve) => {

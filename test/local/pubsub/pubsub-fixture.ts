@@ -25,7 +25,7 @@ export interface PubsubFixture {
   readonly clock: MovableClock;
   /** Every push so far, in order. */
   readonly pushes: DispatchRequest[];
-  /** What the next pushes get, in order; when it is used up: 204. */
+  /** Responses to the next pushes, in order; then 204. */
   readonly answers: Answer[];
   /** From now on, what is published is delivered when the test says so. @returns what delivers it */
   holdDeliveries(): () => void;

@@ -1,4 +1,4 @@
-/** What most tests do with one topic and one subscription: publish, pull, acknowledge, give back. */
+/** Common operations of tests on one topic and one subscription: publish, pull, acknowledge, return. */
 import { type PubsubFixture, SUBSCRIPTION, TOPIC, text } from './pubsub-fixture.ts';
 
 /** `pubsub` is asked anew each time: every test has its own server. */

@@ -24,7 +24,7 @@ export interface TasksFixture {
   elapse(ms: number): void;
   /** Every dispatch so far, in order. */
   readonly requests: DispatchRequest[];
-  /** What the next dispatches get, in order; when it is used up: 200. */
+  /** Responses to the next dispatches, in order; then 200. */
   readonly answers: Answer[];
   /** Resolves when there were `count` dispatches. */
   dispatched(count: number): Promise<void>;

@@ -15,7 +15,7 @@ type Kind = 'approve' | 'reject' | 'cancel' | 'drive';
 
 interface Case {
   readonly kinds: readonly Kind[];
-  /** How many answers of the store may be lost. */
+  /** Number of store responses that may be lost. */
   readonly lostAnswers: number;
 }
 
@@ -24,7 +24,7 @@ class Race implements Execution {
   readonly #scene: Scene;
   readonly #kinds: readonly Kind[];
   readonly #actors: readonly Actor[];
-  /** How the question ended in all schedules so far. */
+  /** Ends of the question in all schedules so far. */
   readonly #ends: Set<string>;
   #lostAnswers: number;
   #isLate = false;

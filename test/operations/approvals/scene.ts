@@ -211,7 +211,7 @@ export class Scene {
     return { runId, tenantId: 't1', stepId: 'gate', actor: 'c.ada', decision, ...more };
   }
 
-  /** What the step gave to those who need it; undefined if it gave nothing. */
+  /** Output of the step for its dependents; undefined if none. */
   async outputOf(stepId: string): Promise<unknown> {
     const step = this.state.steps.get(stepId);
     if (step?.phase !== 'done' || step.outcome === 'failed') return undefined;

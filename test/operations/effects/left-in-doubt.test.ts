@@ -1,4 +1,4 @@
-/** What a person says of an action that a run left in doubt which has ended. */
+/** Resolution of an effect that an ended run left in doubt. */
 import { describe, expect, test } from '@jest/globals';
 import { isInDoubt } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';

@@ -112,7 +112,7 @@ export class Left {
     return this.world.stateOf(this.runId);
   }
 
-  /** Of the first call. */
+  /** Row of the first call. */
   get row() {
     const [first] = [...this.world.db.effects.values()];
     if (!first) throw new Error('nothing was called');

@@ -49,7 +49,7 @@ function ticking(stores: Stores, bounds = WIDE) {
   };
 }
 
-/** What a tick is billed that finds nothing: its own progress, the payloads, and the ways to end. */
+/** Reads of a tick that finds nothing: its own progress, the payloads, and the ways to end. */
 const IDLE_READS = 6;
 
 test('a run of the common size is looked at twice, written to once, and deleted with what lies under it', async () => {

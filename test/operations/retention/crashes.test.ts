@@ -26,7 +26,7 @@ async function stage(): Promise<Shelf> {
   return shelf;
 }
 
-/** What must hold at every moment, however a tick ended. */
+/** Invariants at every moment, however a tick ended. */
 function assertSound(shelf: Shelf, before: ReadonlyMap<string, string>): void {
   for (const [runId, documents] of shelf.documents()) {
     const [own, under, rows] = documents.split('/').map(Number);

@@ -25,7 +25,7 @@ interface Pending {
 /** Somebody who acts on a schedule; each of their calls of a port waits until it is chosen. */
 class Actor {
   readonly history: string[] = [];
-  /** Of a backfill there are several at once. */
+  /** Concurrent operations of a backfill. */
   readonly pending: Pending[] = [];
   state: 'acting' | 'done' | 'dead' = 'acting';
   readonly #name: string;
@@ -84,7 +84,7 @@ interface Race {
   /** Slots that have exactly one run in the end, in minutes: these, and no others but those of `may`. */
   readonly slots: readonly number[];
   readonly may?: readonly number[];
-  /** How many of them may die, and how many answers may be lost. */
+  /** Number of deaths and lost responses. */
   readonly deaths?: number;
   readonly losses?: number;
   /** A smaller number means that something is no longer explored. */

@@ -43,9 +43,9 @@ export interface Export {
 
 export interface Point {
   readonly labels: Readonly<Record<string, string>>;
-  /** Of a histogram: how many values it holds. */
+  /** For a histogram: number of values. */
   readonly value: number;
-  /** Of a histogram. */
+  /** For a histogram. */
   readonly sum?: number;
   readonly buckets?: readonly number[];
 }
@@ -67,7 +67,7 @@ interface SentSpan {
 
 export interface CollectedSpan extends Omit<SentSpan, 'attributes'> {
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
-  /** Of the instance that sent it. */
+  /** Instance that sent it. */
   readonly instance: string;
 }
 
@@ -76,7 +76,7 @@ export class Collector {
   readonly spans: CollectedSpan[] = [];
   /** Headers of each request, whatever it was answered. */
   readonly asked: IncomingHttpHeaders[] = [];
-  /** What exports are answered with. */
+  /** Status with which exports are answered. */
   status = 200;
   readonly #server = createServer((request, response) => {
     const chunks: Buffer[] = [];

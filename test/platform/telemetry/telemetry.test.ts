@@ -38,7 +38,7 @@ class Sink implements MetricSink {
   readonly tried: number[] = [];
   counted = 0;
   activity: readonly TenantActivity[] = [];
-  /** What had been counted when each export was complete. */
+  /** Counts at the end of each export. */
   readonly sent: number[] = [];
   hold: Promise<void> | undefined;
   fails = false;
@@ -95,7 +95,7 @@ beforeEach(() => {
   });
 });
 
-/** Whether it settles without any time passing. */
+/** Returns true if it settles without time passing. */
 async function isSettled(work: Promise<void>): Promise<boolean> {
   let settled = false;
   work.then(() => {

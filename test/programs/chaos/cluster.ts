@@ -22,7 +22,7 @@ export interface Job {
   work(deps: SharedDeps): Promise<unknown>;
 }
 
-/** What all processes share; `deps` is what each has, but for the gate. */
+/** State shared by all processes; `deps` is what each has except the gate. */
 export type Shared = Pick<World, 'clock' | 'queue' | 'db'> & {
   readonly deps: SharedDeps;
   readonly sabotage: Sabotage;

@@ -129,7 +129,7 @@ export class People {
     this.#send(snapshot, plan, { eventId, at });
   }
 
-  /** Whether the step, or a child that the run is part of, may be asked for again. */
+  /** Returns true if the step, or a child that the run belongs to, may be asked again. */
   #isSentBack(state: RunState, { id }: StepPlan): boolean {
     const above = inputOf(state)
       .path.split('/')

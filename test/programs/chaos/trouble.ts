@@ -1,4 +1,4 @@
-/** How much goes wrong in a trial, drawn once for each. */
+/** Amounts of trouble in a trial, drawn once each. */
 import type { Draw } from '../data/draw.ts';
 
 export interface Trouble {
@@ -9,9 +9,9 @@ export interface Trouble {
   readonly lateRate?: number;
   readonly kills: number;
   readonly terminations: number;
-  /** How often everything may stand still for longer than a lease. */
+  /** Number of stalls longer than a lease. */
   readonly stalls: number;
-  /** How many tasks come before their time. */
+  /** Number of tasks delivered early. */
   readonly early: number;
   readonly cancels: boolean;
   readonly pauses: boolean;

@@ -11,7 +11,7 @@ import { never } from '../../support/intercept.ts';
 import { seededRandomness } from '../../support/world.ts';
 import type { Gate } from './gate.ts';
 
-/** What all processes share. */
+/** Dependencies shared by all processes. */
 export interface SharedDeps extends EngineDeps {
   readonly records: IdempotencyStore;
   readonly config: RuntimeConfigStore;
@@ -22,7 +22,7 @@ export interface SharedDeps extends EngineDeps {
 /** Breaks what a process sees of its world, or adds to it what only this process has. */
 export type Sabotage = (deps: SharedDeps, isAlive: () => boolean) => SharedDeps;
 
-/** What a process has by itself; all else it reaches through the gate. */
+/** Members of a process itself; it reaches all others through the gate. */
 const OWN: ReadonlySet<string> = new Set([
   'clock',
   'random',
@@ -43,7 +43,7 @@ export interface WorkerOptions {
   readonly gate: Gate;
   /** Another one for each process: owners of leases must differ. */
   readonly seed: number;
-  /** How far its clock is ahead of the store's, ms. */
+  /** Clock of the process minus the clock of the store, ms. */
   readonly skewMs: number;
   readonly sabotage: Sabotage;
 }
@@ -79,7 +79,7 @@ export class Worker {
     return this.#alive;
   }
 
-  /** Whether it was asked to end: nothing new is given to it. */
+  /** True if it was asked to end: it gets no new work. */
   get ending(): boolean {
     return this.#shutdown.signal.aborted;
   }

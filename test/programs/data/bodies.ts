@@ -1,4 +1,4 @@
-/** What the bodies of a program do when they are called: as planned, and it takes them their time. */
+/** Behaviour of the bodies of a program: as planned, and taking time. */
 import { Fatal, RetryAt } from '../../../packages/cairn/src/core/errors.ts';
 import { degraded } from '../../../packages/cairn/src/engine/define/body-result.ts';
 import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
@@ -39,7 +39,7 @@ const POLL_MS = 20_000;
 interface Sight {
   readonly plan: StepPlan;
   readonly context: Context;
-  /** What it needs, as others may depend on it. */
+  /** Values of its needs that others may depend on. */
   readonly needs: readonly unknown[];
 }
 

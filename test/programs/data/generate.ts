@@ -13,7 +13,7 @@ import type {
 } from './program.ts';
 
 export interface Repertoire {
-  /** How often each kind of step is drawn, relative to the others. */
+  /** Relative frequency of each kind of step. */
   readonly kinds: Partial<Record<Kind, number>>;
   readonly maxSteps: number;
   /** Without: no memos, policies, compensation, lesser results, nor any way out of a failure. */

@@ -26,9 +26,9 @@ export type End = 'completed' | BadEnd;
 export interface Fate {
   readonly outcome: Outcome;
   readonly output: unknown;
-  /** How the step ends the run. */
+  /** End of the run caused by the step. */
   readonly ends?: BadEnd;
-  /** What becomes of each item, if it is begun at all. */
+  /** Outcome of each item, if started. */
   readonly items?: readonly ('succeeded' | 'failed')[];
 }
 
@@ -38,7 +38,7 @@ export interface Prediction {
   readonly ends: ReadonlySet<End>;
   /** Before and after a person sent steps back; one, where nobody does. */
   readonly passes: readonly Fates[];
-  /** Of a run that completes. */
+  /** Result of a completed run. */
   readonly result: Readonly<Record<string, unknown>>;
 }
 
@@ -80,7 +80,7 @@ export function feedbackOf(approval: string): string {
   return `again, says ${approval}`;
 }
 
-/** How a body ends that is tried as often as its plan says. */
+/** End of a body that is tried as often as its plan says. */
 export function bodyOutcome(plan: BodyPlan): 'succeeded' | 'degraded' | 'failed' {
   switch (lastBehaviour(plan)) {
     case 'ok':
@@ -93,7 +93,7 @@ export function bodyOutcome(plan: BodyPlan): 'succeeded' | 'degraded' | 'failed'
   }
 }
 
-/** What the body does at the attempt that decides. */
+/** Behaviour of the body at the deciding attempt. */
 function lastBehaviour({ attempts, maxAttempts }: BodyPlan): Behaviour {
   const tried = Array.from(
     { length: maxAttempts },
@@ -219,7 +219,7 @@ function childFate(plan: ChildPlan, { input, needs, childOf }: Sight): Fate {
   return { outcome: 'succeeded', output: results, items };
 }
 
-/** Whether so many successes make the whole a success. */
+/** Returns true if these successes complete the map step. */
 function isEnough({ completion }: MapPlan | ChildPlan, items: readonly string[]): boolean {
   const failed = items.filter((item) => item === 'failed').length;
   if (!completion) return failed === 0;

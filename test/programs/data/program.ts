@@ -3,7 +3,10 @@
  * from it, so nothing in here may refer to the engine.
  */
 
-/** What one attempt of a body does: returns, returns more than a checkpoint can carry, returns a lesser value, throws, throws for good, or never ends. */
+/**
+ * Behaviour of one attempt of a body: returns, returns more than a checkpoint can store, returns a degraded value,
+ * throws, throws a fatal error, or never ends.
+ */
 export type Behaviour = 'ok' | 'large' | 'degraded' | 'throw' | 'fatal' | 'hang';
 
 /** The behaviour of each attempt; the last one also of all that follow. */
@@ -100,7 +103,7 @@ export interface Program {
   readonly policy: 'none' | 'allow' | 'deny';
 }
 
-/** What a run of a program is started with. `path` is another one for every run of a trial. */
+/** Input of a program's run. `path` differs for every run of a trial. */
 export interface ProgramInput {
   readonly path: string;
   readonly salt: number;

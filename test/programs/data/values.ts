@@ -1,6 +1,6 @@
 /**
- * What the bodies of a program compute: small numbers made of all they see, so that a value that went astray anywhere
- * shows in the result.
+ * Values computed by the bodies of a program: small numbers derived from all they see, so that a wrong value shows in
+ * the result.
  */
 import type { Behaviour, ChildPlan, MapPlan, Program, ProgramInput, StepPlan } from './program.ts';
 
@@ -13,7 +13,7 @@ export function mix(...parts: readonly unknown[]): number {
   return hash;
 }
 
-/** What of an output others may depend on: not who decided, and not which items were in time to be enough. */
+/** The part of an output that others may depend on: not the actor of a decision, and not which items were in time. */
 export function seen(plan: StepPlan, output: unknown): unknown {
   if (output === undefined || output === null) return null;
   if (plan.kind === 'approval') return { ...(output as object), by: null };
@@ -35,7 +35,7 @@ export function seenResult({ steps, result }: Program, found: unknown): unknown 
   return Object.fromEntries(plans.map((plan) => [plan.id, seen(plan, outputs[plan.id])]));
 }
 
-/** What a body returns. */
+/** Output of a body. */
 export function bodyValue(
   plan: StepPlan,
   input: ProgramInput,
@@ -66,7 +66,7 @@ export function isOdd(plan: StepPlan, needs: readonly unknown[]): boolean {
   return mix('when', plan.id, needs) % 2 === 1;
 }
 
-/** What the sender of the event sends. */
+/** Data of a sent event. */
 export function eventData(plan: StepPlan, input: ProgramInput): { readonly said: number } {
   return { said: mix('event', plan.id, input.path) };
 }

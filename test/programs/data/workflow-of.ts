@@ -110,7 +110,7 @@ function declare(step: types.StepFactory<ProgramInput>, declaration: Declaration
   }
 }
 
-/** What a function of the step sees of its needs, as others may depend on it. */
+/** The part of its needs that a function of the step sees and others may depend on. */
 function needsIn({ program, plan }: Declaration): (context: object) => unknown[] {
   const plans = plan.needs.map((id) => program.steps.find((other) => other.id === id) as StepPlan);
   return (context) =>

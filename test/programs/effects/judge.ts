@@ -150,7 +150,10 @@ function mayFail(plan: StepPlan, { source }: RunState, message: string): boolean
   );
 }
 
-/** Of every step that is done, each action was: once, the very one, or refused where that does not matter to the body. */
+/**
+ * Asserts for every completed step that each effect took place once, with the right request, or was refused where the
+ * body tolerates it.
+ */
 function assertDone({ programs, receiver, db }: Judged, run: RunDocuments): void {
   const { snapshot, checkpoints, events } = run;
   const program = programs.get(snapshot.type);

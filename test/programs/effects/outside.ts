@@ -1,4 +1,4 @@
-/** How the bodies of a process reach the receiver: capabilities of every nature, and bindings that a process has of its own. */
+/** Access of a process's bodies to the receiver: capabilities of every nature, and bindings of the process. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 import { Bindings } from '../../../packages/cairn/src/engine/define/bindings.ts';
@@ -11,7 +11,7 @@ import {
 import { NATURES, type Welcome } from './plan.ts';
 import type { Receiver } from './receiver.ts';
 
-/** What is asked; `welcome` is how this receiver answers, so that it need not know the program. */
+/** Request; `welcome` is the behaviour of the receiver, so that it need not know the program. */
 export interface Asked {
   readonly what: string;
   readonly welcome: Welcome;

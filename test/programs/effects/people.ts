@@ -27,13 +27,13 @@ export interface PeopleOptions {
   readonly receiver: Receiver;
   readonly program: Program;
   readonly tenantId: string;
-  /** How many successors they make in all. */
+  /** Number of successors in total. */
   readonly successors: number;
 }
 
 const MINUTE = 60_000;
 const REPEATS = 0.3;
-/** What tells somebody that others were faster, or that the run has ended. */
+/** Errors that mean that others were faster, or that the run has ended. */
 const TOO_LATE = new Set([
   'EFFECT_RESOLVED',
   'RUN_TERMINAL_STATE',

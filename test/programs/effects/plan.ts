@@ -4,14 +4,14 @@
  */
 import type { Nature } from '../../sweep/receiver.ts';
 
-/** What the receiver answers at first: it takes everything, says "not now" so often, or never takes it. */
+/** First responses of the receiver: accepts, refuses temporarily once or twice, or refuses for good. */
 export type Welcome = 'taken' | 'refused_once' | 'refused_twice' | 'refused_for_good';
 
 export interface ActionPlan {
   /** Which of the natures of the installation. */
   readonly nature: number;
   readonly welcome: Welcome;
-  /** Whether what is asked for says something of the input: a fork with another input then asks for something else. */
+  /** True if the request depends on the input: a fork with another input then makes a different request. */
   readonly salted: boolean;
 }
 
@@ -21,14 +21,14 @@ export interface BodyPlan {
   readonly order: 'sequence' | 'together' | 'unawaited';
   /** The body catches what its calls throw, and goes on. */
   readonly swallows: boolean;
-  /** What it does after its actions. `fatal`: in every run that is no successor. */
+  /** Behaviour after its effects. `fatal`: in every run that is not a successor. */
   readonly end: 'returns' | 'throws_once' | 'fatal';
 }
 
 export interface StepPlan {
   readonly id: string;
   readonly needs: readonly string[];
-  /** Of a map: one for each item. Of a step: one. Of a child: none. */
+  /** Bodies: one per item of a map step, one for a step, none for a child. */
   readonly bodies: readonly BodyPlan[];
   readonly kind: 'step' | 'map' | 'child';
   readonly idempotent: boolean;
@@ -58,7 +58,7 @@ export interface Place {
   readonly undo: boolean;
 }
 
-/** What is asked of the receiver: it names one action of one place, and nothing of the run. */
+/** Request to the receiver: names one effect of one caller, and nothing of the run. */
 export function whatOf(place: Place, ordinal: number, { salted }: ActionPlan, salt: number): string {
   const { path, stepId, index = '', revision, undo } = place;
   return [path, stepId, index, revision, undo ? 'undo' : 'do', ordinal, salted ? salt : ''].join('|');

@@ -28,7 +28,7 @@ export interface Applied {
   readonly runId: string;
 }
 
-/** What became of one key, counted. */
+/** Outcomes of one key, counted. */
 export interface Count {
   sent: number;
   refused: number;

@@ -36,7 +36,7 @@ export interface TrialOutcome {
   readonly ends: readonly string[];
   /** Types of events that any of the runs met with, those of effects with what became of them. */
   readonly met: ReadonlySet<string>;
-  /** How many actions took place. */
+  /** Number of effects that took place. */
   readonly applied: number;
 }
 

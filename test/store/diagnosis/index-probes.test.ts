@@ -19,7 +19,7 @@ interface IndexFile {
   }[];
 }
 
-/** Of the run lifecycle text (6.3), behind a shard; no query of ours needs it. */
+/** Index that no query of ours needs, behind a shard. */
 const OF_THE_TEXT = 'gwi_runs: shard status lastHeartbeatAt';
 
 const file: IndexFile = JSON.parse(
@@ -59,7 +59,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What the store says must be added for the query, as the file writes it; undefined: it was answered. */
+/** Index that the store requires for the query, in the format of the file; undefined: none. */
 async function missingFor({ ask }: IndexProbe): Promise<string | undefined> {
   try {
     await ask();

@@ -1,4 +1,4 @@
-/** What must hold between the two package files: the functions are installed on their own, with what was tested here. */
+/** Rules for the two package files: the functions are installed separately, with the tested versions. */
 
 export interface PackageFile {
   readonly name?: string;

@@ -247,7 +247,7 @@ export function isRoot(path: string): boolean {
   );
 }
 
-/** What is called or written that must not be. */
+/** Forbidden calls and names. */
 export function banned({ path, text }: SourceFile): string[] {
   const code = codeOf(text);
   const bans = [
@@ -268,7 +268,7 @@ export function tooLong({ path, text }: SourceFile): string[] {
   return lines > MAX_LINES ? [`${path}: ${lines} lines; ${MAX_LINES} are allowed`] : [];
 }
 
-/** What a file owns is said at its head. Tests are told by their names. */
+/** The head of a file says what it owns. Tests are described by their names. */
 export function headless({ path, text }: SourceFile): string[] {
   if (/^test\/.*\.test\.ts$/.test(path) || /^(?:\/\*\*|\/\/|#!)/.test(text)) return [];
   return [`${path}: no comment at its head says what it owns`];

@@ -12,11 +12,11 @@ import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.t
 import { type Call, intercept, type Proceed } from '../intercept.ts';
 
 /**
- * How a call is answered. What else can go wrong comes to the same as one of these:
+ * Response to a call. Other faults are equivalent to one of these:
  * - a commit that never arrived is sent again, so it is the commit of a slower process;
  * - a client library that repeats a call by itself, and reports that the second found the first, is `lost_after` with
- *   the resend at once, whose answer is the same at any time;
- * - a process that dies later, before its next write, has done nothing more that anybody could see.
+ * the resend at once, whose response is the same at any time;
+ * - a process that dies later, before its next write, has done nothing more that is visible.
  */
 export type Answer = 'told' | 'lost_after' | 'lost_before' | 'told_then_dies';
 
@@ -35,16 +35,16 @@ export interface Waiting {
 const LONGEST_PAUSE_MS = 1_000;
 /** Bytes that never change once they can be asked for: when they are read makes no difference. */
 const UNGATED: ReadonlySet<string> = new Set(['readCheckpoints']);
-/** What is sent again unchanged while its outcome is unknown; of the others, something else may follow. */
+/** Calls that are resent unchanged while their outcome is unknown; after others something else may follow. */
 const RESENT: ReadonlySet<string> = new Set(['commit', 'touch']);
 const WRITES: ReadonlySet<string> = new Set(['commit', 'touch', 'enqueue', 'write']);
 
 export class Actor {
   readonly name: string;
   readonly waiting: Waiting[] = [];
-  /** How its work ended; undefined while it is under way. */
+  /** End of its work; undefined while it is running. */
   outcome: string | undefined;
-  /** What went wrong that must not. */
+  /** Violation, if any. */
   failure: unknown;
   #told = '';
   #dying = false;

@@ -1,5 +1,5 @@
 /**
- * Who takes part in a race, what each does at the run, and the workflow of that run.
+ * Actors of a race, what each does to the run, and the workflow of that run.
  *
  * Must not: know that it is being watched.
  */
@@ -76,7 +76,7 @@ async function dispatch(deps: EngineDeps, request: DriveRequest): Promise<string
   return end === 'moved' ? drive(deps, { runId: request.runId, alone: true }) : end;
 }
 
-/** What each of them does; resolves with how that ended. */
+/** Work of each actor; resolves with its result. */
 export const WORK: { readonly [K in Kind]: (deps: EngineDeps, runId: string) => Promise<string> } = {
   drive: (deps, runId) => dispatch(deps, { runId }),
   first: (deps, runId) => dispatch(deps, { runId, delivery: { name: TASK, retryCount: 0 } }),

@@ -77,7 +77,7 @@ class RunningEventRace implements Execution {
   readonly #places: MemoryDatabase;
   readonly #actors: Actor[] = [];
   readonly #runs: string[] = [];
-  /** What senders were told. */
+  /** Responses to senders. */
   readonly #told: { readonly eventId: string; readonly answer: string }[] = [];
   #crashes: number;
   #lostAnswers: number;

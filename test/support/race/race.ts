@@ -20,13 +20,13 @@ import { isOutside, type Kind, TOLERATED, twoSteps, WORK } from './cast.ts';
 
 export interface Race {
   readonly actors: readonly Kind[];
-  /** What a drive that died before the race left behind: nothing, or a lease after so many of its commits. */
+  /** State left by a drive that died before the race: none, or a lease after this many of its commits. */
   readonly deadDriveCommits?: number;
   readonly crashes?: number;
   readonly lostAnswers?: number;
-  /** How often everything may stand still for longer than a lease. */
+  /** Number of stalls longer than a lease. */
   readonly pauses?: number;
-  /** Whether the queue forgets all it holds when the race is over: then only the scan can find the run. */
+  /** True if the queue loses all its tasks after the race: then only the scan can find the run. */
   readonly loseTasks?: boolean;
   /** Breaks what every actor sees of its dependencies, to prove that it would be noticed. */
   readonly sabotage?: (deps: EngineDeps) => EngineDeps;
@@ -57,7 +57,7 @@ class RunningRace implements Execution {
   #crashes: number;
   #lostAnswers: number;
   #pauses: number;
-  /** How far the scan moved `wakeAt` last. */
+  /** Last `wakeAt` set by the scan. */
   #movedTo = 0;
 
   /** @param ended how stored runs that came to a good end looked when their race was over: their future is known */
@@ -187,7 +187,7 @@ class RunningRace implements Execution {
     ).length;
   }
 
-  /** Of two actors that are alike, the first begins first: the other half of the schedules is the mirror image. */
+  /** The first of two identical actors starts first: the other half of the schedules is symmetric. */
   #mayMove(index: number): boolean {
     const before = this.#actors[index - 1];
     return !before || this.#race.actors[index] !== this.#race.actors[index - 1] || before.started;

@@ -1,4 +1,6 @@
-/** What bodies do besides returning: memos, signs of life, usage, outputs too large for a checkpoint; and doubts about them. */
+/**
+ * Body features besides returning: memos, heartbeats, usage, outputs too large for a checkpoint; and doubts about them.
+ */
 import { z } from 'zod';
 import type { Decision } from '../../../packages/cairn/src/core/run/events.ts';
 import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';

@@ -174,7 +174,7 @@ const reads: readonly Scenario[] = (['none', 'read'] as const).flatMap((sideEffe
   ),
 );
 
-/** What each policy makes of an action that was recorded before, over receivers of every nature. */
+/** Replay policies of a recorded effect, with receivers of every nature. */
 const replays: readonly Scenario[] = (['write', 'external_action'] as const).flatMap((sideEffects) =>
   REPLAY_POLICIES.flatMap((replayPolicy) =>
     IDEMPOTENCY.map((idempotency) =>

@@ -1,4 +1,4 @@
-/** What becomes of a failure, and of what was done before the end: onFailure, compensation, time limits, policies. */
+/** Failures and ends: onFailure, compensation, time limits, policies. */
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { degraded } from '../../../packages/cairn/src/engine/define/body-result.ts';

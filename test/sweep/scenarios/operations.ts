@@ -1,4 +1,4 @@
-/** What people and programs do to the runs of the scenarios, as operations that can be repeated. */
+/** Operations of people and programs on the runs of the scenarios; all can be repeated. */
 
 import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
@@ -185,8 +185,7 @@ export function suspends(when: When, untilMs: number): Operation[] {
 }
 
 /**
- * What a person says of an effect after a look at the receiver: the truth, whenever somebody asks; and that what was done
- * before may be done once more.
+ * Resolves an effect truthfully after a check of the receiver, whenever asked; and allows repeating earlier effects.
  */
 export function clearsUp(more: Partial<Operation> = {}): Operation {
   return {
@@ -206,7 +205,7 @@ export function clearsUp(more: Partial<Operation> = {}): Operation {
   };
 }
 
-/** What is asked about, or what this person was heard about last. */
+/** Open question, or the one last answered by this person. */
 async function questionOf(deps: ProcessDeps, tenantId: string): Promise<EffectRecord | undefined> {
   const { items: runs } = await deps.store.listRuns({ tenantId }, { limit: 10 });
   let heard: EffectRecord | undefined;

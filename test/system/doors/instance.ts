@@ -25,7 +25,7 @@ export const TENANT = 'acme';
 const TEAM = 'T1';
 export const TOPIC = 'orders';
 
-/** What every source starts: one step, that counts how often it ran. */
+/** Workflow of all sources: one step that counts its runs. */
 function counted(ran: string[]): Workflow {
   return defineWorkflow({
     type: 'counted',
@@ -49,7 +49,7 @@ export class Doors {
   /** Runs whose step ran, once for each time. */
   readonly ran: string[] = [];
   readonly installation = new Installation([counted(this.ran)]);
-  /** Of a client that may do everything. */
+  /** Key of a client with all roles. */
   key = '';
   #instances = 0;
 
@@ -70,7 +70,7 @@ export class Doors {
   }
 
   /**
-   * What the work comes to, moving time as far as it must; undefined if the instance died over it.
+   * Result of the work, moving time as needed; undefined if the instance died during it.
    *
    * @throws Error if it neither ends nor dies
    */

@@ -12,7 +12,7 @@ import { commandForm, slackRequest } from '../../triggers/slack/door.ts';
 import { type Doors, type Instance, TENANT, TOPIC } from './instance.ts';
 
 export interface Told {
-  /** Of the answer, or its kind; absent: the source is not answered. */
+  /** Status or kind of the response; absent: the source gets none. */
   readonly status?: number | string;
   readonly runId?: string;
 }

@@ -12,7 +12,7 @@ export interface Answered {
   readonly status: number;
   /** Absent: the answer says that it is too early to name one. */
   readonly runId?: string | undefined;
-  /** Whether it says that it was answered before; absent: the source never does. */
+  /** True if it reports a repetition; absent: the source never does. */
   readonly replayed?: boolean | undefined;
 }
 
@@ -33,13 +33,13 @@ export interface Source {
 
 /** One whose requests are one commit each. */
 export interface Starting extends Source {
-  /** How its idempotency records begin, as a part of their place in Firestore. */
+  /** Prefix of its idempotency records in Firestore. */
   readonly records: string;
 }
 
 /** The team that the local cloud connects. */
 const TEAM = 'TLOCAL';
-/** Of all runs that the API starts here. */
+/** Thread of all runs that the API starts here. */
 const THREAD = 'knocks';
 const JSON_TYPE = { 'content-type': 'application/json' };
 

@@ -65,7 +65,7 @@ async function delivered(request: Delivery): Promise<string> {
   return runId;
 }
 
-/** What GitHub shows of a pull request, by what the stand-in keeps. */
+/** State of a pull request as GitHub shows it, from the stand-in. */
 async function shown({ number, sha }: { readonly number: number; readonly sha: string }) {
   const at = '/repos/Codertocat/Hello-World';
   const [comments, statuses, labels] = await Promise.all([

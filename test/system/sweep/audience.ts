@@ -42,7 +42,7 @@ export class Audience {
   #db: Firestore;
   readonly #notes: string;
   readonly #parts: readonly Part[];
-  /** How far the cloud's clock was moved ahead, ms. */
+  /** Offset of the cloud's clock, ms. */
   #ahead = 0;
 
   constructor(ready: Ready, notes: string, scenarios: readonly Scenario[]) {
@@ -111,7 +111,7 @@ export class Audience {
     return runOutcome(runId, events, result && 'text' in result ? result.text : result);
   }
 
-  /** Of the run and of its children. */
+  /** Journals of the run and its children. */
   async #journalsOf(runId: string, into = new Map<string, RunEvent[]>()): Promise<Map<string, RunEvent[]>> {
     const events = [...(await this.#store.readEvents(runId, 0, MAX_EVENTS))];
     into.set(runId, events);

@@ -27,7 +27,7 @@ export const sample: readonly Scenario[] = scenarios.filter(({ name }) => NAMES.
 /** Where a worker's bodies note what they do; the name of an environment variable. */
 export const NOTES = 'SWEEP_NOTES';
 
-/** What a process that is asked to end can and cannot finish in its time. */
+/** Work that a process asked to end can and cannot finish in its time. */
 const leaving = (stage: Stage): Workflow =>
   defineWorkflow({
     type: 'leaving',

@@ -8,7 +8,7 @@ import { actionOf, pressOf, SlackDoor } from './door.ts';
 interface Stage {
   readonly scene: Scene;
   readonly door: SlackDoor;
-  /** What the buttons of the open question carry, by decision. */
+  /** Button values of the open question, by decision. */
   readonly values: Readonly<Record<string, string>>;
 }
 

@@ -44,7 +44,7 @@ export class SlackDoor {
     return (await this.say({ form: commandForm(fields) })).text;
   }
 
-  /** What a person reads after pressing a button. */
+  /** Texts shown after pressing a button. */
   press(value: unknown, more: object = {}): Promise<Told> {
     return this.say({ form: { payload: JSON.stringify(pressOf(value, more)) } });
   }

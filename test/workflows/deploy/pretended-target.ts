@@ -3,12 +3,12 @@ import type { DeployTarget, Health, Place, Release } from '../../../functions/sr
 import type { OutsideCall } from '../../../functions/src/workflows/outside-call.ts';
 
 export class PretendedTarget implements DeployTarget {
-  /** What was done, in order; a repetition under the same key does nothing. */
+  /** Actions in order; a repetition with the same key does nothing. */
   readonly acts: string[] = [];
   readonly #done = new Set<string>();
   version: string;
   isLocked = false;
-  /** Of the versions that are not well. */
+  /** Unhealthy versions. */
   readonly ill = new Set<string>();
   /** Acts that fail, and how often still. */
   readonly failing = new Map<string, number>();

@@ -19,7 +19,7 @@ interface Definition {
 
 const require = createRequire(import.meta.url);
 
-/** Of github.com and of two GitHub Enterprise Servers. */
+/** Payloads of github.com and of two GitHub Enterprise Servers. */
 const COLLECTIONS = ['api.github.com', 'ghes-31', 'ghes-34'];
 
 function definitions(collection: string): readonly Definition[] {

@@ -1,4 +1,4 @@
-/** What Google Cloud Build publishes of each build to its topic `cloud-builds`, as the event that a deployment waits for. */
+/** Converts messages of Google Cloud Build on its topic `cloud-builds` to the event that a deployment waits for. */
 
 import type { MessageEvent, PubsubMessage } from 'cairn';
 import { z } from 'zod';

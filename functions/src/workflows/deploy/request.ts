@@ -11,13 +11,13 @@ export const DeployRequest = z
     service: Name,
     environment: Name,
     version: Name,
-    /** What to go back to. */
+    /** Version to roll back to. */
     previousVersion: Name,
     /** The commit the version was built from; the CI reports by it. */
     sha: z.string().regex(/^[0-9a-f]{40}$/, 'must be the 40 hex digits of a commit'),
-    /** How long the new version is watched before it counts as good. */
+    /** Observation time before the new version counts as healthy. */
     soak: z.string().refine(isDuration, 'must be a duration like "15m"').default('15m'),
-    /** Whether a person must agree first. Absent: for production only. */
+    /** True to require an approval. Absent: for production only. */
     approval: z.boolean().optional(),
   })
   .refine(({ version, previousVersion }) => version !== previousVersion, {
@@ -27,7 +27,7 @@ export const DeployRequest = z
 
 export type DeployRequest = z.output<typeof DeployRequest>;
 
-/** What is sent as the event `ci.finished`, with the commit as its key. */
+/** Data of the event `ci.finished`, whose key is the commit. */
 export const CiReport = z.object({
   conclusion: z.enum(['success', 'failure', 'cancelled']),
   url: z.string().optional(),

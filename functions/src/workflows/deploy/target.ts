@@ -16,7 +16,7 @@ export interface Release extends Place {
 
 export type Health = {
   readonly healthy: boolean;
-  /** What a person should know of it. */
+  /** Detail for display. */
   readonly detail?: string;
 };
 

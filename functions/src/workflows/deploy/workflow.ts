@@ -23,7 +23,7 @@ export function deployTo(target: DeployTarget): Workflow {
   });
 }
 
-/** What every plan of a deployment does between its beginning and its end. */
+/** Steps shared by all plans of a deployment. */
 export function deploymentSteps(step: StepFactory<DeployRequest>, target: DeployTarget) {
   // Also finds out, before anybody is asked, whether the target can be reached.
   const before = step('look-first', async (context) => {

@@ -7,7 +7,7 @@ import type { CleanupItem } from './request.ts';
 
 /** Each may be called again with the same key: a crash between an act and its record repeats it. */
 export interface Janitor {
-  /** What there is, for a cleanup that was not told. */
+  /** Items, for a cleanup started without a list. */
   list(call: OutsideCall): Promise<readonly CleanupItem[]>;
   /** Nothing, if it is gone already. */
   remove(item: CleanupItem, call: OutsideCall): Promise<void>;

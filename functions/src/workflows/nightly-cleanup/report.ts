@@ -29,7 +29,7 @@ export function reportOf({ stale, removed, left }: Outcomes): CleanupReport {
   };
 }
 
-/** What is less than it should be, in words; undefined if nothing is. */
+/** Failures of the cleanup as text; undefined if none. */
 export function shortcomings({ failed, stillThere }: CleanupReport): string | undefined {
   const parts = [
     failed.length > 0 ? `${failed.length} could not be removed` : undefined,

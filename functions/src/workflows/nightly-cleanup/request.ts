@@ -22,7 +22,7 @@ export type CleanupItem = z.output<typeof CleanupItem>;
 /** More than this in one answer is no list of what one night could clean. */
 const MAX_LISTED = 10_000;
 
-/** What a janitor lists. */
+/** Response of a janitor's list. */
 export const CleanupListing = z.array(CleanupItem).max(MAX_LISTED);
 
 const Sent = z.object({
@@ -30,12 +30,12 @@ const Sent = z.object({
   items: z.array(CleanupItem).max(MAX_ITEMS).optional(),
   /** The time that ages are counted from. Given, not read from a clock: a repeated step must judge the same. */
   asOf: z.iso.datetime({ offset: true }).optional(),
-  /** What a schedule gives in its place. */
+  /** Time of the slot, given by a schedule. */
   slot: z.iso.datetime({ offset: true }).optional(),
   olderThan: Duration.default('30d'),
   /** If more are stale than this, a person is asked first. */
   confirmAbove: z.int().nonnegative().default(100),
-  /** How long after the removal it is looked whether all is gone. */
+  /** Delay between removal and verification. */
   settle: Duration.default('10m'),
 });
 
@@ -51,7 +51,7 @@ export const CleanupRequest = Sent.transform(({ slot, asOf = slot, ...rest }, co
 
 export type CleanupRequest = z.output<typeof CleanupRequest>;
 
-/** What has not been used for so long, the longest unused first, as many as one cleanup takes. */
+/** Items unused for the given time, longest unused first, up to the limit of one cleanup. */
 export function staleItems({
   items = [],
   asOf,

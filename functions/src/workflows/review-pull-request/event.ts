@@ -47,7 +47,7 @@ const PullRequest = z.object({
   mergeable_state: z.string().optional(),
 });
 
-/** What changes what a reviewer would see; a closed or merely relabelled pull request needs no new review. */
+/** Actions that change what a reviewer sees; a closed or relabelled pull request needs no new review. */
 export const REVIEWED = {
   event: 'pull_request',
   actions: ['opened', 'reopened', 'synchronize', 'ready_for_review', 'edited'],

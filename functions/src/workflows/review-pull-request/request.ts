@@ -29,17 +29,17 @@ export const ChangedFile = z.object({
 
 export type ChangedFile = z.output<typeof ChangedFile>;
 
-/** Of version 2, which posts nothing. */
+/** Request of version 2, which posts nothing. */
 export const ReviewRequest2 = PullRequestEvent.extend({
   files: z.array(ChangedFile).max(MAX_ITEMS).default([]),
-  /** Whether a person must sign the review off: when it found something to worry about, always, or never. */
+  /** When to require a sign-off: for risky changes, always, or never. */
   signOff: z.enum(['risky', 'always', 'never']).default('risky'),
 });
 
 export type ReviewRequest2 = z.output<typeof ReviewRequest2>;
 
 export const ReviewRequest = ReviewRequest2.extend({
-  /** Whether the review is posted, where there is a GitHub to post to. */
+  /** True to post the review, if GitHub is configured. */
   post: z.boolean().default(true),
 });
 

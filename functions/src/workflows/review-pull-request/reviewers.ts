@@ -17,7 +17,7 @@ export type Reviewer = {
 export type ReviewAdvice = {
   /** Each once. Never the author. */
   readonly reviewers: readonly Reviewer[];
-  /** How many approvals it should have before it is merged. */
+  /** Approvals needed before the merge. */
   readonly approvals: number;
   /** While it is a draft nobody is to be called yet. */
   readonly when: 'now' | 'when ready';
@@ -49,7 +49,7 @@ function named({ pull_request: pr }: PullRequestEvent): readonly Reviewer[] {
   ];
 }
 
-/** What the change itself asks for. */
+/** Reviewer roles that the change requires. */
 function roles(event: PullRequestEvent, size: Size): readonly Reviewer[] {
   const word = sensitiveWord(event);
   return [

@@ -70,7 +70,10 @@ export function changeKind({ pull_request: pr }: PullRequestEvent): ChangeKind {
   );
 }
 
-/** Whether the author says so, by `!` in a conventional title or by `BREAKING CHANGE` in title or body. */
+/**
+ * Returns true if the author marks a breaking change, by `!` in a conventional title or by `BREAKING CHANGE` in title
+ * or body.
+ */
 export function isBreaking({ pull_request: pr }: PullRequestEvent): boolean {
   if (CONVENTIONAL.exec(pr.title)?.[3] !== undefined) return true;
   return /\bBREAKING[ -]CHANGE\b/.test(`${pr.title}\n${pr.body ?? ''}`);
@@ -93,7 +96,10 @@ export function isFromFork({ pull_request: pr }: PullRequestEvent): boolean {
   return pr.head.repo?.full_name !== pr.base.repo.full_name;
 }
 
-/** Whether nothing of the author was merged into this repository before, as far as GitHub says. Bots are not newcomers. */
+/**
+ * Returns true if the author has no merged contribution in this repository, according to GitHub. Bots are not
+ * newcomers.
+ */
 export function isNewcomer(event: PullRequestEvent): boolean {
   return NEWCOMERS.has(event.pull_request.author_association) && !isBot(event);
 }
@@ -106,7 +112,7 @@ export function isDraft({ pull_request: pr }: PullRequestEvent): boolean {
   return pr.draft === true;
 }
 
-/** Whether the body says anything once the comments of a template are taken away. */
+/** Returns true if the body has text besides the comments of a template. */
 export function hasDescription({ pull_request: pr }: PullRequestEvent): boolean {
   return (pr.body ?? '').replace(/<!--[\s\S]*?(?:-->|$)/g, '').trim() !== '';
 }

@@ -17,7 +17,7 @@ export type Summary = {
   readonly markdown: string;
 };
 
-/** What fits a commit status, a chat message's first line and a list. */
+/** Limit that fits a commit status, the first line of a chat message, and a list. */
 export const MAX_HEADLINE_CHARS = 140;
 
 export interface Findings {

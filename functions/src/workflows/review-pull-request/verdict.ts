@@ -13,7 +13,7 @@ export type Verdict = {
   readonly because: readonly string[];
   /** Files whose changes were read; the payload of a webhook brings none. */
   readonly filesRead: number;
-  /** What the person said who sent the verdict back. */
+  /** Feedback given when the verdict was sent back. */
   readonly remark?: string;
 };
 

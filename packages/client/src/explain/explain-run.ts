@@ -8,7 +8,7 @@ import { type Move, moveOf, stepOf } from './moves.ts';
 
 type Run = Answer<'Run'>;
 
-/** What of a run bears on its explanation. */
+/** The part of a run that its explanation uses. */
 export type ExplainedRun = Pick<
   Run,
   | 'id'
@@ -49,7 +49,7 @@ export interface Explanation {
   readonly since?: string | undefined;
   /** When the run moves by itself, or the wait times out; ISO. */
   readonly until?: string | undefined;
-  /** What to do. */
+  /** Steps to fix the problem. */
   readonly help?: string | undefined;
   readonly moves: readonly Move[];
 }
@@ -107,7 +107,7 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
   }
 }
 
-/** What the run itself names. */
+/** Activity named by the run itself. */
 export function activityOf({
   running,
   steps,
@@ -217,7 +217,7 @@ function waiting(run: ExplainedRun): Explanation {
   };
 }
 
-/** Of a run that waits for more, the first ones say how the rest is answered. */
+/** Most answers shown for a run with many waits. */
 const MOST_MOVES = 5;
 
 function waitingText(first: Run['waits'][number], waits: Run['waits']): string {

@@ -1,4 +1,4 @@
-/** What to do about an error that ended or blocked a run. Pure. */
+/** Help texts for errors that ended or blocked a run. Pure. */
 
 const HELP: Readonly<Record<string, string>> = {
   RUN_ORPHANED: 'Check the step that was under way, then resume the run. A new run continues it.',

@@ -1,4 +1,4 @@
-/** What settles an open wait, as words of the command line. Pure. */
+/** Commands that settle an open wait. Pure. */
 import type { Answer } from 'cairn/api/calls';
 
 type Wait = Answer<'Run'>['waits'][number];
@@ -7,11 +7,11 @@ type Wait = Answer<'Run'>['waits'][number];
 export interface Move {
   /** Words after `cairn`, not quoted. */
   readonly words: readonly string[];
-  /** What it does, or what to say instead. */
+  /** Effect of the command, or the value to replace. */
   readonly what: string;
 }
 
-/** What the decisions mean at a step that was interrupted. */
+/** Meaning of the decisions for an interrupted step. */
 export const DOUBT_DECISIONS = 'runs it again; waive: it is done; reject: it fails; halt: the run ends';
 
 /** The step of a wait as it is named everywhere: `id`, or `id[itemKey]`. */

@@ -11,7 +11,7 @@ export const MAX_VALUE_DEPTH = 20;
 export const MAX_VECTOR_DIMENSIONS = 2_048;
 /** Bytes of one API request. */
 export const MAX_REQUEST_BYTES = 10 * 1024 * 1024;
-/** Of one document in one commit. */
+/** Limit per document and commit. */
 export const MAX_TRANSFORMS_PER_DOCUMENT = 500;
 /** Comparison values of one query in disjunctive normal form. */
 export const MAX_DISJUNCTIONS = 30;
@@ -20,5 +20,5 @@ export const MAX_QUERY_FILTERS = 100;
 export const MAX_INEQUALITY_FIELDS = 10;
 export const MAX_INDEX_ENTRIES_PER_DOCUMENT = 40_000;
 export const MAX_AGGREGATIONS = 5;
-/** How long ago a read may look, without point-in-time recovery. */
+/** Maximum age of a read, without point-in-time recovery. */
 export const MAX_READ_AGE_MS = 60 * 60_000;

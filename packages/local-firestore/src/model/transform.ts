@@ -11,7 +11,7 @@ export type FieldTransform = { readonly path: FieldPath } & (
 const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 
-/** What is stored in the field and what the write's result reports for it. `time` in microseconds since 1970. */
+/** Returns the stored field value and the transform result of the write. `time` in microseconds since 1970. */
 export function applyTransform(
   current: Value | undefined,
   transform: FieldTransform,

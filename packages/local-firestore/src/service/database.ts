@@ -36,7 +36,7 @@ export interface CommitPlan {
   readonly outcomes: readonly WriteOutcome[];
   readonly intents: readonly WriteIntent[];
   readonly mutations: readonly Mutation[];
-  /** What the commit replaces, for snapshots taken before it. */
+  /** Documents replaced by the commit, for snapshots taken before it. */
   readonly replaced: readonly Replaced[];
 }
 
@@ -51,7 +51,7 @@ interface Draft {
   changed: boolean;
   /** The last write of it in this commit was a delete. */
   deleted: boolean;
-  /** Of all its writes so far. */
+  /** Transforms of all its writes so far. */
   transforms: number;
 }
 
@@ -123,7 +123,7 @@ export class Database {
     return this.#recent.at(time);
   }
 
-  /** Whether that moment can still be read. @throws INVALID_ARGUMENT in the future */
+  /** Returns true if that time can still be read. @throws INVALID_ARGUMENT for a future time */
   remembers(time: number): boolean {
     return !this.#isTooOld(time) && this.#recent.reaches(time);
   }

@@ -23,7 +23,7 @@ export function runOfBody(name: string, body: Uint8Array | undefined): string | 
   return body && readTextField(body, RUN_FIELD);
 }
 
-/** What a commit only looks at is a read. */
+/** A document that a commit only verifies counts as a read. */
 export function meterCommit(call: string, plan: CommitPlan, meter: Meter): void {
   const written = plan.outcomes.flatMap(({ name, kind, bytes, fields }) => {
     const runId = runOf(name, fields);

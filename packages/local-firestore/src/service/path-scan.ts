@@ -1,6 +1,6 @@
 /**
- * What exists below a path: documents level by level, and the distinct ids right below it, found by seeking rather than
- * by reading what lies between.
+ * Lists below a path: documents level by level, and the distinct ids directly below it, found by seeking instead of
+ * reading everything between.
  */
 import { ByteWriter, prefixEnd } from '../model/byte-writer.ts';
 import { levelPrefix } from '../model/document-key.ts';

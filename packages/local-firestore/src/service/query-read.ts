@@ -44,7 +44,7 @@ function wholeRange(query: Query): LockedRange {
   };
 }
 
-/** What it did read: nothing beyond the last result when the limit was reached. */
+/** Range that was read: nothing beyond the last result if the limit was reached. */
 function rangeRead(query: Query, found: readonly Found[]): LockedRange {
   const whole = wholeRange(query);
   const last = found.at(-1);

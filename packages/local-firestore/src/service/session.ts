@@ -1,6 +1,6 @@
 /**
- * What every call shares: databases, transactions and locks, and the three ways to touch documents (read, query,
- * commit) under the consistency the caller asked for. Owns the life of a transaction; knows no message of the wire.
+ * State shared by all calls: databases, transactions and locks, and the three operations on documents (read, query,
+ * commit) with the requested consistency. Owns the life of a transaction; knows no wire messages.
  */
 import type { Candidate } from '../model/query/match.ts';
 import { parseDocument } from '../model/resource-name.ts';
@@ -16,12 +16,12 @@ import { OptimisticReads } from './transactions/optimistic-reads.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
 import { type Transaction, type TransactionMode, Transactions } from './transactions/transactions.ts';
 
-/** How long a writer waits for readers before it is told to try again. */
+/** Time a writer waits for readers before it is aborted. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-/** What a read sees and holds: with neither, the newest commit, holding nothing. */
+/** Consistency of a read; with neither member, the newest commit without locks. */
 export interface Consistency {
-  /** Whose locks to take. Absent for reads that lock nothing. */
+  /** Owner of the locks. Absent for reads without locks. */
   readonly transaction: Transaction | undefined;
   /** The moment to see. */
   readonly snapshot: Snapshot | undefined;

@@ -1,6 +1,6 @@
 /**
- * What the server asks of its storage, in the server's words. Keys are opaque bytes whose order the model defines; a
- * storage compares them bytewise and knows nothing of documents' contents.
+ * Storage interface of the server. Keys are opaque bytes whose order the model defines; a storage compares them
+ * bytewise and does not interpret documents.
  */
 
 export interface StoredDocument {

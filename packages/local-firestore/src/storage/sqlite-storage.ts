@@ -21,7 +21,7 @@ import { LARGE_BODY_BYTES, LargeBodies } from './large-bodies.ts';
 
 /** 64 MiB of page cache: the working set of the benchmark, a fraction of the idle budget until used. */
 const CACHE_KIB = 65_536;
-/** How long a server waits for its predecessor to be gone. */
+/** Time a server waits for its predecessor to release the file. */
 const HANDOVER_MS = 2_000;
 const SQLITE_BUSY = 5;
 /** 32 MiB of log between checkpoints: at SQLite's 4 MiB a write storm spent a third of its time in them. */

@@ -19,7 +19,7 @@ export class ProtoReader {
   /** The database of the write that is read: what it refers to must lie there. Undefined for what is no write. */
   database: string | undefined;
 
-  /** Of a field that the request left out, the protocol's decoder gives an empty array rather than bytes. */
+  /** The protocol decoder gives an empty array instead of bytes for a field missing in the request. */
   constructor(bytes: Uint8Array, at = 0) {
     if (Buffer.isBuffer(bytes)) this.bytes = bytes;
     else if (bytes.length === 0) this.bytes = NOTHING;

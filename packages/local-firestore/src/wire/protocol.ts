@@ -31,7 +31,7 @@ export function firestoreService(): ServiceDefinition {
 
 const sizes = new WeakMap<object, number>();
 
-/** How many bytes a request had on the wire: production limits that, whatever the request holds. */
+/** Size of a request on the wire, which production limits. */
 export function requestBytes(request: object): number {
   return sizes.get(request) ?? 0;
 }

@@ -1,4 +1,4 @@
-/** What only RunQuery takes: a query that searches for the nearest vectors. */
+/** Vector search, supported only by RunQuery. */
 import { checkWritable, type FieldPath, parseFieldPath } from '../model/field-path.ts';
 import type { DistanceMeasure, Nearest } from '../model/query/nearest.ts';
 import type { Query } from '../model/query/query.ts';

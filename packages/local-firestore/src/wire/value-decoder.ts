@@ -155,7 +155,7 @@ function checkDepth(depth: number): void {
   }
 }
 
-/** What is stored has to name a document of its own database: production refuses others, and no client reads junk back. */
+/** A stored reference must name a document of its own database: production refuses others. */
 function readReference(reader: ProtoReader): string {
   const name = reader.text();
   if (reader.database !== undefined) parseDocument(name, reader.database);

@@ -102,7 +102,7 @@ function decodeUpdate(write: WireWrite, database: string, precondition: Precondi
   };
 }
 
-/** What a read is asked for: a set of paths, in which one may contain another. */
+/** Field mask of a read: a set of paths, in which one may contain another. */
 export function decodeMask(mask: WireMask): FieldPath[] {
   return [...new Set(mask.fieldPaths ?? [])].map(parseFieldPath);
 }

@@ -1,6 +1,6 @@
 /**
- * What the local cloud's own servers refuse is told as the API tells it: `application/problem+json` with a stable code, what
- * is at fault and what to do. Deployed, the platform answers the same statuses in words of its own.
+ * Errors of the local cloud's own servers in the format of the API: `application/problem+json` with a stable code,
+ * field and help. In a deployment, the platform answers the same statuses with its own texts.
  *
  * Must not: refuse anything itself.
  */
@@ -58,7 +58,7 @@ export const TOLD: Readonly<Record<number, Told>> = {
   504: UNAVAILABLE,
 };
 
-/** What stands in `Retry-After`, as at the API's own door. */
+/** Value of `Retry-After`, as in the API. */
 const RETRY_AFTER_S = 2;
 
 /** Advice and place where they are known better than by the status. */

@@ -79,9 +79,9 @@ export interface IamOptions {
   readonly requireResource: (name: string) => void;
 }
 
-/** Of all bindings of a policy together, as documented. */
+/** Limit for all bindings of a policy together, as documented. */
 const MOST_MEMBERS = 1500;
-/** What production answers for a resource whose policy was never set: `ACAB`. */
+/** Etag in production for a resource whose policy was never set: `ACAB`. */
 const NEVER_SET = Buffer.from([0x00, 0x20, 0x01]);
 const CONDITIONAL = 3;
 const VERSIONS = [0, 1, CONDITIONAL];
@@ -206,7 +206,7 @@ function etagOf(policy: Policy | undefined): Buffer {
   return etag;
 }
 
-/** Who does not ask for version 3 is shown a conditional role under a name that no role has. */
+/** Callers that do not request version 3 see a conditional role under a name that no role has. */
 function toWire(policy: Policy | undefined, asked: number): object {
   const bindings = policy?.bindings ?? [];
   const conditional = bindings.some(({ condition }) => condition);

@@ -17,7 +17,7 @@ export interface Clock {
 }
 
 export interface MovableClock extends Clock {
-  /** How far this clock is ahead of its source, in milliseconds. */
+  /** Offset of this clock from its source, in milliseconds. */
   offsetMs(): number;
   /**
    * Moves the clock forward. Backwards is refused: time never runs back for a server of ours.

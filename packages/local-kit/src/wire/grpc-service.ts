@@ -10,7 +10,7 @@ import protobuf from 'protobufjs';
 
 const require = createRequire(import.meta.url);
 
-/** What a server may look at, or change, of a protocol description before it is loaded. */
+/** The part of a protocol description that a server may read or change before it is loaded. */
 export interface ProtocolJson {
   nested?: Record<string, ProtocolJson>;
   fields?: Record<string, { type: string; id?: number }>;

@@ -44,10 +44,10 @@ export interface BacklogRules {
   confirmed(): boolean;
 }
 
-/** What an acknowledgement did. Unknown: its id is good for nothing (any more). */
+/** Result of an acknowledgement. Unknown: the id is invalid or expired. */
 export type Acknowledgement = 'acked' | 'unknown' | 'unordered';
 
-/** What became of messages: the caller stores it. */
+/** Results for messages, stored by the caller. */
 export interface BacklogEvents {
   acked(id: number): void;
   /** A delivery failed; true: the message goes elsewhere and leaves the backlog. */
@@ -75,7 +75,7 @@ interface KeyQueue {
   readonly key: string;
   readonly entries: Entry[];
   next: number;
-  /** Who has the messages that are out. */
+  /** Consumer that holds the outstanding messages. */
   owner: Consumer | undefined;
   leased: number;
 }
@@ -96,7 +96,7 @@ export class Backlog {
     this.#leases = new Leases(rules.generation);
   }
 
-  /** How many messages are not acknowledged. */
+  /** Number of unacknowledged messages. */
   get size(): number {
     return this.#entries.size;
   }
@@ -129,7 +129,7 @@ export class Backlog {
     return taken;
   }
 
-  /** Whether the id is that of a delivery that counts. */
+  /** Returns true if the id is that of a current delivery. */
   knows(ackId: string): boolean {
     return this.#leases.get(ackId) !== undefined;
   }
@@ -258,7 +258,7 @@ export class Backlog {
     this.#offer(queue);
   }
 
-  /** What is acknowledged with nothing before it is done. */
+  /** Completes acknowledged messages that no longer have an earlier one before them. */
   #settleHead(queue: KeyQueue): void {
     for (let head = queue.entries[0]; head?.state === 'acked'; head = queue.entries[0]) {
       queue.entries.shift();

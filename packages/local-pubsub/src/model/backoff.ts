@@ -1,7 +1,7 @@
-/** How long a message waits after a failed delivery. Pure. */
+/** Delay of a message after a failed delivery. Pure. */
 import type { SubscriptionConfig } from './resources.ts';
 
-/** What production uses for push without a retry policy; pull without one is redelivered at once. */
+/** Backoff in production for push without a retry policy; pull without one redelivers at once. */
 const PUSH_BACKOFF = { minBackoffMs: 100, maxBackoffMs: 60_000 };
 
 /** The pause before the next delivery after `failures` failed ones (from 1): it doubles up to the policy's maximum. */

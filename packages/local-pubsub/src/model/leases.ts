@@ -1,6 +1,6 @@
 /**
- * What is out: who has which message until when, by ack id. Owns the deadlines and the consumers' counters, knows
- * nothing of order or redelivery.
+ * Outstanding deliveries by ack id: holder and deadline of each message. Owns the deadlines and the consumers'
+ * counters, knows nothing of order or redelivery.
  */
 import { DueHeap } from '@cairn/local-tasks/due-heap';
 

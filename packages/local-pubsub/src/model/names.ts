@@ -12,7 +12,7 @@ const SUBSCRIPTION_NAME = new RegExp(`^${PROJECT}/subscriptions/${ID}$`);
 const SNAPSHOT_NAME = new RegExp(`^${PROJECT}/snapshots/${ID}$`);
 const SCHEMA_NAME = new RegExp(`^${PROJECT}/schemas/${ID}$`);
 
-/** What a subscription has for a topic after its topic was deleted. */
+/** Topic name of a subscription whose topic was deleted. */
 export const DELETED_TOPIC = '_deleted-topic_';
 
 export function requireProject(name: string): string {
@@ -35,7 +35,7 @@ export function requireSnapshot(name: string): string {
   return name;
 }
 
-/** What a topic has for a schema after its schema was deleted. */
+/** Schema name of a topic whose schema was deleted. */
 export const DELETED_SCHEMA = '_deleted-schema_';
 
 /** `…/schemas/{s}`, with or without `@{revision}`. */

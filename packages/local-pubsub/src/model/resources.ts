@@ -1,5 +1,5 @@
 /**
- * What topics, subscriptions and messages are, in plain values: no protobuf, no SQL. Times are milliseconds since the
+ * Model of topics, subscriptions and messages in plain values: no protobuf, no SQL. Times are milliseconds since the
  * epoch, durations milliseconds. Defaults and limits are those Pub/Sub documents.
  */
 import type { Encoding, SchemaType } from '../schema/definition.ts';
@@ -8,9 +8,9 @@ export interface TopicConfig {
   /** `projects/{p}/topics/{t}` */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** How long every message is kept for whoever seeks back; undefined: not beyond what subscriptions keep. */
+  /** Time every message is kept for seeking; undefined: no longer than subscriptions keep it. */
   readonly retentionMs: number | undefined;
-  /** What its messages must be like; undefined: anything. */
+  /** Schema of its messages; undefined: none. */
   readonly schema: SchemaSettings | undefined;
 }
 
@@ -73,7 +73,7 @@ export interface SubscriptionConfig {
   readonly exactlyOnce: boolean;
 }
 
-/** What a subscription had not acknowledged at one moment, and all that its topic got since. */
+/** Messages that a subscription had not acknowledged at one time, and all later messages of its topic. */
 export interface SnapshotConfig {
   /** `projects/{p}/snapshots/{s}` */
   readonly name: string;
@@ -97,10 +97,10 @@ export interface Message extends Publication {
   readonly publishedAt: number;
 }
 
-/** What production's ids look like: decimal digits, all of one length. */
+/** Message ids in production's format: decimal digits of constant length. */
 export const messageId = (id: number) => String(10 ** 15 + id);
 
-/** What a message counts against flow control and the limits: its data, attributes and key. */
+/** Size of a message for flow control and limits: data, attributes and key. */
 export function messageBytes({ data, attributes, orderingKey }: Publication): number {
   let bytes = data.length + Buffer.byteLength(orderingKey);
   for (const [key, value] of Object.entries(attributes)) {
@@ -113,7 +113,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 export const LIMITS = {
-  /** Of a whole request, as encoded. */
+  /** Size of a whole encoded request. */
   requestBytes: 10 * 1024 * 1024,
   messagesPerPublish: 1000,
   attributes: 100,
@@ -138,7 +138,7 @@ export const LIMITS = {
   /** One that would be kept for less is not made. */
   minSnapshotLifeMs: 60 * MINUTE_MS,
   schemaBytes: 300 * 1024,
-  /** Of one schema at a time. */
+  /** Revisions of one schema at a time. */
   schemaRevisions: 20,
   /** The most resources a list answers at once. */
   page: 1000,

@@ -1,10 +1,10 @@
 /**
- * Whether bytes are a value of an Avro type, by Avro's binary encoding. Makes nothing of them: a few bytes can say that an
- * array of millions follows, which a decoder would begin to build.
+ * Validates bytes against an Avro type without decoding: a few bytes can announce an array of millions, which a decoder
+ * would allocate.
  */
 import type avro from 'avsc';
 
-/** What this file reads of avsc's types, whose own declarations say `any` of most of it. */
+/** The used part of avsc's types, whose declarations are mostly `any`. */
 interface Shape {
   readonly typeName: string;
   readonly fields?: readonly { readonly type: Shape }[];
@@ -93,7 +93,7 @@ function checkBlocks(cursor: Cursor, checkItem: (() => void) | undefined): void 
   }
 }
 
-/** Whether a value of the type takes no bytes. A record that is being looked at already adds nothing. */
+/** Returns true if a value of the type takes no bytes. A record already being examined adds nothing. */
 function isEmpty(type: Shape, within: readonly Shape[] = []): boolean {
   if (type.typeName === 'null' || within.includes(type)) return true;
   if (type.typeName === 'fixed') return type.size === 0;

@@ -1,6 +1,6 @@
 /**
- * What a schema says of messages, whichever language it is written in. Owns which language is served by what; sentences are
- * for the caller to read.
+ * Schema validation of messages, independent of the schema language. Owns the choice of implementation by language;
+ * errors are texts for the caller.
  *
  * Must not: know names, revisions or topics.
  */

@@ -1,6 +1,6 @@
 /**
- * Whether bytes are a message of a protobuf type. Stricter than decoding, which takes bytes of another wire type for the
- * field's own. Fields the type does not have are passed over, as every reader of protobuf does.
+ * Validates bytes against a protobuf type. Stricter than decoding, which accepts bytes of another wire type for a
+ * field. Unknown fields are skipped, as in every protobuf reader.
  */
 import protobuf from 'protobufjs';
 

@@ -1,7 +1,7 @@
 /**
- * Whether a JSON value is a message of a protobuf type, by protobuf's JSON mapping: fields by their own or their camel case
- * name, 64-bit integers as numbers or text, enums by name or number, bytes in base64. Fields the type does not have are
- * refused, as the mapping demands.
+ * Validates a JSON value against a protobuf type by the JSON mapping: fields by their own or camel-case name, 64-bit
+ * integers as numbers or text, enums by name or number, bytes in base64. Unknown fields are refused, as the mapping
+ * requires.
  */
 import protobuf from 'protobufjs';
 

@@ -189,7 +189,7 @@ export class Broker {
     this.#addFeed(config);
   }
 
-  /** What was published before `time` counts as acknowledged, what is kept since then does not. */
+  /** Messages published before `time` become acknowledged, later retained ones unacknowledged. */
   seek(name: string, time: number): void {
     const feed = this.attached(name);
     this.topics.dropExpired(feed.config.topic);
@@ -197,7 +197,7 @@ export class Broker {
     feed.reload();
   }
 
-  /** What the snapshot holds is not acknowledged, all else is. */
+  /** Messages in the snapshot become unacknowledged, all others acknowledged. */
   seekToSnapshot(name: string, snapshotName: string): void {
     const feed = this.attached(name);
     const snapshot = this.snapshots.get(snapshotName);

@@ -37,13 +37,13 @@ export interface FeedOptions {
   readonly clock: Clock;
   /** Never the same twice, not even after a restart. */
   readonly freshGeneration: () => string;
-  /** How long messages are kept here: as long as the subscription says, or its topic if that is longer. */
+  /** Retention of messages: that of the subscription, or of its topic if longer. */
   readonly retentionMs: (config: SubscriptionConfig) => number;
   /** Publishes a dead letter. @returns false if there is no such topic (any more) */
   readonly forward: (config: SubscriptionConfig, message: Message, failures: number) => boolean;
 }
 
-/** What became of the ids of one call. */
+/** Results for the ids of one call. */
 export interface Settled {
   readonly done: readonly string[];
   /** Good for nothing (any more). */
@@ -100,7 +100,7 @@ export class Feed {
     this.pump();
   }
 
-  /** What the receiver has stays with it until its deadline. */
+  /** Messages held by the receiver stay with it until their deadline. */
   detach(receiver: Receiver): void {
     this.#receivers.delete(receiver);
   }

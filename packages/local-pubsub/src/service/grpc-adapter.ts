@@ -22,7 +22,7 @@ import { checkSize } from '../wire/protocol.ts';
 import type { Broker } from './broker.ts';
 import { type Outgoing, StreamingPull } from './streaming-pull.ts';
 
-/** What a handler reads of its request it states itself; the protocol decides what the request is. */
+/** Handlers declare the part of the request they read; the protocol defines the request. */
 export type Calls = Readonly<
   Record<string, (request: never, cancelled: AbortSignal) => object | Promise<object>>
 >;
@@ -75,7 +75,7 @@ function after(fault: Fault | undefined, faults: Faults): void {
   if (fault?.kind === 'lost-answer') throw unavailable('Injected: the answer was lost.');
 }
 
-/** What a fault rule's `path` is looked for in. */
+/** Resource names in which the `path` of a fault rule is searched. */
 function names(request: object): string[] {
   const { topic, subscription, name, snapshot, resource } = request as Record<string, unknown>;
   return [topic, subscription, name, snapshot, resource].filter((value) => typeof value === 'string');

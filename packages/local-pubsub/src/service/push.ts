@@ -11,7 +11,7 @@ import type { Feed, Received, Receiver } from './feed.ts';
 
 /** Requests of one subscription at once. Production begins low and goes up to thousands as answers are good. */
 const MOST_IN_FLIGHT = 100;
-/** What counts as acknowledgement, as documented; every other answer gives the message back. */
+/** Statuses that acknowledge, as documented; every other response returns the message. */
 const ACKNOWLEDGING = new Set([102, 200, 201, 202, 204]);
 
 export interface PushersOptions {
@@ -41,7 +41,7 @@ export class Pushers {
     feed.attach(pusher);
   }
 
-  /** What is in flight goes on. */
+  /** Outstanding deliveries continue. */
   forget(feed: Feed): void {
     const pusher = this.#pushers.get(feed);
     if (pusher) feed.detach(pusher);

@@ -56,7 +56,7 @@ export class Schemas {
       .reverse();
   }
 
-  /** Of the same type, and such that messages of the newest revision can be read by it and the other way round. */
+  /** Adds a revision of the same type that is compatible with the newest in both directions. */
   commit(name: string, type: SchemaType, text: string): SchemaRevision {
     const newest = this.#known(name, undefined);
     const definition = understood(type, text);
@@ -226,6 +226,6 @@ const refused = (encoding: Encoding, type: SchemaType, revisionInfo: string) =>
     metadata: { message: 'Message failed schema validation', revisionInfo },
   });
 
-/** What a hostile definition or message is quoted with must not make the answer larger than gRPC's headers allow. */
+/** Quotes of a hostile definition or message must not make the error larger than gRPC headers allow. */
 const reasonOf = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).slice(0, 300).replace(/[^\x20-\x7e]/g, '?');

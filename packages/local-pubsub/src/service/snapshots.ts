@@ -20,7 +20,7 @@ export class Snapshots {
     for (const snapshot of store.snapshots()) this.#snapshots.set(snapshot.name, snapshot);
   }
 
-  /** Of what the subscription has not acknowledged now. */
+  /** Snapshot of the subscription's unacknowledged messages. */
   create(
     { name, labels }: Pick<SnapshotConfig, 'name' | 'labels'>,
     subscription: SubscriptionConfig,

@@ -28,7 +28,7 @@ export class StreamingPull implements Receiver {
   #leaseMs = 0;
   #keepAlives = false;
   #draining = false;
-  /** What the client was last told of exactly-once delivery. */
+  /** Exactly-once setting last sent to the client. */
   #told: boolean | undefined;
 
   constructor(broker: Broker, outgoing: Outgoing) {

@@ -69,7 +69,7 @@ export class Topics {
     this.#topics.delete(name);
   }
 
-  /** How long the topic keeps every message; undefined: there is no such topic, or it keeps none. */
+  /** Retention of all messages of the topic; undefined: no such topic, or none. */
   retentionOf(name: string): number | undefined {
     return this.#topics.get(name)?.retentionMs;
   }

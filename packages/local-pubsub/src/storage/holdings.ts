@@ -1,11 +1,11 @@
 /**
- * Who holds which messages: the rows of `pending`, and the messages that somebody holds. Owns that a message is gone once
- * nobody holds it. Each call is part of its caller's transaction.
+ * Holders of messages: the rows of `pending`, and the held messages. Owns that a message is deleted once no
+ * subscription holds it. Each call is part of its caller's transaction.
  */
 import type { Waiting } from '../model/backlog.ts';
 import type { Later, PubsubDatabase } from './tables.ts';
 
-/** What a subscription that seeks takes, of what another holds. */
+/** Parameters of a seek to another subscription's messages. */
 export interface Seeking {
   readonly subscription: string;
   /** Keeps what it has acknowledged. */
@@ -20,7 +20,7 @@ export class Holdings {
     this.#db = db;
   }
 
-  /** What the subscription has not acknowledged, oldest first. */
+  /** Unacknowledged messages of the subscription, oldest first. */
   pending(subscription: string): Waiting[] {
     return this.#db.statements.pending.all(subscription) as unknown as Waiting[];
   }
@@ -36,7 +36,10 @@ export class Holdings {
     this.#db.statements.capture.run(snapshot, subscription);
   }
 
-  /** What was published before `time` is acknowledged; what came later and is kept, also by the topic, is not. */
+  /**
+   * Acknowledges messages published before `time`; later retained ones, also those retained by the topic, become
+   * unacknowledged.
+   */
   seek(seeking: Seeking, time: number, topic: string): void {
     this.#db.statements.unackFrom.run(seeking.subscription, time);
     this.#adopt(seeking, topic, time);
@@ -60,7 +63,7 @@ export class Holdings {
     this.dropBefore(holder, Number.MAX_VALUE);
   }
 
-  /** What a delivery came to. */
+  /** Stores the result of a delivery. */
   settle(write: Later): void {
     if (write.kind === 'failed') {
       this.#db.statements.failed.run(write.failures, write.subscription, write.id);

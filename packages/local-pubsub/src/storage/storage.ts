@@ -24,7 +24,7 @@ export interface Addressed extends Publication {
   readonly holders: readonly string[];
 }
 
-/** What a subscription has that was stored by an earlier version. */
+/** Defaults of a subscription stored by an earlier version. */
 const BEFORE_THERE_WAS = { exactlyOnce: false };
 
 interface MessageRow {
@@ -186,7 +186,7 @@ export class PubsubStore implements PolicyStore {
     );
   }
 
-  /** What the subscription has not acknowledged, oldest first. */
+  /** Unacknowledged messages of the subscription, oldest first. */
   pending(subscription: string): Waiting[] {
     this.#db.catchUp();
     return this.#holdings.pending(subscription);
@@ -213,7 +213,10 @@ export class PubsubStore implements PolicyStore {
     this.#change(() => this.#holdings.dropBefore(holder, cutoff));
   }
 
-  /** What was published before `time` is acknowledged; what came later and is kept, also by the topic, is not. */
+  /**
+   * Acknowledges messages published before `time`; later retained ones, also those retained by the topic, become
+   * unacknowledged.
+   */
   seek(seeking: Seeking, time: number, topic: string): void {
     this.#change(() => this.#holdings.seek(seeking, time, topic));
   }

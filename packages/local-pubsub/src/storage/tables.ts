@@ -27,7 +27,7 @@ export const SCHEMA = `
   INSERT INTO sqlite_sequence (name, seq)
     SELECT 'messages', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'messages');`;
 
-/** What deliveries change: losing it repeats a delivery. */
+/** Writes of deliveries: losing one repeats a delivery. */
 export type Later =
   | { readonly kind: 'acked'; readonly subscription: string; readonly id: number; readonly retain: boolean }
   | {

@@ -1,4 +1,7 @@
-/** What may be published: turns messages of a request into model values, or throws INVALID_ARGUMENT and says why. Pure. */
+/**
+ * Validates published messages: converts messages of a request to model values, or throws INVALID_ARGUMENT with the
+ * reason. Pure.
+ */
 import { LIMITS, type Publication } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 import type { WireMessage } from './messages.ts';

@@ -1,4 +1,4 @@
-/** What requests say of schemas, in the model's terms, or INVALID_ARGUMENT. Pure. */
+/** Converts schemas in requests to model values, or throws INVALID_ARGUMENT. Pure. */
 import { splitSchema } from '../model/names.ts';
 import type { SchemaSettings } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
@@ -33,7 +33,7 @@ export function schemaSettingsFrom(wire: WireSchemaSettings | null | undefined):
   };
 }
 
-/** What a mask may name of the settings, with what it takes from the request. */
+/** Setting fields allowed in a mask, each with its value from the request. */
 const UPDATABLE: Readonly<Record<string, (wire: WireSchemaSettings) => WireSchemaSettings>> = {
   schema: ({ schema }) => ({ schema: schema ?? '' }),
   encoding: ({ encoding }) => ({ encoding: encoding ?? 0 }),

@@ -1,6 +1,6 @@
 /**
- * What Pub/Sub accepts: turns request messages into model values, or throws INVALID_ARGUMENT with a sentence that names
- * the field, or UNIMPLEMENTED for what this server does not do. Pure.
+ * Validates Pub/Sub requests: converts messages to model values, or throws INVALID_ARGUMENT naming the field, or
+ * UNIMPLEMENTED for unsupported features. Pure.
  */
 import { toMs, type WireTimestamp } from '@cairn/local-tasks/wire';
 import { parseFilter } from '../model/filter.ts';
@@ -72,7 +72,7 @@ export function pullIfExactlyOnce(config: SubscriptionConfig): SubscriptionConfi
   throw invalid('enable_exactly_once_delivery requires a pull subscription.');
 }
 
-/** What an update mask may name, with what it takes from the request; all else is fixed at creation. */
+/** Fields allowed in an update mask, each with its value from the request; all others are fixed at creation. */
 const UPDATABLE: Readonly<Record<string, (wire: WireSubscription) => Partial<SubscriptionConfig>>> = {
   push_config: (wire) => ({ push: pushFrom(wire.pushConfig) }),
   ack_deadline_seconds: (wire) => ({ ackDeadlineMs: ackDeadlineFrom(wire.ackDeadlineSeconds) }),

@@ -1,7 +1,7 @@
-/** What the requests and resources of `google.pubsub.v1` look like once protobuf is decoded. Types only. */
+/** Types of the requests and resources of `google.pubsub.v1` after protobuf decoding. Types only. */
 import type { WireTimestamp } from '@cairn/local-tasks/wire';
 
-/** What protobufjs makes of an int64: a number below 2^53 or a Long. */
+/** An int64 from protobufjs: a number below 2^53 or a Long. */
 export type Int64 = number | { toNumber(): number };
 
 export interface WireTopic {

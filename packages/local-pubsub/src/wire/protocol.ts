@@ -9,7 +9,7 @@ export interface PubsubProtocol {
   readonly publisher: ServiceDefinition;
   readonly subscriber: ServiceDefinition;
   readonly schemas: ServiceDefinition;
-  /** Of topics, subscriptions, snapshots and schemas, on the same port as in production. */
+  /** IAM of topics, subscriptions, snapshots and schemas, on the same port as in production. */
   readonly iam: ServiceDefinition;
 }
 

@@ -10,7 +10,7 @@ export interface FailedTask {
   readonly attempts: number;
   readonly firstAttemptAt: number;
   readonly now: number;
-  /** What the target asked for by `Retry-After`, in milliseconds. */
+  /** Delay requested by the target with `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 }
 

@@ -21,7 +21,7 @@ const Fault = z.discriminatedUnion('kind', [
 
 const Status = z.int().min(400).max(599);
 
-/** Of something outside that functions act upon. */
+/** Fault of an external service that functions call. */
 const OutsideFault = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('latency'), ms: z.number().min(0).max(MAX_LATENCY_MS) }),
   z.strictObject({ kind: z.literal('refuse'), status: Status, message: z.string().exactOptional() }),

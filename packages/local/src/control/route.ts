@@ -1,4 +1,4 @@
-/** What a route of the control port is. Owns the type and the error a route throws. */
+/** Type of a route of the control port, and the error that it throws. */
 
 export interface ControlRequest {
   /** Named groups of the route's path, decoded. */

@@ -13,7 +13,7 @@ export interface ControlledFaults<Kind = Fault> {
   injected(): Record<string, number>;
 }
 
-/** What the control port needs of the Firestore server; absent when an outside one is used. */
+/** The part of the Firestore server that the control port uses; absent for an external one. */
 export interface ControlledFirestore {
   readonly meter: {
     snapshot(): { readonly total: Operations };

@@ -21,7 +21,7 @@ export interface DevValues {
   /** Where functions were reached, the latest last. */
   readonly functionsPorts: readonly number[];
   rememberFunctionsPort(port: number): void;
-  /** How far the clock was ahead of the machine's when it was last moved. */
+  /** Offset of the clock from the machine's at its last move. */
   readonly clockOffsetMs: number;
   rememberClock(offsetMs: number): void;
 }

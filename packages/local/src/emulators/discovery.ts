@@ -1,6 +1,6 @@
 /**
- * What firebase-tools' functions emulator says it serves (`GET /backends`), as the host knows functions, and the path at
- * which it serves each. What it did not discover is not served: that it discovers all is part of what is tried here.
+ * Functions served by the emulator of firebase-tools (`GET /backends`), as the host describes functions, with the path
+ * of each. Undiscovered functions are not served, because discovery is part of what is tested here.
  */
 import { type FunctionSpec, specOf } from '../host/function-spec.ts';
 

@@ -12,7 +12,7 @@ export function namesIn(text: string): string[] {
   return [...text.matchAll(/^([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => String(name));
 }
 
-/** What of `values` is a parameter of the functions: a file beside them wins over their environment. */
+/** The entries of `values` that are parameters of the functions: a file beside them wins over their environment. */
 export function parametersAmong(
   names: readonly string[],
   values: Readonly<Record<string, string | undefined>>,

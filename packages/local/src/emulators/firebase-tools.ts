@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Until functions are discovered, in seconds; its own 10 are too few on a busy machine. */
 const DISCOVERY_TIMEOUT_S = 60;
-/** What the pinned version says when all its emulators serve, and all functions are known. */
+/** Output of the pinned version when all emulators serve and all functions are known. */
 const READY = 'All emulators ready!';
 /** For functions to give their runs back: they hear SIGTERM, but do not end by it, and firebase-tools leaves them. */
 const RELEASE_MS = 1_000;

@@ -59,7 +59,7 @@ function send({ incoming, response, port, path }: Exchange, headers: Record<stri
 const framing = (incoming: IncomingMessage): Record<string, string> =>
   incoming.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' };
 
-/** What Eventarc does with a push request: its body becomes the data of an event. */
+/** Handling of a push request as by Eventarc: its body becomes the data of an event. */
 async function message({ topic, ...exchange }: Exchange & { readonly topic: string }): Promise<void> {
   const { incoming, response } = exchange;
   try {

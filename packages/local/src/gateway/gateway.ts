@@ -80,7 +80,7 @@ export async function startGateway({
   };
 }
 
-/** Of a path that leads nowhere, in an answer. */
+/** Longest path shown in an error. */
 const SHOWN_PATH_CHARS = 200;
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;

@@ -23,7 +23,7 @@ export interface HostingConfig {
   }[];
 }
 
-/** What `firebase.json` says of its sites. */
+/** Hosting sites in `firebase.json`. */
 export function sitesOf(firebaseJson: string): HostingConfig[] {
   const config = parseJsonc(readFileSync(firebaseJson, 'utf8')) as {
     hosting?: HostingConfig | HostingConfig[];

@@ -1,6 +1,6 @@
 /**
- * What Firebase Hosting serves beside functions: the files of `hosting.public`, the pages that rewrites lead to, and the
- * headers of `firebase.json`. Knows nothing of what is in the files.
+ * Static part of Firebase Hosting: the files of `hosting.public`, the pages of rewrites, and the headers of
+ * `firebase.json`. Does not interpret files.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,7 +18,7 @@ export interface Site {
 /** Hosting serves this file of the site, if there is one, wherever nothing else is. */
 const MISSING_PAGE = '404.html';
 
-/** Of the first site. Undefined if its folder was never built. */
+/** The first site. Undefined if its folder was never built. */
 export function readSite(firebaseJson: string): Site | undefined {
   const [config = {}] = sitesOf(firebaseJson);
   const { public: folder } = config;

@@ -16,7 +16,7 @@ function positive(text: string | null): number | undefined {
 }
 
 export interface Listed {
-  /** Of the pages, without its query. */
+  /** Path of the pages, without query. */
   readonly path: string;
   readonly total: number;
 }
@@ -58,5 +58,5 @@ export function timeOf(now: number): string {
   return new Date(now).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 
-/** Who everything here was made by. */
+/** Author of everything created here. */
 export const ACTOR = { login: 'cairn-local[bot]', type: 'Bot' };

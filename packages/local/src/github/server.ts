@@ -15,12 +15,12 @@ import { statusRoutes } from './routes/statuses.ts';
 export interface GithubServerOptions {
   readonly storage: SqliteStorage;
   readonly clock: Clock;
-  /** Who writes must show it. */
+  /** Token that writers must send. */
   readonly token: string;
   readonly port?: number;
 }
 
-/** Of a user, in an hour. Nothing is counted here: limits are a fault on request. */
+/** Hourly limit of a user. Not counted here: rate limits are an injected fault. */
 const LIMIT = 5_000;
 const HOUR_S = 60 * 60;
 

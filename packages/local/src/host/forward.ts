@@ -213,7 +213,7 @@ export function withoutHopHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHea
   return kept;
 }
 
-/** Of the machine's time: a cloud whose clock is moved has not kept its functions any longer at work. */
+/** Uses the machine's time: moving the cloud's clock does not lengthen the work of its functions. */
 function after(seconds: number, fire: () => void): () => void {
   const timer = setTimeout(fire, seconds * 1_000);
   timer.unref();

@@ -1,6 +1,6 @@
 /**
- * What the host knows of an exported function: the part of firebase-functions' own metadata (`fn.__endpoint`)
- * that it honours. Reads metadata into plain JSON values; starts nothing.
+ * The part of an exported function's metadata (`fn.__endpoint` of firebase-functions) that the host honours. Converts
+ * metadata to plain JSON values; starts nothing.
  */
 import type { IndexesFile } from '@cairn/local-firestore/indexes';
 import { messageHandler } from './pubsub/message-handler.ts';
@@ -25,7 +25,7 @@ export interface ScheduleTrigger {
   /** `every 5 minutes` or a cron line. */
   readonly schedule: string;
   readonly timeZone: string;
-  /** How often a failed execution is repeated; 0 unless the function says otherwise. */
+  /** Retries of a failed execution; default 0. */
   readonly retryCount: number;
 }
 
@@ -109,7 +109,7 @@ function plain(endpoint: object): Record<string, unknown> {
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-/** Of an endpoint in plain JSON values. */
+/** Specification of an endpoint in plain JSON values. */
 export function specOf(
   name: string,
   endpoint: Readonly<Record<string, unknown>>,

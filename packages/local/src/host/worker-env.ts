@@ -10,7 +10,7 @@ export interface WorkerEnvOptions {
   /** Where functions act: never what this machine's environment says, which in a CI of GitHub's is the real one. */
   readonly github: { readonly url: string; readonly token: string };
   readonly slack: string;
-  /** What is set from outside wins over every value of ours. */
+  /** Environment of the user, which wins over every value of ours. */
   readonly outside: Readonly<Record<string, string | undefined>>;
 }
 

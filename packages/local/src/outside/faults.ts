@@ -1,6 +1,6 @@
-/** What can go wrong, on request, between the functions and something outside. Decided by `firestore/faults.ts`. */
+/** Faults between the functions and an external service. Decided by `firestore/faults.ts`. */
 
-/** How a receiver says that it is asked too often. */
+/** Form in which a receiver reports a rate limit. */
 export type RateLimit = {
   readonly kind: 'rate-limit';
   /** 429 or 403; GitHub uses both. */

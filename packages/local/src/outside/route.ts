@@ -1,4 +1,4 @@
-/** What a stand-in for something outside serves: routes named as its documentation names them. Owns their matching. */
+/** Routes of a stand-in for an external service, named as in its documentation. Owns their matching. */
 import type { OutsideStore } from './store.ts';
 
 export interface OutsideRequest {
@@ -23,7 +23,7 @@ export interface Reply {
 export interface OutsideRoute {
   /** E.g. `POST /repos/{owner}/{repo}/issues/{issue_number}/comments`. */
   readonly name: string;
-  /** What a success of it did counts as applied. */
+  /** True if a successful call counts as applied. */
   readonly changes: boolean;
   /** Carried out inside a transaction: all of it or nothing. */
   answer(request: OutsideRequest, store: OutsideStore): Reply;

@@ -18,7 +18,7 @@ export interface OutsideOptions {
   readonly storage: SqliteStorage;
   readonly clock: Clock;
   readonly routes: readonly OutsideRoute[];
-  /** What it answers to a path that no route serves. */
+  /** Response to an unknown path. */
   readonly unknown: Reply;
   /** An answer for who may not do that; undefined lets the call pass. */
   readonly refusal?: (matched: Matched, authorization: string | undefined) => Reply | undefined;
@@ -30,11 +30,11 @@ export interface OutsideOptions {
 
 export interface OutsideServer {
   readonly url: string;
-  /** What goes wrong on request; nothing at first. `call` of a rule is the name of a route. */
+  /** Injected faults; none at first. `call` of a rule is the name of a route. */
   readonly faults: Faults<OutsideFault>;
   /** The newest calls, the oldest of them first. */
   calls(): readonly Call[];
-  /** How often what carries a mark was applied. */
+  /** Number of times each marked call was applied. */
   applied(): Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * What a stand-in for something outside keeps: the things that were made there, and every call. Owns its tables; knows
- * nothing of what the things are. A change and the note of the call that made it are one transaction, on disk before
- * the answer: what was acknowledged survives SIGKILL, and what was applied is counted.
+ * State of a stand-in for an external service: the created items, and every call. Owns its tables; does not interpret
+ * items. A change and the record of its call are one transaction, on disk before the response: an acknowledged change
+ * survives SIGKILL, and applied calls are counted.
  */
 import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 
@@ -12,13 +12,13 @@ export interface Call {
   readonly at: number;
   readonly route: string;
   readonly path: string;
-  /** What was answered, or would have been. */
+  /** Response that was sent, or would have been. */
   readonly status: number;
   /** It changed something. */
   readonly applied: boolean;
   /** The caller's mark in the request: the first 64 hex digits in it. */
   readonly marker?: string;
-  /** What went wrong on request. */
+  /** Injected fault. */
   readonly fault?: string;
 }
 
@@ -115,7 +115,7 @@ export class OutsideStore {
     }));
   }
 
-  /** How often what carries a mark was applied. */
+  /** Number of times each marked call was applied. */
   applied(limit: number): Record<string, number> {
     const rows = this.#db.statements.applied.all(limit);
     return Object.fromEntries(rows.map(({ marker, n }) => [String(marker), Number(n)]));

@@ -20,7 +20,7 @@ export interface Schedule {
 
 export interface ScheduleOptions {
   readonly timeZone: string;
-  /** What `every 1 minutes` takes here: production's minute, or less so that nobody waits for one. */
+  /** Length of a minute in `every 1 minutes`: production's minute, or less to avoid waiting. */
   readonly minuteMs: number;
 }
 

@@ -14,9 +14,9 @@ import type { RunKind } from './table.ts';
 export interface OwnRun {
   readonly kind: RunKind;
   readonly id: string;
-  /** Of a checkpoint with an output, if it has one. */
+  /** Sequence number of a checkpoint with an output, if any. */
   readonly seq: string;
-  /** Of the effect it asks about, if it does. */
+  /** Id of an effect it asks about, if any. */
   readonly effectId: string;
 }
 
@@ -86,7 +86,7 @@ export class Belongings {
   }
 }
 
-/** What an effect could be called, and none is. */
+/** A well-formed effect id that does not exist. */
 export const NO_EFFECT = `${'a'.repeat(64)}.0001`;
 
 /** Starts a run and drives it until it rests. */

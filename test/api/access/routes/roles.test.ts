@@ -1,4 +1,4 @@
-/** Who may do what: each role, and a stranger, against each route. */
+/** Access by role: each role, and an anonymous caller, on each route. */
 import { describe, expect, test } from '@jest/globals';
 import { ROLES } from '../../../../packages/cairn/src/api/auth.ts';
 import { PATHS } from '../../../../packages/cairn/src/api/openapi/paths/all.ts';

@@ -12,17 +12,17 @@ export type Route = {
 }[Path];
 
 /**
- * How a route keeps tenants apart. `named`: its address names something, which for another tenant is not there. `own`:
- * it shows or changes what the caller's tenant has, and comes out the same whatever others have. `all`: it acts on the
- * whole installation, takes as long as that takes, and still answers for the caller's tenant only. `nobody's`: no tenant
- * has a part in it. `sums`: it tells how the whole installation fares, in numbers, and names no tenant and no run.
+ * Tenant isolation of a route. `named`: its path names an object, which does not exist for other tenants. `own`: it
+ * shows or changes objects of the caller's tenant, with the same result whatever others have. `all`: it acts on the
+ * whole installation, takes as long as that takes, and still answers for the caller's tenant only. `nobody's`: no
+ * tenant is involved. `sums`: it returns figures about the whole installation, without tenants and runs.
  */
 export type Reach = 'named' | 'own' | 'all' | 'sums' | "nobody's";
 
 export interface Row {
   /** The least role that may; `open`: whoever comes, with a key or without. */
   readonly least: Role | 'open';
-  /** What it is answered to who may. */
+  /** Status for an authorised caller. */
   readonly status: number;
   readonly reach: Reach;
   readonly body?: object;

@@ -18,7 +18,7 @@ import { Belongings, NO_EFFECT, type OwnRun } from './belongings.ts';
 import { confirmed, erasureOf } from './erasing.ts';
 import { methodOf, pathOf, type Route, TABLE } from './table.ts';
 
-/** Who has everything, and who must not notice. */
+/** The tenant with data, and the one that must not notice it. */
 export const OWNER = PLACE.tenantId;
 export const RIVAL = 'rival';
 
@@ -48,7 +48,7 @@ const INSIDE: ReadonlySet<string> = new Set([
 const KEY = 'known';
 const HOUR_MS = 3_600_000;
 
-/** What the parameters in the addresses of routes stand for. */
+/** Values of the path parameters. */
 export type Named = Readonly<Record<string, string>>;
 
 export interface Answered {
@@ -59,7 +59,7 @@ export interface Answered {
   readonly calls: readonly string[];
 }
 
-/** What only the owner has, and what looks the same and nobody has. */
+/** Objects of the owner, and similar names that do not exist. */
 export interface Foreign {
   readonly foreign: Named;
   readonly unknown: Named;
@@ -91,7 +91,7 @@ export class Tenancy {
     return tenancy;
   }
 
-  /** What the owner calls what the route is about. */
+  /** The owner's name of the object of the route. */
   named(route: Route): Named {
     const { run: kind = 'asking' } = TABLE[route];
     const run = this.#runs.find((one) => one.kind === kind);
@@ -262,7 +262,7 @@ function addressOf({ kind, id, seq, effectId }: OwnRun): Named {
   return { id, seq, effectId, stepId: kind === 'expecting' ? 'any' : 'gate' };
 }
 
-/** What has a version changes with it. */
+/** Version of a stored value, which changes with it. */
 function versionOf(value: unknown): string {
   const { version } = value as { version?: string };
   return version ?? JSON.stringify(value);

@@ -43,7 +43,7 @@ describe('a step', () => {
   });
 });
 
-/** What may not change when word of an old revision comes in: everything but the place in the journal. */
+/** State that late events of an old revision must not change: everything but the position in the journal. */
 function meaning(state: RunState): Partial<RunState> {
   const { head: _h, headHash: _hash, updatedAt: _at, checkpointHead: _cp, ...rest } = state;
   return rest;

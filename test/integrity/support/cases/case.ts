@@ -13,7 +13,7 @@ export interface Case {
   readonly damage: (bench: Bench) => void;
   /** `healed`: nothing is left. `refused`: a person has to see to it. */
   readonly repair: 'healed' | 'refused';
-  /** What else is wrong then. */
+  /** Further problems that follow. */
   readonly also?: readonly ProblemCode[];
 }
 

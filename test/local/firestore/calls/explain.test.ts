@@ -48,7 +48,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What queries, searches and aggregations have in common; the client's types leave out that two of them explain. */
+/** Common members of queries, searches and aggregations; the client's types lack that two of them explain. */
 interface Explained {
   get(): Promise<object>;
   explain(options?: object): Promise<{ metrics: ExplainMetrics; snapshot: object | null }>;

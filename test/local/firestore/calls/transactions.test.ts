@@ -3,7 +3,7 @@ import { type Bench, startBench } from '../support/client.ts';
 import { RawCalls } from '../support/raw-calls.ts';
 import { commit, doc, query, database as root, set } from '../support/requests.ts';
 
-/** What other clients than Node's ask of transactions. */
+/** Transaction requests of clients other than Node's. */
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;

@@ -1,4 +1,4 @@
-/** What a listener of the unmodified client is shown, remembered in order, so that tests can wait for it. */
+/** Ordered record of a listener of the unmodified client, so that tests can wait for entries. */
 import { setTimeout } from 'node:timers/promises';
 import type { DocumentSnapshot, Query, QuerySnapshot, Timestamp } from '@google-cloud/firestore';
 import type { FirestoreServer } from '../../../../packages/local-firestore/src/server.ts';

@@ -1,6 +1,6 @@
 /**
- * What a query must answer, told by looking at every document: written from Firestore's documentation, sharing no code
- * with the server. Works on the client's own values.
+ * Reference implementation of queries by examining every document: written from Firestore's documentation, sharing no
+ * code with the server. Works on the client's own values.
  */
 import { DocumentReference, GeoPoint, Timestamp } from '@google-cloud/firestore';
 

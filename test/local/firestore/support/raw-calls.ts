@@ -9,7 +9,7 @@ const DEADLINE_MS = 30_000;
 export interface Answer {
   readonly code: number;
   readonly details: string;
-  /** What the answer says, as the client's own protocol description reads it. */
+  /** Response messages, decoded with the client's protocol description. */
   readonly messages: readonly Record<string, unknown>[];
 }
 

@@ -16,7 +16,7 @@ import type { CompositeIndex, IndexConfig, SingleField } from './index-config.ts
 
 export interface IndexedPath {
   readonly database: number;
-  /** Of the document. */
+  /** Path segments of the document. */
   readonly segments: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface EntryDifference {
 
 const writer = new ByteWriter();
 
-/** What to add and remove so that the entries are those of `after`. Fields that did not change are not looked at. */
+/** Entries to add and remove so that the index matches `after`. Unchanged fields are skipped. */
 export function entryDifference(
   config: IndexConfig,
   document: IndexedPath,

@@ -7,7 +7,7 @@ export interface VectorIndex {
   readonly collectionId: string;
   /** True: over all collections of this id; false: within one collection. */
   readonly group: boolean;
-  /** What filters and orders before the vectors are compared; often nothing. Without `__name__`. */
+  /** Fields that filter and order before the vectors are compared; often none. Without `__name__`. */
   readonly fields: readonly IndexField[];
   readonly vector: FieldPath;
   readonly dimension: number;

@@ -1,11 +1,11 @@
 /**
- * What production bills for a query, by its price list (firebase.google.com/docs/firestore/pricing): documents, what an
- * offset skips, some index entries, and never nothing. Pure.
+ * Billing of a query by production's price list (firebase.google.com/docs/firestore/pricing): documents, skipped
+ * offsets, some index entries, and a minimum. Pure.
  */
 import { isInequality, isNameField, leaves, sameField } from './normalise.ts';
 import type { Query } from './query.ts';
 
-/** What a query did. */
+/** Work done by a query. */
 export interface Work {
   /** Documents it answered with, and those that its offset passed over. */
   readonly returned: number;
@@ -16,7 +16,7 @@ export interface Work {
 
 export interface Bill {
   readonly documents: number;
-  /** Of the entries, those that cost something. */
+  /** Billed entries. */
   readonly entries: number;
   /** 1 where everything else comes to nothing. */
   readonly minimum: 0 | 1;

@@ -24,7 +24,7 @@ export function isEmpty({ from, to }: Bounds): boolean {
   return to !== undefined && Buffer.compare(from, to) >= 0;
 }
 
-/** What an inequality leaves of the keys whose next value is the compared field's. */
+/** Key range of an inequality on the next value of the key. */
 export function comparisonBounds(
   prefix: Uint8Array,
   comparison: Comparison,

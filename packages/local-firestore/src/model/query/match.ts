@@ -1,4 +1,4 @@
-/** Whether a document matches a query and where it stands in the query's order. Pure; needs no index. */
+/** Matches a document against a query and gives its position in the query's order. Pure; needs no index. */
 import { getField } from '../field-path.ts';
 import { compareValues, type Fields, isNaNValue, isUnlisted, typeRank, type Value } from '../value.ts';
 import { isNameField } from './normalise.ts';

@@ -11,7 +11,7 @@ export interface Nearest {
   readonly measure: DistanceMeasure;
   /** The most neighbours wanted. */
   readonly limit: number;
-  /** What is less similar is left out. Undefined: nothing is. */
+  /** Less similar documents are omitted. Undefined: no threshold. */
   readonly threshold: number | undefined;
   /** The field of an answer that tells the distance. Undefined: none does. */
   readonly resultField: FieldPath | undefined;

@@ -1,7 +1,7 @@
 /**
- * How a query finds its documents: one source per disjunction, in the query's order whenever an index has it. Pure: a
- * plan is key ranges. Every document found is still checked against its disjunction, so a range may be too wide but
- * never too narrow.
+ * Plan of a query: one source per disjunction, in the query's order whenever an index has it. Pure: a plan is key
+ * ranges. Every document found is still checked against its disjunction, so a range may be too wide but never too
+ * narrow.
  */
 import type { IndexConfig } from '../index/index-config.ts';
 import { Code, StatusError } from '../status.ts';

@@ -46,9 +46,9 @@ interface BoundsOptions {
   readonly shape: Shape;
   /** For each ordered field in the key: whether it is stored inverted. */
   readonly inverted: readonly boolean[];
-  /** Whether the name is. */
+  /** True if the name is descending. */
   readonly nameDescending: boolean;
-  /** Whether the scan runs against the order of keys. */
+  /** True if the scan runs in reverse key order. */
   readonly reverse: boolean;
 }
 

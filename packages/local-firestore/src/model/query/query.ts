@@ -1,4 +1,4 @@
-/** What a query asks. Data only: planning and evaluation are elsewhere. */
+/** Model of a query. Data only; planning and evaluation are elsewhere. */
 import type { FieldPath } from '../field-path.ts';
 import type { Value } from '../value.ts';
 import type { Nearest } from './nearest.ts';
@@ -56,7 +56,7 @@ export interface Query {
   readonly filter: Filter | undefined;
   /** As normalised: ends with `__name__`. */
   readonly orders: readonly Order[];
-  /** How many of `orders` the caller wrote; the others are implied. */
+  /** Number of `orders` written by the caller; the others are implied. */
   readonly explicitOrders: number;
   readonly startAt: Cursor | undefined;
   readonly endAt: Cursor | undefined;

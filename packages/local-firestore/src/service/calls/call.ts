@@ -1,6 +1,6 @@
 /**
- * What a call handler is, apart from gRPC: it takes a decoded request and returns its answer, or the messages of its
- * answer. Handlers throw `StatusError` for the caller.
+ * Call handlers without gRPC: a handler takes a decoded request and returns one or several response messages. Handlers
+ * throw `StatusError` for the caller.
  */
 import type { Faults } from '../../faults.ts';
 import type { Meter } from '../../meter.ts';

@@ -4,7 +4,7 @@ import { toAlignedMicros, type WireTimestamp } from '../../wire/time.ts';
 import type { Consistency, Session } from '../session.ts';
 import type { TransactionMode } from '../transactions/transactions.ts';
 
-/** Of `TransactionOptions.ConcurrencyMode`; 0, the default, is pessimistic, as new databases are. */
+/** Value of `TransactionOptions.ConcurrencyMode`; 0, the default, is pessimistic, as in new databases. */
 const OPTIMISTIC = 1;
 const PESSIMISTIC = 2;
 

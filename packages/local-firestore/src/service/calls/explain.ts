@@ -29,7 +29,7 @@ export function planSummary(database: Database, query: Query): object {
   };
 }
 
-/** Of a search: those that are declared, or that production would need where none is asked for. */
+/** Vector indexes of a search: the declared ones, or those that production would need. */
 function vectorIndexes({ indexes }: Database, query: Query): string[] | undefined {
   const { nearest } = query;
   if (!nearest) return undefined;

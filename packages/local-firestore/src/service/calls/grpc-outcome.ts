@@ -1,4 +1,4 @@
-/** How calls end other than by their answer: injected faults, refusals, defects. The same for all calls. */
+/** Ends of calls other than a response: injected faults, refusals, defects. Shared by all calls. */
 import { Metadata, type ServerWritableStream } from '@grpc/grpc-js';
 import { MAX_REQUEST_BYTES } from '../../model/limits.ts';
 import { Code, invalid, StatusError } from '../../model/status.ts';
@@ -9,7 +9,7 @@ import { requestPaths } from './request-paths.ts';
 export interface UnderFault {
   /** Runs the handler, and loses its answer, or the process, if that is the fault. */
   run<T>(handler: () => T | Promise<T>): Promise<T>;
-  /** How many messages of a stream get through. */
+  /** Number of messages delivered before the stream is cut. */
   readonly messages: number;
 }
 

@@ -28,7 +28,7 @@ interface PartitionQueryRequest extends WireConsistency {
   readonly pageSize: number;
 }
 
-/** What a page token says: how many places were given, and the last of them. */
+/** Content of a page token: the number of partitions given, and the last one. */
 interface Progress {
   readonly given: number;
   readonly last: string | undefined;

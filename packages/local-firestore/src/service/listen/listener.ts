@@ -33,9 +33,9 @@ export interface TargetRequest {
   readonly id: number;
   readonly scope: TargetScope;
   readonly once: boolean;
-  /** What the client has seen before; without an incarnation, of whichever database there is. */
+  /** State the client has seen; without an incarnation, of any database. */
   readonly since: { readonly time: number; readonly incarnation: string | undefined } | undefined;
-  /** How many documents the client holds of it. */
+  /** Number of documents the client holds. */
   readonly expectedCount: number | undefined;
 }
 

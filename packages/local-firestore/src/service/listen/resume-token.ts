@@ -5,7 +5,7 @@
 import { invalid } from '../../model/status.ts';
 
 export interface SeenUpTo {
-  /** Of the database as this process knows it; another one cannot tell what was replaced since. */
+  /** Incarnation of the database in this process; another one does not know what was replaced since. */
   readonly incarnation: string;
   /** Microseconds since 1970. */
   readonly time: number;

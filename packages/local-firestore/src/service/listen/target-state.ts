@@ -31,7 +31,7 @@ export function consistent(seen: SeenUpTo): object {
   return { targetChange: { targetChangeType: TYPE.NO_CHANGE, targetIds: [], ...moment(seen) } };
 }
 
-/** How many documents the target holds, for a client whose own count says otherwise. */
+/** Message with the number of documents in the target, for a client with a different count. */
 export function countOf(targetId: number, count: number): object {
   return { filter: { targetId, count } };
 }

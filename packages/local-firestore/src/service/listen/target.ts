@@ -39,7 +39,7 @@ export class Target {
     this.once = once;
   }
 
-  /** How many documents the listener was shown. */
+  /** Number of documents shown to the listener. */
   get size(): number {
     return this.#shown.size;
   }
@@ -53,7 +53,7 @@ export class Target {
     for (const [name, { updateTime }] of this.#read(database, since)) this.#shown.set(name, updateTime);
   }
 
-  /** What differs now from what was shown. @throws FAILED_PRECONDITION when an index is missing */
+  /** Changes since the last update. @throws FAILED_PRECONDITION when an index is missing */
   update(database: Database, changed: Changed): TargetChange[] {
     if (changed !== 'everything') {
       const touched = [...changed].filter((name) => this.#mayShow(name));
@@ -85,7 +85,7 @@ export class Target {
     return this.scope.documents.some((document) => document.name === name);
   }
 
-  /** Whether a document's place in the target depends on itself alone, not on how many others there are. */
+  /** Returns true if a document's position in the target depends only on itself, not on the number of others. */
   #standsAlone(): boolean {
     return (
       this.scope.kind === 'documents' ||
@@ -93,7 +93,7 @@ export class Target {
     );
   }
 
-  /** Whether a changed document can change the result of a query with a limit or offset. */
+  /** Returns true if a changed document can change the result of a query with a limit or offset. */
   #mayMove(database: Database, name: string): boolean {
     // One that was among those passed over may have been anything.
     if (this.scope.kind === 'query' && this.scope.query.offset > 0) return true;

@@ -1,4 +1,4 @@
-/** What is locked and what a write would touch: the words of the lock table. Pure. */
+/** Locks and the needs of writes. Pure. */
 import type { Candidate } from '../../model/query/match.ts';
 
 /** A transaction, or one plain write. Smaller `age` is older. */
@@ -20,7 +20,7 @@ export interface WriteIntent {
   readonly after: Candidate | undefined;
 }
 
-/** What a query read: every document, present or future, for which `covers` is true. */
+/** Range read by a query: every document, present or future, for which `covers` is true. */
 export interface LockedRange {
   /** Undefined: documents of every collection id. */
   readonly collectionId: string | undefined;

@@ -124,7 +124,7 @@ export class LockTable {
     }
   }
 
-  /** What a read has just locked can close a circle with those who already wait. */
+  /** A granted read lock can complete a deadlock cycle with waiting owners. */
   #granted<T>(owner: LockOwner, action: () => T): T {
     const result = action();
     if (this.#waiting.length > 0) this.#breakDeadlocks(owner);
@@ -165,7 +165,7 @@ export class LockTable {
     return blockers;
   }
 
-  /** Who has read what this write changes. */
+  /** Readers of the documents that this write changes. */
   #readersOf(need: LockNeed & { kind: 'write' }): Set<LockOwner> {
     const owners = new Set<LockOwner>();
     for (const name of need.names) for (const owner of this.#documents.get(name) ?? []) owners.add(owner);

@@ -1,6 +1,6 @@
 /**
- * What the last commits replaced, so that a read can be repeated as of a moment shortly ago: the client does that when
- * a stream of results breaks. Bounded by memory, not by production's hour; what is older is refused, never guessed.
+ * Documents replaced by recent commits, so that a read can be repeated at a recent time: the client does that when a
+ * result stream breaks. Bounded by memory, not by production's hour; older reads are refused, never guessed.
  */
 import { Code, StatusError } from '../../model/status.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';
@@ -18,7 +18,7 @@ export interface Replaced {
 }
 
 interface Entry extends Replaced {
-  /** Of the commit that replaced it; microseconds since 1970. */
+  /** Time of the replacing commit; microseconds since 1970. */
   readonly time: number;
 }
 

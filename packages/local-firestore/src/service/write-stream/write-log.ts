@@ -1,6 +1,6 @@
 /**
- * What a stream of writes keeps between the connections of its client: how far it is, and the answers of which the
- * client has not yet said that it has them. Owns the order of its writes; applies none.
+ * State of a write stream between connections of its client: its progress, and unacknowledged responses. Owns the order
+ * of its writes; applies none.
  */
 import { randomUUID } from 'node:crypto';
 import { Code, invalid, StatusError } from '../../model/status.ts';

@@ -99,7 +99,7 @@ export const checkRunRoutes: readonly OutsideRoute[] = [
   },
 ];
 
-/** What is given of it is what it has from now on. */
+/** Given members replace the existing ones. */
 function changed(
   { body, now }: OutsideRequest,
   run: CheckRun,

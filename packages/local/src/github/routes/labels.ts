@@ -8,7 +8,7 @@ interface Label {
 }
 
 const KIND = 'label';
-/** Of an issue. */
+/** Most labels of an issue. */
 const MAX_LABELS = 100;
 const MAX_NAME_CHARS = 50;
 const OF_ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}/labels';

@@ -1,7 +1,7 @@
 /**
- * What the cloud process and a worker say to each other over the IPC channel. The order is fixed:
- * `load` → `loaded` → `serve` → `ready`; or `failed` at any point, after which the worker exits. Once it is ready, it may
- * be asked whether it lives and told to move its clock.
+ * Messages between the cloud process and a worker over the IPC channel. The order is fixed: `load` → `loaded` → `serve`
+ * → `ready`; or `failed` at any point, after which the worker exits. When ready, it may be asked for a heartbeat and
+ * told to move its clock.
  */
 import type { FunctionSpec } from '../function-spec.ts';
 
@@ -12,7 +12,7 @@ export type ToWorker =
       readonly module: string;
       readonly region: string;
       readonly env: Readonly<Record<string, string>>;
-      /** How far the cloud's clock is ahead of the machine's. */
+      /** Offset of the cloud's clock from the machine's. */
       readonly clockOffsetMs: number;
       /** Time that requests in hand have after SIGTERM; left out: what Cloud Run leaves them. */
       readonly graceMs?: number | undefined;

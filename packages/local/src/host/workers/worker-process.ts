@@ -29,7 +29,7 @@ export interface WorkerOptions {
 /** Where functions' own output goes: a file descriptor, or whoever takes its lines. */
 export type Output = number | ((line: string) => void);
 
-/** How a worker ended. `error` is set if it could not load or serve the functions. */
+/** End of a worker. `error` is set if it could not load or serve the functions. */
 export interface WorkerEnd {
   readonly pid: number;
   readonly code: number | null;
@@ -141,7 +141,10 @@ export class WorkerProcess {
     return this.#inFlight.get(functionName) ?? 0;
   }
 
-  /** Whether a request is better off here than there: a worker that hangs comes last, then the fewest before it count. */
+  /**
+   * Returns true if this worker should get the next request rather than the other: a hanging worker comes last, then
+   * the one with fewer requests before it counts.
+   */
   isFreerThan(other: WorkerProcess): boolean {
     if (this.hangs !== other.hangs) return other.hangs;
     return this.#load < other.#load;

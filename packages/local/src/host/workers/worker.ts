@@ -15,7 +15,7 @@ enableCompileCache();
 const setClockOffset = shiftableTime();
 const { functionsServer } = await import('../request-app.ts');
 
-/** What Cloud Run leaves an instance between SIGTERM and SIGKILL. */
+/** Grace period of Cloud Run between SIGTERM and SIGKILL. */
 let graceMs = 10_000;
 const BEAT_MS = 1_000;
 const handlers = new Map<string, Handler>();
