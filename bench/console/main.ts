@@ -120,7 +120,7 @@ async function walk(page: Page): Promise<void> {
   await page.locator(`${ROW} [data-status=failed]`).first().waitFor();
   await chips.getByRole('button', { name: 'all' }).click();
   await page.locator(`${ROW} [data-status=completed]`).first().waitFor();
-  await page.getByRole('button', { name: 'Cancel all that match…' }).click();
+  await page.getByRole('button', { name: 'Cancel all…' }).click();
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
 }

@@ -107,6 +107,30 @@ describe('a workflow', () => {
     expect({ type, threadId }).toEqual({ type: 'chain-10', threadId: 'by-hand' });
   });
 
+  test('is started from the list of runs with a form of its schema, which says every issue at once', async () => {
+    const page = await open('/runs');
+    await press(page, 'Start a run');
+    await dialog(page).getByLabel('Workflow').selectOption('pay-invoice');
+    const fields = dialog(page).getByRole('group', { name: 'Input', exact: true });
+    await fields.getByLabel('invoice').waitFor();
+    const issues = dialog(page).getByRole('status');
+    await has(issues, 'invoice is required');
+    await has(issues, 'text is required');
+    expect(await send(page, 'Start').isDisabled()).toBe(true);
+    await fields.getByLabel('invoice').fill('A-9');
+    await fields.getByLabel('text').fill('by form');
+    await send(page, 'Start').click();
+    await page.waitForURL('**/runs/run_*');
+    const { input } = await stage.cloud.call<{ input: object }>('GET', `/v1${pathOf(page)}`);
+    expect(input).toMatchObject({ invoice: 'A-9', text: 'by form' });
+
+    await press(page, 'Run again');
+    await dialog(page).getByRole('group', { name: 'Input', exact: true }).waitFor();
+    expect(await dialog(page).getByLabel('invoice').inputValue()).toBe('A-9');
+    await dialog(page).getByRole('button', { name: 'Close' }).first().click();
+    await stage.cloud.call('POST', `/v1${pathOf(page)}/cancel`, { reason: 'only a test' });
+  });
+
   test('is stopped with all others only by who types so, and all go on again', async () => {
     const page = await open('/workflows');
     try {
@@ -193,7 +217,7 @@ test('health shows the numbers and what they mean', async () => {
   ];
   expect(readings).toEqual(names.map((name) => expect.stringMatching(new RegExp(`^${name}\\d`))));
   const findings = page.locator('.findings > li');
-  await has(findings, 'RUNNING');
+  await findings.locator('code').getByText('RUNNING', { exact: true }).first().waitFor();
   expect(await findings.count()).toBeGreaterThan(5);
 });
 

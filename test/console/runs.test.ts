@@ -98,7 +98,7 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   await rowOf(page, done).locator('[data-status=completed]').waitFor();
   for (const id of long) await rowOf(page, id).locator('[data-status=waiting_external]').waitFor();
   for (const key of ['j', 'x', 'Shift+J', 'Shift+J']) await page.keyboard.press(key);
-  await page.getByText('3 chosen').waitFor();
+  await page.getByText('3 selected').waitFor();
 
   await page.getByRole('button', { name: 'Cancel…', exact: true }).click();
   const dialog = page.getByRole('dialog');
@@ -117,7 +117,7 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
 
   await page.getByRole('button', { name: 'cancelled 2' }).click();
   await rowOf(page, done).waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Resume all that match…' }).click();
+  await page.getByRole('button', { name: 'Resume all…' }).click();
   await dialog.getByText('2 runs are hit, 0 not.').waitFor();
   for (const id of long)
     expect(await dialog.locator(`tr[data-run=${id}]`).textContent()).toContain(
@@ -148,8 +148,8 @@ test('who may not act is told so at the buttons', async () => {
   await page.getByLabel('API key').fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await dataRows(page).first().waitFor();
-  expect(await page.getByRole('button', { name: 'Cancel all that match…' }).isDisabled()).toBe(true);
-  await page.getByText('Takes the role operator').waitFor();
+  expect(await page.getByRole('button', { name: 'Cancel all…' }).isDisabled()).toBe(true);
+  await page.getByText('Requires the role operator').waitFor();
 });
 
 describe('ten thousand runs', () => {

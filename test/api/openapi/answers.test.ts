@@ -347,6 +347,7 @@ test('what belongs to the installation is as described', async () => {
   await checked.ask('PUT /v1/runtime', { body: { killSwitch: true } });
   await checked.ask('GET /v1/runtime');
   await checked.ask('GET /v1/workflows');
+  await checked.ask('GET /v1/workflows/{type}/input', { path });
   await checked.ask('PUT /v1/runtime', { body: { killSwitch: false } });
   await checked.ask('GET /v1/restore');
   await checked.ask('POST /v1/restore/begin', { body: {} });

@@ -1,5 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { filterOf, filterText, isFiltered } from '../../../packages/console/src/pages/runs/filter/filter.ts';
+import {
+  filterOf,
+  filterText,
+  isFiltered,
+  spanOf,
+  startOf,
+  toggled,
+} from '../../../packages/console/src/pages/runs/filter/filter.ts';
 
 test.each([
   ['', {}],
@@ -8,6 +15,7 @@ test.each([
     { status: 'failed', type: 'review', repoId: 'a/b', threadId: 't' },
   ],
   ['?status=nonsense&type=++', {}],
+  ['?status=cancelled,nonsense,failed', { status: 'failed,cancelled' }],
   ['?q=1&tab=x', {}],
 ])('the address %j filters by %j', (search, wanted) => {
   expect(filterOf(search)).toEqual({
@@ -23,7 +31,23 @@ test.each([
 test.each([
   [{}, 'all runs'],
   [{ status: 'awaiting_approval' }, 'runs awaiting approval'],
+  [{ status: 'failed,cancelled' }, 'runs failed or cancelled'],
+  [{ since: '2026-01-31T08:00:00.000Z' }, 'runs created since 2026-01-31 08:00 UTC'],
   [{ status: 'failed', type: 'review', repoId: 'a/b' }, 'runs failed, of review, about a/b'],
 ] as const)('the filter %j reads %s', (filter, text) => {
   expect(filterText(filter)).toBe(text);
+});
+
+test('a status is added to the others, and taken away again, in one order', () => {
+  const both = toggled(toggled(undefined, 'failed'), 'pending');
+  expect(both).toBe('pending,failed');
+  expect(toggled(both, 'failed')).toBe('pending');
+  expect(toggled('pending', 'pending')).toBeUndefined();
+});
+
+test('a span of time in the address starts at a full minute; an unknown one is none', () => {
+  const now = Date.parse('2026-01-31T08:30:59.999Z');
+  expect(spanOf('?since=24h')).toBe('24h');
+  expect([spanOf('?since=constructor'), spanOf('')]).toEqual([undefined, undefined]);
+  expect(startOf('24h', now)).toBe('2026-01-30T08:30:00.000Z');
 });

@@ -1,5 +1,5 @@
 /**
- * First issue of a schema validation, in a form that fits a response or a journal. Member names and messages of authors
+ * Issues of a schema validation, in a form that fits a response or a journal. Member names and messages of authors
  * can have any length.
  */
 import { cut } from './run/records.ts';
@@ -18,6 +18,18 @@ export interface Refusal {
 
 const FIELD_CHARS = 100;
 const WHY_CHARS = 500;
+
+/** Issues of one value that are named at once; the others are counted. */
+const MOST_ISSUES = 10;
+
+/** Every issue in one text, and the field of the first. */
+export function allIssues(issues: readonly Issue[], within?: string): Refusal {
+  const named = issues.slice(0, MOST_ISSUES).map((issue) => firstIssue([issue], within));
+  const more = issues.length - named.length;
+  const texts = named.map(({ field, why }) => `${field}: ${why}`);
+  const why = [...texts, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  return { field: named[0]?.field ?? within ?? '', why };
+}
 
 /** @param within what the checked value is called where it is told; its name begins the field */
 export function firstIssue(issues: readonly Issue[], within?: string): Refusal {

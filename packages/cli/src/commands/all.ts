@@ -23,7 +23,7 @@ import { startRun } from './runs/start.ts';
 import { forkRun, previewRun, replayRun, resumeRun } from './runs/successors.ts';
 import { watchRun } from './runs/watch.ts';
 import { beginRestore, releaseRestore, showRestore } from './runtime/restore.ts';
-import { listWorkflows, pause, unpause } from './runtime/switches.ts';
+import { listWorkflows, pause, readWorkflowInput, unpause } from './runtime/switches.ts';
 import * as schedules from './schedules.ts';
 
 export const COMMANDS: readonly Command[] = [
@@ -82,6 +82,7 @@ export const COMMANDS: readonly Command[] = [
   clients.revokeClient,
   firstClient,
   listWorkflows,
+  readWorkflowInput,
   pause,
   unpause,
   showRestore,

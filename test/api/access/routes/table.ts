@@ -75,6 +75,7 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/metrics': admin('own'),
   'GET /v1/diagnosis': installation('sums'),
   'GET /v1/workflows': viewer('own'),
+  'GET /v1/workflows/{type}/input': viewer('own'),
   'POST /v1/workflows/{type}/pause': installation('all', { reason: 'a look' }),
   'POST /v1/workflows/{type}/unpause': { ...installation('all', {}), idle: true },
   'GET /v1/runtime': installation('own'),

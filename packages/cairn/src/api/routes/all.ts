@@ -87,6 +87,7 @@ export const ROUTES: Routes = {
   '/v1/schedules/{id}/backfill': { POST: scheduleRuns.backfill },
 
   '/v1/workflows': { GET: workflows.listWorkflows },
+  '/v1/workflows/{type}/input': { GET: workflows.readWorkflowInput },
   '/v1/workflows/{type}/pause': { POST: workflows.pause },
   '/v1/workflows/{type}/unpause': { POST: workflows.unpause },
   '/v1/clients': { GET: clients.listClients, POST: clients.create },

@@ -3,7 +3,7 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import { firstIssue } from '../../core/first-issue.ts';
+import { allIssues } from '../../core/first-issue.ts';
 import { optional } from '../../core/optional.ts';
 import { redacted } from '../../core/redaction.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
@@ -184,6 +184,6 @@ function descent(
 function validated(workflow: Workflow, input: unknown): unknown {
   const parsed = workflow.input.safeParse(input);
   if (parsed.success) return parsed.data;
-  const { field, why } = firstIssue(parsed.error.issues, 'input');
-  throw new CairnError('INVALID_INPUT', `${field}: ${why}`, { field });
+  const { field, why } = allIssues(parsed.error.issues, 'input');
+  throw new CairnError('INVALID_INPUT', why, { field });
 }

@@ -2,7 +2,7 @@
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import type { Context } from '../../context.ts';
-import { UsageError } from '../../exit.ts';
+import { Declined, UsageError } from '../../exit.ts';
 import { table } from '../../render/table.ts';
 import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
@@ -51,6 +51,23 @@ export const listWorkflows = command({
     );
     if (list.killSwitch && !out.json)
       notes.print(notes.style.paint('bad', 'Everything is stopped: cairn unpause --everything\n'));
+  },
+});
+
+export const readWorkflowInput = command({
+  name: 'workflows input',
+  summary: 'Print the input schema of a workflow, as JSON Schema',
+  args: { type: { help: 'the workflow, see cairn workflows' } },
+  options: {},
+  examples: [['workflows input deploy', 'before cairn runs start deploy']],
+  async run({ api, out }, { args: { type } }) {
+    const input = await api.get('/v1/workflows/{type}/input', { params: { type } });
+    if (input.schema === undefined && !out.json)
+      throw new Declined(
+        `the input schema of ${type} cannot be shown as JSON Schema`,
+        'Start a run: an input that does not fit is refused with what is wrong.',
+      );
+    out.answer(input, () => `${JSON.stringify(input.schema, null, 2)}\n`);
   },
 });
 

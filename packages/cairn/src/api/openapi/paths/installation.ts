@@ -56,6 +56,15 @@ export const INSTALLATION_PATHS = {
       answers: { 200: { what: 'All workflows', schema: 'WorkflowList' } },
     },
   },
+  '/v1/workflows/{type}/input': {
+    GET: {
+      id: 'readWorkflowInput',
+      summary: 'Reads the input schema of the newest version of a workflow',
+      role: 'viewer',
+      answers: { 200: { what: 'The schema', schema: 'WorkflowInput' } },
+      refusals: ['NOT_FOUND'],
+    },
+  },
   '/v1/workflows/{type}/pause': {
     POST: {
       id: 'pauseWorkflow',

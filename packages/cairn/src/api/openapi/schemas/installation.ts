@@ -62,6 +62,14 @@ export const WorkflowList = z.object({
   countedVersions: Count.optional(),
 });
 
+export const WorkflowInput = z.object({
+  type: z.string(),
+  planVersion: z.int(),
+  schema: Value.optional().describe(
+    'JSON Schema (draft 2020-12) of the input. It may allow more than the workflow does. Absent if it is longer than 100,000 characters or cannot be expressed.',
+  ),
+});
+
 const PauseMark = z.object({ since: Time, by: z.string(), reason: z.string().optional() });
 
 export const WorkflowPaused = z.object({ type: z.string(), paused: PauseMark });

@@ -2,6 +2,8 @@
  * `GET /v1/workflows`, and pausing one. A pause holds for the runs of every tenant, since one deployment runs them all,
  * so it takes the role `installation`. Other callers see that a workflow is paused and since when, not why.
  */
+import { CairnError } from '../../../core/errors.ts';
+import { optional } from '../../../core/optional.ts';
 import { changesIn } from '../../../engine/plans/known-plans.ts';
 import { readConfig } from '../../../operations/runtime/change-config.ts';
 import {
@@ -13,6 +15,7 @@ import type { LiveVersion } from '../../../ports/run-census.ts';
 import { mayActAs } from '../../auth.ts';
 import { assertThere } from '../../mutation.ts';
 import type { Change, Read, Sent } from '../../route.ts';
+import { inputSchemaOf } from '../../views/input-schema.ts';
 import { pauseView, workflowView } from '../../views/workflow.ts';
 import { actingOf, runtimeDeps } from './runtime.ts';
 
@@ -44,6 +47,21 @@ export const listWorkflows: Read<'GET', '/v1/workflows'> = async ({ deps, caller
     items,
     ...(live.length === MAX_LIVE_VERSIONS ? { countedVersions: MAX_LIVE_VERSIONS } : {}),
   };
+};
+
+/** `GET /v1/workflows/{type}/input`. Reads nothing of the store. */
+export const readWorkflowInput: Read<'GET', '/v1/workflows/{type}/input'> = async ({
+  deps: { registry },
+  params: { type },
+}) => {
+  const workflow = registry.newest(type);
+  if (!workflow)
+    throw new CairnError('NOT_FOUND', 'no workflow of this type is deployed', {
+      field: 'type',
+      help: 'GET /v1/workflows lists the deployed types.',
+    });
+  const { planVersion } = workflow;
+  return { type, planVersion, ...optional('schema', inputSchemaOf(workflow)) };
 };
 
 export const pause: Change<'POST', '/v1/workflows/{type}/pause'> = {

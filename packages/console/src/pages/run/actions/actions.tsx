@@ -1,5 +1,9 @@
 /** What whoever looks may do with the run: a button each, and the form that the address names. */
+import { useState } from 'react';
+import { GuardedButton } from '../../../parts/guarded-button.tsx';
 import { type Role, useMay } from '../../../session/session.ts';
+import { StartDialog } from '../../workflows/start.tsx';
+import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { ActForm } from './act-form.tsx';
 import { type Offer, offersOf } from './offers.ts';
@@ -15,8 +19,25 @@ export function RunActions() {
   const offers = offersOf({ run, may, isHeld });
   return (
     <>
-      <OfferRow offers={offers} label="What can be done with the run" />
+      <div className="row">
+        <OfferRow offers={offers} label="What can be done with the run" />
+        <RunAgain run={run} />
+      </div>
       <ActForm run={run} />
+    </>
+  );
+}
+
+/** A new run of the newest version with the same input: nothing of this run is reused. */
+function RunAgain({ run: { type, input, inputRef } }: { readonly run: Run }) {
+  const [isOpen, setOpen] = useState(false);
+  const unless = inputRef === undefined ? undefined : 'the input is too large for a form; use Fork';
+  return (
+    <>
+      <GuardedButton least="submitter" unless={unless} onClick={() => setOpen(true)}>
+        Run again
+      </GuardedButton>
+      {isOpen && <StartDialog type={type} input={input ?? {}} onClose={() => setOpen(false)} />}
     </>
   );
 }

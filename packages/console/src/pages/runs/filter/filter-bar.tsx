@@ -1,10 +1,19 @@
-/** Which runs are looked at, as chips with live counts and fields. Keeps nothing: the address does. */
+/** The filter of the list, as chips with live counts and fields. The address keeps it. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
 import { useSession } from '../../../session/session.ts';
 import { useQueryChange } from '../../../shell/address.ts';
-import { isFiltered, NAMES, type RunFilter, type RunStatus, STATUSES } from './filter.ts';
+import {
+  isFiltered,
+  NAMES,
+  type RunFilter,
+  type RunStatus,
+  SPANS,
+  type SpanWord,
+  STATUSES,
+  toggled,
+} from './filter.ts';
 import { type Counts, useCounts } from './use-counts.ts';
 
 /** A field is taken over this long after the last letter, or with Enter at once. */
@@ -14,11 +23,13 @@ interface FilterBarProps {
   readonly filter: RunFilter;
   /** The rows are what one came for: counts and choices are asked for after them. */
   readonly isListRead: boolean;
+  readonly span: SpanWord | undefined;
 }
 
-export function FilterBar({ filter, isListRead }: FilterBarProps) {
+export function FilterBar({ filter, isListRead, span }: FilterBarProps) {
   const change = useQueryChange();
-  const counts = useCounts(filter, isListRead);
+  // The API counts all runs of a status, whenever they were created.
+  const counts = useCounts(filter, isListRead && span === undefined);
   return (
     <div className="filters">
       <fieldset className="chips">
@@ -29,8 +40,8 @@ export function FilterBar({ filter, isListRead }: FilterBarProps) {
         {STATUSES.map((status) => (
           <Chip
             key={status}
-            isOn={filter.status === status}
-            onClick={() => change({ [NAMES.status]: filter.status === status ? undefined : status })}
+            isOn={filter.status?.split(',').includes(status) ?? false}
+            onClick={() => change({ [NAMES.status]: toggled(filter.status, status) })}
           >
             <Status status={status} /> <Count of={counts} status={status} />
           </Chip>
@@ -50,10 +61,24 @@ export function FilterBar({ filter, isListRead }: FilterBarProps) {
         />
         <TextField
           label="Thread"
-          placeholder="its id"
+          placeholder="thread id"
           value={filter.threadId}
           onChange={(thread) => change({ [NAMES.threadId]: thread }, 'replace')}
         />
+        <label className="inline-field">
+          <span>Created</span>
+          <select
+            value={span ?? ''}
+            onChange={({ target }) => change({ [NAMES.since]: target.value || undefined })}
+          >
+            <option value="">any time</option>
+            {Object.entries(SPANS).map(([word, { name }]) => (
+              <option key={word} value={word}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
         {isFiltered(filter) && (
           <button
             type="button"

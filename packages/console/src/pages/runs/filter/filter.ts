@@ -16,27 +16,65 @@ export const STATUSES = [
   'cancelled',
 ] as const satisfies readonly RunStatus[];
 
+/** How far back a list goes, as the address says it. */
+export const SPANS = {
+  '1h': { name: 'last hour', ms: 3_600_000 },
+  '24h': { name: 'last 24 hours', ms: 86_400_000 },
+  '7d': { name: 'last 7 days', ms: 604_800_000 },
+  '30d': { name: 'last 30 days', ms: 2_592_000_000 },
+} as const;
+export type SpanWord = keyof typeof SPANS;
+
 export interface RunFilter {
-  readonly status?: RunStatus | undefined;
+  /** Several are separated by commas. */
+  readonly status?: string | undefined;
   readonly type?: string | undefined;
   readonly repoId?: string | undefined;
   readonly threadId?: string | undefined;
+  /** ISO: created then or later. */
+  readonly since?: string | undefined;
 }
 
 /** Names in the address of the page. */
-export const NAMES = { status: 'status', type: 'type', repoId: 'repo', threadId: 'thread' } as const;
+export const NAMES = {
+  status: 'status',
+  type: 'type',
+  repoId: 'repo',
+  threadId: 'thread',
+  since: 'since',
+} as const;
 
 export function filterOf(search: string): RunFilter {
   const query = new URLSearchParams(search);
   const value = (name: keyof typeof NAMES) => query.get(NAMES[name])?.trim() || undefined;
-  const status = value('status');
+  const statuses = value('status')?.split(',') ?? [];
   return {
-    // Of another vocabulary, or none: all are shown rather than an error over an address somebody mistyped.
-    status: STATUSES.find((known) => known === status),
+    // An unknown status in a mistyped address shows all runs instead of an error.
+    status: STATUSES.filter((known) => statuses.includes(known)).join(',') || undefined,
     type: value('type'),
     repoId: value('repoId'),
     threadId: value('threadId'),
   };
+}
+
+/** Undefined: from the beginning. */
+export function spanOf(search: string): SpanWord | undefined {
+  const word = new URLSearchParams(search).get(NAMES.since) ?? '';
+  return Object.hasOwn(SPANS, word) ? (word as SpanWord) : undefined;
+}
+
+/** The start of the span, in full minutes so that it stays the same while one looks. @param now epoch ms */
+export function startOf(span: SpanWord, now: number): string {
+  return new Date(Math.floor((now - SPANS[span].ms) / MINUTE_MS) * MINUTE_MS).toISOString();
+}
+
+const MINUTE_MS = 60_000;
+
+/** The statuses with one more, or without it if they had it. */
+export function toggled(status: string | undefined, one: RunStatus): string | undefined {
+  const now = new Set<string>(status?.split(','));
+  if (!now.delete(one)) now.add(one);
+  return STATUSES.filter((known) => now.has(known)).join(',') || undefined;
 }
 
 export function isFiltered(filter: RunFilter): boolean {
@@ -44,12 +82,13 @@ export function isFiltered(filter: RunFilter): boolean {
 }
 
 /** `failed, of review-pull-request`: what is looked at, in words. */
-export function filterText({ status, type, repoId, threadId }: RunFilter): string {
+export function filterText({ status, type, repoId, threadId, since }: RunFilter): string {
   const parts = [
-    status?.replaceAll('_', ' '),
+    status?.replaceAll('_', ' ').replaceAll(',', ' or '),
     type && `of ${type}`,
     repoId && `about ${repoId}`,
     threadId && `of the thread ${threadId}`,
+    since && `created since ${since.slice(0, 16).replace('T', ' ')} UTC`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? 'all runs' : `runs ${parts.join(', ')}`;
 }

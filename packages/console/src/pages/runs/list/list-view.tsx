@@ -1,11 +1,14 @@
 /** The list with all that stands around it: filters, what is chosen, what is done to it. */
 import { useCallback, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
+import { deviceNow } from '../../../api/device-clock.ts';
+import { GuardedButton } from '../../../parts/guarded-button.tsx';
 import { Failure, Loading, Unreadable } from '../../../parts/states.tsx';
-import { useMay } from '../../../session/session.ts';
+import { useMay, useSession } from '../../../session/session.ts';
+import { StartDialog } from '../../workflows/start.tsx';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import type { BulkMode } from '../bulk/plan.ts';
-import { filterOf, filterText, isFiltered } from '../filter/filter.ts';
+import { filterOf, filterText, isFiltered, spanOf, startOf } from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
 import type { RunRow } from '../row.ts';
@@ -24,11 +27,23 @@ export function ListView() {
   const search = useSearch();
   // The search is another one for each letter of other values, too; the filter must not be.
   const { status, type, repoId, threadId } = filterOf(search);
-  const filter = useMemo(() => ({ status, type, repoId, threadId }), [status, type, repoId, threadId]);
+  const { api } = useSession();
+  const span = spanOf(search);
+  const filter = useMemo(
+    () => ({
+      status,
+      type,
+      repoId,
+      threadId,
+      since: span && startOf(span, deviceNow() + api.reach.shown().clockOffsetMs),
+    }),
+    [status, type, repoId, threadId, span, api],
+  );
   const list = useRunList(filter);
   const [, navigate] = useLocation();
   const [selection, setSelection] = useState<Selection>(NONE_CHOSEN);
   const [doing, setDoing] = useState<Doing>();
+  const [isStarting, setStarting] = useState(false);
   const mayAct = useMay('operator');
   const open = useCallback((id: string) => navigate(`/runs/${id}`), [navigate]);
   const isEmpty = !list.isLoading && !list.error && list.sections.total === 0;
@@ -38,11 +53,14 @@ export function ListView() {
         <h1>Runs</h1>
         <LiveMark stream={list.stream} />
         <span className="spring">
-          {!isEmpty && <span className="hint keys">j k move · Enter opens · x chooses, Shift a range</span>}
+          {!isEmpty && <span className="hint keys">j k: move · Enter: open · x: select · Shift: range</span>}
         </span>
         <ActButtons which="matching" mayAct={mayAct} disabled={isEmpty} onAct={act(undefined)} />
+        <GuardedButton least="submitter" className="primary" onClick={() => setStarting(true)}>
+          Start a run
+        </GuardedButton>
       </header>
-      <FilterBar filter={filter} isListRead={!list.isLoading} />
+      <FilterBar filter={filter} isListRead={!list.isLoading} span={span} />
       {(list.held > 0 || list.isBehind) && (
         <button type="button" className="new-runs primary" onClick={() => window.scrollTo({ top: 0 })}>
           ↑ {list.isBehind ? 'many' : list.held} new {list.held === 1 ? 'run' : 'runs'}
@@ -59,20 +77,21 @@ export function ListView() {
         !list.isLoading && <RunGrid list={list} selection={selection} onSelect={setSelection} onOpen={open} />
       )}
       {selection.size > 0 && (
-        <section className="chosen-bar row" aria-label="What is chosen">
-          <strong aria-live="polite">{selection.size} chosen</strong>
+        <section className="chosen-bar row" aria-label="Selected runs">
+          <strong aria-live="polite">{selection.size} selected</strong>
           <span className="spring" />
           <ActButtons which="chosen" mayAct={mayAct} onAct={act(selection)} />
           <button type="button" onClick={() => setSelection(NONE_CHOSEN)}>
-            Choose none
+            Clear selection
           </button>
         </section>
       )}
+      {isStarting && <StartDialog onClose={() => setStarting(false)} />}
       {doing && (
         <BulkDialog
           mode={doing.mode}
           of={doing.chosen ?? filter}
-          what={doing.chosen ? `The ${doing.chosen.size} chosen runs` : capital(filterText(filter))}
+          what={doing.chosen ? `The ${doing.chosen.size} selected runs` : capital(filterText(filter))}
           onClose={(hasChanged) => {
             setDoing(undefined);
             if (!hasChanged) return;
@@ -108,8 +127,8 @@ interface ActButtonsProps {
 
 /** Who may not is told so, in words and not by hovering alone. */
 function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
-  const why = mayAct ? undefined : 'Takes the role operator';
-  const word = which === 'chosen' ? '' : ' all that match';
+  const why = mayAct ? undefined : 'Requires the role operator';
+  const word = which === 'chosen' ? '' : ' all';
   return (
     <>
       {why !== undefined && <span className="hint">{why}</span>}
@@ -118,6 +137,7 @@ function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
           key={mode}
           type="button"
           title={why}
+          className={mode === 'cancel' ? 'quiet-danger' : undefined}
           disabled={!mayAct || disabled}
           onClick={() => onAct(mode)}
         >

@@ -1,0 +1,22 @@
+/** The input schema of a workflow as JSON Schema, for whoever makes a form of it. */
+import { z } from 'zod';
+import type { Json } from '../../core/encoding/json.ts';
+import type { Workflow } from '../../engine/define/steps.ts';
+
+/** Characters of a schema as JSON; a longer one is left out. */
+export const MAX_SCHEMA_CHARS = 100_000;
+
+/**
+ * What JSON Schema cannot express is left open, so the schema may allow more than the workflow does, never less. Undefined: too long, or
+ * the schema cannot be converted.
+ */
+export function inputSchemaOf({ input }: Pick<Workflow, 'input'>): Json | undefined {
+  try {
+    const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+    const text = JSON.stringify(schema);
+    return text.length > MAX_SCHEMA_CHARS ? undefined : (JSON.parse(text) as Json);
+  } catch {
+    // A schema of the author's own making; the start says what is wrong with an input.
+    return undefined;
+  }
+}

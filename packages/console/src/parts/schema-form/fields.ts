@@ -1,0 +1,160 @@
+/**
+ * A form made of a JSON Schema: its fields, what is typed in as a value, and every issue of it at once. Pure. Members that have no field of
+ * their own kind are typed as JSON; the API checks the whole.
+ */
+
+export type FieldKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
+
+export interface Field {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly isRequired: boolean;
+  /** Of a choice. */
+  readonly choices: readonly string[];
+  readonly description: string | undefined;
+  /** As it is typed; empty: none. */
+  readonly initial: string;
+}
+
+/** What is typed, by the names of the fields. */
+export type Typed = Readonly<Record<string, string>>;
+
+export interface Issue {
+  readonly name: string;
+  readonly why: string;
+}
+
+export type FormValue =
+  | { readonly kind: 'value'; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'issues'; readonly issues: readonly Issue[] };
+
+/** More members are typed as JSON as a whole. */
+export const MOST_FIELDS = 30;
+
+interface Schema {
+  readonly type?: unknown;
+  readonly properties?: unknown;
+  readonly required?: unknown;
+  readonly enum?: unknown;
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly examples?: unknown;
+  readonly description?: unknown;
+}
+
+/** Undefined: the input is no object with a few members, and is typed as JSON. */
+export function fieldsOf(schema: unknown): readonly Field[] | undefined {
+  if (!isObject(schema) || schema.type !== 'object' || !isObject(schema.properties)) return undefined;
+  const members = Object.entries(schema.properties);
+  if (members.length === 0 || members.length > MOST_FIELDS) return undefined;
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return members.map(([name, member]) => {
+    const one: Schema = isObject(member) ? member : {};
+    const choices = choicesOf(one);
+    const kind = choices.length > 0 ? 'choice' : kindOf(one);
+    // A member with a default may be left out, whatever the schema lists as required.
+    return {
+      name,
+      kind,
+      isRequired: required.includes(name) && one.default === undefined,
+      choices,
+      description: typeof one.description === 'string' ? one.description : undefined,
+      initial: typedOf(one.default ?? firstOf(one.examples), kind),
+    };
+  });
+}
+
+/** An input as it would be typed; undefined: it has members that have no field, or is no object. */
+export function typedFrom(fields: readonly Field[], input: unknown): Typed | undefined {
+  if (!isObject(input)) return undefined;
+  const names = new Set(fields.map(({ name }) => name));
+  if (Object.keys(input).some((name) => !names.has(name))) return undefined;
+  return Object.fromEntries(
+    fields.map(({ name, kind }) => [
+      name,
+      typedOf(Object.hasOwn(input, name) ? input[name] : undefined, kind),
+    ]),
+  );
+}
+
+export function initialOf(fields: readonly Field[]): Typed {
+  return Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
+}
+
+/** Empty fields are left out of the value. */
+export function formValue(fields: readonly Field[], typed: Typed): FormValue {
+  const value: Record<string, unknown> = {};
+  const issues: Issue[] = [];
+  for (const field of fields) {
+    const text = typed[field.name] ?? '';
+    if (text === '') {
+      if (field.isRequired) issues.push({ name: field.name, why: 'is required' });
+      continue;
+    }
+    const read = readField(field, text);
+    if ('why' in read) issues.push({ name: field.name, why: read.why });
+    // A member may be called __proto__.
+    else Object.defineProperty(value, field.name, { value: read.value, enumerable: true });
+  }
+  return issues.length > 0 ? { kind: 'issues', issues } : { kind: 'value', value };
+}
+
+function readField(
+  { kind, choices }: Field,
+  text: string,
+): { readonly value: unknown } | { readonly why: string } {
+  switch (kind) {
+    case 'text':
+      return { value: text };
+    case 'number':
+    case 'integer': {
+      const number = text.trim() === '' ? Number.NaN : Number(text);
+      if (!Number.isFinite(number)) return { why: 'must be a number' };
+      return kind === 'integer' && !Number.isInteger(number)
+        ? { why: 'must be a whole number' }
+        : { value: number };
+    }
+    case 'boolean':
+      return { value: text === 'true' };
+    case 'choice':
+      return choices.includes(text) ? { value: JSON.parse(text) } : { why: 'must be one of the choices' };
+    case 'json':
+      try {
+        return { value: JSON.parse(text) };
+      } catch {
+        return { why: 'must be JSON' };
+      }
+  }
+}
+
+function kindOf({ type }: Schema): FieldKind {
+  switch (type) {
+    case 'string':
+      return 'text';
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return type;
+    default:
+      return 'json';
+  }
+}
+
+/** Choices as JSON, so that the text `1` is none but the number. */
+function choicesOf({ enum: values, const: only }: Schema): readonly string[] {
+  if (only !== undefined) return [JSON.stringify(only)];
+  return Array.isArray(values) ? values.map((value) => JSON.stringify(value)) : [];
+}
+
+function typedOf(value: unknown, kind: FieldKind): string {
+  if (value === undefined) return '';
+  return kind === 'text' && typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function firstOf(values: unknown): unknown {
+  return Array.isArray(values) ? values[0] : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

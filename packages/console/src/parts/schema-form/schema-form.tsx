@@ -1,0 +1,79 @@
+/** Fields for an input, made of its schema. Says every issue at once, each at its field. */
+import { useId } from 'react';
+import { visibleText } from '../visible-text.ts';
+import type { Field, Issue, Typed } from './fields.ts';
+import './schema-form.css';
+
+interface SchemaFormProps {
+  readonly fields: readonly Field[];
+  readonly typed: Typed;
+  readonly issues: readonly Issue[];
+  onTyped(typed: Typed): void;
+}
+
+export function SchemaForm({ fields, typed, issues, onTyped }: SchemaFormProps) {
+  return (
+    <fieldset className="schema-form">
+      <legend>Input</legend>
+      {fields.map((field) => (
+        <OneField
+          key={field.name}
+          field={field}
+          text={typed[field.name] ?? ''}
+          why={issues.find(({ name }) => name === field.name)?.why}
+          onText={(text) => onTyped({ ...typed, [field.name]: text })}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+interface OneFieldProps {
+  readonly field: Field;
+  readonly text: string;
+  readonly why: string | undefined;
+  onText(text: string): void;
+}
+
+function OneField({ field, text, why, onText }: OneFieldProps) {
+  const { name, kind, isRequired, description } = field;
+  const id = useId();
+  const isBad = why !== undefined && text !== '';
+  const shared = { id, 'aria-describedby': `${id}-hint`, 'aria-invalid': isBad };
+  const change = (event: { readonly target: { readonly value: string } }) => onText(event.target.value);
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        {visibleText(name)} {!isRequired && <span className="dim">optional</span>}
+      </label>
+      {kind === 'choice' || kind === 'boolean' ? (
+        <select {...shared} value={text} onChange={change}>
+          <option value="" />
+          {(kind === 'boolean' ? ['true', 'false'] : field.choices).map((choice) => (
+            <option key={choice} value={choice}>
+              {visibleText(choiceText(choice))}
+            </option>
+          ))}
+        </select>
+      ) : kind === 'json' ? (
+        <textarea {...shared} className="mono" rows={3} value={text} spellCheck={false} onChange={change} />
+      ) : (
+        <input
+          {...shared}
+          value={text}
+          inputMode={kind === 'text' ? undefined : 'decimal'}
+          autoComplete="off"
+          onChange={change}
+        />
+      )}
+      <p id={`${id}-hint`} className={isBad ? 'hint bad' : 'hint'}>
+        {isBad ? why : visibleText(description ?? (kind === 'json' ? 'JSON' : ''))}
+      </p>
+    </div>
+  );
+}
+
+/** A text without the quotes that it has as JSON. */
+function choiceText(choice: string): string {
+  return choice.startsWith('"') ? (JSON.parse(choice) as string) : choice;
+}
