@@ -1,6 +1,7 @@
 import { FieldValue, Firestore, Timestamp } from '@google-cloud/firestore';
-import type { protos } from '@google-cloud/firestore-api';
+import { protos } from '@google-cloud/firestore-api';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { increment } from '../../packages/cairn/src/store/commits/increment.ts';
 import { RawBatch } from '../../packages/cairn/src/store/commits/raw-batch.ts';
 
@@ -10,6 +11,24 @@ const db = new Firestore({ projectId: 'p' });
 afterAll(() => db.terminate());
 const document = db.doc('runs/r');
 const name = 'projects/p/databases/(default)/documents/runs/r';
+
+/** What codecs write. */
+const memberName = fc.string().filter((name) => name !== '__proto__');
+const { memberArbitrary } = fc.letrec<{ memberArbitrary: unknown }>((tie) => ({
+  memberArbitrary: fc.oneof(
+    { maxDepth: 3 },
+    fc.string(),
+    fc.boolean(),
+    fc.maxSafeInteger(),
+    fc.double(),
+    fc.constant(null),
+    fc
+      .tuple(fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }), fc.nat(999_999_999))
+      .map(([s, n]) => new Timestamp(s, n)),
+    fc.array(fc.oneof(fc.string(), fc.maxSafeInteger(), fc.constant(null)), { maxLength: 3 }),
+    fc.dictionary(memberName, tie('memberArbitrary'), { maxKeys: 3, noNullPrototype: true }),
+  ),
+}));
 
 /** The writes of a batch, as they would go out. */
 async function sent(fill: (batch: RawBatch) => unknown): Promise<Writes> {
@@ -37,7 +56,7 @@ describe('a raw batch', () => {
           i: { integerValue: 7 },
           d: { doubleValue: 0.5 },
           b: { booleanValue: true },
-          n: { nullValue: 'NULL_VALUE' },
+          n: { nullValue: 0 },
           at: { timestampValue: { seconds: 1_700_000_000, nanos: 5_000 } },
           m: { mapValue: { fields: { deep: { stringValue: 'y' } } } },
           l: { arrayValue: { values: [{ stringValue: 'a' }, { stringValue: 'b' }] } },
@@ -71,7 +90,7 @@ describe('a raw batch', () => {
         },
       },
       updateMask: { fieldPaths: ['kept', 'gone', 'soft.leaseExtendedTo', 'soft.until'] },
-      updateTransforms: [{ fieldPath: 'soft.lastHeartbeatAt', setToServerValue: 'REQUEST_TIME' }],
+      updateTransforms: [{ fieldPath: 'soft.lastHeartbeatAt', setToServerValue: 1 }],
       currentDocument: { exists: true },
     });
   });
@@ -85,6 +104,34 @@ describe('a raw batch', () => {
       updateMask: { fieldPaths: ['kept'] },
       updateTransforms: [{ fieldPath: 'soft.cost.reads', increment: { integerValue: 7 } }],
     });
+  });
+
+  test('is encoded to the same bytes as it is and by way of fromObject, which the client libraries take', async () => {
+    const { CommitRequest } = protos.google.firestore.v1;
+    const members = fc.dictionary(memberName, memberArbitrary, { maxKeys: 6, noNullPrototype: true });
+    const plainNames = fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), memberArbitrary, {
+      maxKeys: 6,
+      noNullPrototype: true,
+    });
+    await fc.assert(
+      fc.asyncProperty(members, plainNames, async (whole, some) => {
+        const writes = await sent((batch) =>
+          batch
+            .create(document, whole)
+            .set(document, whole)
+            .update(document, { ...some, gone: FieldValue.delete(), at: FieldValue.serverTimestamp() })
+            .update(
+              document,
+              { 'soft.reads': increment(3), ...some },
+              { lastUpdateTime: new Timestamp(3, 4_000) },
+            )
+            .delete(document),
+        );
+        const request = { database: 'projects/p/databases/(default)', writes: [...writes] };
+        const bytes = Buffer.from(CommitRequest.encode(request).finish());
+        expect(bytes).toEqual(Buffer.from(CommitRequest.encode(CommitRequest.fromObject(request)).finish()));
+      }),
+    );
   });
 
   test('updates only the version last seen, if told so', async () => {

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
+import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import { Server } from '@grpc/grpc-js';
 import { Faults } from './faults.ts';
@@ -86,7 +87,8 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
     'grpc.max_send_message_length': -1,
   });
   const service = firestoreService();
-  server.addService(service, implementation(service, context));
+  const calls = implementation(service, context);
+  server.addService(service, calls);
   const reset = (projectId?: string) => {
     session.databases.clear(projectId);
     session.listeners.cut();
@@ -100,7 +102,10 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
       session.listeners.cut();
     },
   });
-  const port = await listenForBoth({ grpc: server, http: rest }, options.port ?? 0);
+  const port = await listenForBoth(
+    { grpc: server, http: rest, frames: frameServer([{ definition: service, implementation: calls }]) },
+    options.port ?? 0,
+  );
   const sweeper = setInterval(() => session.sweep(), SWEEP_INTERVAL_MS);
   sweeper.unref();
   let expiring = Promise.resolve();

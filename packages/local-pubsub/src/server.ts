@@ -3,12 +3,15 @@
  * unmodified clients that have `PUBSUB_EMULATOR_HOST` set to its `host`.
  */
 
+import { createServer, type Server as HttpServer } from 'node:http';
 import { Faults } from '@cairn/local-firestore/faults';
 import { iamCalls } from '@cairn/local-kit/iam/policies';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { Clock } from '@cairn/local-kit/time/clock';
+import { frameServer } from '@cairn/local-kit/wire/frame-server';
+import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
 import { LIMITS, type SubscriptionConfig } from './model/resources.ts';
 import { Broker, type BrokerCounts } from './service/broker.ts';
 import { implementation, streamingPull } from './service/grpc-adapter.ts';
@@ -75,7 +78,8 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
   });
   const { publisher, subscriber, schemas, iam } = pubsubProtocol();
   const publishing = { ...publisherCalls(broker), ...topicSnapshotCalls(broker) };
-  server.addService(publisher, implementation(publisher, publishing, faults));
+  const published = implementation(publisher, publishing, faults);
+  server.addService(publisher, published);
   const freshId = () => `s${freshGeneration()}`;
   const receiving = { ...subscriberCalls(broker, clock, freshId), ...snapshotCalls(broker, freshId) };
   server.addService(subscriber, {
@@ -86,13 +90,10 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
   const access = iamCalls({ store, now: () => clock.now(), requireResource });
   server.addService(iam, implementation(iam, access, faults));
   server.addService(schemas, implementation(schemas, schemaCalls(broker, freshId), faults));
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    );
-  });
+  const frames = frameServer([{ definition: publisher, implementation: published }]);
+  const port = await listenForBoth({ grpc: server, http: nothingElse(), frames }, options.port ?? 0);
   return {
-    host: `127.0.0.1:${port}`,
+    host: port.host,
     counts: broker.counts,
     faults,
     ensureTopic: (name) => broker.topics.ensure(name),
@@ -104,8 +105,16 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
     quiesce: () => broker.quiesce(),
     async stop() {
       broker.stop();
-      server.forceShutdown();
+      port.close();
       store.close();
     },
   };
+}
+
+/** The emulator that this stands in for serves HTTP as well; here it is not served. */
+function nothingElse(): HttpServer {
+  return createServer((_request, response) => {
+    response.writeHead(404, { 'content-type': 'text/plain' });
+    response.end('This Pub/Sub server speaks gRPC only.\n');
+  });
 }

@@ -8,6 +8,7 @@ import { IamError, iamCalls } from '@cairn/local-kit/iam/policies';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { Clock } from '@cairn/local-kit/time/clock';
+import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import { loadProtocol, serviceDefinition } from '@cairn/local-kit/wire/grpc-service';
 import { listenForBoth } from '@cairn/local-kit/wire/shared-port';
 import { Server, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
@@ -60,19 +61,20 @@ export async function startTasksServer(options: TasksServerOptions): Promise<Tas
   const server = new Server();
   const protocol = loadProtocol('@google-cloud/tasks', 'build/protos/protos.json');
   const definition = serviceDefinition(protocol, SERVICE);
-  server.addService(
-    definition,
-    Object.fromEntries(
-      Object.entries(handlers).map(([name, handler]) => [name, unary(handler as (request: never) => object)]),
-    ),
+  const implementation = Object.fromEntries(
+    Object.entries(handlers).map(([name, handler]) => [name, unary(handler as (request: never) => object)]),
   );
+  server.addService(definition, implementation);
   const http = tasksHttpServer({
     protocol,
     createTask: handlers.CreateTask,
     deleteTask: handlers.DeleteTask,
     functionUrl: options.functionUrl ?? ((name) => `http://127.0.0.1/${name}`),
   });
-  const port = await listenForBoth({ grpc: server, http }, options.port ?? 0);
+  const port = await listenForBoth(
+    { grpc: server, http, frames: frameServer([{ definition, implementation }]) },
+    options.port ?? 0,
+  );
   return {
     host: port.host,
     counts: registry.counts,

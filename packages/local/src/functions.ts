@@ -64,6 +64,7 @@ export async function startFunctions(
       firestore: servers.firestore.host,
       tasks: servers.tasksHost,
       pubsub: servers.pubsub.host,
+      own: ownHosts(servers),
       functionsUrl: host.url,
       github: { url: servers.github.url, token: githubToken },
       slack: servers.slack.url,
@@ -88,6 +89,12 @@ export async function startFunctions(
   });
   await prepared;
   return { secrets, madeUp };
+}
+
+function ownHosts({ firestore, tasks, pubsub }: StandIns): string[] {
+  return [firestore.local && firestore.host, tasks?.host, pubsub.local?.host].filter(
+    (host) => host !== undefined,
+  );
 }
 
 type Specs = Parameters<StartWorkers['onFunctions']>[0];

@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
 import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
+import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import { RawBatch } from '../../../packages/cairn/src/store/commits/raw-batch.ts';
 import { FirestoreFindingStore } from '../../../packages/cairn/src/store/diagnosis/firestore-finding-store.ts';
 import { FirestoreHeartbeatStore } from '../../../packages/cairn/src/store/diagnosis/firestore-heartbeat-store.ts';
@@ -37,8 +38,8 @@ export interface FirestoreHarness extends Harness {
   meter(): FirestoreServer['meter'];
 }
 
-/** `raw`: starts and commits go by the low-level client, as in production. */
-export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
+/** `raw`: starts and commits go by the low-level client, as in production; `frames`: by the wire of the local cloud, as in its workers. */
+export function firestoreHarness({ raw = false, frames = false } = {}): FirestoreHarness {
   let server: FirestoreServer | undefined;
   let time = T0;
   const clients: Firestore[] = [];
@@ -52,10 +53,12 @@ export function firestoreHarness({ raw = false } = {}): FirestoreHarness {
       const db = new Firestore({ projectId: project });
       // A busy machine is no store that is down.
       const deadlineMs = () => 120_000;
-      const channel = lazyCommitChannel({ project, emulator: server.host, deadlineMs });
+      const wire = frames ? new Wire(server.host) : undefined;
+      const channel = lazyCommitChannel({ project, emulator: server.host, wire, deadlineMs });
+      const newBatch = raw || frames ? () => new RawBatch(channel) : undefined;
       clients.push(db);
       return {
-        runs: new FirestoreRunStore(db, undefined, raw ? () => new RawBatch(channel) : undefined),
+        runs: new FirestoreRunStore(db, undefined, newBatch),
         idempotency: new FirestoreIdempotencyStore(db),
         clients: new FirestoreClientStore(db),
         rendezvous: new FirestoreRendezvousStore(db),

@@ -28,6 +28,7 @@ const queueOf = (queues: number) =>
       project: 'demo-cairn',
       region: 'us-central1',
       tasksHost: tasks.server.host,
+      wireHosts: new Set([tasks.server.host]),
       drive: {
         shared: { name: 'drive', targetUrl: 'http://127.0.0.1:1/drive' },
         alone: { name: 'driveAlone', targetUrl: 'http://127.0.0.1:1/driveAlone' },

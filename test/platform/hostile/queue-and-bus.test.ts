@@ -69,6 +69,7 @@ const SERVICES: readonly Service[] = [
         project: PROJECT,
         region: 'us-central1',
         tasksHost: host,
+        wireHosts: new Set<string>(),
         drive: {
           shared: { name: 'drive', targetUrl: 'http://127.0.0.1:1/drive' },
           alone: { name: 'driveAlone', targetUrl: 'http://127.0.0.1:1/driveAlone' },

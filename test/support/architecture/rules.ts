@@ -46,6 +46,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'node:http',
       'node:fs',
       'node:module',
+      // The wire to the servers of the local cloud (clients/wire.ts).
+      'node:net',
       'node:path',
       'node:url',
       'node:util',

@@ -33,6 +33,7 @@ import { lazyBus } from './clients/bus.ts';
 import { lazyCommitChannel } from './clients/commit-channel.ts';
 import { firestoreClient } from './clients/firestore.ts';
 import { lazyQueue } from './clients/tasks.ts';
+import { wireTo } from './clients/wire.ts';
 import { systemClock } from './clock.ts';
 import { type BoundSecrets, boundSecrets } from './diagnosis/bound-secrets.ts';
 import { diagnosisOf } from './diagnosis/compose.ts';
@@ -129,6 +130,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     project,
     database: settings.database,
     emulator: settings.firestoreHost,
+    wire: wireTo(settings.firestoreHost, settings.wireHosts),
     tally: operations,
   });
   const { runs, records, sample, plans, ...stores } = storesOn(db, settings.collectionPrefix, commits);

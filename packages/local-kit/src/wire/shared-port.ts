@@ -1,10 +1,12 @@
 /**
- * One loopback port for gRPC and HTTP/1.1: what a connection sends first tells which it is, and it is handed to that server
- * in this process. Costs gRPC nothing for a call, one look at the first bytes for a connection.
+ * One loopback port for gRPC, HTTP/1.1 and frames (frames.ts): what a connection sends first tells which it is, and it is handed to that
+ * server in this process. Costs gRPC nothing for a call, one look at the first bytes for a connection.
  */
 import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
+import type { ServeFrames } from './frame-server.ts';
+import { PREFACE } from './frames.ts';
 
 /** First bytes of the preface of HTTP/2; no method of HTTP/1.1 begins with them. */
 const HTTP2 = Buffer.from('PRI');
@@ -20,7 +22,11 @@ export interface SharedPort {
 
 /** @param port 0 takes a free one */
 export async function listenForBoth(
-  { grpc, http }: { readonly grpc: GrpcServer; readonly http: HttpServer },
+  {
+    grpc,
+    http,
+    frames,
+  }: { readonly grpc: GrpcServer; readonly http: HttpServer; readonly frames: ServeFrames },
   port: number,
 ): Promise<SharedPort> {
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
@@ -34,13 +40,12 @@ export async function listenForBoth(
       const first: Buffer | null = socket.read();
       if (first === null) return;
       socket.unshift(first);
-      const known = Math.min(first.length, HTTP2.length);
-      const isHttp2 = first.subarray(0, known).equals(HTTP2.subarray(0, known));
-      if (isHttp2 && known < HTTP2.length) return;
+      if ([HTTP2, PREFACE].some((preface) => first.length < preface.length && begins(preface, first))) return;
       socket.off('readable', look);
       socket.setTimeout(0);
       socket.removeAllListeners('timeout');
-      if (isHttp2) injector.injectConnection(socket);
+      if (begins(first, HTTP2)) injector.injectConnection(socket);
+      else if (begins(first, PREFACE)) frames(socket);
       else http.emit('connection', socket);
     };
     socket.on('readable', look);
@@ -58,4 +63,8 @@ export async function listenForBoth(
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+function begins(bytes: Buffer, prefix: Buffer): boolean {
+  return bytes.subarray(0, prefix.length).equals(prefix);
 }

@@ -6,6 +6,8 @@ export interface WorkerEnvOptions {
   readonly firestore: string;
   readonly tasks: string;
   readonly pubsub: string;
+  /** Those of the servers above that this process runs: they can be called by frames too. */
+  readonly own: readonly string[];
   readonly functionsUrl: string;
   /** Where functions act: never what this machine's environment says, which in a CI of GitHub's is the real one. */
   readonly github: { readonly url: string; readonly token: string };
@@ -15,7 +17,7 @@ export interface WorkerEnvOptions {
 }
 
 export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
-  const { projectId, region, firestore, tasks, pubsub, functionsUrl, github, slack, outside } = options;
+  const { projectId, region, firestore, tasks, pubsub, own, functionsUrl, github, slack, outside } = options;
   const ours = {
     GCLOUD_PROJECT: projectId,
     GOOGLE_CLOUD_PROJECT: projectId,
@@ -24,6 +26,7 @@ export function workerEnv(options: WorkerEnvOptions): Record<string, string> {
     PUBSUB_EMULATOR_HOST: pubsub,
     CAIRN_TASKS_HOST: tasks,
     CLOUD_TASKS_EMULATOR_HOST: tasks,
+    CAIRN_WIRE_HOSTS: own.join(','),
     CAIRN_FUNCTIONS_URL: functionsUrl,
     // Tells the functions that nothing here is production: shorter leases, readable logs.
     CAIRN_LOCAL: '1',

@@ -9,9 +9,10 @@ import type { Log } from '../../ports/log.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { Settings } from '../settings/settings.ts';
+import { type Wire, wireTo } from './wire.ts';
 
 export interface LazyBusOptions {
-  readonly settings: Pick<Settings, 'project' | 'runEventsTopic' | 'pubsubHost'>;
+  readonly settings: Pick<Settings, 'project' | 'runEventsTopic' | 'pubsubHost' | 'wireHosts'>;
   readonly clock: Clock;
   readonly random: Randomness;
   readonly log: Log;
@@ -19,12 +20,13 @@ export interface LazyBusOptions {
 
 /** Undefined: the events of runs are not published. */
 export function lazyBus({ settings, clock, random, log }: LazyBusOptions): EventBus | undefined {
-  const { project, runEventsTopic: topic, pubsubHost } = settings;
+  const { project, runEventsTopic: topic, pubsubHost, wireHosts } = settings;
   if (topic === undefined) return undefined;
   let connected: Promise<EventBus> | undefined;
   const bus: EventBus = {
     async publish(messages) {
-      connected ??= publisherClient(pubsubHost).then(
+      const wire = wireTo(pubsubHost, wireHosts);
+      connected ??= (wire ? publisherByFrames(wire) : publisherClient(pubsubHost)).then(
         (client) => new PubsubEventBus({ client, project, topic, clock, random }),
       );
       await (await connected).publish(messages);
@@ -40,4 +42,15 @@ async function publisherClient(host: string | undefined): Promise<PublisherClien
   const { credentials } = await import('@grpc/grpc-js');
   const sslCreds = credentials.createInsecure();
   return new v1.PublisherClient({ apiEndpoint, port: Number(port), sslCreds }) as PublisherClient;
+}
+
+const PUBLISH = '/google.pubsub.v1.Publisher/Publish';
+
+async function publisherByFrames(wire: Wire): Promise<PublisherClient> {
+  const { protos } = await import('@google-cloud/pubsub');
+  const { PublishRequest } = protos.google.pubsub.v1;
+  return {
+    publish: (request, { timeout }) =>
+      wire.call(PUBLISH, PublishRequest.encode(PublishRequest.fromObject(request)).finish(), timeout),
+  };
 }

@@ -1,4 +1,7 @@
-/** The `Commit` call of the low-level Firestore client, loaded with the first commit. Sent once, with a deadline of ours. */
+/**
+ * The `Commit` call, by the low-level Firestore client, which is loaded with the first commit, or by the wire of the local cloud. Sent
+ * once, with a deadline of ours.
+ */
 import { Timestamp } from '@google-cloud/firestore';
 import type { protos, v1 } from '@google-cloud/firestore-api';
 import type { OperationTally } from '../../ports/diagnosis/operations.ts';
@@ -6,6 +9,7 @@ import type { CommitChannel } from '../../store/commits/raw-batch.ts';
 import { systemClock } from '../clock.ts';
 import { billWrites } from '../diagnosis/tallied.ts';
 import { DEADLINES, within } from './deadlines.ts';
+import type { Wire } from './wire.ts';
 
 export interface CommitChannelOptions {
   readonly project: string;
@@ -13,6 +17,8 @@ export interface CommitChannelOptions {
   readonly database?: string;
   /** `host:port` of a server that speaks plain text; undefined: Google's. */
   readonly emulator: string | undefined;
+  /** To that server; left out: it is called by gRPC. */
+  readonly wire?: Wire | undefined;
   /** Told what each commit is billed. */
   readonly tally?: OperationTally;
   /** Deadline of one commit, read before each; shorter in tests. */
@@ -24,22 +30,60 @@ export function lazyCommitChannel(
 ): CommitChannel & { connect(): Promise<unknown> } {
   const database = `projects/${options.project}/databases/${options.database ?? '(default)'}`;
   const { deadlineMs = () => DEADLINES.commitMs } = options;
+  const { wire } = options;
+  const carrier = wire ? carriedByFrames(wire) : carriedByGrpc(options);
+  return {
+    database,
+    connect: carrier.connect,
+    async send(writes) {
+      const { writeResults, commitTime } = await carrier.commit(
+        { database, writes: [...writes] },
+        deadlineMs(),
+      );
+      if (options.tally) billWrites(options.tally, writes);
+      return writes.map((_, i) => timestampOf(writeResults?.[i]?.updateTime ?? commitTime));
+    },
+  };
+}
+
+type Request = protos.google.firestore.v1.ICommitRequest;
+type Response = protos.google.firestore.v1.ICommitResponse;
+
+interface Carrier {
+  connect(): Promise<unknown>;
+  commit(request: Request, timeoutMs: number): Promise<Response>;
+}
+
+function carriedByGrpc(options: CommitChannelOptions): Carrier {
   let client: Promise<v1.FirestoreClient> | undefined;
   const connected = () => {
     client ??= connect(options);
     return client;
   };
   return {
-    database,
-    async connect() {
-      await (await connected()).initialize();
+    connect: async () => (await connected()).initialize(),
+    async commit(request, timeout) {
+      const sent = (await connected()).commit(request, { timeout, retry: null });
+      const [response] = await within(systemClock, timeout, sent);
+      return response;
     },
-    async send(writes) {
-      const timeout = deadlineMs();
-      const sent = (await connected()).commit({ database, writes: [...writes] }, { timeout, retry: null });
-      const [{ writeResults, commitTime }] = await within(systemClock, timeout, sent);
-      if (options.tally) billWrites(options.tally, writes);
-      return writes.map((_, i) => timestampOf(writeResults?.[i]?.updateTime ?? commitTime));
+  };
+}
+
+const COMMIT = '/google.firestore.v1.Firestore/Commit';
+
+function carriedByFrames(wire: Wire): Carrier {
+  let loaded: Promise<typeof protos.google.firestore.v1> | undefined;
+  const messages = () => {
+    loaded ??= import('@google-cloud/firestore-api').then(({ protos }) => protos.google.firestore.v1);
+    return loaded;
+  };
+  return {
+    connect: messages,
+    async commit(request, timeout) {
+      const { CommitRequest, CommitResponse } = await messages();
+      // As it is: `RawBatch` makes what the protocol describes, which a test compares with what `fromObject` would make of it.
+      return CommitResponse.decode(await wire.call(COMMIT, CommitRequest.encode(request).finish(), timeout));
     },
   };
 }

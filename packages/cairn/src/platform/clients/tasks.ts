@@ -11,6 +11,7 @@ import type { TaskQueue } from '../../ports/task-queue.ts';
 import { CloudTasksLook, type QueueClient } from '../../queue/cloud-tasks-look.ts';
 import { CloudTasksQueue, type TasksClient } from '../../queue/cloud-tasks-queue.ts';
 import type { Settings } from '../settings/settings.ts';
+import { type Wire, wireTo } from './wire.ts';
 
 const METADATA_URL =
   'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/email';
@@ -30,7 +31,7 @@ type Client = TasksClient & QueueClient & QueueMaker;
 
 export type QueueSettings = Pick<
   Settings,
-  'project' | 'region' | 'tasksHost' | 'drive' | 'pools' | 'serviceAccount'
+  'project' | 'region' | 'tasksHost' | 'wireHosts' | 'drive' | 'pools' | 'serviceAccount'
 >;
 
 export function lazyQueue(options: LazyQueueOptions): TaskQueue & { connect(): Promise<TaskQueue> } {
@@ -82,12 +83,14 @@ const furtherQueues = (first: string, { queues }: QueueSpread = { queues: 1, per
   Array.from({ length: queues - 1 }, (_, at) => queueName(first, at + 1));
 
 async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions): Promise<TaskQueue> {
+  const wire = wireTo(settings.tasksHost, settings.wireHosts);
   const [client, serviceAccountEmail] = await Promise.all([
-    tasksClient(settings.tasksHost),
+    wire ? tasksByFrames(wire) : tasksClient(settings.tasksHost),
     accountOf(settings),
   ]);
   const { project, region: location, drive, pools } = settings;
-  if (settings.tasksHost !== undefined) await makeLocalQueues(client, settings);
+  if (settings.tasksHost !== undefined)
+    await makeLocalQueues(() => tasksClient(settings.tasksHost), settings);
   return new CloudTasksQueue({
     client,
     project,
@@ -102,15 +105,17 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
 }
 
 /** Here nobody deploys: the local cloud makes the queue of each function, and these are like it. */
-async function makeLocalQueues(client: QueueMaker, settings: QueueSettings): Promise<void> {
+async function makeLocalQueues(connected: () => Promise<QueueMaker>, settings: QueueSettings): Promise<void> {
   const { project, region, drive, pools } = settings;
   const location = `projects/${project}/locations/${region}/queues`;
+  let maker: QueueMaker | undefined;
   for (const { shared, spread } of [drive, ...Object.values(pools)]) {
     const further = furtherQueues(shared.name, spread);
     if (further.length === 0) continue;
-    const [{ rateLimits, retryConfig }] = await client.getQueue({ name: `${location}/${shared.name}` });
+    maker ??= await connected();
+    const [{ rateLimits, retryConfig }] = await maker.getQueue({ name: `${location}/${shared.name}` });
     for (const name of further)
-      await client.updateQueue({ queue: { name: `${location}/${name}`, rateLimits, retryConfig } });
+      await maker.updateQueue({ queue: { name: `${location}/${name}`, rateLimits, retryConfig } });
   }
 }
 
@@ -132,6 +137,21 @@ async function tasksClient(host: string | undefined): Promise<Client> {
   const { credentials } = await import('@grpc/grpc-js');
   const sslCreds = credentials.createInsecure();
   return new CloudTasksClient({ apiEndpoint, port: Number(port), sslCreds }) as Client;
+}
+
+const CREATE_TASK = '/google.cloud.tasks.v2.CloudTasks/CreateTask';
+
+async function tasksByFrames(wire: Wire): Promise<TasksClient> {
+  const { protos } = await import('@google-cloud/tasks');
+  const { CreateTaskRequest } = protos.google.cloud.tasks.v2;
+  return {
+    createTask: (request, { timeout }) =>
+      wire.call(
+        CREATE_TASK,
+        CreateTaskRequest.encode(CreateTaskRequest.fromObject(request)).finish(),
+        timeout,
+      ),
+  };
 }
 
 async function accountOf({ serviceAccount, tasksHost }: QueueSettings): Promise<string> {

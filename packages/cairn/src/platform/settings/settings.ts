@@ -61,6 +61,8 @@ export interface Settings {
   readonly pubsubHost: string | undefined;
   /** `host:port` of a Firestore that speaks plain text; undefined: Google's. */
   readonly firestoreHost: string | undefined;
+  /** Those of these hosts that the local cloud serves by frames (clients/wire.ts). */
+  readonly wireHosts: ReadonlySet<string>;
   /** Requests a second of one caller of the API at one instance; undefined: no limit. */
   readonly apiRateLimit: number | undefined;
   /** True if ID tokens are those of the Auth emulator, which are unsigned. */
@@ -130,6 +132,7 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
     tasksHost: env.CAIRN_TASKS_HOST || undefined,
     pubsubHost: env.PUBSUB_EMULATOR_HOST || undefined,
     firestoreHost: env.FIRESTORE_EMULATOR_HOST || undefined,
+    wireHosts: new Set(local ? (env.CAIRN_WIRE_HOSTS ?? '').split(',') : []),
     // A storm on the local cloud is a test.
     apiRateLimit: local || apiRateLimit.value() <= 0 ? undefined : apiRateLimit.value(),
     otlpEndpoint: otlpEndpoint.value() || undefined,

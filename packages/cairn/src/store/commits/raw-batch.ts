@@ -32,6 +32,10 @@ export interface StoreBatch {
 type Members = Record<string, unknown>;
 type Precondition = { readonly lastUpdateTime?: Timestamp };
 
+/** Numbers of the protocol's enums, and not their names: the wire of the local cloud encodes messages as they are. */
+const REQUEST_TIME = 1;
+const NULL_VALUE = 0;
+
 const DELETE = FieldValue.delete();
 const NOW = FieldValue.serverTimestamp();
 
@@ -60,7 +64,7 @@ export class RawBatch implements StoreBatch {
     const updateTransforms: Transform[] = [];
     for (const [fieldPath, member] of Object.entries(members)) {
       const by = incrementOf(member);
-      if (member === NOW) updateTransforms.push({ fieldPath, setToServerValue: 'REQUEST_TIME' });
+      if (member === NOW) updateTransforms.push({ fieldPath, setToServerValue: REQUEST_TIME });
       else if (by !== undefined) updateTransforms.push({ fieldPath, increment: encodeValue(by, fieldPath) });
       else {
         fieldPaths.push(fieldPath);
@@ -121,7 +125,7 @@ function encodeValue(member: unknown, name: string): Value {
     case 'number':
       return Number.isSafeInteger(member) ? { integerValue: member } : { doubleValue: member };
     case 'object':
-      if (member === null) return { nullValue: 'NULL_VALUE' };
+      if (member === null) return { nullValue: NULL_VALUE };
       if (member instanceof Timestamp) return { timestampValue: protoTime(member) };
       if (Array.isArray(member))
         return { arrayValue: { values: member.map((one) => encodeValue(one, name)) } };

@@ -1,0 +1,189 @@
+/**
+ * The short way to the servers of the local cloud that runs this process: unary gRPC calls as frames on one connection, the same
+ * messages and statuses without what HTTP/2 costs for each call. Only `CAIRN_WIRE_HOSTS`, which the local cloud sets for its workers, turns it
+ * on; everybody else is called by gRPC. The frames are described at the other end, `packages/local-kit/src/wire/frames.ts`.
+ *
+ * Must not: repeat a call. A call whose connection ended may have been applied, and says so as gRPC does: UNAVAILABLE.
+ */
+import { connect, type Socket } from 'node:net';
+import type { CancelTimer, Clock } from '../../ports/clock.ts';
+import { GRPC_STATUS } from '../../ports/grpc-outcome.ts';
+import { systemClock } from '../clock.ts';
+
+const PREFACE = Buffer.from('CWIRE1\n');
+const MAX_FRAME_BYTES = 64 * 1024 * 1024;
+const LENGTH_BYTES = 4;
+const MAX_CALL_ID = 0xffff_ffff;
+
+/** As the client libraries throw it. */
+export class WireError extends Error {
+  readonly code: number;
+  readonly details: string;
+
+  constructor(code: number, details: string) {
+    super(`${code}: ${details}`);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+interface Call {
+  resolve(answer: Buffer): void;
+  reject(error: Error): void;
+  readonly cancelDeadline: CancelTimer;
+}
+
+export class Wire {
+  readonly #host: string;
+  readonly #clock: Clock;
+  readonly #calls = new Map<number, Call>();
+  #socket: Socket | undefined;
+  #lastId = 0;
+
+  /** @param host `127.0.0.1:port` */
+  constructor(host: string, clock: Clock = systemClock) {
+    this.#host = host;
+    this.#clock = clock;
+  }
+
+  /**
+   * @param path of the method: `/google.firestore.v1.Firestore/Commit`
+   * @throws WireError with the status of the answer; DEADLINE_EXCEEDED after `timeoutMs`; UNAVAILABLE when the connection ends, or there is none
+   */
+  call(path: string, request: Uint8Array, timeoutMs: number): Promise<Buffer> {
+    const pathBytes = Buffer.byteLength(path, 'latin1');
+    const length = 5 + pathBytes + request.length;
+    if (length > MAX_FRAME_BYTES) {
+      const details = `a request of ${request.length} bytes is larger than a frame may be (${MAX_FRAME_BYTES})`;
+      return Promise.reject(new WireError(GRPC_STATUS.INVALID_ARGUMENT, details));
+    }
+    const socket = this.#connected();
+    const id = this.#freshId();
+    const head = Buffer.allocUnsafe(LENGTH_BYTES + 5 + pathBytes);
+    head.writeUInt32LE(length, 0);
+    head.writeUInt32LE(id, 4);
+    head.writeUInt8(pathBytes, 8);
+    head.write(path, 9, 'latin1');
+    return new Promise((resolve, reject) => {
+      const cancelDeadline = this.#clock.timer(timeoutMs, () => {
+        this.#calls.delete(id);
+        this.#rest();
+        reject(new WireError(GRPC_STATUS.DEADLINE_EXCEEDED, `no answer within ${timeoutMs} ms`));
+      });
+      this.#calls.set(id, { resolve, reject, cancelDeadline });
+      socket.ref();
+      // Calls of one step of the event loop leave together.
+      if (socket.writableCorked === 0) {
+        socket.cork();
+        process.nextTick(() => socket.uncork());
+      }
+      socket.write(head);
+      socket.write(request);
+    });
+  }
+
+  #freshId(): number {
+    do this.#lastId = this.#lastId >= MAX_CALL_ID ? 1 : this.#lastId + 1;
+    while (this.#calls.has(this.#lastId));
+    return this.#lastId;
+  }
+
+  /** Connected anew by the first call after a connection ended. */
+  #connected(): Socket {
+    if (this.#socket) return this.#socket;
+    const colon = this.#host.lastIndexOf(':');
+    const socket = connect({
+      host: this.#host.slice(0, colon),
+      port: Number(this.#host.slice(colon + 1)),
+      noDelay: true,
+    });
+    this.#socket = socket;
+    const frames = new FrameReader();
+    socket.write(PREFACE);
+    socket.on('data', (piece) => {
+      try {
+        for (const frame of frames.read(piece)) this.#settle(frame);
+      } catch (error) {
+        socket.destroy(error as Error);
+      }
+    });
+    let why = 'the connection was closed';
+    socket.once('error', (error) => {
+      why = error.message;
+    });
+    socket.once('close', () => this.#lost(socket, why));
+    return socket;
+  }
+
+  #settle(frame: Buffer): void {
+    const id = frame.readUInt32LE(0);
+    const call = this.#calls.get(id);
+    // Its deadline was over.
+    if (!call) return;
+    this.#calls.delete(id);
+    call.cancelDeadline();
+    const code = frame.readUInt8(4);
+    const payload = frame.subarray(5);
+    if (code === 0) call.resolve(payload);
+    else call.reject(new WireError(code, payload.toString()));
+    this.#rest();
+  }
+
+  #lost(socket: Socket, why: string): void {
+    if (this.#socket !== socket) return;
+    this.#socket = undefined;
+    const lost = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const { reject, cancelDeadline } of lost) {
+      cancelDeadline();
+      reject(new WireError(GRPC_STATUS.UNAVAILABLE, `${this.#host}: ${why}`));
+    }
+  }
+
+  /** A connection without calls keeps no process alive. */
+  #rest(): void {
+    if (this.#calls.size === 0) this.#socket?.unref();
+  }
+}
+
+const wires = new Map<string, Wire>();
+
+/** The connection to a server that serves frames; undefined for every other. One for each server and process. */
+export function wireTo(host: string | undefined, served: ReadonlySet<string>): Wire | undefined {
+  if (host === undefined || !served.has(host)) return undefined;
+  let wire = wires.get(host);
+  if (!wire) {
+    wire = new Wire(host);
+    wires.set(host, wire);
+  }
+  return wire;
+}
+
+/** As `frames.ts` of the local servers, which this package must not need. */
+class FrameReader {
+  #pieces: Buffer[] = [];
+  #held = 0;
+  #wanted = LENGTH_BYTES;
+
+  read(piece: Buffer): Buffer[] {
+    this.#pieces.push(piece);
+    this.#held += piece.length;
+    if (this.#held < this.#wanted) return [];
+    const bytes = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces);
+    const frames: Buffer[] = [];
+    let at = 0;
+    for (;;) {
+      this.#wanted = LENGTH_BYTES;
+      if (bytes.length - at < LENGTH_BYTES) break;
+      const length = bytes.readUInt32LE(at);
+      if (length > MAX_FRAME_BYTES) throw new Error(`an answer of ${length} bytes was announced`);
+      this.#wanted = LENGTH_BYTES + length;
+      if (bytes.length - at < this.#wanted) break;
+      frames.push(bytes.subarray(at + LENGTH_BYTES, at + this.#wanted));
+      at += this.#wanted;
+    }
+    this.#pieces = at === bytes.length ? [] : [bytes.subarray(at)];
+    this.#held = bytes.length - at;
+    return frames;
+  }
+}

@@ -1,0 +1,204 @@
+/** Both ends of the wire of the local cloud: that of its servers and that of its workers. */
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Server, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Wire, wireTo } from '../../packages/cairn/src/platform/clients/wire.ts';
+import { frameServer } from '../../packages/local-kit/src/wire/frame-server.ts';
+import { FrameReader, MAX_FRAME_BYTES, PREFACE } from '../../packages/local-kit/src/wire/frames.ts';
+import { listenForBoth, type SharedPort } from '../../packages/local-kit/src/wire/shared-port.ts';
+import { refusal, until } from './support.ts';
+
+const PATIENCE_MS = 60_000;
+const open: { close(): unknown }[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.close();
+});
+
+/** Messages are texts. */
+const definition = Object.fromEntries(
+  ['Echo', 'Refuse', 'Never', 'Watch'].map((name) => [
+    name,
+    {
+      path: `/test.Service/${name}`,
+      requestStream: false,
+      responseStream: name === 'Watch',
+      requestSerialize: Buffer.from,
+      requestDeserialize(bytes: Buffer) {
+        if (bytes.toString() === 'unreadable') throw new Error('no such message');
+        return { text: bytes.toString() };
+      },
+      responseSerialize: ({ text }: { text: string }) => Buffer.from(text),
+      responseDeserialize: String,
+    },
+  ]),
+) as unknown as ServiceDefinition;
+
+interface Texts {
+  readonly request: { readonly text: string };
+  on(event: 'cancelled', listener: () => void): void;
+}
+type Reply = (error: object | null, answer?: object) => void;
+
+/** @param cancelled told of each call of `Never` whose caller has gone */
+async function serve(port = 0, cancelled = () => {}): Promise<SharedPort> {
+  const implementation = {
+    Echo: (call: Texts, reply: Reply) => setImmediate(() => reply(null, call.request)),
+    Refuse: (call: Texts, reply: Reply) =>
+      reply({ code: Number(call.request.text), details: `says ${call.request.text}` }),
+    Never: (call: Texts) => call.on('cancelled', cancelled),
+    Watch: () => {},
+  } as unknown as UntypedServiceImplementation;
+  const http = createHttpServer((_request, response) => response.end('http'));
+  const shared = await listenForBoth(
+    { grpc: new Server(), http, frames: frameServer([{ definition, implementation }]) },
+    port,
+  );
+  open.push(shared);
+  return shared;
+}
+
+const bytes = (text: string) => Buffer.from(text);
+const portOf = ({ host }: SharedPort) => Number(host.split(':')[1]);
+
+describe('a call over the wire', () => {
+  test('is answered with what the handler answers, whatever its size', async () => {
+    const { host } = await serve();
+    const wire = new Wire(host);
+    const texts = ['', 'x', 'ä'.repeat(300_000)];
+    const answers = await Promise.all(
+      texts.map((text) => wire.call('/test.Service/Echo', bytes(text), PATIENCE_MS)),
+    );
+    expect(answers.map(String)).toEqual(texts);
+  });
+
+  test('is matched with its own answer among thousands that are under way', async () => {
+    const { host } = await serve();
+    const wire = new Wire(host);
+    const texts = Array.from({ length: 5_000 }, (_, i) => `call ${i}`);
+    const answers = await Promise.all(
+      texts.map((text) => wire.call('/test.Service/Echo', bytes(text), PATIENCE_MS)),
+    );
+    expect(answers.map(String)).toEqual(texts);
+  });
+
+  test('fails with the status and the text of the handler', async () => {
+    const wire = new Wire((await serve()).host);
+    expect(await refusal(wire.call('/test.Service/Refuse', bytes('6'), PATIENCE_MS))).toEqual({
+      code: 6,
+      details: 'says 6',
+    });
+    expect(await refusal(wire.call('/test.Service/Refuse', bytes('14'), PATIENCE_MS))).toEqual({
+      code: 14,
+      details: 'says 14',
+    });
+  });
+
+  test.each([
+    ['a method that is not there', '/test.Service/Other', 'x', 12],
+    ['a method with a stream', '/test.Service/Watch', 'x', 12],
+    ['a message that cannot be read', '/test.Service/Echo', 'unreadable', 13],
+  ])('of %s fails, and the next one is answered', async (_what, path, text, code) => {
+    const wire = new Wire((await serve()).host);
+    expect(await refusal(wire.call(path, bytes(text), PATIENCE_MS))).toMatchObject({ code });
+    expect(String(await wire.call('/test.Service/Echo', bytes('next'), PATIENCE_MS))).toBe('next');
+  });
+
+  test('that is larger than a frame may be is refused before it is sent', async () => {
+    const wire = new Wire('127.0.0.1:1');
+    const call = wire.call('/test.Service/Echo', Buffer.alloc(MAX_FRAME_BYTES), PATIENCE_MS);
+    expect(await refusal(call)).toMatchObject({ code: 3 });
+  });
+
+  test('without an answer fails at its deadline, and the connection goes on', async () => {
+    const wire = new Wire((await serve()).host);
+    expect(await refusal(wire.call('/test.Service/Never', bytes('x'), 20))).toMatchObject({ code: 4 });
+    expect(String(await wire.call('/test.Service/Echo', bytes('next'), PATIENCE_MS))).toBe('next');
+  });
+
+  test('leaves its outcome unknown when the server ends, and the next call reaches the one that takes its place', async () => {
+    const first = await serve();
+    const wire = new Wire(first.host);
+    await wire.call('/test.Service/Echo', bytes('connected'), PATIENCE_MS);
+    const lost = refusal(wire.call('/test.Service/Never', bytes('x'), PATIENCE_MS));
+    first.close();
+    expect(await lost).toMatchObject({ code: 14 });
+    expect(await refusal(wire.call('/test.Service/Echo', bytes('x'), PATIENCE_MS))).toMatchObject({
+      code: 14,
+    });
+    await serve(portOf(first));
+    expect(String(await wire.call('/test.Service/Echo', bytes('again'), PATIENCE_MS))).toBe('again');
+  });
+
+  test('is cancelled at the server when its caller goes away', async () => {
+    let cancelled = 0;
+    const { host } = await serve(0, () => {
+      cancelled += 1;
+    });
+    const socket = connect({ host: '127.0.0.1', port: Number(host.split(':')[1]) });
+    await once(socket, 'connect');
+    const path = bytes('/test.Service/Never');
+    const head = Buffer.alloc(9);
+    head.writeUInt32LE(5 + path.length, 0);
+    head.writeUInt8(path.length, 8);
+    socket.write(Buffer.concat([PREFACE, head, path]));
+    socket.end();
+    await until(() => cancelled === 1, 'the handler to hear of it');
+  });
+});
+
+test('a port still serves HTTP, and a connection that announces too long a frame is closed', async () => {
+  const { host } = await serve();
+  expect(await (await fetch(`http://${host}/`)).text()).toBe('http');
+  const socket = connect({ host: '127.0.0.1', port: Number(host.split(':')[1]) });
+  socket.on('error', () => {});
+  socket.write(Buffer.concat([PREFACE, Buffer.alloc(4, 0xff)]));
+  await once(socket, 'close');
+});
+
+test('an answer that makes no sense ends the calls under way, not the process', async () => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.once('data', () => socket.write(Buffer.alloc(8, 0xff)));
+    socket.on('error', () => {});
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push(server);
+  const wire = new Wire(`127.0.0.1:${(server.address() as AddressInfo).port}`);
+  expect(await refusal(wire.call('/test.Service/Echo', bytes('x'), PATIENCE_MS))).toMatchObject({ code: 14 });
+  for (const socket of sockets) socket.destroy();
+});
+
+test('frames are the same in whatever pieces they arrive', () => {
+  const frames = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 10 });
+  fc.assert(
+    fc.property(frames, fc.infiniteStream(fc.integer({ min: 1, max: 30 })), (all, sizes) => {
+      const stream = Buffer.concat(
+        all.flatMap((frame) => {
+          const length = Buffer.alloc(4);
+          length.writeUInt32LE(frame.length);
+          return [length, frame];
+        }),
+      );
+      const reader = new FrameReader();
+      const found: Buffer[] = [];
+      for (let at = 0; at < stream.length; ) {
+        const next = at + (sizes.next().value as number);
+        found.push(...reader.read(stream.subarray(at, next)));
+        at = next;
+      }
+      expect(found.map((frame) => [...frame])).toEqual(all.map((frame) => [...frame]));
+    }),
+  );
+});
+
+test('only hosts that the local cloud named are called by frames', () => {
+  const served = new Set(['127.0.0.1:1']);
+  expect(wireTo('127.0.0.1:2', served)).toBeUndefined();
+  expect(wireTo(undefined, served)).toBeUndefined();
+  expect(wireTo('127.0.0.1:1', served)).toBe(wireTo('127.0.0.1:1', served));
+});
