@@ -94,7 +94,7 @@ describe('firestore.indexes.json', () => {
     ]);
   });
 
-  test('holds the four indexes of the run lifecycle text, 6.3, those of a growing value behind a shard', () => {
+  test('holds the four indexes that the data model requires, those of a growing value behind a shard', () => {
     const written = file.indexes.map(
       ({ collectionGroup, fields }) =>
         `${collectionGroup}: ${fields.map(({ fieldPath, order }) => (order === 'DESCENDING' ? `-${fieldPath}` : fieldPath)).join(' ')}`,

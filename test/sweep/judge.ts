@@ -1,6 +1,6 @@
 /**
  * Judges a disturbed performance by the undisturbed one: everything must have come out the same, but for a step that
- * must not run twice and was caught in the middle, of which section 9 of the design says what becomes.
+ * must not run twice and was caught in the middle, which recovery handles.
  *
  * Must not: perform anything.
  */
@@ -113,7 +113,7 @@ function differenceOfEnds(expected: Outcome, actual: Outcome): string | undefine
   return differenceOfRuns(ends(expected), ends(actual));
 }
 
-/** DESIGN 2.9: the run fails with RUN_ORPHANED or asks, unless somebody had already asked for another end. */
+/** The run fails with RUN_ORPHANED or asks, unless somebody had already asked for another end. */
 function prescribedDifference({ world, doubted }: Performance, { inDoubt }: Scenario): string | undefined {
   const { status: wanted, errorCode } = inDoubt ?? { status: 'failed', errorCode: 'RUN_ORPHANED' };
   for (const runId of doubted) {

@@ -1,4 +1,4 @@
-/** Rules E1 to E7 of DESIGN section 8, each as a claim that fails when the rule is broken in the code. */
+/** Rules E1 to E7 of ARCHITECTURE.md, each as a claim that fails when the rule is broken in the code. */
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { effectIdOf } from '../../../packages/cairn/src/core/effects/effect.ts';

@@ -83,7 +83,7 @@ describe('the queries that are tried', () => {
     bare = indexProbes(await storeWith({ indexes: [], fieldOverrides }));
   });
 
-  test('need exactly the indexes that are deployed, but for the one that only the text asks for', () => {
+  test('need exactly the indexes that are deployed, except the one that only the data model requires', () => {
     expect(bare.map(nameOf).toSorted()).toEqual(
       [...composite.filter((name) => name !== OF_THE_TEXT), ...single].toSorted(),
     );

@@ -1,4 +1,4 @@
-/** Carries out section 9 for one run whose drive died. Used by the scan, and by a drive that finds such a run itself. */
+/** Recovers one run whose worker died. Used by the scan, and by a drive that finds such a run itself. */
 import { claimVerdict, type Delivery, type Observation } from '../core/decisions/claim.ts';
 import { stepsToAttemptAnew } from '../core/decisions/end-facts.ts';
 import { type RecoveryVerdict, recoveryVerdict } from '../core/decisions/recovery.ts';

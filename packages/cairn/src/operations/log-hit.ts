@@ -1,4 +1,4 @@
-/** The log line for a request that was answered as an earlier one with its key (run lifecycle text, 7.2): the same wherever that is found. */
+/** Log line of a request answered with the result of an earlier one with its key; the same for all entry points. */
 import type { EventSource } from '../core/decisions/idempotency.ts';
 import type { Log } from '../ports/log.ts';
 

@@ -76,7 +76,7 @@ export interface Supersedes {
   readonly seen: Version;
 }
 
-/** One move of a run (DESIGN section 4). Events and checkpoints are created, step records are set. */
+/** One move of a run. Events and checkpoints are created, step records are set. */
 export interface JournalCommit {
   readonly runId: string;
   readonly events: readonly RunEvent[];

@@ -1,6 +1,6 @@
 /**
  * Runs and journals in Firestore: the writes and the reads of one run. Each commit is one atomic request whose
- * create preconditions are the compare-and-set and the fence at once (DESIGN section 4). Lists are in lists/, values
+ * create preconditions are the compare-and-set and the fence at once. Lists are in lists/, values
  * outside the journal in payloads.ts and memos.ts.
  *
  * Must not: decide anything about a run, retry, or read before it writes, but for what lies in pages (pages/).

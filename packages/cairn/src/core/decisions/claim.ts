@@ -30,7 +30,7 @@ export type ClaimVerdict =
   | { readonly kind: 'over' }
   /** Somebody drives it; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
   | { readonly kind: 'leased'; readonly freeAt: number }
-  /** Its holder has gone silent, or its task has come again: what the scan does comes first (section 9). */
+  /** Its holder has gone silent, or its task has come again: what the scan does comes first. */
   | { readonly kind: 'orphaned'; readonly lastHeartbeatAt: number; readonly why: Takeover }
   | { readonly kind: 'interrupted' }
   /** It waits for somebody: an answer, a deadline, or (`parked`) a deployment. */

@@ -1,4 +1,4 @@
-/** Which steps of a run that ends badly are still to be undone, and in which order (DESIGN 5.10). */
+/** Which steps of a run that ends badly are still to be undone, and in which order. */
 import type { Completed, RunState, StepOutcome } from '../run/state.ts';
 
 /** At most so many executions of steps that were sent back wait to be undone: they stand in the snapshot. */

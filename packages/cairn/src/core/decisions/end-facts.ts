@@ -40,7 +40,7 @@ export function endFactsOf(state: RunState, deployed: Deployed): EndFacts {
   };
 }
 
-/** Steps that must not run twice and were caught mid-flight (DESIGN 2.9), by their keys. */
+/** Steps that must not run twice and were caught mid-flight, by their keys. */
 export function stepsInDoubt(state: RunState, { isIdempotent }: Pick<Deployed, 'isIdempotent'>): string[] {
   return stepsInFlight(state).filter((key) => !isIdempotent(key));
 }

@@ -9,7 +9,7 @@ const EVENT_SOURCES = ['github_webhook', 'api', 'slack', 'scheduler', 'pubsub'] 
 
 export type EventSource = (typeof EVENT_SOURCES)[number];
 
-/** Fields of the run lifecycle text, 3.3. All times are epoch milliseconds. */
+/** All times are epoch milliseconds. */
 export interface IdempotencyRecord {
   readonly key: string;
   readonly source: EventSource;

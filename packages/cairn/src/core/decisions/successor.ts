@@ -1,5 +1,5 @@
 /**
- * Owns what a successor takes over of the run it was made of, what it runs again, and why (DESIGN 2.8 and 10). Pure: the
+ * Owns what a successor takes over of the run it was made of, what it runs again, and why. Pure: the
  * drive that takes over and the preview that foretells it ask the same question of the same facts.
  *
  * Must not: know how the source is read, or what becomes of outside actions (successor-effects.ts).

@@ -1,5 +1,5 @@
 /**
- * One row of the side-effect ledger (DESIGN section 8): what was asked of the outside for which step, and what is known of
+ * One row of the side-effect ledger: what was asked of the outside for which step, and what is known of
  * it. Every idempotency key has rows `{key}.0001`, `{key}.0002`, …; the newest one that counts is decided by verdict.ts.
  * Times are epoch milliseconds; `…Text` fields are canonical JSON.
  */

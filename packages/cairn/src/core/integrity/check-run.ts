@@ -1,5 +1,5 @@
 /**
- * The one judgement of a run's documents (DESIGN section 11): all that is wrong with them, each by its name. Pure, total
+ * The one judgement of a run's documents: all that is wrong with them, each by its name. Pure, total
  * over any damage, and without a way to write.
  */
 import { isOver, type RunState } from '../run/state.ts';

@@ -1,5 +1,5 @@
 /**
- * Every inconsistency that `check` can name (DESIGN section 11): its stable code, how bad it is, and what a person does
+ * Every inconsistency that `check` can name: its stable code, how bad it is, and what a person does
  * about it. Codes are only ever added: the command line, alerts and `docs/operations.md` branch on them.
  *
  * Must not: find problems; see check-run.ts.

@@ -45,7 +45,7 @@ export function findingProblems({ finding }: RunFacts, state: RunState): Problem
   return [unhealable(findingCode(reason), 'run', { reason, message: cut(message, SUMMARY_CHARS), since })];
 }
 
-/** A start's record is made in its own commit, and stands for a day (DESIGN 2.10). */
+/** A start's record is made in its own commit, and stands for a day. */
 export function recordProblems({ runId, readAt, record }: RunFacts, state: RunState): Problem[] {
   const { idempotencyKey, createdAt } = state;
   if (idempotencyKey === undefined) return [];

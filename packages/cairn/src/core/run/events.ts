@@ -1,5 +1,5 @@
 /**
- * Every event a journal can hold, and the shape of its data. The journal is the truth of one run (DESIGN 2.3), so
+ * Every event a journal can hold, and the shape of its data. The journal is the truth of one run, so
  * a type here is a promise for as long as runs live: fields are added, never renamed or given another meaning.
  * Times are epoch milliseconds; `…Text` fields are canonical JSON text of user values.
  */
@@ -96,7 +96,7 @@ export interface Wait {
   /** Set if the sender of the event sends heartbeats: each one that is recorded moves `dueAt`. */
   readonly heartbeat?: WaitHeartbeat;
   /**
-   * Not the step itself asks. `doubt`: what should become of its interrupted attempt (DESIGN 2.9). `effect`: what should
+   * Not the step itself asks. `doubt`: what should become of its interrupted attempt. `effect`: what should
    * become of an outside action of it that is in doubt, or may not be repeated unasked (E5, E6).
    */
   readonly purpose?: 'doubt' | 'effect';
@@ -121,7 +121,7 @@ export const STOP_KINDS = ['user', 'system', 'policy', 'halt'] as const;
 
 export type StopKind = (typeof STOP_KINDS)[number];
 
-/** Data by event type. The names are those of DESIGN section 3. */
+/** Data by event type. */
 export interface EventData {
   run_created: RunIdentity;
   /** `task`: the delivery that claimed it. `alone`: the dispatch runs one body at a time, in a process of its own. */

@@ -1,4 +1,4 @@
-/** Sizes of values, in bytes of canonical JSON text (DESIGN section 3). */
+/** Sizes of values, in bytes of canonical JSON text. */
 
 /** Largest value inline in a snapshot; larger ones are in a checkpoint. */
 export const SNAPSHOT_VALUE_BYTES = 16 * 1024;

@@ -19,7 +19,7 @@ import type { TaskRef } from './lease/takeover.ts';
 import type { RunningStep } from './now/running.ts';
 import { isTerminal, type RunStatus } from './status.ts';
 
-/** Outcomes a resume may skip over (DESIGN 2.8); anything not listed counts as not completed. */
+/** Outcomes a resume may skip over; anything not listed counts as not completed. */
 export const SUCCESS_OUTCOMES = ['succeeded', 'degraded', 'skipped', 'reused'] as const;
 export type SuccessOutcome = (typeof SUCCESS_OUTCOMES)[number];
 export type StepOutcome = SuccessOutcome | 'failed';
@@ -193,7 +193,7 @@ export interface RunState extends RunIdentity {
   readonly deadlineAt?: number;
   /** Why it is suspended, where not for an open wait of its own. */
   readonly parked?: string;
-  /** Executions a released drive left unfinished; the next drive judges each before anything runs (section 9). */
+  /** Executions a released drive left unfinished; the next drive judges each before anything runs. */
   readonly inFlight: readonly StepRef[];
   readonly steps: PersistentMap<string, StepState>;
   readonly waits: readonly Wait[];

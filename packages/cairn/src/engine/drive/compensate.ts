@@ -1,6 +1,6 @@
 /**
  * Undoes what a run did, once it is clear that it ends badly: compensations of completed steps in reverse order of
- * completion, each recorded; one that fails does not keep the others from running (DESIGN 5.10).
+ * completion, each recorded; one that fails does not keep the others from running.
  *
  * Must not: decide that a run ends badly, or end it.
  */

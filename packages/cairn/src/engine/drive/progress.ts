@@ -4,7 +4,7 @@ import type { RunState } from '../../core/run/state.ts';
 
 /**
  * Where a node of the graph stands for a drive that just took over. A step an earlier drive had under way is pending
- * again: whether it may run twice was judged before the drive began (section 9).
+ * again: whether it may run twice was judged before the drive began.
  */
 export function nodeState(state: RunState, id: string): NodeState {
   const step = state.steps.get(id);

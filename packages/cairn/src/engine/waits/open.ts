@@ -67,7 +67,7 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
   restored: 'is not idempotent and may have run before the database was restored',
 };
 
-/** The question about a step that must not be repeated unasked (DESIGN 2.9). */
+/** The question about a step that must not be repeated unasked. */
 export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut_off'): Wait {
   const key = stepKey(execution);
   const question = `Step '${key}' ${DOUBTS[why]}. Run it again (approve), treat it as completed (approve_with_waiver) or fail it (reject)?`;

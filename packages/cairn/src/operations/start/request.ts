@@ -61,7 +61,7 @@ export interface StartRequest {
   /** See core/encoding/keys.ts. Undefined: every request is new work (API calls without a key). */
   readonly key: string | undefined;
   readonly requestHash: string;
-  /** GitHub only: a second key under which the same content within five seconds counts as the same (DESIGN 2.16). */
+  /** GitHub only: a second key under which the same content within five seconds counts as the same. */
   readonly secondaryKey?: string | undefined;
   readonly threadId?: string | undefined;
   readonly repoId?: string | undefined;

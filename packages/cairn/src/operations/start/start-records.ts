@@ -34,7 +34,7 @@ export interface Replace {
   readonly secondary?: string;
 }
 
-/** Born completed (DESIGN 2.10): the commit that makes the record also makes the run it answers with. */
+/** Born completed: the commit that makes the record also makes the run it answers with. */
 function recordOf(request: StartRequest, key: string, draft: Draft): IdempotencyRecord {
   const { response, now } = draft;
   return {

@@ -1,5 +1,5 @@
 /**
- * The verb `resume` on a run that has not ended (DESIGN 2.1): sets one going that was interrupted or parked or whose time
+ * The verb `resume` on a run that has not ended: sets one going that was interrupted or parked or whose time
  * has come, and says of one that waits what it waits for. A run that has ended needs a successor (start-successor.ts).
  *
  * Must not: answer a wait for anybody.

@@ -1,5 +1,5 @@
 /**
- * Makes a successor: a new run that goes on from one that has ended (DESIGN 10). A start like any other, once per
+ * Makes a successor: a new run that goes on from one that has ended. A start like any other, once per
  * idempotency key; of a resume, the same commit says in the journal of the source by whom it was resumed, so that of any
  * number of people who resume it at once one does.
  *

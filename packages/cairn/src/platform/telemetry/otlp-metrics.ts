@@ -1,5 +1,5 @@
 /**
- * The metrics of the run lifecycle text (7.1) as OpenTelemetry instruments, sent over OTLP/HTTP. Heavy: load it only where
+ * Metrics as OpenTelemetry instruments, sent over OTLP/HTTP. Heavy: load it only where
  * a collector is configured. Registers nothing globally, so that libraries with instruments of their own stay silent.
  */
 import type { Meter } from '@opentelemetry/api';

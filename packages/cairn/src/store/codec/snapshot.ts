@@ -234,7 +234,7 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
     Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(change.snapshot));
   }
   if (change.soft?.heartbeat) {
-    // Where the run lifecycle text has it, and in the part that is ours.
+    // Stored in two places: as a member of the run, and in the volatile metadata.
     update.lastHeartbeatAt = FieldValue.serverTimestamp();
     update['soft.lastHeartbeatAt'] = FieldValue.serverTimestamp();
   }

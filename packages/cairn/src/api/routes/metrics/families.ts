@@ -1,4 +1,4 @@
-/** The four metrics of the run lifecycle text (7.1), with its names and labels, and ours of drives, ledger and journal; of one tenant. */
+/** Metrics of one tenant: runs, idempotency, dispatches, ledger and journal. */
 
 import { type Counts, DURATION_BOUNDS_MS, type Histogram } from '../../../ports/metrics.ts';
 import type { ActiveRuns } from '../../../ports/run-census.ts';

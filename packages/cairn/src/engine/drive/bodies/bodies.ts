@@ -167,7 +167,7 @@ export class Bodies {
     if (refusal) return refusal;
     if (abort.signal.aborted) return undefined;
     if (mayHaveRun(journal.state, { step, execution, restoredAt })) return { kind: 'presumed' };
-    // A step that must not run twice leaves a trace before it begins (DESIGN 2.12).
+    // A step that must not run twice leaves a trace before it begins.
     if (tracesFirst && !(await this.#leavesTrace(execution))) return undefined;
     // Nor may one that can act; what it does goes into the journal behind this, so that nothing waits for it here.
     if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(execution).catch(() => {});
