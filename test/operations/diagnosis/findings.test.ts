@@ -230,7 +230,7 @@ describe('the queue', () => {
       'wrong QUEUE_BEHIND',
     ]);
     expect(findings[2]?.what).toBe('there is no queue drive-5: its tasks go into drive meanwhile');
-    expect(findings[3]?.help).toContain('Does drive answer?');
+    expect(findings[3]?.help).toContain('Check the responses of drive');
   });
 
   test('who may not see it is told which role that takes', () => {
