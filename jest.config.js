@@ -1,4 +1,7 @@
-/** Tests run the same type-stripped ES modules that production runs: no bundler, no second compiler. */
+/**
+ * Tests run the same type-stripped ES modules that run locally: no bundler, no second compiler. The functions that most tests
+ * serve on a local cloud are bundled, as they are deployed (scripts/test-functions/).
+ */
 export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/test/**/*.test.ts'],

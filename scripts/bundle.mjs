@@ -15,16 +15,16 @@ export const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 export const installedOf = (names) => names.filter((name) => !BUNDLED.test(name));
 
 /**
- * @param input module that exports the functions
+ * @param input module that exports the functions, or several by the name of their result
  * @param installed packages that are found where the bundle runs
  * @param lib folder of the result, which is made anew
  */
 export async function bundle({ input, installed, lib }) {
   const { version } = readJson(join(root, 'packages/cairn/package.json'));
   rmSync(lib, { recursive: true, force: true });
-  await build({
+  return build({
     input,
-    cwd: dirname(input),
+    cwd: typeof input === 'string' ? dirname(input) : root,
     platform: 'node',
     external: (id) =>
       id.startsWith('node:') || installed.some((name) => id === name || id.startsWith(`${name}/`)),

@@ -12,6 +12,7 @@ const quiet = ['--disable-warning=ExperimentalWarning'];
 const jest = [...quiet, '--experimental-vm-modules', join(root, 'node_modules/jest/bin/jest.js')];
 
 const buildConsole = [join(root, 'scripts/build-console.mjs')];
+const buildTestFunctions = [join(root, 'scripts/test-functions/build.mjs')];
 
 const [name, ...args] = process.argv.slice(2);
 /** An example beside the shipped workflows; a later `--functions` counts, and firebase-tools serves the folder functions/. */
@@ -27,7 +28,7 @@ const commands = {
   ],
   firestore: [[...quiet, join(root, 'packages/local-firestore/src/main.ts')]],
   demo: [[...quiet, join(root, 'scripts/demo/main.ts')]],
-  test: [buildConsole, jest],
+  test: [buildConsole, buildTestFunctions, jest],
   'test:emulators': [
     buildConsole,
     [join(root, 'scripts/install-emulators.mjs')],
@@ -44,7 +45,7 @@ const commands = {
   'bench:scan': [[...quiet, join(root, 'bench/scan/main.ts')]],
   simulate: [[...quiet, join(root, 'bench/simulate/main.ts')]],
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
-  soak: [[join(root, 'scripts/soak.mjs')]],
+  soak: [buildTestFunctions, [join(root, 'scripts/soak.mjs')]],
   crowds: [[...quiet, join(root, 'test/programs/crowds/main.ts')]],
   cairn: [[...quiet, join(root, 'packages/cli/src/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],

@@ -15,6 +15,7 @@ const MORE = {
   QUERY_ROUNDS: '13',
   INTEGRITY_DAMAGES: '10000',
   INTEGRITY_STORMS: '500',
+  STORM_KEYS: '25',
 };
 const DRAWN = [
   'test/programs/',
@@ -26,6 +27,8 @@ const DRAWN = [
   'test/local/firestore/',
   'test/api/fuzz/',
   'test/triggers/',
+  'test/system/cloud-crash',
+  'test/system/storms/',
 ];
 
 const words = process.argv.slice(2);

@@ -6,10 +6,11 @@ import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, control, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../scripts/test-functions/built.ts';
 import { eventually } from '../system/support.ts';
 
 const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
-const functionsModule = join(import.meta.dirname, '../system/fixtures/functions.ts');
+const functionsModule = builtFunctions(join(import.meta.dirname, '../system/fixtures/functions.ts'));
 
 // Otherwise the client of the queue looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';

@@ -8,9 +8,10 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../scripts/test-functions/built.ts';
 import { eventually, look } from './support.ts';
 
-const functionsModule = join(import.meta.dirname, 'fixtures/functions.ts');
+const functionsModule = builtFunctions(join(import.meta.dirname, 'fixtures/functions.ts'));
 let folder: string;
 let cloud: CloudProcess | undefined;
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CloudProcess, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { waitFor as eventually } from '../../scripts/demo/notes.ts';
+import { builtFunctions } from '../../scripts/test-functions/built.ts';
 
 export { eventually };
 
@@ -24,7 +25,7 @@ export async function startTestCloud(
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
   const cloud: CloudProcess = await startCloudProcess({
     data: storage === 'memory' ? 'memory' : join(folder, 'data'),
-    functionsModule: join(import.meta.dirname, `fixtures/${functions}.ts`),
+    functionsModule: builtFunctions(join(import.meta.dirname, `fixtures/${functions}.ts`)),
     workers,
     watchdogSeconds,
     env: { CAIRN_LEASE_MS: String(leaseMs) },

@@ -9,6 +9,7 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../scripts/test-functions/built.ts';
 import { differenceOfRuns } from '../sweep/judge.ts';
 import type { RunOutcome } from '../sweep/outcome.ts';
 import type { Scenario } from '../sweep/scenario.ts';
@@ -31,7 +32,7 @@ beforeAll(async () => {
   notes = join(folder, 'notes');
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
-    functionsModule: join(import.meta.dirname, 'fixtures/sweep-functions.ts'),
+    functionsModule: builtFunctions(join(import.meta.dirname, 'fixtures/sweep-functions.ts')),
     workers: 2,
     // A step that must not run twice waits until the lease of a dead worker is over.
     env: { [NOTES]: notes, CAIRN_LEASE_MS: '30000' },

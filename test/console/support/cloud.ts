@@ -5,6 +5,7 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 
 export interface ConsoleCloud {
   readonly ready: Ready;
@@ -25,7 +26,7 @@ export async function startConsoleCloud({
 }: CloudOptions = {}): Promise<ConsoleCloud> {
   const cloud: CloudProcess = await startCloudProcess({
     data: 'memory',
-    functionsModule: join(import.meta.dirname, '../fixtures', fixture),
+    functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures', fixture)),
     workers: 1,
     env,
   });

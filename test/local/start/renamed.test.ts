@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 
-const functionsModule = join(import.meta.dirname, 'renamed-functions.ts');
+const functionsModule = builtFunctions(join(import.meta.dirname, 'renamed-functions.ts'));
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'cairn-renamed-'));

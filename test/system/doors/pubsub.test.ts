@@ -7,6 +7,7 @@ import {
   getJson,
   startCloudProcess,
 } from '../../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { ended, eventually, look, startRun } from '../support.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
@@ -28,7 +29,7 @@ describe('Pub/Sub, through the client that everybody uses', () => {
   beforeAll(async () => {
     cloud = await startCloudProcess({
       data: 'memory',
-      functionsModule: join(import.meta.dirname, '../fixtures/message-functions.ts'),
+      functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/message-functions.ts')),
     });
     process.env.PUBSUB_EMULATOR_HOST = cloud.ready.pubsub;
     client = new PubSub({ projectId: cloud.ready.projectId });

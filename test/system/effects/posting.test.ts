@@ -12,6 +12,7 @@ import {
 import type { Call } from '../../../packages/local/src/outside/store.ts';
 import { type Delivery, deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { ended, eventually } from '../support.ts';
 
 const COMMENT = 'POST /repos/{owner}/{repo}/issues/{issue_number}/comments';
@@ -26,7 +27,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
-    functionsModule: join(import.meta.dirname, '../../../functions/src/index.ts'),
+    functionsModule: builtFunctions(join(import.meta.dirname, '../../../functions/src/index.ts')),
     // What a CI of GitHub's has in its environment.
     env: { GITHUB_API_URL: 'https://api.github.invalid', GITHUB_TOKEN: 'real' },
   });

@@ -8,6 +8,7 @@ import {
   getJson,
   startCloudProcess,
 } from '../../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { type ScriptedServer, startScriptedServer } from '../../capabilities/scripted-server.ts';
 import { commandForm, slackRequest } from '../../triggers/slack/door.ts';
 import { ended, eventually, look } from '../support.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   hook.answers = [{ status: 200, body: { healthy: true } }];
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
-    functionsModule: join(import.meta.dirname, '../../../functions/src/index.ts'),
+    functionsModule: builtFunctions(join(import.meta.dirname, '../../../functions/src/index.ts')),
     env: { DEPLOY_HOOK_URL: hook.url },
   });
 });

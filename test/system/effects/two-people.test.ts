@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { ended, eventually, look, startRun } from '../support.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-two-people-'));
@@ -10,7 +11,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
-    functionsModule: join(import.meta.dirname, '../fixtures/effect-functions.ts'),
+    functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/effect-functions.ts')),
     workers: 2,
   });
 });

@@ -1,7 +1,7 @@
 /** Bodies that keep their process from doing anything else, and a clock that is moved under bodies: real processes. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { control, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import {
@@ -15,7 +15,14 @@ import {
 } from '../support.ts';
 
 let cloud: TestCloud;
-afterEach(() => cloud.stop());
+
+/** One for all tests of a group. */
+function serve(watchdogSeconds: number): void {
+  beforeAll(async () => {
+    cloud = await startTestCloud('memory', { watchdogSeconds });
+  });
+  afterAll(() => cloud.stop());
+}
 
 /** Notes of bodies: `begin` and `end`, each with its process. */
 function notes(name: string): string[] {
@@ -35,14 +42,17 @@ async function pids(): Promise<readonly number[]> {
   return Object.values(roles).flat();
 }
 
+/** Longer than any body here is busy. */
+const PATIENT_S = 90;
 /** Longer than a worker on a busy machine is silent while it loads what its first request needs. */
 const WATCHDOG_S = 15;
 /** More than a lease. */
 const LEASE_OVER_MS = 95_000;
 
-describe('a body that blocks its process', () => {
-  test('runs once though it is busy for seconds, and meanwhile the API starts and shows runs', async () => {
-    cloud = await startTestCloud('memory');
+describe('on a cloud that waits for its workers', () => {
+  serve(PATIENT_S);
+
+  test('a body that blocks its process runs once though it is busy for seconds, and meanwhile the API starts and shows runs', async () => {
     const input = { ms: 3_500, notes: join(cloud.folder, 'busy') };
     const busy = await start('blocking', input);
     await begun('busy');
@@ -55,8 +65,26 @@ describe('a body that blocks its process', () => {
     expect(notes('busy').map((line) => line.split(' ')[0])).toEqual(['begin', 'end']);
   });
 
+  test('moving the clock takes no run that is being driven for dead: a step that must not be repeated completes', async () => {
+    const release = join(cloud.folder, 'release');
+    const runId = await start('once', { until: release, notes: join(cloud.folder, 'held') });
+    await begun('held');
+    for (const ms of [3_600_000, 24 * 3_600_000])
+      await control(cloud.ready, 'POST', '/clock/advance', { ms });
+    // All work that the moves made due is done once a run that was started after them has ended.
+    const later = await start('measure', { text: 'abc' });
+    expect(await ended(cloud.ready, later)).toMatchObject({ status: 'completed' });
+    writeFileSync(release, '');
+    expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 0 });
+    expect(notes('held')).toHaveLength(1);
+    expect((await inspectJournal(cloud.ready, runId)).intact).toBe(true);
+  });
+});
+
+describe('a body that blocks its process', () => {
+  serve(WATCHDOG_S);
+
   test('for ever is killed by the watchdog and ends its run, and its neighbours complete', async () => {
-    cloud = await startTestCloud('memory', { watchdogSeconds: WATCHDOG_S });
     const blocking = await start('blocking', { notes: join(cloud.folder, 'blocking') });
     const [, worker] = (await begun('blocking')).split(' ');
     const neighbours = await Promise.all(['a', 'ab', 'abc'].map((text) => start('measure', { text })));
@@ -71,7 +99,6 @@ describe('a body that blocks its process', () => {
   });
 
   test('for ever, and may be repeated, makes a suspect of its run, which runs alone next', async () => {
-    cloud = await startTestCloud('memory', { watchdogSeconds: WATCHDOG_S });
     const runId = await start('stuck-once', { notes: join(cloud.folder, 'stuck') });
     expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 1 });
     const { events, intact } = await inspectJournal(cloud.ready, runId);
@@ -83,23 +110,5 @@ describe('a body that blocks its process', () => {
       expect.objectContaining({ alone: true }),
     ]);
     expect(new Set(notes('stuck')).size).toBe(2);
-  });
-});
-
-describe('moving the clock', () => {
-  test('takes no run that is being driven for dead: a step that must not be repeated completes', async () => {
-    cloud = await startTestCloud('memory');
-    const release = join(cloud.folder, 'release');
-    const runId = await start('once', { until: release, notes: join(cloud.folder, 'held') });
-    await begun('held');
-    for (const ms of [3_600_000, 24 * 3_600_000])
-      await control(cloud.ready, 'POST', '/clock/advance', { ms });
-    // All work that the moves made due is done once a run that was started after them has ended.
-    const later = await start('measure', { text: 'abc' });
-    expect(await ended(cloud.ready, later)).toMatchObject({ status: 'completed' });
-    writeFileSync(release, '');
-    expect(await ended(cloud.ready, runId)).toMatchObject({ status: 'completed', resumeCount: 0 });
-    expect(notes('held')).toHaveLength(1);
-    expect((await inspectJournal(cloud.ready, runId)).intact).toBe(true);
   });
 });

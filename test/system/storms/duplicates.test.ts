@@ -3,7 +3,7 @@ import type { Ready } from '../../../packages/local/src/cloud-process.ts';
 import { inspectJournal } from '../../../scripts/demo/journal.ts';
 import { type Answered, SOURCES, type Source, triggersOf } from '../doors/sources.ts';
 import { eventually, startTestCloud, type TestCloud } from '../support.ts';
-import { KEYS, losing, rested, storm } from './storm.ts';
+import { KEYS, losing, REQUESTS, rested, storm } from './storm.ts';
 
 const UNAVAILABLE = 503;
 
@@ -19,8 +19,8 @@ const TABLE: readonly { readonly name: string; readonly of: (ready: Ready) => Pr
   { name: 'a schedule triggered by hand', of: triggersOf },
 ];
 
-describe('500 requests at once over 25 keys, with one acknowledgement in ten lost', () => {
-  test.each(TABLE)('from $name are 25 runs, and every answer is consistent', async ({ of }) => {
+describe(`${REQUESTS} requests at once over ${KEYS} keys, with one acknowledgement in ten lost`, () => {
+  test.each(TABLE)('from $name are one run for each key, and every answer is consistent', async ({ of }) => {
     const { ready } = cloud;
     const source = await of(ready);
     const { result, lost } = await losing(ready, () => storm(ready, source));

@@ -5,7 +5,7 @@ import { credentials } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { getJson, type Ready } from '../../../packages/local/src/cloud-process.ts';
 import { deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
-import { ended, startRun, startTestCloud, type TestCloud } from '../support.ts';
+import { ended, eventually, startRun, startTestCloud, type TestCloud } from '../support.ts';
 
 const CALLERS = 200;
 
@@ -19,9 +19,13 @@ describe('a storm of duplicates', () => {
   test('200 concurrent deliveries with one id make one run and 199 duplicates', async () => {
     const { ready } = cloud;
     const delivery = openedPullRequest();
-    const answers = await Promise.all(Array.from({ length: CALLERS }, () => deliver(ready, delivery)));
+    const calls = Array.from({ length: CALLERS }, () => persistently(() => deliver(ready, delivery)));
+    const { answers, wasRefused } = inTime(await Promise.all(calls));
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-    expect([count(202), count(200)]).toEqual([1, CALLERS - 1]);
+    // Who made the run and was told too late is one of those who came again.
+    expect(count(202)).toBeGreaterThanOrEqual(wasRefused ? 0 : 1);
+    expect(count(202)).toBeLessThanOrEqual(1);
+    expect(count(200)).toBe(CALLERS - count(202));
     const runIds = new Set(answers.map(({ runId }) => runId));
     expect(runIds.size).toBe(1);
     const [runId = ''] = runIds;
@@ -32,14 +36,17 @@ describe('a storm of duplicates', () => {
 
   test('200 concurrent API starts with one key make one run, and all answers are the same', async () => {
     const { ready } = cloud;
-    const responses = await Promise.all(
-      Array.from({ length: CALLERS }, () => startRun(ready, 'chain-10', {}, 'storm')),
+    const calls = Array.from({ length: CALLERS }, () =>
+      persistently(() => startRun(ready, 'chain-10', {}, 'storm')),
     );
-    const statuses = responses.map(({ status }) => status).sort();
-    expect(statuses).toEqual([...Array.from({ length: CALLERS - 1 }, () => 200), 201]);
-    const bodies = new Set(await Promise.all(responses.map((response) => response.text())));
+    const { answers, wasRefused } = inTime(await Promise.all(calls));
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made.length).toBeGreaterThanOrEqual(wasRefused ? 0 : 1);
+    expect(made.length).toBeLessThanOrEqual(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(CALLERS - made.length);
+    const bodies = new Set(await Promise.all(answers.map((answer) => answer.text())));
     expect(bodies.size).toBe(1);
-    const locations = new Set(responses.map(({ headers }) => headers.get('location')));
+    const locations = new Set(answers.map(({ headers }) => headers.get('location')));
     expect(locations.size).toBe(1);
     const { items } = await getJson<{ items: unknown[] }>(ready, '/v1/runs?type=chain-10');
     expect(items).toHaveLength(1);
@@ -73,6 +80,32 @@ describe('a storm of duplicates', () => {
     expect((await runs()).items).toHaveLength(before.items.length);
   });
 });
+
+interface Persisted<T> {
+  readonly answer: T;
+  readonly wasRefused: boolean;
+}
+
+/** A machine that is too slow for so many says 503 in time, and the sender comes again. */
+async function persistently<T extends { readonly status: number }>(
+  send: () => Promise<T>,
+): Promise<Persisted<T>> {
+  let wasRefused = false;
+  const answer = await eventually('an answer in time', async () => {
+    const got = await send();
+    if (got.status !== 503) return got;
+    wasRefused = true;
+    return undefined;
+  });
+  return { answer, wasRefused };
+}
+
+function inTime<T>(all: readonly Persisted<T>[]): { answers: T[]; wasRefused: boolean } {
+  return {
+    answers: all.map(({ answer }) => answer),
+    wasRefused: all.some(({ wasRefused }) => wasRefused),
+  };
+}
 
 /** Repeats the task of a run as a queue that delivers at least once may. */
 async function enqueueDrives(ready: Ready, runId: string, count: number): Promise<void> {

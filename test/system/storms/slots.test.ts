@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.stop());
 
-test('25 slots fired by 20 backfills and by ticks at once, with one acknowledgement in ten lost, are 25 runs', async () => {
+test(`${KEYS} slots fired by ${BACKFILLS} backfills and by ticks at once, with one acknowledgement in ten lost, are ${KEYS} runs`, async () => {
   const { ready } = cloud;
   const { id, nextAt } = await makeSchedule(ready);
   const first = Date.parse(nextAt);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { Collector, type Point } from '../../platform/telemetry/collector.ts';
 import { ended, eventually, look, type RunView, startRun } from '../support.ts';
 
@@ -11,7 +12,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   cloud = await startCloudProcess({
     data: 'memory',
-    functionsModule: join(import.meta.dirname, '../fixtures/functions.ts'),
+    functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/functions.ts')),
     workers: 2,
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: await collector.listen() },
   });

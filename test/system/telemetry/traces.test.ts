@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
 import { deliver, openedPullRequest } from '../../../scripts/demo/delivery.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { type CollectedSpan, Collector } from '../../platform/telemetry/collector.ts';
 import { ended, eventually } from '../support.ts';
 
@@ -14,7 +15,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   cloud = await startCloudProcess({
     data: 'memory',
-    functionsModule: join(import.meta.dirname, '../fixtures/traced-functions.ts'),
+    functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/traced-functions.ts')),
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: await collector.listen(),
       TRACED_NOTES: notes,
