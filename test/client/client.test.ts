@@ -67,6 +67,19 @@ test('the example of its README starts a run, follows it to its end, lists it, a
   }
 });
 
+test('waits for the end of a run as often as it takes', async () => {
+  const asked: string[] = [];
+  const statuses = ['running', 'waiting_external', 'failed'];
+  const fetch: Fetch = async (url) => {
+    asked.push(url);
+    const body = { id: 'run_1', status: statuses[asked.length - 1] };
+    return { status: 200, headers: new Headers(), body: null, text: async () => JSON.stringify(body) };
+  };
+  const client = new CairnClient({ url: 'http://cairn.invalid', credential: 'key', fetch });
+  expect(await client.untilEnded('run_1')).toMatchObject({ status: 'failed' });
+  expect(asked).toEqual(Array.from({ length: 3 }, () => 'http://cairn.invalid/v1/runs/run_1?wait=50s'));
+});
+
 type Step = { readonly status: number; readonly body?: object; readonly after?: string } | 'nobody';
 
 /** Answers one after the other, the last one for ever, and takes no time. */

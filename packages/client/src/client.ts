@@ -66,6 +66,9 @@ const PAUSE_MS = 500;
 const MOST_PAUSE_MS = 5_000;
 /** The API answers within 60 s, whatever it does. */
 const TIMEOUT_MS = 65_000;
+/** As long as the API lets a read wait. */
+const LONGEST_WAIT = '50s';
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 /** The most a page holds. */
 const PAGE = 100;
 
@@ -159,6 +162,18 @@ export class CairnClient {
    */
   follow(runId: string, following: Following = {}): AsyncGenerator<Followed> {
     return followRun(this, runId, following);
+  }
+
+  /**
+   * The run when it has ended, however long that takes; pass a signal to the client to give up.
+   *
+   * @throws Refusal, Unreachable
+   */
+  async untilEnded(runId: string): Promise<AnswerOf<'GET', '/v1/runs/{id}'>> {
+    for (;;) {
+      const run = await this.get('/v1/runs/{id}', { params: { id: runId }, query: { wait: LONGEST_WAIT } });
+      if (ENDED.has(run.status)) return run;
+    }
   }
 
   /** One sending, whatever the answer. @throws Unreachable */

@@ -47,6 +47,28 @@ class Told extends Awaited {
   }
 }
 
+class Ended extends Awaited {
+  ends = 0;
+  errors = 0;
+
+  onEnd(): void {
+    this.ends += 1;
+    this.look();
+  }
+
+  onError(): void {
+    this.errors += 1;
+    this.look();
+  }
+
+  end(): Promise<void> {
+    return this.wait(
+      () => this.ends > 0,
+      () => 'not told of the end',
+    );
+  }
+}
+
 export function runWatchConformance(name: string, harness: WatchHarness): void {
   describe(name, () => {
     let stores: Watched;
@@ -66,6 +88,12 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       return told;
     }
 
+    function awaitEnd(runId: string): Ended {
+      const told = new Ended();
+      stops.push(stores.watch.watchEnd(runId, told));
+      return told;
+    }
+
     async function start(runId: string): Promise<void> {
       expect(await stores.runs.start(beginning(runId))).toMatchObject({ kind: 'committed' });
     }
@@ -78,6 +106,11 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       return after.head;
     }
 
+    const ended: EventDraft = {
+      type: 'run_completed',
+      data: { result: { text: '1' } },
+      initiator: 'system',
+    };
     const signal: EventDraft = {
       type: 'signal_received',
       data: { signalId: 's', name: 'note', payloadText: '{}' },
@@ -132,6 +165,19 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       for (let i = 0; i < 12; i += 1) await append('run_1', [signal]);
       await told.until(head + 12);
       expect([...new Set(told.seqs)]).toEqual(Array.from({ length: head + 12 }, (_, i) => i + 1));
+    });
+
+    test('says once that a run has ended, whether before or while it is watched', async () => {
+      await claimed('run_1');
+      await claimed('run_2');
+      const early = awaitEnd('run_1');
+      const other = awaitEnd('run_2');
+      await append('run_1', [signal]);
+      expect(early.ends).toBe(0);
+      await append('run_1', [ended]);
+      await early.end();
+      await awaitEnd('run_1').end();
+      expect([early.ends, early.errors, other.ends, other.errors]).toEqual([1, 0, 0, 0]);
     });
 
     test('tells nothing after it was stopped, to one observer though another goes on', async () => {

@@ -46,6 +46,17 @@ export function limitOf(limit: string | undefined, absent: number): number {
   return size;
 }
 
+/** Longest wait of a read, s: below the 60 that a request of the deployed function, and one through Hosting, may take. */
+const MAX_WAIT_S = 50;
+
+/** How long a read waits for the end of its run, ms; 0 unless the caller says. @throws CairnError INVALID_INPUT unless it is 1s to 50s */
+export function waitOf({ wait }: Query<'wait'>): number {
+  if (wait === undefined) return 0;
+  const seconds = /^\d{1,2}s$/.test(wait) ? Number.parseInt(wait, 10) : 0;
+  if (seconds < 1 || seconds > MAX_WAIT_S) refuse('wait', `must be a time from 1s to ${MAX_WAIT_S}s`);
+  return seconds * 1_000;
+}
+
 /** In whose words the caller wants the status of runs. @throws CairnError INVALID_INPUT for a vocabulary that there is not */
 export function vocabularyOf({ vocabulary = 'cairn' }: Query<'vocabulary'>): Vocabulary {
   if (isOneOf(vocabulary, VOCABULARIES)) return vocabulary;

@@ -1,6 +1,6 @@
 /** Watches the journals of a memory store: tells what is appended in a later step, as a store across a network would. */
 import type { RunEvent } from '../core/run/events.ts';
-import type { RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
+import type { EndObserver, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
 
 /** The watched part of the store. */
 export interface WatchedJournals {
@@ -38,4 +38,18 @@ export class MemoryRunWatch implements RunWatch {
     });
     return stop;
   }
+
+  watchEnd(runId: string, observer: EndObserver): () => void {
+    const stop = this.watch(runId, 0, {
+      onEvents(events) {
+        if (!events.some(({ type }) => ENDS.has(type))) return;
+        stop();
+        observer.onEnd();
+      },
+      onError: (error) => observer.onError(error),
+    });
+    return stop;
+  }
 }
+
+const ENDS: ReadonlySet<RunEvent['type']> = new Set(['run_completed', 'run_failed', 'run_cancelled']);

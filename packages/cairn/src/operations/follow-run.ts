@@ -13,7 +13,7 @@ import { Bell } from './bell.ts';
 
 export interface FollowDeps {
   readonly store: Pick<RunStore, 'readEvents'>;
-  readonly watch: RunWatch;
+  readonly watch: Pick<RunWatch, 'watch'>;
   readonly clock: Clock;
 }
 

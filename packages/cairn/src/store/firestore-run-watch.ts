@@ -1,11 +1,13 @@
 /**
- * Watches journals with Firestore's listeners. One stream of the client a watch; each event is billed one read.
+ * Watches journals, and the ends of runs, with Firestore's listeners. One stream of the client a watch; billed is one read for each event, and
+ * for an end one for each snapshot of the run that is written meanwhile.
  *
  * Must not: remember more than a window of events, which the client library keeps as long as its listener lives.
  */
 import { FieldPath, type Firestore, type QuerySnapshot } from '@google-cloud/firestore';
 import { seqId } from '../core/encoding/ids.ts';
-import type { RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
+import { isTerminal, type RunStatus } from '../core/run/status.ts';
+import type { EndObserver, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
 import { eventCodec } from './codec/journal.ts';
 import { Paths } from './paths.ts';
 
@@ -52,6 +54,29 @@ export class FirestoreRunWatch implements RunWatch {
       }, fail);
     };
     listen(afterSeq);
+    return end;
+  }
+
+  /** The snapshot of an ended run never lags (J4). */
+  watchEnd(runId: string, observer: EndObserver): () => void {
+    let hasStopped = false;
+    let stop = () => {};
+    const end = () => {
+      hasStopped = true;
+      stop();
+    };
+    stop = this.#paths.run(runId).onSnapshot(
+      (snapshot) => {
+        if (hasStopped || !isTerminal(snapshot.get('status') as RunStatus)) return;
+        end();
+        observer.onEnd();
+      },
+      (error) => {
+        if (hasStopped) return;
+        end();
+        observer.onError(error);
+      },
+    );
     return end;
   }
 }

@@ -20,6 +20,7 @@ import { findingView } from '../views/finding.ts';
 import { leaseWaitView, runSummary, runView, type View } from '../views/run.ts';
 import { withRunning } from '../views/running.ts';
 import { ownRun } from './own-run.ts';
+import { ownRunAfterWait } from './stream/await-end.ts';
 
 /** Parameters that say which runs a list is of, and in whose words. */
 type RunFilterName =
@@ -51,7 +52,7 @@ export const listRuns: Read<'GET', '/v1/runs'> = async ({ deps: { start, registr
 export const readRun: Read<'GET', '/v1/runs/{id}'> = async (asked) => {
   const { start, diagnosis, registry } = asked.deps;
   const vocabulary = vocabularyOf(asked.query);
-  const run = await ownRun(asked);
+  const run = await ownRunAfterWait(asked);
   const { state } = run;
   const [input, result, named] = await Promise.all([
     located(start.store, state.id, state.input),

@@ -11,6 +11,13 @@ export interface RunObserver {
   onError(error: unknown): void;
 }
 
+export interface EndObserver {
+  /** The run has ended; said once, and nothing after it. Must not throw. */
+  onEnd(): void;
+  /** The watch has ended and tells nothing any more. Must not throw. */
+  onError(error: unknown): void;
+}
+
 export interface RunWatch {
   /**
    * Tells of events after `afterSeq`, those included that are there already. A run that does not exist has none.
@@ -18,4 +25,10 @@ export interface RunWatch {
    * @returns what ends the watch; nothing is told after that
    */
   watch(runId: string, afterSeq: number, observer: RunObserver): () => void;
+  /**
+   * Tells when the run has ended, at once if it has. A run that does not exist does not end.
+   *
+   * @returns what ends the watch; nothing is told after that
+   */
+  watchEnd(runId: string, observer: EndObserver): () => void;
 }

@@ -60,9 +60,12 @@ export const RUN_PATHS = {
   '/v1/runs/{id}': {
     GET: {
       id: 'readRun',
-      summary: 'Returns a run',
+      summary: 'Returns a run, with `wait` once it has ended',
       role: 'viewer',
-      query: WORDS,
+      query: {
+        ...WORDS,
+        wait: '`1s` to `50s`. Responds when the run has ended, or after this time with its current state.',
+      },
       answers: { 200: { what: 'The run', schema: 'Run' } },
       refusals: ['RUN_NOT_FOUND'],
     },

@@ -1,0 +1,74 @@
+/** `GET /v1/runs/{id}?wait=…` */
+import { describe, expect, test } from '@jest/globals';
+import { settle } from '../../support/virtual-clock.ts';
+import { Installation } from '../installation.ts';
+
+async function withRun() {
+  const installation = new Installation();
+  const key = await installation.key('dev', { tenantId: 'acme' });
+  const answer = await installation.post(key, { type: 'echo', input: { text: 'hello' } });
+  const { runId } = (await answer.json()) as { runId: string };
+  const read = (query: string, by = key) => installation.get(`/v1/runs/${runId}${query}`, by);
+  return { installation, key, runId, read };
+}
+
+/** Says whether an answer has come, without waiting for it. */
+function watched(answer: Promise<Response>) {
+  const seen = { hasCome: false };
+  void answer.then(() => {
+    seen.hasCome = true;
+  });
+  return seen;
+}
+
+describe('a read that waits', () => {
+  test('is answered when the run has ended', async () => {
+    const { installation, read } = await withRun();
+    const answer = read('?wait=50s');
+    const seen = watched(answer);
+    await settle();
+    expect(seen.hasCome).toBe(false);
+    await installation.world.run();
+    expect(await (await answer).json()).toMatchObject({ status: 'completed' });
+  });
+
+  test('is answered at once when the run has ended before', async () => {
+    const { installation, read } = await withRun();
+    await installation.world.run();
+    expect(await (await read('?wait=50s&vocabulary=cairn')).json()).toMatchObject({ status: 'completed' });
+  });
+
+  test('is answered with the run as it is when the time is over', async () => {
+    const { installation, read } = await withRun();
+    const answer = read('?wait=2s');
+    await settle();
+    const { clock } = installation.world;
+    const until = clock.now() + 2_000;
+    while (clock.fireNext(until)) await settle();
+    expect(await (await answer).json()).toMatchObject({ status: 'pending' });
+  });
+
+  test.each(['0s', '51s', '30', '1m', '-1s', '1.5s', '030s'])('for %s is refused', async (wait) => {
+    const { read } = await withRun();
+    const answer = await read(`?wait=${wait}`);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ field: 'wait' });
+  });
+
+  test('of a run of another tenant is answered as of one that is not there, at once', async () => {
+    const { installation, read } = await withRun();
+    const other = await installation.key('other', { tenantId: 'other' });
+    expect((await read('?wait=50s', other)).status).toBe(404);
+  });
+
+  test('has one of the places of its tenant, and gives it back', async () => {
+    const { installation, read } = await withRun();
+    const waiting = Array.from({ length: 10 }, () => read('?wait=50s'));
+    await settle();
+    expect((await read('?wait=50s')).status).toBe(429);
+    expect((await read('')).status).toBe(200);
+    await installation.world.run();
+    for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(200);
+    expect((await read('?wait=1s')).status).toBe(200);
+  });
+});
