@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { readDocument } from './snippets.ts';
+import { readDocument } from '../snippets.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 /** Where files may lie that the document names; build results and packages are none of them. */
 const PACKAGES = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`);
 const FOLDERS = [

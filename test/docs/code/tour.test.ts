@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { readDocument } from '../snippets.ts';
+
+const CODE = join(import.meta.dirname, '../../../packages/cairn/src');
+/** A reader keeps so many places in mind. */
+const MOST_STOPS = 8;
+
+const [, ...sections] = readDocument('docs/tour.md').split(/^## /m);
+const tours = sections.map((section) => ({
+  title: section.split('\n')[0] ?? '',
+  stops: [...section.matchAll(/^\| (\d+) \| `([^`]+)` \| `(\w+)` \|/gm)].map(
+    ([, at, file = '', name = '']) => ({
+      at: Number(at),
+      file,
+      name,
+    }),
+  ),
+}));
+
+test('the tour follows five values', () => {
+  expect(tours).toHaveLength(5);
+});
+
+describe.each(tours)('$title', ({ stops }) => {
+  test(`has at most ${MOST_STOPS} stops, numbered without gaps`, () => {
+    expect(stops.length).toBeGreaterThan(1);
+    expect(stops.length).toBeLessThanOrEqual(MOST_STOPS);
+    expect(stops.map(({ at }) => at)).toEqual(stops.map((_, index) => index + 1));
+  });
+
+  test.each(stops)('$file defines $name', ({ file, name }) => {
+    expect(existsSync(join(CODE, file))).toBe(true);
+    const text = readFileSync(join(CODE, file), 'utf8');
+    const definition = new RegExp(`(function|class|const) ${name}\\b|^  (async )?${name}\\(`, 'm');
+    expect(text).toMatch(definition);
+  });
+});
