@@ -20,9 +20,11 @@ export interface Price {
 
 const MILLION = 1_000_000;
 const GIB = 2 ** 30;
-/** Beside a read and a delete for each document under the run: docs/retention.md. */
-const DELETION_READS = 8;
-const DELETION_DELETES = 1;
+/** Reads of a run that is looked at twice before it is deleted, and the write that marks it: docs/retention.md. */
+const LOOKS = 4;
+const MARKS = 1;
+/** The record of its start, which the TTL policy deletes. */
+const EXPIRED = 1;
 const TASK_OPERATIONS = 2;
 
 /** US dollars for a million steps. `result` gives the time for which instances were paid. */
@@ -34,7 +36,7 @@ export function priceOf(
   const runs = MILLION / profile.steps;
   const { reads, writes } = totalOf(profile);
   const usd = location === 'nam5' ? NAM5 : REGIONAL;
-  const { storedDocuments, storedBytes, tasks, dispatches } = profile;
+  const { deletion, storedBytes, tasks, dispatches } = profile;
   const seconds = (result.instanceSeconds + result.doorSeconds) / Math.max(1, result.ended);
   const requests = 1 + dispatches.length;
   const logBytes = profile.logBytes + requests * PRICES.requestLogBytes.value;
@@ -43,9 +45,7 @@ export function priceOf(
     writes: runs * writes * usd.write,
     deletion:
       runs *
-      ((storedDocuments + DELETION_READS) * usd.read +
-        usd.write +
-        (storedDocuments + DELETION_DELETES) * usd.delete),
+      ((deletion.reads + LOOKS) * usd.read + MARKS * usd.write + (deletion.deletes + EXPIRED) * usd.delete),
     storage: ((runs * storedBytes) / GIB) * usd.gibMonth,
     tasks: runs * tasks * TASK_OPERATIONS * PRICES.taskOperation.value,
     functions: runs * seconds * (PRICES.cpuSecond.value + INSTANCE_GIB * PRICES.gibSecond.value),

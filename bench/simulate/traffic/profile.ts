@@ -46,8 +46,8 @@ export interface Profile {
   readonly tasks: number;
   /** Bytes of the documents that the run leaves. */
   readonly storedBytes: number;
-  /** Documents that the run leaves, each a delete when its retention is over. */
-  readonly storedDocuments: number;
+  /** What is billed for the deletion of the run when its retention is over. */
+  readonly deletion: { readonly reads: number; readonly deletes: number };
   /** Lines that the engine logs at the default level, and their bytes as JSON. */
   readonly logLines: number;
   readonly logBytes: number;
@@ -66,12 +66,12 @@ export function opsOf({ stages }: Dispatch): Op[] {
   return stages.flatMap((stage) => (stage.kind === 'ops' ? stage.ops : stage.beside.map(({ op }) => op)));
 }
 
-export function allOps({ start, dispatches }: Profile): Op[] {
+export function allOps({ start, dispatches }: Pick<Profile, 'start' | 'dispatches'>): Op[] {
   return [...start, ...dispatches.flatMap(opsOf)];
 }
 
 /** Everything that Firestore bills for the run. */
-export function totalOf(profile: Profile): Total {
+export function totalOf(profile: Pick<Profile, 'start' | 'dispatches'>): Total {
   const total = { reads: 0, writes: 0, deletes: 0, commits: 0 };
   for (const { kind, reads, writes, deletes } of allOps(profile)) {
     total.reads += reads;

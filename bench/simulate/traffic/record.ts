@@ -11,13 +11,16 @@ import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 import { requestOf } from '../../../packages/cairn/src/memory/memory-task-queue.ts';
+import { DELETES_A_COMMIT } from '../../../packages/cairn/src/operations/retention/deps.ts';
 import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
 import type { Log } from '../../../packages/cairn/src/ports/log.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
+import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/retention/firestore-retention-store.ts';
 import { Installation } from '../../../packages/cairn/src/testing/world/installation.ts';
 import { intercept } from '../../../packages/cairn/src/testing/world/intercept.ts';
 import { settle } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
+import type { Meter } from '../../../packages/local-firestore/src/meter.ts';
 import { startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { GrowingIndexes } from './growing-indexes.ts';
 import { type Profile, totalOf } from './profile.ts';
@@ -117,19 +120,20 @@ export async function record({ steps, bodyMs, parallel }: Recorded): Promise<Pro
       const loaded = await recorder.unseen(() => new FirestoreRunStore(db).load(runId));
       if (loaded && isOver(loaded.state)) {
         if (loaded.state.status !== 'completed') throw new Error(`the run is ${loaded.state.status}`);
-        const profile = {
+        const traffic = recorder.recorded(runId);
+        const [recorded, billed] = [totalOf(traffic).writes, server.meter.run(runId)?.writes];
+        if (recorded !== billed) throw new Error(`${recorded} writes were recorded, and ${billed} billed`);
+        return {
           steps,
           bodyMs,
           parallel,
-          ...recorder.recorded(runId),
+          ...traffic,
+          deletion: await deletionOf(db, server.meter, runId),
           tasks,
           logLines: logged.lines,
           logBytes: logged.bytes,
           overdueMs,
         };
-        const [recorded, billed] = [totalOf(profile).writes, server.meter.run(runId)?.writes];
-        if (recorded !== billed) throw new Error(`${recorded} writes were recorded, and ${billed} billed`);
-        return profile;
       }
       const next = world.queue.nextAt();
       if (next === undefined) throw new Error('the run waits for nobody');
@@ -140,6 +144,20 @@ export async function record({ steps, bodyMs, parallel }: Recorded): Promise<Pro
     await db.terminate();
     await server.stop();
   }
+}
+
+/** Deletes the run as retention does once nothing keeps it. */
+async function deletionOf(db: Firestore, meter: Meter, runId: string): Promise<Profile['deletion']> {
+  const retention = new FirestoreRetentionStore(db);
+  const [member] = await retention.lineage(runId, 1);
+  if (!member) throw new Error('the run has no lineage');
+  const before = meter.snapshot().total;
+  for (const piece of ['deleteUnder', 'deleteEffects'] as const)
+    while ((await retention[piece](runId, DELETES_A_COMMIT)).more);
+  if ((await retention.deleteRun(runId, member.version)).kind === 'stale')
+    throw new Error('the run was written');
+  const { reads, deletes } = meter.snapshot().total;
+  return { reads: reads - before.reads, deletes: deletes - before.deletes };
 }
 
 interface Bodies {

@@ -123,7 +123,7 @@ export class Recorder {
     }
   }
 
-  recorded(runId: string): Pick<Profile, 'start' | 'dispatches' | 'storedBytes' | 'storedDocuments'> {
+  recorded(runId: string): Pick<Profile, 'start' | 'dispatches' | 'storedBytes'> {
     const ops = this.#parts.flatMap(({ stages }) => stages.flatMap(opsOf));
     const written = Map.groupBy(
       ops.flatMap(({ names }) => names),
@@ -139,7 +139,6 @@ export class Recorder {
       start: start?.stages.flatMap(opsOf).map(bare) ?? [],
       dispatches: dispatches.map(({ stages }): Dispatch => ({ stages: stages.map(closed) })),
       storedBytes: sizes.reduce((sum, [, bytes]) => sum + bytes, 0),
-      storedDocuments: sizes.length,
     };
   }
 

@@ -35,7 +35,7 @@ function profileOf({ bodyMs = 0, hot = 1, again = 0 } = {}): Profile {
     ],
     tasks: 1,
     storedBytes: 1_000,
-    storedDocuments: 3,
+    deletion: { reads: 3, deletes: 3 },
     logLines: 1,
     logBytes: 100,
     overdueMs: 60_000,

@@ -203,13 +203,14 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
         more = cleared.more;
       }
       // 6 events, 4 checkpoints, 2 steps, 2 memos, 1 payload.
-      expect([deleted, pieces]).toEqual([15, 5]);
-      expect(await stores.retention.deleteUnder('run_1', 3)).toEqual({ deleted: 0, more: false });
+      expect(deleted).toBe(15);
+      expect(pieces).toBeGreaterThanOrEqual(5);
+      expect(await stores.retention.deleteUnder('run_1', 3)).toMatchObject({ deleted: 0, more: false });
       expect(await stores.runs.readEvents('run_1', 0, 10)).toEqual([]);
       expect(await stores.runs.readMemos('run_1', 'c[1]', 1)).toEqual(new Map());
       expect(await stores.runs.readEvents('run_2', 0, 10)).toHaveLength(6);
       expect(await stores.runs.readMemos('run_2', 'c[1]', 1)).toEqual(new Map([['m', '1']]));
-      expect(await stores.retention.deleteUnder('run_2', 100)).toEqual({ deleted: 15, more: false });
+      expect(await stores.retention.deleteUnder('run_2', 100)).toMatchObject({ deleted: 15, more: false });
     });
 
     test('rows of the ledger go with the run that made them', async () => {

@@ -81,8 +81,8 @@ async function remove(
     for (;;) {
       const limit = budget.take(DELETES_A_COMMIT);
       if (limit === 0) return false;
-      const { deleted, more } = await piece(limit);
-      budget.giveBack(limit - deleted);
+      const { deleted, spent = deleted, more } = await piece(limit);
+      budget.giveBack(limit - spent);
       documents += deleted;
       if (!more) return true;
     }

@@ -47,6 +47,8 @@ export type Written = { readonly kind: 'written' } | { readonly kind: 'stale' };
 export interface Cleared {
   /** Documents deleted. */
   readonly deleted: number;
+  /** Deletes that were sent, where some were for documents that were not there; absent: as many as were deleted. */
+  readonly spent?: number;
   /** True if there may be more. */
   readonly more: boolean;
 }

@@ -29,6 +29,7 @@ import { RunPages } from '../pages/run-pages.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 import { deleteNamed, named } from './clearing.ts';
+import { deleteNumbered } from './numbered.ts';
 
 /** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
@@ -133,6 +134,14 @@ export class FirestoreRetentionStore implements RetentionStore {
   }
 
   async deleteUnder(runId: string, limit: number): Promise<Cleared> {
+    const numbered = await deleteNumbered({ db: this.#db, paths: this.#paths, runId, limit });
+    const left = limit - numbered.spent;
+    if (numbered.more || left === 0) return { ...numbered, more: true };
+    const { deleted, more } = await this.#deleteFound(runId, left);
+    return { deleted: numbered.deleted + deleted, spent: numbered.spent + deleted, more };
+  }
+
+  async #deleteFound(runId: string, limit: number): Promise<Cleared> {
     const run = this.#paths.run(runId);
     const lists = [
       this.#paths.memosOf(run),

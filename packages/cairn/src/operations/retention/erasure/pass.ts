@@ -116,8 +116,8 @@ async function clear(
   for (;;) {
     const limit = budget.take(DELETES_A_COMMIT);
     if (limit === 0) return false;
-    const { deleted, more } = await piece(limit);
-    budget.giveBack(limit - deleted);
+    const { deleted, spent = deleted, more } = await piece(limit);
+    budget.giveBack(limit - spent);
     gone[kind] += deleted;
     if (!more) return true;
   }
