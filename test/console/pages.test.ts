@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
+import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
 import { eventually } from '../system/support.ts';
 import type { Opening } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
@@ -20,6 +21,19 @@ const send = (page: Page, verb: string) => dialog(page).getByRole('button', { na
 const isGone = (page: Page) => dialog(page).waitFor({ state: 'detached' });
 const pathOf = (page: Page) => new URL(page.url()).pathname;
 const has = (shown: Locator, text: string | RegExp) => shown.filter({ hasText: text }).waitFor();
+
+interface Holding {
+  held: (() => void)[];
+}
+
+/** In a page: timers of this length end when the test says so, on a slow machine too. */
+function holdTimers(ms: number): void {
+  const page = globalThis as unknown as Holding;
+  page.held = [];
+  const real = globalThis.setTimeout;
+  globalThis.setTimeout = ((call: () => void, delay?: number) =>
+    delay === ms ? page.held.push(call) : real(call, delay)) as unknown as typeof setTimeout;
+}
 
 describe('the inbox', () => {
   test('goes from question to question by keys; what is answered in place leaves it, and the count in the navigation', async () => {
@@ -50,6 +64,48 @@ describe('the inbox', () => {
       return status === 'failed' || undefined;
     });
     expect(run).toBe(true);
+  });
+
+  test('approves several with one click, and takes it back with another', async () => {
+    const start = async (invoice: string) => {
+      const input = { invoice, text: 'by click' };
+      const body = { type: 'pay-invoice', input };
+      const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', body);
+      await eventually('the run to ask', async () => {
+        const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${runId}`);
+        return status === 'awaiting_approval' || undefined;
+      });
+      return runId;
+    };
+    const ids = [await start('A-21'), await start('A-22')];
+    const page = await open('/inbox', { prepare: (one) => one.addInitScript(holdTimers, UNDO_MS) });
+    const cards = page.locator('.inbox > li').filter({ hasText: 'by click' });
+    for (const id of ids)
+      await page
+        .locator('.inbox')
+        .getByRole('checkbox', { name: new RegExp(id) })
+        .check();
+    await press(page, 'Approve selected');
+    await cards.first().getByRole('button', { name: 'Undo' }).click();
+    await cards.nth(1).getByRole('button', { name: 'Approve', exact: true }).waitFor();
+    expect(await page.evaluate(() => (globalThis as unknown as Holding).held.splice(0).length)).toBe(1);
+    for (const id of ids)
+      expect(await stage.cloud.call('GET', `/v1/runs/${id}`)).toMatchObject({ status: 'awaiting_approval' });
+    for (const at of [0, 1]) {
+      await cards.nth(at).getByRole('button', { name: 'Approve', exact: true }).click();
+      await cards.nth(at).getByRole('button', { name: 'Undo' }).waitFor();
+    }
+    await page.evaluate(() => {
+      for (const call of (globalThis as unknown as Holding).held.splice(0)) call();
+    });
+    for (const id of ids)
+      await eventually('the approval to be sent', async () => {
+        const { decisions } = await stage.cloud.call<{ decisions: object[] }>('GET', `/v1/runs/${id}`);
+        return decisions.length > 0 || undefined;
+      });
+    // What they ask next is not what this test is about.
+    for (const id of ids) await stage.cloud.call('POST', `/v1/runs/${id}/cancel`, { reason: 'only a test' });
+    await cards.first().waitFor({ state: 'detached' });
   });
 
   test('has an outside action in doubt resolved in place', async () => {

@@ -79,6 +79,10 @@ test.each([
     { question: 'Shall it?', amount: 3 },
     { text: 'Shall it?', beside: { amount: 3 } },
   ],
+  [
+    { question: 'Shall it?', details: { card: 'x' } },
+    { text: 'Shall it?', beside: { card: 'x' } },
+  ],
   [{ question: 7 }, { text: 'It asks about:', beside: { question: 7 } }],
   [[1], { text: 'It asks about:', beside: [1] }],
   [null, { text: 'It asks without saying what.' }],

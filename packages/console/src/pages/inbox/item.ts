@@ -14,3 +14,8 @@ export const KINDS: Readonly<Record<InboxItem['kind'], string>> = {
 export function keyOf({ runId, waitId, effectId, step }: InboxItem): string {
   return [runId, waitId ?? '', effectId ?? '', step].join(' ');
 }
+
+/** A plain approval: of a step in doubt, the same decision means that it runs again, which one click must not do. */
+export function canApprove({ kind, answers }: InboxItem): boolean {
+  return kind === 'approval' && answers.includes('approve');
+}

@@ -1,17 +1,16 @@
-/** Whatever waits for a person: every open question of the tenant, the oldest first, answered in place. */
+/** Every open question of the tenant to a person, the oldest first, answered in place. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
-import { Text } from '../../parts/value-text.tsx';
-import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 import { Findings } from './findings.tsx';
-import { type InboxItem, KINDS, keyOf } from './item.ts';
+import { canApprove, type InboxItem, keyOf } from './item.ts';
+import { Question } from './row.tsx';
 import { useRowKeys } from './row-keys.ts';
+import { useApprovals } from './use-approvals.ts';
 import './page.css';
 
 /** While somebody looks; answers of others and new questions come by themselves. */
@@ -32,6 +31,15 @@ export default function InboxPage() {
   });
   const items = data?.pages.flatMap((page) => page.items) ?? [];
   const findings = data?.pages[0]?.findings ?? [];
+  const { states, approve, undo } = useApprovals();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const chosen = items.filter((item) => canApprove(item) && selected.has(keyOf(item)));
+  const select = (item: InboxItem, isSelected: boolean) => {
+    const next = new Set(selected);
+    if (isSelected) next.add(keyOf(item));
+    else next.delete(keyOf(item));
+    setSelected(next);
+  };
   const rows = useRowKeys(items.length, answering !== undefined);
   return (
     <div className="stack">
@@ -42,7 +50,7 @@ export default function InboxPage() {
         </h1>
         {items.length > 0 && (
           <p className="hint">
-            The oldest first. <kbd>j</kbd> <kbd>k</kbd> go from one to the next, <kbd>Enter</kbd> answers.
+            Oldest first. <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> answers.
           </p>
         )}
       </div>
@@ -50,16 +58,39 @@ export default function InboxPage() {
       <Unreadable ids={data?.pages.flatMap(({ unreadable = [] }) => unreadable) ?? []} />
       {!data && !error && <Loading what="the questions" />}
       {data && items.length + findings.length === 0 && (
-        <Empty title="Nothing waits for a person">
-          <p>Approvals, and outside actions of which nobody knows whether they took place, appear here.</p>
+        <Empty title="No open questions">
+          <p>Approvals and actions in doubt appear here.</p>
         </Empty>
       )}
       {findings.length > 0 && <Findings findings={findings} />}
+      {chosen.length > 0 && (
+        <section className="row inbox-chosen" aria-label="Selected approvals">
+          <strong aria-live="polite">{chosen.length} selected</strong>
+          <GuardedButton
+            least="operator"
+            className="primary"
+            onClick={() => {
+              approve(chosen);
+              setSelected(new Set());
+            }}
+          >
+            Approve selected
+          </GuardedButton>
+          <button type="button" onClick={() => setSelected(new Set())}>
+            Clear selection
+          </button>
+        </section>
+      )}
       <ol className="inbox" ref={rows.list} aria-live="polite">
         {items.map((item, at) => (
           <Question
             key={keyOf(item)}
             item={item}
+            approval={states.get(keyOf(item))}
+            isSelected={selected.has(keyOf(item))}
+            onSelect={(isSelected) => select(item, isSelected)}
+            onApprove={() => approve([item])}
+            onUndo={() => undo(item)}
             onAnswer={() => {
               rows.answering(at);
               setAnswering(item);
@@ -69,7 +100,7 @@ export default function InboxPage() {
       </ol>
       {hasNextPage && (
         <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {isFetchingNextPage ? 'Reading…' : 'Show newer questions'}
+          {isFetchingNextPage ? 'Loading…' : 'Show newer questions'}
         </button>
       )}
       {answering && <Answering item={answering} onClose={() => setAnswering(undefined)} />}
@@ -79,72 +110,6 @@ export default function InboxPage() {
 
 function openText(count: number, hasMore: boolean): string {
   return `${count}${hasMore ? '+' : ''} open`;
-}
-
-interface QuestionProps {
-  readonly item: InboxItem;
-  onAnswer(): void;
-}
-
-function Question({ item, onAnswer }: QuestionProps) {
-  const {
-    runId,
-    type,
-    kind,
-    step,
-    question,
-    openedAt,
-    dueAt,
-    repoId,
-    threadId,
-    answers,
-    more,
-    capabilityId,
-  } = item;
-  const unless = answers.length === 0 ? 'no answer would be taken now; look at the run' : undefined;
-  return (
-    <li className="card">
-      <div className="row between">
-        <span>
-          <strong className="wait">{KINDS[kind]}</strong> in{' '}
-          <Link href={`/runs/${runId}`}>
-            <Text value={type} max={100} />
-          </Link>{' '}
-          <span className="dim">
-            step <Text value={step} max={100} />
-            {capabilityId && (
-              <>
-                , <code>{capabilityId}</code>
-              </>
-            )}
-            , <Text value={repoId ?? threadId} max={100} />
-          </span>
-        </span>
-        <span className="dim">
-          asked <When at={openedAt} />
-          {dueAt && (
-            <>
-              , closes <When at={dueAt} />
-            </>
-          )}
-        </span>
-      </div>
-      <p className="question">
-        <Text value={question} max={600} />
-      </p>
-      <div className="row">
-        <GuardedButton least="operator" className="primary" unless={unless} onClick={onAnswer}>
-          Answer
-        </GuardedButton>
-        {answers.includes('resume') && (
-          <Link href={`/runs/${runId}?do=resume`} className="button">
-            Resume the run to find out
-          </Link>
-        )}
-        {more !== undefined && <span className="dim">{more} more questions of this run</span>}
-      </div>
-    </li>
-  );
 }
 
 function Answering({ item, onClose }: { readonly item: InboxItem; onClose(): void }) {

@@ -18,7 +18,7 @@ export function useRowKeys(length: number, isAnswering: boolean) {
     const rows = [...(list.current?.children ?? [])];
     const row = rows[Math.min(Math.max(at, 0), rows.length - 1)];
     const target =
-      row?.querySelector<HTMLElement>('button:not(:disabled), a.button') ?? row?.querySelector('a');
+      row?.querySelector<HTMLElement>('button.answer:not(:disabled), a.button') ?? row?.querySelector('a');
     target?.focus();
     return target !== undefined && target !== null;
   }, []);

@@ -127,5 +127,8 @@ export function questionOf(detail: unknown): { readonly text: string; readonly b
   if (typeof detail !== 'object' || Array.isArray(detail)) return { text: 'It asks about:', beside: detail };
   const { question, ...beside } = detail as { readonly question?: unknown };
   if (typeof question !== 'string') return { text: 'It asks about:', beside: detail };
-  return Object.keys(beside).length === 0 ? { text: question } : { text: question, beside };
+  const members = Object.entries(beside);
+  if (members.length === 0) return { text: question };
+  const [[name, value] = []] = members;
+  return { text: question, beside: members.length === 1 && name === 'details' ? value : beside };
 }

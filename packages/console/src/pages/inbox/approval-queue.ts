@@ -1,0 +1,93 @@
+/**
+ * Approvals that are sent after a while in which they can be undone. Owns that each is sent once, and that what waits when the page is left
+ * is sent then. Knows nothing of React.
+ */
+
+/** Time to undo, ms. */
+export const UNDO_MS = 5_000;
+
+export type Approval =
+  | { readonly at: 'waiting' }
+  | { readonly at: 'sending' }
+  | { readonly at: 'failed'; readonly error: unknown };
+
+export interface ApprovalQueueOptions<T> {
+  /** Sends all, a few at a time; tells how each ended. Never throws. */
+  sendAll(items: readonly T[], onEnd: (item: T, error: unknown) => void): Promise<void>;
+  keyOf(item: T): string;
+  /** Calls back after so many ms, unless what it returns is called. */
+  later(ms: number, call: () => void): () => void;
+}
+
+export class ApprovalQueue<T> {
+  readonly #options: ApprovalQueueOptions<T>;
+  readonly #listeners = new Set<() => void>();
+  /** What waits, one batch for each time somebody approved; each with how to stop its clock. */
+  readonly #batches = new Map<readonly T[], () => void>();
+  #states: ReadonlyMap<string, Approval> = new Map();
+
+  constructor(options: ApprovalQueueOptions<T>) {
+    this.#options = options;
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** By the keys of the items. */
+  readonly shown = (): ReadonlyMap<string, Approval> => this.#states;
+
+  /** What waits or is being sent already is left as it is. */
+  readonly approve = (items: readonly T[]): void => {
+    const batch = items.filter((item) => !this.#isUnderWay(item));
+    if (batch.length === 0) return;
+    this.#become(batch, { at: 'waiting' });
+    this.#batches.set(
+      batch,
+      this.#options.later(UNDO_MS, () => this.#send(batch)),
+    );
+  };
+
+  /** Takes back whatever was approved together with the item and has not been sent. */
+  readonly undo = (item: T): void => {
+    const key = this.#options.keyOf(item);
+    for (const [batch, stop] of this.#batches) {
+      if (!batch.some((one) => this.#options.keyOf(one) === key)) continue;
+      stop();
+      this.#batches.delete(batch);
+      this.#become(batch, undefined);
+    }
+  };
+
+  /** Sends what waits at once. */
+  readonly flush = (): void => {
+    for (const [batch, stop] of [...this.#batches]) {
+      stop();
+      this.#send(batch);
+    }
+  };
+
+  #send(batch: readonly T[]): void {
+    this.#batches.delete(batch);
+    this.#become(batch, { at: 'sending' });
+    void this.#options.sendAll(batch, (item, error) =>
+      this.#become([item], error === undefined ? undefined : { at: 'failed', error }),
+    );
+  }
+
+  #isUnderWay(item: T): boolean {
+    const state = this.#states.get(this.#options.keyOf(item));
+    return state !== undefined && state.at !== 'failed';
+  }
+
+  #become(items: readonly T[], state: Approval | undefined): void {
+    const states = new Map(this.#states);
+    for (const item of items) {
+      if (state === undefined) states.delete(this.#options.keyOf(item));
+      else states.set(this.#options.keyOf(item), state);
+    }
+    this.#states = states;
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,114 @@
+/** One question as a card: what is asked with its details, since when and until when, and the answers. */
+import { Link } from 'wouter';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { JsonView } from '../../parts/json-view/json-view.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { questionOf } from '../run/actions/decisions.ts';
+import type { Approval } from './approval-queue.ts';
+import { canApprove, type InboxItem, KINDS } from './item.ts';
+
+interface QuestionProps {
+  readonly item: InboxItem;
+  /** Of an approval that was clicked. */
+  readonly approval: Approval | undefined;
+  readonly isSelected: boolean;
+  onSelect(isSelected: boolean): void;
+  onApprove(): void;
+  onUndo(): void;
+  onAnswer(): void;
+}
+
+export function Question(props: QuestionProps) {
+  const { item, approval, isSelected, onSelect } = props;
+  const { runId, type, kind, step, question, openedAt, dueAt, repoId, threadId, capabilityId, detail } = item;
+  const beside = detail === undefined ? undefined : questionOf(detail).beside;
+  return (
+    <li className="card">
+      <div className="row between">
+        <span>
+          {canApprove(item) && (
+            <input
+              type="checkbox"
+              checked={isSelected}
+              disabled={approval !== undefined && approval.at !== 'failed'}
+              aria-label={`Select ${step} of ${runId}`}
+              onChange={({ target }) => onSelect(target.checked)}
+            />
+          )}{' '}
+          <strong className="wait">{KINDS[kind]}</strong> in{' '}
+          <Link href={`/runs/${runId}`}>
+            <Text value={type} max={100} />
+          </Link>{' '}
+          <span className="dim">
+            step <Text value={step} max={100} />
+            {capabilityId && (
+              <>
+                , <code>{capabilityId}</code>
+              </>
+            )}
+            , <Text value={repoId ?? threadId} max={100} />
+          </span>
+        </span>
+        <span className="dim">
+          asked <When at={openedAt} />
+          {dueAt && (
+            <>
+              , times out <When at={dueAt} />
+            </>
+          )}
+        </span>
+      </div>
+      <p className="question">
+        <Text value={question} max={600} />
+      </p>
+      {beside !== undefined && <JsonView value={beside} label={`Details of ${step}`} />}
+      {approval?.at === 'failed' && <Failure error={approval.error} />}
+      {approval === undefined || approval.at === 'failed' ? (
+        <Answers {...props} />
+      ) : (
+        <p className="row" role="status">
+          {approval.at === 'waiting' ? (
+            <>
+              <span className="good">✓ Approved</span>
+              <button type="button" className="answer" onClick={props.onUndo}>
+                Undo
+              </button>
+            </>
+          ) : (
+            'Sending…'
+          )}
+        </p>
+      )}
+    </li>
+  );
+}
+
+function Answers({ item, onApprove, onAnswer }: QuestionProps) {
+  const { runId, answers, more } = item;
+  const unless = answers.length === 0 ? 'no answer is possible now; see the run' : undefined;
+  return (
+    <div className="row">
+      <GuardedButton
+        least="operator"
+        className={canApprove(item) ? 'answer' : 'answer primary'}
+        unless={unless}
+        onClick={onAnswer}
+      >
+        Answer
+      </GuardedButton>
+      {canApprove(item) && (
+        <GuardedButton least="operator" className="primary" onClick={onApprove}>
+          Approve
+        </GuardedButton>
+      )}
+      {answers.includes('resume') && (
+        <Link href={`/runs/${runId}?do=resume`} className="button">
+          Resume the run to find out
+        </Link>
+      )}
+      {more !== undefined && <span className="dim">{more} more questions of this run</span>}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** Approvals of the inbox: sent a few seconds after the click, together with those that were approved with them. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { planned } from '../../api/client.ts';
+import { useSession } from '../../session/session.ts';
+import { sendAll, sleep } from '../runs/bulk/runner.ts';
+import { ApprovalQueue } from './approval-queue.ts';
+import { type InboxItem, keyOf } from './item.ts';
+
+/** A failed one is sent again under the same key, so that it counts once. */
+function approvalOf({ runId, step, waitId }: InboxItem) {
+  return {
+    plan: planned('POST', '/v1/runs/{id}/approvals/{stepId}', {
+      params: { id: runId, stepId: step },
+      body: { decision: 'approve', ...(waitId === undefined ? {} : { waitId }) },
+    }),
+    key: `console-approve-${runId}-${waitId ?? step}`,
+  };
+}
+
+export function useApprovals() {
+  const { api } = useSession();
+  const queries = useQueryClient();
+  const queue = useMemo(
+    (): ApprovalQueue<InboxItem> =>
+      new ApprovalQueue<InboxItem>({
+        keyOf,
+        later: (ms, call) => {
+          const timer = setTimeout(call, ms);
+          return () => clearTimeout(timer);
+        },
+        async sendAll(items, onEnd) {
+          await sendAll(items, {
+            work: (item) => {
+              const { plan, key } = approvalOf(item);
+              return api.change(plan, key);
+            },
+            onSent: (item, sent) => {
+              if (sent.at === 'failed') onEnd(item, sent.error);
+            },
+            onPause: () => {},
+            sleep,
+            signal: new AbortController().signal,
+          });
+          // Read before they stop being shown as sent: an answered question would appear once more.
+          await queries.invalidateQueries();
+          for (const item of items)
+            if (queue.shown().get(keyOf(item))?.at === 'sending') onEnd(item, undefined);
+        },
+      }),
+    [api, queries],
+  );
+  const states = useSyncExternalStore(queue.subscribe, queue.shown);
+  useEffect(() => queue.flush, [queue]);
+  const hasWaiting = [...states.values()].some(({ at }) => at !== 'failed');
+  useEffect(() => {
+    if (!hasWaiting) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [hasWaiting]);
+  return { states, approve: queue.approve, undo: queue.undo };
+}
