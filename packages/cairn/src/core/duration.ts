@@ -7,7 +7,7 @@ import { CairnError } from './errors.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** No duration is longer: a hundred years. What means "never" is left out instead. */
+/** Longest duration: a hundred years. An unlimited time is expressed by omission. */
 const MAX_DURATION_MS = 100 * 365 * 86_400_000;
 
 /**

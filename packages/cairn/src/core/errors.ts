@@ -184,7 +184,7 @@ export interface CairnErrorOptions {
   readonly stepId?: string | undefined;
   /** Replaces the general advice of the code where something more precise is known. */
   readonly help?: string | undefined;
-  /** Facts a program can use, e.g. the id of the run that stands in the way. Goes to the caller: nothing secret. */
+  /** Facts for programs, for example the id of the conflicting run. Sent to the caller: nothing secret. */
   readonly details?: Readonly<Record<string, Json>> | undefined;
   /** For the log only. */
   readonly cause?: unknown;
@@ -244,8 +244,8 @@ export function toProblem(error: unknown): ProblemJson {
 }
 
 /**
- * Thrown by a step body: trying again is pointless. The engine makes no further attempt; the step fails at once and
- * its `onFailure` decides about the run.
+ * Thrown by a step body: a retry is pointless. The engine makes no further attempt; the step fails and its `onFailure`
+ * applies.
  */
 export class Fatal extends Error {
   override readonly name = 'Fatal';
@@ -258,7 +258,7 @@ export class Fatal extends Error {
  */
 export class RetryAt extends Error {
   override readonly name = 'RetryAt';
-  /** Epoch milliseconds. A time in the past means at once. */
+  /** Epoch milliseconds. A time in the past means immediately. */
   readonly at: number;
 
   constructor(at: number | Date, message = 'asked to be retried later', options?: ErrorOptions) {
@@ -278,8 +278,8 @@ export interface NotAppliedOptions extends ErrorOptions {
 }
 
 /**
- * Thrown by a binding: the outside action certainly did not take place. The engine records the effect as `failed`
- * and may try again. Any other error leaves the effect in doubt.
+ * Thrown by a binding: the call certainly did not take effect. The engine records the effect as `failed` and may retry.
+ * Any other error leaves the effect in doubt.
  */
 export class NotApplied extends Error {
   override readonly name = 'NotApplied';

@@ -1,12 +1,12 @@
-/** When a run that nobody ended, and that gets nowhere, is named outside of itself, and until when. Pure. */
+/** Start and end of a finding about a run that has not ended and makes no progress. Pure. */
 import { isOver, type RunState } from './run/state.ts';
 
 /** Dispatches in a row that threw and let go of the run: with the back-off between them about two minutes, which most outages do not last. */
 export const STUCK_AFTER = 10;
 
 /**
- * `request`: the store refuses this run's documents; `installation`: it refuses the functions, or the database is not there;
- * `dispatches`: {@link STUCK_AFTER} of them in a row threw.
+ * `request`: the store refuses this run's documents; `installation`: it refuses the functions, or the database does not
+ * exist; `dispatches`: {@link STUCK_AFTER} consecutive dispatches failed.
  */
 export const FINDING_REASONS = ['request', 'installation', 'dispatches'] as const;
 export type FindingReason = (typeof FINDING_REASONS)[number];

@@ -19,7 +19,7 @@ export interface Refusal {
 const FIELD_CHARS = 100;
 const WHY_CHARS = 500;
 
-/** Issues of one value that are named at once; the others are counted. */
+/** Most issues of one value listed in an error; the others are counted. */
 const MOST_ISSUES = 10;
 
 /** Every issue in one text, and the field of the first. */
@@ -31,7 +31,7 @@ export function allIssues(issues: readonly Issue[], within?: string): Refusal {
   return { field: named[0]?.field ?? within ?? '', why };
 }
 
-/** @param within what the checked value is called where it is told; its name begins the field */
+/** @param within name of the checked value; it begins the field */
 export function firstIssue(issues: readonly Issue[], within?: string): Refusal {
   const [issue] = issues;
   const path = [...(within === undefined ? [] : [within]), ...(issue?.path ?? [])];

@@ -4,8 +4,8 @@ import { canonicalJson, type Json } from './encoding/json.ts';
 const REDACTED = '[redacted]';
 
 /**
- * The text with `[redacted]` at each dotted path that exists in it; `*` stands for every member of an object or list. The very
- * same text if there is no such member.
+ * The text with `[redacted]` at each existing dotted path; `*` stands for every member of an object or list. Returns
+ * the same string if there is no such member.
  */
 export function redacted(text: string, paths: readonly string[]): string {
   if (paths.length === 0) return text;

@@ -4,9 +4,9 @@
  */
 
 /**
- * The next begin when those before have all ended. @returns what came of each, in order
+ * The next start when all earlier ones have ended. @returns results in order
  *
- * @throws whatever the first failure was; what comes after those that were under way is not begun
+ * @throws the first failure; items after the running ones are not started
  */
 export async function someAtOnce<T, R>(
   items: readonly T[],

@@ -46,12 +46,14 @@ export function runSpan({ id, traceId, traceSampled: sampled }: TracedRun): Trac
   return { traceId, spanId: derived(`run ${id}`), sampled };
 }
 
-/** The span of the drive that held the lease of this epoch. Should it die, whoever takes the run over tells of it. */
+/**
+ * Span of the dispatch that held the lease of this epoch. If it dies, the process that takes the run over reports it.
+ */
 export function driveSpan({ id, traceId, traceSampled: sampled }: TracedRun, epoch: number): TraceContext {
   return { traceId, spanId: derived(`drive ${id} ${epoch}`), sampled };
 }
 
-/** One attempt at a step, as its journal knows it while it is under way. */
+/** One attempt of a step, as its journal knows it while it is running. */
 export interface TracedAttempt {
   readonly epoch: number;
   /** Key of step and item. */

@@ -20,7 +20,7 @@ export class CachedRuntimeConfig implements RuntimeConfigReader {
   readonly #home: string | undefined;
   #last: Look | undefined;
 
-  /** @param home project and database in use; absent: nobody asks whether the database is a restored copy */
+  /** @param home project and database in use; absent: no check for a restored copy */
   constructor(store: Pick<RuntimeConfigStore, 'read'>, clock: Pick<Clock, 'now'>, home?: string) {
     this.#store = store;
     this.#clock = clock;

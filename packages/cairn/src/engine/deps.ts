@@ -49,7 +49,7 @@ export interface EngineDeps extends Pools {
   readonly random: Randomness;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Absent: nobody collects traces. */
+  /** Absent: no collector is configured. */
   readonly tracer?: Tracer;
   readonly registry: WorkflowRegistry;
   readonly plans: KnownPlans;

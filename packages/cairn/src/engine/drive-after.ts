@@ -14,7 +14,7 @@ export interface DriveAfterDeps extends EnqueueDeps, Pools {
   readonly bus?: EventBus;
 }
 
-/** In these a run that nobody drives can be driven on. */
+/** Statuses in which a run without a worker can be dispatched. */
 const MOVING: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'replaying', 'interrupted']);
 
 /** Call after the append is acknowledged. Also for one that added nothing: who added it may have died before this. */
@@ -24,7 +24,7 @@ export async function driveAfter(deps: DriveAfterDeps, { state, events }: Append
   await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placed(deps, state) });
 }
 
-/** A run that is driven sees by itself what was appended; one that rests or waits is not to be disturbed. */
+/** A worker that holds the run sees the append by itself; a run that waits is not dispatched needlessly. */
 function wantsDrive(state: RunState, appended: boolean): boolean {
   if (isOver(state)) return appended && hasObligations(state);
   return state.lease === undefined && MOVING.has(state.status);

@@ -1,6 +1,6 @@
 /**
- * Enqueues a drive for somebody who waits for an answer. What was to be driven is durable and due: if the queue is down or
- * silent, the scan finds the run, so nobody is kept waiting for it.
+ * Enqueues a dispatch for a caller that waits for a response. The work is durable and due: if the queue is down or
+ * slow, the scan finds the run, so the caller does not wait for it.
  */
 import { optional } from '../core/optional.ts';
 import { messageOf } from '../core/thrown.ts';
@@ -14,7 +14,9 @@ export interface Pools {
   readonly poolOf?: (type: string) => string | undefined;
 }
 
-/** For a task. Who does not know the workflow leaves it out, and the drive that gets the task hands it on. */
+/**
+ * Placement of a task. A caller that does not know the workflow omits it, and the drive that gets the task forwards it.
+ */
 export function placed(
   { poolOf }: Pools,
   { type, tenantId }: { readonly type: string; readonly tenantId: string },
@@ -31,7 +33,7 @@ export interface EnqueueDeps {
 /** Time in ms that a caller waits for the queue, which normally answers in tens of ms. */
 export const QUEUE_WAIT_MS = 2_000;
 
-/** Never rejects. The sending goes on after the wait, for as long as the queue's own deadline. */
+/** Never rejects. Sending continues after the wait, up to the queue's own deadline. */
 export async function enqueueSoon({ queue, clock, log }: EnqueueDeps, task: DriveTask): Promise<void> {
   const { runId } = task;
   const answered = new AbortController();

@@ -12,7 +12,9 @@ import type { LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
 import type { EngineDeps } from './deps.ts';
 
-/** For so long after a switch was thrown drives may still begin or go on: what a process knows is no older. */
+/**
+ * Time after a switch was changed during which drives may still start or continue: the age of the cached configuration.
+ */
 export const GATE_AGE_MS = 3_000;
 /** A run that may not be driven is looked at again no later than this: what bounds a wake-up that got lost. */
 export const HELD_MS = 5 * 60_000;
@@ -41,17 +43,17 @@ export function closedBy(
 }
 
 /**
- * Asked by every drive before it acts. That the gate is closed is believed only when read anew: a run must not be put
- * aside for minutes because this process has not heard yet that it was opened.
+ * Checked by every drive before it acts. A closed gate is verified by a fresh read: a run must not be deferred for
+ * minutes because this process has a stale configuration.
  *
- * @throws OutcomeUnknown and what else a read may throw; the task is then to be tried again
+ * @throws OutcomeUnknown and other read errors; the task is then retried
  */
 export async function mayDrive({ runtime }: GateDeps, run: WhatRun): Promise<boolean> {
   if (!closedBy(await runtime.current(GATE_AGE_MS), run)) return true;
   return !closedBy(await runtime.current(0), run);
 }
 
-/** Asked by a drive under way, at its heartbeat. Never rejects: what cannot be read stops nobody who has begun. */
+/** Checked by a running drive at its heartbeat. Never rejects: a read error stops no started work. */
 export async function mayGoOn(deps: GateDeps & Pick<EngineDeps, 'log'>, run: WhatRun): Promise<boolean> {
   try {
     return await mayDrive(deps, run);
@@ -67,8 +69,8 @@ export function heldUntil({ clock, random }: Pick<EngineDeps, 'clock' | 'random'
 }
 
 /**
- * Puts a run aside that may not be driven: it is looked at again in up to five minutes, or when it is due by itself if
- * that is later. A run that somebody drives is left alone, and so is one that nobody need ever touch again.
+ * Defers a run that may not be dispatched: it is scanned again in up to five minutes, or when it is due if that is
+ * later. Runs held by a worker and settled runs are left alone.
  */
 export async function postpone(
   { store, clock, random, settings, log }: EngineDeps,

@@ -24,7 +24,7 @@ export interface PolicyAnswer {
   readonly drafts: readonly EventDraft[];
 }
 
-/** Somebody who may do so had the policy passed over, this once: what the journal says instead of an answer. */
+/** Event in place of a policy result when an authorised user skipped the policy once. */
 export function passedOver(actor: string | undefined): EventDraft[] {
   const data = {
     allowed: true,

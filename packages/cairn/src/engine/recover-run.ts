@@ -46,8 +46,8 @@ export function observation(
 }
 
 /**
- * Two commits: the first says that the run was interrupted, the second what becomes of it. A crash between them
- * leaves an interrupted run, which the next scan finds. Safe with any number of scanners and drives at once.
+ * Two commits: the first records the interruption, the second its handling. A crash between them leaves an interrupted
+ * run, which the next scan finds. Safe with any number of concurrent scanners and drives.
  */
 export async function recoverRun(
   deps: EngineDeps,
@@ -80,7 +80,10 @@ export async function recoverRun(
   return event.type === 'run_resumed' || hasUntold(state) ? { kind: 'resumed' } : { kind: 'parked' };
 }
 
-/** The drive that died told nothing of itself and of the steps it was at, and never will; what is part of them may be told. */
+/**
+ * Reports the spans of the dead drive and its running steps, which it can no longer report; their children may be
+ * reported already.
+ */
 function tellDeath({ tracer, settings }: EngineDeps, state: RunState): void {
   if (!tracer || !state.lease) return;
   const { epoch, expiresAt } = state.lease;
@@ -91,7 +94,7 @@ function tellDeath({ tracer, settings }: EngineDeps, state: RunState): void {
   }
 }
 
-/** Whoever appended since the run was read is alive, or has recovered it already. */
+/** A process that appended since the run was read is alive, or has already recovered it. */
 function orphanDrafts(
   state: RunState,
   seen: RunState,

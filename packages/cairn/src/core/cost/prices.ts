@@ -1,7 +1,6 @@
 /**
- * List prices, for an idea of what a run costs: the one home of them in code, told in docs/deploy.md. Without free tiers,
- * which are a day's or a month's and not a run's, and without what the functions compute, which is billed by the time of
- * instances that serve many runs at once.
+ * List prices for estimating the cost of a run, documented in docs/deploy.md. Without free tiers, which are per day or
+ * month, and without compute time, which is billed by the time of instances that serve many runs.
  */
 import { BILLED, type Billed, type Cost } from './cost.ts';
 

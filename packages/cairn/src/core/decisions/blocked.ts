@@ -1,6 +1,6 @@
 /**
- * Why a run that nobody drives does not go on although nothing outside is missing: its plan is not deployed, or it could go on
- * and nobody has looked at it since. A total function of the fold, of what is deployed, and of the time.
+ * Reason why a run without a worker does not continue although nothing external is missing: its plan is not deployed,
+ * or it is ready and was not scanned yet. A total function of the fold, the deployment, and the time.
  */
 import {
   isDue,
@@ -18,9 +18,9 @@ export const BLOCKED_CODES = ['PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED', 'DISPA
 export interface Blocked {
   /** `DISPATCH_DUE`: nothing is missing any more; the next look of the scan sets it going. */
   readonly code: (typeof BLOCKED_CODES)[number];
-  /** Since when it stands for it, epoch ms. */
+  /** Start of the block, epoch ms. */
   readonly since: number;
-  /** The longest time until somebody looks again, ms. */
+  /** Longest time until the next scan, ms. */
   readonly lookMs: number;
 }
 
@@ -43,7 +43,7 @@ export function blockedOn(
 interface Standing {
   readonly since: number;
   readonly lookMs: number;
-  /** By itself, as soon as its plan is there. */
+  /** True if the run continues by itself once its plan is deployed. */
   readonly canGoOn: boolean;
 }
 

@@ -21,19 +21,19 @@ export interface Observation {
   readonly leaseMs: number;
   /** The delivery of the dispatch that looks, if the queue named it. */
   readonly delivery?: Delivery | undefined;
-  /** Absent where nobody asks on behalf of a delivery. */
+  /** Absent for callers without a delivery. */
   readonly deployed?: Deployed;
 }
 
 export type ClaimVerdict =
   /** The run has ended. */
   | { readonly kind: 'over' }
-  /** Somebody drives it; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
+  /** A worker holds it; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
   | { readonly kind: 'leased'; readonly freeAt: number }
   /** Its holder has gone silent, or its task has come again: what the scan does comes first. */
   | { readonly kind: 'orphaned'; readonly lastHeartbeatAt: number; readonly why: Takeover }
   | { readonly kind: 'interrupted' }
-  /** It waits for somebody: an answer, a deadline, or (`parked`) a deployment. */
+  /** It waits for an answer, a deadline, or (`parked`) a deployment. */
   | { readonly kind: 'waiting'; readonly parked: boolean }
   /** An operator wants nothing new to be started. */
   | { readonly kind: 'suspended' }
@@ -77,8 +77,8 @@ function leasedVerdict({ state, soft, readAt, leaseMs, delivery, deployed }: Obs
 }
 
 /**
- * The very task that holds the lease has come again: the queue has given its dispatch up, which has ended or will find at
- * its next append that it lost the run.
+ * The task that holds the lease was redelivered: the queue gave up on its dispatch, which has ended or will find at its
+ * next append that it lost the run.
  */
 function takeover({ lease }: RunState, delivery: Delivery | undefined): Takeover | undefined {
   if (!delivery || !follows(delivery, lease?.task)) return undefined;
@@ -99,7 +99,7 @@ function follows(delivery: TaskRef, earlier: TaskRef | undefined): boolean {
   return earlier?.name === delivery.name && delivery.retryCount > earlier.retryCount;
 }
 
-/** True if nothing is under way that must not overlap with the previous holder, which may still be working. */
+/** True if nothing is running that must not overlap with the previous holder, which may still be working. */
 export function bearsASecond(state: RunState, deployed: Deployed): boolean {
   const isActing = state.effects.length > 0 || state.compensating;
   return deployed.available && !isActing && stepsInDoubt(state, deployed).length === 0;

@@ -1,7 +1,7 @@
 /** Which steps of a run that ends badly are still to be undone, and in which order. */
 import type { Completed, RunState, StepOutcome } from '../run/state.ts';
 
-/** At most so many executions of steps that were sent back wait to be undone: they stand in the snapshot. */
+/** Most executions of steps that were sent back and wait for compensation: they are stored in the snapshot. */
 export const MAX_SENT_BACK = 1_000;
 
 /**

@@ -20,7 +20,7 @@ export interface DriveFacts {
   readonly earliestDueAt: number | undefined;
   /** Open waits: for a time, a person, an event, a child. */
   readonly waits: number;
-  /** When the outside is to be told of waits of which it could not be told; epoch ms. Until then the run is not suspended. */
+  /** Time to retry failed external registrations of waits; epoch ms. Until then the run is not suspended. */
   readonly tellAgainAt: number | undefined;
   /** A step failed for good, or the time of the run is over: the first that did. */
   readonly failure: RecordedError | undefined;
@@ -43,7 +43,7 @@ export interface DriveFacts {
 export type Conclusion =
   | { readonly kind: 'wait' }
   | Exclude<Ending, { kind: 'goes_on' }>
-  /** `until` absent: nothing will happen by itself. */
+  /** `until` absent: nothing happens without external input. */
   | { readonly kind: 'suspend'; readonly until?: number }
   /** Its children have to end before it can end so: they are cancelled, and the run waits for them. */
   | { readonly kind: 'end_children'; readonly end: Cancelled | Failed }

@@ -8,15 +8,15 @@ import type { Deployed } from './deployed.ts';
 import type { EndFacts } from './ending.ts';
 
 /**
- * So many deaths alone while the same step was under way mean that the step kills its workers. So many at several steps,
- * with fewer than QUIET_BODIES (reduce/suspicion.ts) bodies ended after each, mean that something the run does kills them
- * later. With the two dispatches in company that a run may kill before it stays alone, that is five workers.
+ * Deaths alone at the same step after which the step is considered to kill its workers. The same number at several
+ * steps, with fewer than QUIET_BODIES (reduce/suspicion.ts) bodies ended after each, means that something the run does
+ * kills them later. With the two shared dispatches that a run may kill before it stays alone, that is five workers.
  */
 export const MAX_DEATHS_ALONE = 3;
 
 /**
- * So many shutdowns in a row that cut the same body off alone, each when it had been under way for more than a minute. Nobody
- * else is harmed meanwhile, and five deployments may do the same; but a body that is never let to its end has to be named.
+ * Consecutive shutdowns that interrupt the same body alone, each after more than a minute. Other runs are not affected
+ * meanwhile, and five deployments may do the same; but a body that never finishes has to be reported.
  */
 export const MAX_CUT_OFF = 10;
 

@@ -28,7 +28,7 @@ import { NO_STEP, type RunState, UNDOING } from '../run/state.ts';
 
 /** Facts about a run that has not ended. */
 export interface EndFacts {
-  /** It is under a lease, and not under that of who asks. */
+  /** The run is under a lease of another process. */
   readonly drivenByAnother: boolean;
   /** Cancellation requested by a user, a policy or a parent. */
   readonly cancellation: RunState['cancellation'];
@@ -38,8 +38,8 @@ export interface EndFacts {
   readonly compensating: boolean;
   readonly isDeployed: boolean;
   /**
-   * So often dispatches of it died alone: each time while the step `at` was under way, or what the key stands for; without
-   * `isSameStep`, the last time. `shutDown`: they were asked to end when the step had been under way for long.
+   * Number of dispatches that died alone: each while the step `at` was running, or what the key stands for; without
+   * `isSameStep`, the last time. `shutDown`: they were asked to end after the step had run for long.
    */
   readonly lostWorkers:
     | {

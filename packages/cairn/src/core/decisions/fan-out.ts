@@ -5,7 +5,7 @@
  * Must not: know what an item does or where its outcome is kept.
  */
 
-/** At most so many items: their states stand in the snapshot, their results in one output. */
+/** Most items: their states are stored in the snapshot, their results in one output. */
 export const MAX_ITEMS = 1_000;
 
 /** `all`: none may fail. `tolerate`: so many may. `share`: so many per cent may. `at_least`: enough that so many succeed. */

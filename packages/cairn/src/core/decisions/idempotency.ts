@@ -14,7 +14,7 @@ export interface IdempotencyRecord {
   readonly key: string;
   readonly source: EventSource;
   readonly tenantId: string;
-  /** The run the request made. Once set, the record is never taken over before it expires. */
+  /** The run that the request created. Once set, the record is not replaced before it expires. */
   readonly runId?: string | undefined;
   readonly status: 'processing' | 'completed' | 'failed';
   /** See `requestHash` in encoding/fingerprint.ts. */
@@ -27,7 +27,7 @@ export interface IdempotencyRecord {
   readonly updatedAt: number;
   /** From here on the record counts as absent. Firestore deletes later, so it is checked on every read. */
   readonly expiresAt: number;
-  /** Until then a `processing` record belongs to whoever is working on it. */
+  /** Until then a `processing` record belongs to the process working on it. */
   readonly lockExpiresAt?: number | undefined;
   /** Attempts of the request, without those that ended with a request to retry later. */
   readonly attempts: number;
@@ -47,8 +47,8 @@ export const PROCESSING_LOCK_MS = 5 * 60_000;
 /** Attempts of a request before its failure is final. */
 export const MAX_ATTEMPTS = 3;
 /**
- * Two deliveries of the same GitHub content within this time are one event (see `githubSecondaryKey`): as long as the record is kept, so
- * that whoever captured a signed delivery cannot have its run again under another delivery id.
+ * Two deliveries of the same GitHub content within this time are one event (see `githubSecondaryKey`): as long as the
+ * record is kept, so that a captured signed delivery cannot be replayed under another delivery id.
  */
 export const GITHUB_SECONDARY_WINDOW_MS = COMPLETED_TTL_MS;
 
@@ -56,7 +56,7 @@ export const GITHUB_SECONDARY_WINDOW_MS = COMPLETED_TTL_MS;
 export type ExistingDecision =
   /** Answer as before. `response` is absent if a run was made but its response not yet recorded. */
   | { readonly kind: 'replay'; readonly response?: Json | undefined; readonly runId?: string | undefined }
-  /** Somebody is at work on it: 202. */
+  /** The request is in progress: 202. */
   | { readonly kind: 'in_flight' }
   /** Another request under the same key: 422 `IDEMPOTENCY_KEY_REUSED`. */
   | { readonly kind: 'conflict' }

@@ -5,7 +5,7 @@ import type { Deployed } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
 
 export interface LeaseWait {
-  /** Keys of the steps that must not be under way twice; empty: it is no step. */
+  /** Keys of the steps that must not run twice concurrently; empty: no step is the reason. */
   readonly steps: readonly string[];
   /** The reason, as the second half of a sentence. */
   readonly why: string;
@@ -14,7 +14,7 @@ export interface LeaseWait {
 /** More names than these say less. */
 const MOST_NAMED = 3;
 
-/** Undefined: nobody holds the run, or its next delivery takes it over at once (`bearsASecond`). */
+/** Undefined: no worker holds the run, or its next delivery takes it over immediately (`bearsASecond`). */
 export function leaseWaitOf(state: RunState, deployed: Deployed): LeaseWait | undefined {
   if (!state.lease || bearsASecond(state, deployed)) return undefined;
   if (!deployed.available) return { steps: [], why: 'its plan is not deployed' };

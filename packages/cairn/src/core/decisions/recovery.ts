@@ -26,10 +26,10 @@ export type RecoveryVerdict =
   | { readonly kind: 'resume' }
   /** It is to fail, and a drive must wait out its children first. */
   | { readonly kind: 'fail_after_children'; readonly error: RecordedError }
-  /** Its drive did not live to end it, as somebody had asked. */
+  /** Its worker died before it carried out a requested cancellation. */
   | { readonly kind: 'cancel'; readonly notUndone: readonly string[] };
 
-/** The verdict over an `interrupted` run, or one that a drive let go of with steps under way. */
+/** Decision about an `interrupted` run, or one that was released with steps running. */
 export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVerdict {
   const ending = endingOf(endFactsOf(state, deployed));
   switch (ending.kind) {

@@ -19,7 +19,7 @@ export interface RetryPolicy {
 export const DEFAULT_RETRY: RetryPolicy = { maxAttempts: 3, initialMs: 1_000, factor: 2, capMs: 60_000 };
 
 export type RetryDecision =
-  | { readonly kind: 'retry' /** Epoch ms; in the past or present: at once. */; readonly at: number }
+  | { readonly kind: 'retry' /** Epoch ms; now or in the past: immediately. */; readonly at: number }
   /** The condition that the step polls does not hold yet: no attempt failed. `at` in epoch ms. */
   | { readonly kind: 'poll_again'; readonly at: number }
   | { readonly kind: 'give_up'; readonly reason: 'fatal' | 'attempts_exhausted' | 'poll_over' };
@@ -29,7 +29,10 @@ export interface PollPolicy {
   readonly withinMs: number;
 }
 
-/** Each poll adds an event to the journal, and no attempts limit them: a time in the past must not mean "at once". */
+/**
+ * Each poll adds an event to the journal, and attempts do not limit them: a time in the past must not mean
+ * "immediately".
+ */
 export const MIN_POLL_MS = 1_000;
 /** Polls of one execution; with the journal's other events this stays far below what a run can hold. */
 export const MAX_POLLS = 10_000;

@@ -20,21 +20,21 @@ export interface PlannedStep {
   readonly undoesItems: boolean;
 }
 
-/** An execution that came to something, as the journal of the source has it. */
+/** An execution with a reusable outcome, as recorded in the journal of the source. */
 export interface RecordedStep {
   readonly seq: number;
   readonly data: StepSettled;
   readonly skipped: boolean;
-  /** Where its output lies: in the source, or where the source had it from. */
+  /** Location of its output: the source, or the run from which the source reused it. */
   readonly from: CheckpointRef;
 }
 
 export interface SourceFacts {
   /** As it ended. */
   readonly end: RunState;
-  /** As it stood at the point from which the successor goes on; undefined: before its first step. */
+  /** State at the point from which the successor continues; undefined: before its first step. */
   readonly asOf: Pick<RunState, 'steps' | 'feedback' | 'itemMarks'> | undefined;
-  /** By the seq of the event, for what had come to something then. */
+  /** Completed executions by the sequence number of their event. */
   readonly recorded: ReadonlyMap<number, RecordedStep>;
 }
 
@@ -74,11 +74,11 @@ export type WhyRun =
 
 export type StepPlan = { readonly id: string; readonly kind: StepKind; readonly revision: number } & (
   | { readonly action: 'reused'; readonly from: CheckpointRef }
-  /** `items`: of a set, how many are taken over. */
+  /** `items`: for a map step, the number of items reused. */
   | { readonly action: 'runs'; readonly why: WhyRun; readonly items: number }
 );
 
-/** One execution that is taken over. */
+/** One reused execution. */
 export interface Reuse extends RecordedStep {
   readonly key: string;
 }
@@ -91,7 +91,7 @@ export interface SuccessorPlan {
   /** Revisions of the steps that run, where not 1. */
   readonly revisions: Readonly<Record<string, number>>;
   readonly feedback: readonly { readonly steps: readonly string[]; readonly text: string }[];
-  /** Marks of the lists whose items are taken over: the successor's list must be the same. */
+  /** Marks of the lists whose items are reused: the successor's list must be the same. */
   readonly marks: NonNullable<RunState['itemMarks']>;
 }
 
@@ -104,7 +104,7 @@ class Planning {
   readonly #source: SourceFacts;
   readonly #follows: ReadonlySet<string>;
   readonly #items: ReadonlyMap<string, readonly string[]>;
-  /** Hashes of the outputs of what is taken over. */
+  /** Hashes of the outputs of reused executions. */
   readonly #outputs = new Map<string, string>();
 
   constructor(run: SuccessorRun, source: SourceFacts) {
@@ -156,7 +156,7 @@ class Planning {
     );
   }
 
-  /** Undefined: it is taken over. In the order of what says most to a person. */
+  /** Undefined: the step is reused. In order of significance to the user. */
   #whyRun(step: PlannedStep): WhyRun | undefined {
     const { id } = step;
     const { asOf, end } = this.#source;
@@ -179,8 +179,8 @@ class Planning {
   }
 
   /**
-   * Items of a set that is not complete, as far as they would be the same again. Of a set that is taken over whole, those
-   * that would have to be undone with it.
+   * Items of an incomplete map step that would be the same again. For a map step that is reused as a whole, those that
+   * would have to be compensated with it.
    */
   #itemsToReuse(step: PlannedStep, why: WhyRun | undefined): Reuse[] {
     const { asOf, end } = this.#source;

@@ -30,7 +30,7 @@ export type BlockedBy = 'doubt' | 'policy' | 'mismatch' | 'confirmation';
 export const RESOLUTIONS = ['recorded', 're-execute', 'failed'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
-/** Where a result lies that a row cannot carry: under the payloads of the run that made it. */
+/** Location of a result that is too large for a row: under the payloads of the run that made it. */
 export interface ResultRef extends PayloadRef {
   readonly runId: string;
 }
@@ -65,7 +65,7 @@ export interface EffectRecord {
   readonly responseHash?: string;
   /** The recorded result, if the row can carry it. */
   readonly resultText?: string;
-  /** Where it lies, if not. */
+  /** Location of the result, if not inline. */
   readonly recordedResultRef?: ResultRef;
   /** Run that last asked about the effect, if not the run that made it: a successor of it. */
   readonly askedBy?: string;
@@ -117,7 +117,9 @@ export type EffectWrite =
       readonly change: EffectChange;
     };
 
-/** Rows of one key: each is a replay, or an attempt that certainly came to nothing. A key that has more is refused. */
+/**
+ * Most rows of one key: each is a replay, or an attempt that certainly did not take effect. A key with more is refused.
+ */
 export const MAX_ROWS_PER_KEY = 500;
 
 /**

@@ -15,7 +15,7 @@ export interface EffectPlace {
   readonly call: string | number;
   /** It is the step's compensation that asks. */
   readonly undo?: boolean;
-  /** The replay or fork that acts anew where its lineage has acted already (E4, E6). */
+  /** The replay or fork that calls again where its lineage has already called (E4, E6). */
   readonly scope?: string | undefined;
 }
 

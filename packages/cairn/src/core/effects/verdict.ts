@@ -35,10 +35,10 @@ export type EffectVerdict =
   | { readonly kind: 'doubt'; readonly row: EffectRecord; readonly remedy: DoubtRemedy };
 
 /**
- * Over the rows of a key that are this run's own business: made by it, or by a run it resumes (E1–E5).
+ * Decision over the rows of a key that belong to this run: made by it, or by a run it resumes (E1–E5).
  *
- * A row whose call answered nothing is in doubt until somebody has said what became of it; a person who allows another
- * call does so once, which is what the next row stands for.
+ * A row whose call had no response is in doubt until it is resolved; a permission for another call applies once, to the
+ * next row.
  */
 export function effectVerdict(rows: Rows, wish: Wish): EffectVerdict {
   const verdict = verdictOfRows(rows, wish);
@@ -46,7 +46,7 @@ export function effectVerdict(rows: Rows, wish: Wish): EffectVerdict {
   return isNew && !isKnownSince(rows, wish) ? { kind: 'presume', n: verdict.n } : verdict;
 }
 
-/** E8: since the restore somebody has said what became of it, or was about to be asked. */
+/** E8: since the restore the outcome was reported, or was about to be asked. */
 function isKnownSince(rows: Rows, { restoredAt }: Wish): boolean {
   if (restoredAt === undefined) return true;
   return rows.some(
@@ -96,20 +96,20 @@ function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: W
 }
 
 export type LineageVerdict =
-  /** Nothing of it concerns this run yet, or it has acted anew already: its own rows decide. */
+  /** No row concerns this run yet, or it has already called again: its own rows decide. */
   | { readonly kind: 'own' }
   | { readonly kind: 'reuse'; readonly origin: EffectRecord }
   | { readonly kind: 'mismatch'; readonly origin: EffectRecord }
   /** A person must say first whether it is done once more. */
   | { readonly kind: 'ask'; readonly origin: EffectRecord }
-  /** It was never known what became of it in the run this one was made from. */
+  /** The outcome was never known in the source run. */
   | { readonly kind: 'doubt'; readonly row: EffectRecord; readonly remedy: DoubtRemedy };
 
 /**
- * Over the rows that a replay or fork finds of runs before it (E4, E6).
+ * Decision over the rows that a replay or fork finds of earlier runs (E4, E6).
  *
- * @param goesOnIn runs that go on for the replay or fork: resumes of it
- * @param asked the row by which this run asked a person, if it has
+ * @param goesOnIn resumes of the replay or fork
+ * @param asked the row with which this run asked for a decision, if any
  */
 export function lineageVerdict(
   rows: Rows,

@@ -69,8 +69,9 @@ export function toJsonText(value: unknown, what: string): string {
 }
 
 /**
- * A getter that was a number when it was looked at may be a function when it is written, for which `writeCanonical` writes
- * `undefined`: text that nobody could read again. Parsed only where it may be so, since it costs as much as writing.
+ * A getter that returned a number when it was checked may return a function when it is written, for which
+ * `writeCanonical` writes `undefined`: text that cannot be parsed. Parsed only where this is possible, because it costs
+ * as much as writing.
  *
  * @throws SyntaxError
  */

@@ -43,7 +43,7 @@ export interface GithubEvent {
   readonly payload: { readonly [key: string]: Json | undefined };
 }
 
-/** Stands for what an event does not have; no repository and no action is named so. */
+/** Placeholder for a missing part of an event; no repository and no action has this name. */
 const NONE = '-';
 
 /**
@@ -128,7 +128,7 @@ export function keyAsSent(key: string): string {
 }
 
 /**
- * A key as a Firestore document id. Injective; leaves readable what may stand in an id.
+ * A key as a Firestore document id. Injective; characters allowed in an id stay readable.
  *
  * @throws CairnError INVALID_INPUT if the key is empty, not well-formed, or longer than 1,500 bytes in this form
  */

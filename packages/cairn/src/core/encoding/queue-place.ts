@@ -21,7 +21,7 @@ export const MAX_QUEUES = 400;
 
 export interface Placed {
   readonly runId: string;
-  /** Undefined: whoever asks does not know it, and any queue may be taken. */
+  /** Undefined: the caller does not know the tenant, and any queue may be used. */
   readonly tenantId?: string | undefined;
 }
 
@@ -50,8 +50,8 @@ export function queueName(first: string, place: number): string {
 const seedOf = (key: string): number => Number.parseInt(sha256Hex(`queue:${key}`).slice(0, 8), 16);
 
 /**
- * Rendezvous hashing: each place has a weight for the key, which does not depend on how many places there are. So one more queue
- * takes over its part from the others, and nothing else moves.
+ * Rendezvous hashing: each place has a weight for the key, independent of the number of places. One more queue takes
+ * its part from the others, and nothing else moves.
  */
 function heaviest(places: readonly number[], seed: number): number {
   let best = 0;

@@ -163,7 +163,7 @@ function stepProblem(
   return expected ? healable('STEP_DIFFERENT', subject, { members }) : healable('STEP_ORPHANED', subject);
 }
 
-/** Then it is not the record that is wrong, but the journal. What lies under another's name was written by no event. */
+/** Then the journal is damaged, not the record. A document under another's name was written by no event. */
 function mayBeOfLostEvent(
   { id, value }: { readonly id: string; readonly value: StepRecord },
   { head, lastAt }: Pick<Judging, 'head' | 'lastAt'>,

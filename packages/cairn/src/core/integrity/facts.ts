@@ -70,7 +70,7 @@ export interface PageFact {
   readonly problem: 'missing' | 'damaged' | 'orphaned';
 }
 
-/** A rendezvous at which the run has set up a wait, as far as it concerns the run. */
+/** An event mailbox with a wait of the run, as far as it concerns the run. */
 export interface RendezvousFact {
   readonly event: string;
   readonly key: string;

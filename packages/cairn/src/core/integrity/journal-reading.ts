@@ -45,7 +45,7 @@ export interface JournalFacts {
   readonly steps: ReadonlyMap<string, StepRecord>;
   /** By id of the effect. */
   readonly effects: ReadonlyMap<string, ToldEffect>;
-  /** Somebody decided to halt the run, by this event. */
+  /** Sequence number of the event with the decision to halt the run. */
   readonly haltedAt: number | undefined;
 }
 

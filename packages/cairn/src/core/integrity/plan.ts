@@ -37,7 +37,7 @@ export type Change =
       readonly output?: OutputSource;
     });
 
-/** A place at a rendezvous, which belongs to several runs and is changed by its own rules. */
+/** Change of an event mailbox entry; the mailbox is shared by several runs and changed by its own rules. */
 export interface PlaceChange {
   readonly kind: 'list' | 'leave';
   readonly subject: string;

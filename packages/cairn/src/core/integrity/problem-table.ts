@@ -5,7 +5,7 @@
  * Must not: find problems; see check-run.ts.
  */
 
-/** `error`: something the run or its readers rely on is wrong. `warning`: it wants a look, and does no harm by itself. */
+/** `error`: something the run or its readers rely on is wrong. `warning`: worth checking, but harmless by itself. */
 export type Severity = 'error' | 'warning';
 
 export interface ProblemEntry {

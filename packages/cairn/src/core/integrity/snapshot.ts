@@ -18,7 +18,7 @@ import { differing } from './same.ts';
 
 const SUBJECT = 'run';
 
-/** A run that operators hold, or that somebody is about to look at, may be put off for as long as this (J10). */
+/** Longest deferral (J10) of a run that operators hold, or that is about to be scanned. */
 const PUT_OFF_MS = 5 * 60_000;
 /** Tolerance for the clock of the process that wrote the time. */
 const CLOCKS_APART_MS = 5 * 60_000;
@@ -45,7 +45,7 @@ const PAGE_CODES: { readonly [P in PageFact['problem']]: ProblemCode } = {
   orphaned: 'PAGE_ORPHANED',
 };
 
-/** Whoever writes the run document anew writes its pages. */
+/** Rebuilding the run document also rebuilds its pages. */
 export function pageProblems({ pages }: RunFacts): Problem[] {
   return pages.map(({ id, problem }) => healable(PAGE_CODES[problem], `pages/${id}`));
 }
@@ -92,7 +92,7 @@ function differencesSafely(found: RunState, expected: RunState): Problem[] {
   }
 }
 
-/** Each member that differs is told once: by the problem that says most about it. */
+/** Each differing member is reported once: by the most specific problem. */
 function differences(found: RunState, expected: RunState): Problem[] {
   const problems: Problem[] = [];
   const left = new Set(differing(found, expected));
@@ -133,8 +133,8 @@ function idsOf(waits: readonly Wait[]): string[] {
 }
 
 /**
- * Written with every snapshot, so that it is exactly what the journal implied at that event; but it is taken away from a run
- * that has ended once the ledger knows what became of all that the run left in doubt.
+ * Written with every snapshot, so it is exactly what the journal implied at that event; but removed from an ended run
+ * once the ledger knows the outcome of all its effects.
  */
 function wrongInbox(
   { effects }: RunFacts,

@@ -21,7 +21,7 @@ export function rendezvousProblems({ rendezvous, snapshot }: RunFacts, state: Ru
   });
 }
 
-/** Open waits of which the outside has been told, so that they must be known there. */
+/** Open waits that were announced, so that their mailbox must list them. */
 function notListed({ event, key, listed }: RendezvousFact, state: RunState): string[] {
   // Who holds the run tells the outside itself. Of one that rests, whoever answers appends first and strikes off after.
   if (state.lease || isOver(state)) return [];
@@ -33,7 +33,7 @@ function notListed({ event, key, listed }: RendezvousFact, state: RunState): str
     .filter((id) => !listed.includes(id));
 }
 
-/** A run that has ended and has told everybody so waits nowhere. Before that, who closes a wait strikes it off after. */
+/** An ended run with completed duties waits nowhere. Before that, closing a wait removes its entry afterwards. */
 function listedInVain({ listed }: RendezvousFact, state: RunState, allTold: boolean): readonly string[] {
   return isOver(state) && allTold ? listed : [];
 }
@@ -45,7 +45,7 @@ export function findingProblems({ finding }: RunFacts, state: RunState): Problem
   return [unhealable(findingCode(reason), 'run', { reason, message: cut(message, SUMMARY_CHARS), since })];
 }
 
-/** A start's record is made in its own commit, and stands for a day. */
+/** The record of a start is written in its commit, and kept for a day. */
 export function recordProblems({ runId, readAt, record }: RunFacts, state: RunState): Problem[] {
   const { idempotencyKey, createdAt } = state;
   if (idempotencyKey === undefined) return [];

@@ -5,7 +5,7 @@ import { type KnownPlan, type Plan, type StepPlan, stepHash } from './plan.ts';
 /** More say nothing that these do not. */
 const MAX_DIFFERENCES = 10;
 
-/** In the order in which they are told. */
+/** In the order in which they are reported. */
 const OPTIONS = [
   'needs',
   'when',
@@ -34,7 +34,7 @@ export interface PlanDifference {
   readonly what: string;
 }
 
-/** The value that an absent member stands for. */
+/** Default of an absent member. */
 const DEFAULTS: Readonly<Record<string, Json>> = {
   ifSkipped: 'skip',
   idempotent: true,

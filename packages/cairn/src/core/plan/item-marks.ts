@@ -1,17 +1,17 @@
 /**
- * The mark of a set's list: how many items it had when the set began, and a hash of them. Whoever works the list out anew,
- * after a crash or to undo an item, can tell whether it is the same.
+ * Mark of a map step's list: its number of items at the start, and a hash of them. Used to detect a different list when
+ * it is computed again, after a crash or for a compensation.
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { toJsonText } from '../encoding/json.ts';
 import type { RunState } from '../run/state.ts';
 
-/** Lists are compared with the same list only, never with one that somebody made to meet its hash. */
+/** Lists are compared with the same list only, never with one crafted to collide. */
 const HASH_CHARS = 16;
 /** Sets of a run whose marks are kept; further ones are not compared. About 150 bytes each in the snapshot. */
 const MAX_MARKS = 300;
 
-/** Undefined: some item is no JSON, and the list cannot be told from another. */
+/** Undefined: some item is not JSON, and the list cannot be compared. */
 export function markOf(items: readonly unknown[]): string | undefined {
   let hash = '';
   try {

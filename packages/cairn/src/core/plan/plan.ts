@@ -1,9 +1,9 @@
 /**
- * Owns what a plan is apart from its bodies: the steps of one version of a workflow with everything that gives them their
- * meaning, as data; the fingerprint of that; and the form in which it is kept for comparison.
+ * Model of a plan without its bodies: the steps of one version of a workflow with everything that gives them their
+ * meaning, as data; its fingerprint; and its stored form for comparison.
  *
- * Left out on purpose: bodies and other functions (they may be corrected under the same version), timeouts, retries and
- * concurrency (they change when something happens, not what), texts for people, triggers and retention.
+ * Omitted on purpose: bodies and other functions (they may be corrected within a version), timeouts, retries and
+ * concurrency (they change when something happens, not what), display texts, triggers and retention.
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson, type Json } from '../encoding/json.ts';
@@ -12,7 +12,7 @@ import type { StepKind } from '../run/events.ts';
 /** The members a schema has and their kinds, without checks, descriptions and defaults. */
 export type Shape = string | readonly Shape[] | { readonly [member: string]: Shape };
 
-/** A member that is absent says that the step does not have what it stands for. */
+/** An absent member means that the step does not have the feature. */
 export interface StepPlan {
   readonly kind: StepKind;
   /** Ids, sorted: under which names a body knows them is its own business. */
@@ -29,7 +29,7 @@ export interface StepPlan {
   readonly uses?: readonly string[];
   readonly compensate?: true;
   readonly output?: Shape;
-  /** It stands for several executions. */
+  /** It has several executions. */
   readonly over?: true;
   readonly completion?: string;
   readonly onExpiry?: 'approve' | 'halt';
@@ -48,7 +48,7 @@ export interface Plan {
   readonly steps: Readonly<Record<string, StepPlan>>;
 }
 
-/** A plan as it is compared: steps stand for themselves, or by their hashes where there was no room for more. */
+/** A plan in its stored form: steps in full, or by hash where there was no room. */
 export interface KnownPlan extends Omit<Plan, 'steps'> {
   readonly steps: Readonly<Record<string, StepPlan | string>>;
 }
@@ -60,7 +60,7 @@ export interface KnownPlan extends Omit<Plan, 'steps'> {
 const FORMAT = 1;
 /** A plan whose text is longer is kept by the hashes of its steps: about 100 bytes each. */
 export const MAX_PLAN_BYTES = 256 * 1024;
-/** Told apart within one plan only. */
+/** Unique within one plan only. */
 const STEP_HASH_CHARS = 16;
 
 export function planFingerprint(plan: Plan): string {

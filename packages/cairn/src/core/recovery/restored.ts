@@ -7,15 +7,15 @@ import type { RunState } from '../run/state.ts';
 export interface RestoreMark {
   /** Epoch ms. What was started before may have gone on, elsewhere, beyond what its journal says. */
   readonly at: number;
-  /** The principal, as journals name it; `system`: the installation noticed it by itself. */
+  /** Principal as in journals; `system`: detected automatically. */
   readonly by: string;
   /** Nothing is driven until a person has released it. */
   readonly held: boolean;
 }
 
 /**
- * True if the database belongs to another installation: it says where it was first used, and a restored copy lies elsewhere.
- * An import into the database of before cannot be told, so it takes a person to say it.
+ * True if the database belongs to another installation: it records where it was first used. An import into the previous
+ * database cannot be detected, so an operator has to mark it.
  */
 export function isCopy(home: string | undefined, own: string | undefined): boolean {
   return home !== undefined && own !== undefined && home !== own;

@@ -1,12 +1,12 @@
 /**
- * The order in which one tick of the scan handles what is due, and when it stops. Runs that can move come first; parked and
- * held runs, of which thousands may be due at once and none can move, get the time that is left. Pure.
+ * Order in which one tick of the scan handles due runs, and when it stops. Runs that can continue come first; blocked
+ * and held runs, of which thousands may be due at once, get the remaining time. Pure.
  */
 import { isTerminal, type RunStatus } from '../run/status.ts';
 
 /**
- * Ms for which a tick begins to handle further runs. Less than the minute between two ticks, so that they seldom overlap, by
- * more than what a run under way usually takes.
+ * Time in which a tick starts to handle further runs, ms. Shorter than the minute between ticks by more than a run
+ * usually takes, so that ticks rarely overlap.
  */
 export const SCAN_MS = 45_000;
 /**
@@ -19,7 +19,9 @@ export const MOVABLE_MS = 35_000;
  * held. An entry that is read and not handled costs one read and is read again by the next tick.
  */
 export const SCAN_MOST = 20_000;
-/** Entries read at once: a query takes about as long for 500 small results as for 50, and they are handled in some 2 s. */
+/**
+ * Entries read at once: a query takes about as long for 500 small results as for 50, and they are handled in about 2 s.
+ */
 export const SCAN_PAGE = 500;
 
 /** A due run as the query shows it, without its document. Absent members could not be read. */

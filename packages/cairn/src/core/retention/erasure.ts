@@ -18,7 +18,7 @@ export interface Gone {
   /** Where events met those who waited for them. */
   readonly waits: number;
   readonly schedules: number;
-  /** Events of those runs that had been published. They are with their subscribers, and nobody can take them back. */
+  /** Events of those runs that had been published. Subscribers keep their copies. */
   readonly published: number;
 }
 

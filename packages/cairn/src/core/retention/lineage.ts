@@ -26,12 +26,12 @@ export interface Member {
   readonly type: string;
   readonly status: RunStatus;
   readonly completedAt?: number | undefined;
-  /** Somebody must still touch it: its end has not been told to everybody, or not all of its events are published. */
+  /** The run has completion duties left, or unpublished events. */
   readonly owes: boolean;
   readonly hold?: LegalHold | undefined;
   /** When it was marked to go, epoch ms. */
   readonly markedAt?: number | undefined;
-  /** Whoever started it as a child; of another lineage. */
+  /** Parent run, of another lineage. */
   readonly parentRunId?: string | undefined;
   /** Children that it had not heard of when it ended; of other lineages. */
   readonly childRunIds: readonly string[];
@@ -45,7 +45,7 @@ export type Reason =
   | { readonly why: 'live' | 'owes' | 'held'; readonly runId: string }
   /** `dueAt` absent: it is kept for ever. */
   | { readonly why: 'not_due'; readonly runId: string; readonly dueAt?: number }
-  /** A child stays as long as its parent: a successor of that one goes on from it. */
+  /** A child is kept as long as its parent: a successor of the parent continues it. */
   | { readonly why: 'parent'; readonly runId: string; readonly parentRunId: string }
   | { readonly why: 'child'; readonly runId: string; readonly childRunId: string }
   /** It has more runs than are looked at. */

@@ -12,8 +12,8 @@ export type EndStatus = (typeof END_STATUSES)[number];
 export type Retention = { readonly [S in EndStatus]?: number | 'forever' };
 
 /**
- * No retention is shorter: idempotency records of the start of a run live for a day, and must not answer with a run that is
- * gone; nor must anything that still drives or publishes it be under way.
+ * Shortest retention: idempotency records of starts live for a day and must not reference deleted runs, and no dispatch
+ * or publication of a deleted run may be running.
  */
 export const MIN_RETENTION_MS = 24 * 3_600_000;
 

@@ -1,16 +1,16 @@
 /**
- * Since when a run asks a person something, as a total function of the fold: by it the inbox finds the run. Owns what counts
- * as a question that is open; how one is put and answered is not known here.
+ * Start of a run's oldest open question, as a total function of the fold, by which the inbox finds the run. Defines
+ * which questions count as open.
  *
- * Must not: know of the clock. A question whose time is over counts until somebody has written that down.
+ * Must not: know the clock. An expired question counts until its expiry is recorded.
  */
 import type { Wait } from './events.ts';
 import { isOver, type RunState } from './state.ts';
 
 /**
- * When the oldest open question was opened, epoch ms; undefined: it asks nobody. A run that has ended asks nothing, but
- * for what became of an outside action that it left in doubt: since its end, and until the ledger knows of each, which is not
- * folded. Then what is stored is taken away (operations/inbox/let-go.ts), and `check` asks the ledger whether it may be gone.
+ * Time the oldest open question was opened, epoch ms; undefined: none. An ended run has no questions except effects in
+ * doubt: since its end, until the ledger knows each outcome, which is not folded. Then the stored value is removed
+ * (operations/inbox/let-go.ts), and `check` asks the ledger whether it may be absent.
  */
 export function askingSince(state: RunState): number | undefined {
   if (isOver(state)) return leavesDoubt(state) ? (state.completedAt ?? state.updatedAt) : undefined;

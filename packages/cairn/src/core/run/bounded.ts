@@ -1,7 +1,7 @@
 /**
- * Bounds of what one event holds, so that its document always fits (1 MiB) and the snapshot after it grows by little. Text that
- * bodies, policies and people write is cut here, the one door of all appends, whatever its source forgot. Lists of executions
- * are split by who makes the event. Pure.
+ * Limits of the data of one event, so that its document always fits (1 MiB) and the snapshot after it grows little.
+ * Text of bodies, policies and users is cut here, the single point of all appends. Lists of executions are split by the
+ * code that creates the event. Pure.
  */
 import { CairnError } from '../errors.ts';
 import type { EventDraft, RecordedError } from './events.ts';

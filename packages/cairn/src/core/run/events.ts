@@ -11,9 +11,9 @@ import type { Initiator } from './status.ts';
 export * from './data/identity.ts';
 
 /**
- * The newest shape of stored documents that this software reads; a worker touches nothing that is newer. Each document carries
- * the lowest version that reads it rightly, so that workers of before go on with all they can: 2 stands on a run document of
- * which parts lie in pages, and on an event that adds to the one before it. All else is of version 1.
+ * Newest schema version that this software reads; a worker touches nothing newer. Each document has the lowest version
+ * that reads it correctly, so that older workers continue with all they can: 2 marks a run document with pages, and an
+ * event that continues the previous one. All others have version 1.
  */
 export const SCHEMA_VERSION = 2;
 /** Version of events that need no newer one. */
@@ -35,7 +35,7 @@ export interface RecordedError {
   readonly trace?: string;
 }
 
-/** Where a value lies that no checkpoint can carry: under `payloads`, in chunks, addressed by its content. */
+/** Location of a value too large for a checkpoint: under `payloads`, in chunks, addressed by content. */
 export interface PayloadRef {
   readonly sha256: string;
   readonly bytes: number;
@@ -54,7 +54,7 @@ export interface StepExecution extends StepRef {
   readonly polls?: number;
 }
 
-/** A settled execution. Its output lies in the checkpoint that the same commit creates. */
+/** A settled execution. Its output is in the checkpoint of the same commit. */
 export interface StepSettled extends StepExecution {
   readonly outputHash: string;
   readonly outputsSummary: string;
@@ -66,8 +66,8 @@ export interface StepSettled extends StepExecution {
 }
 
 /**
- * Becomes of a child under way when its parent is cancelled or fails: it is cancelled after its parent, goes on alone, or is
- * cancelled and waited out, so that the parent ends and is undone after it.
+ * Handling of a running child when its parent is cancelled or fails: cancelled after its parent, abandoned, or
+ * cancelled and awaited, so that the parent is compensated and ends after it.
  */
 export const ON_PARENT_END = ['cancel', 'abandon', 'wait'] as const;
 export type OnParentEnd = (typeof ON_PARENT_END)[number];
@@ -82,8 +82,8 @@ export interface WaitHeartbeat {
 }
 
 /**
- * An open question to the outside, by a step (or an item of a set of children). Carries what is needed to record the
- * step's outcome, so that whoever brings the answer records it. `dueAt` absent: it waits until somebody answers.
+ * An open wait of a step (or of an item of a set of children). Has everything needed to record the outcome of the step,
+ * so that the process that delivers the answer records it. `dueAt` absent: no time limit.
  */
 export interface Wait {
   readonly id: string;
@@ -96,8 +96,8 @@ export interface Wait {
   /** Set if the sender of the event sends heartbeats: each one that is recorded moves `dueAt`. */
   readonly heartbeat?: WaitHeartbeat;
   /**
-   * Not the step itself asks. `doubt`: what should become of its interrupted attempt. `effect`: what should
-   * become of an outside action of it that is in doubt, or may not be repeated unasked (E5, E6).
+   * The question is not of the step itself. `doubt`: handling of its interrupted attempt. `effect`: outcome of an
+   * effect in doubt, or permission to repeat one (E5, E6).
    */
   readonly purpose?: 'doubt' | 'effect';
   /** For the purpose `effect`. */
@@ -109,7 +109,7 @@ export interface Wait {
   readonly child?: { readonly runId: string; readonly onParentEnd: OnParentEnd };
   /** For an approval: the question, as canonical JSON. */
   readonly detailText?: string;
-  /** The outside knows of it: its rendezvous is joined, its child started. Set when the run is suspended. */
+  /** True once the wait is announced: its mailbox entry exists, its child is started. Set when the run is suspended. */
   readonly announced?: true;
 }
 
@@ -211,7 +211,7 @@ export interface EventData {
     readonly policySnapshotId: string;
     readonly reason?: string;
     readonly stepId?: string;
-    /** It was not asked: somebody who may do so had it passed over. */
+    /** True if an authorised user skipped the policy. */
     readonly forced?: true;
   };
   run_suspended: {
@@ -219,7 +219,7 @@ export interface EventData {
     /** Why, where not for the open waits of the run. */
     readonly reason?: string;
     readonly until?: number;
-    /** The outside has been told of every open wait. */
+    /** True if every open wait is announced. */
     readonly announced?: true;
     /** Why it is failing, where no step of it failed: it ends after children that it waits out. */
     readonly error?: RecordedError;
@@ -237,9 +237,9 @@ export interface EventData {
     readonly error?: RecordedError;
   };
   /**
-   * `from` is the run whose steps are taken over. `revisions`: of steps that run again, where it is not 1; `feedback`: what
-   * people had said to steps. `marks`: of the lists whose items are taken over (core/plan/item-marks.ts). Said again by a drive
-   * that goes on after the run was parked in between. `more`: adds to the one before it, which had no room for all.
+   * `from` is the run whose steps are reused. `revisions`: of steps that run again, where not 1; `feedback`: feedback
+   * given to steps. `marks`: of the lists whose items are reused (core/plan/item-marks.ts). Repeated by a drive that
+   * continues after the run was blocked in between. `more`: continues the previous event, which had no room for all.
    */
   replay_started: {
     readonly mode: SuccessorMode;

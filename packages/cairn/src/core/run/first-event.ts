@@ -1,6 +1,6 @@
 /**
- * The first event of a run says nothing but its id that its state does not say, so whoever has both can make it again
- * instead of reading it.
+ * The first event of a run has nothing but its id that is not in its state, so it can be rebuilt from both instead of
+ * being read.
  */
 import { emptyChain, seal } from './chain.ts';
 import type { RunEvent, RunIdentity, Trigger } from './events.ts';

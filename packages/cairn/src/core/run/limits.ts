@@ -7,13 +7,13 @@ export const CHECKPOINT_VALUE_BYTES = 256 * 1024;
 /** The largest input, output or result a run can have: what a worker can hold several of, and one HTTP request carries. */
 export const MAX_PAYLOAD_BYTES = 32 * 1024 * 1024;
 /**
- * All open waits of a run together, as JSON: they stand in the snapshot, whose document ends at 1 MiB. Room for a thousand
- * children, or for thirty long questions.
+ * Most bytes of all open waits of a run, as JSON: they are in the snapshot, whose document is limited to 1 MiB. Room
+ * for a thousand children, or for thirty long questions.
  */
 export const MAX_OPEN_WAITS_BYTES = 512 * 1024;
 /**
- * Outside registrations (event waits it opened, children that have not reported) and open actions of one run. Each list lies in
- * pages of its snapshot and is read with it: 10,000 are 36 MB at the very most, 3 MB in practice. Beyond, the step fails with
+ * Most external registrations (event waits, unreported children) and most open effects of one run. Each list is in
+ * pages of its snapshot and read with it: 10,000 are at most 36 MB, 3 MB in practice. Beyond, the step fails with
  * RUN_TOO_LARGE.
  */
 export const MAX_TIES = 10_000;

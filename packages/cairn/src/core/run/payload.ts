@@ -15,7 +15,7 @@ export interface Payload {
   readonly chunks: readonly Uint8Array[];
 }
 
-/** The same text gives the same reference and the same chunks, whoever writes it and however often. */
+/** The same text gives the same reference and the same chunks. */
 export function payloadOf(text: string): Payload {
   const bytes = Buffer.from(text);
   const ref = payloadRefOf(text);
@@ -32,11 +32,11 @@ export function payloadRefOf(text: string): PayloadRef {
 }
 
 /**
- * The text again.
+ * Reassembles the text.
  *
- * @param chunks in order; undefined for one that is not there
+ * @param chunks in order; undefined for a missing one
  * @param what names the payload in the error
- * @throws Error naming the chunk that is missing, or saying that the bytes are not those that were written
+ * @throws Error naming the missing chunk, or reporting that the bytes differ from those written
  */
 export function textOf(ref: PayloadRef, chunks: readonly (Uint8Array | undefined)[], what: string): string {
   const there = Array.from({ length: ref.chunks }, (_, n) => {

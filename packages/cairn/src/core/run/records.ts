@@ -1,6 +1,6 @@
 /**
- * The documents that lie beside an event: its checkpoint and its step record. Both are functions of the event (and
- * of the output that travels with it), so a repair can make every step record anew from the journal alone.
+ * Documents beside an event: its checkpoint and its step record. Both are functions of the event (and of its output),
+ * so a repair can rebuild every step record from the journal alone.
  */
 import type { CheckpointRef, PayloadRef, RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
 import { isSettled } from './events.ts';
@@ -26,9 +26,9 @@ export interface Checkpoint {
   readonly outputHash?: string;
   /** The output as canonical JSON, if it is not too large to lie here. */
   readonly outputText?: string;
-  /** Where the output lies, if it is. */
+  /** Location of the output, if stored as a payload. */
   readonly outputRef?: PayloadRef;
-  /** Which checkpoint of an earlier run of the lineage has the output, if it was taken over from there. */
+  /** Checkpoint of an earlier run of the lineage that has the reused output. */
   readonly outputFrom?: CheckpointRef;
   readonly outputsSummary?: string;
   readonly errorTrace?: string;
@@ -165,7 +165,7 @@ function boundaryOf(event: { readonly type: RunEvent['type'] }, carries: boolean
   }
 }
 
-/** Where an output lies that is not here. */
+/** Location of a reused output. */
 function takenFrom(event: RunEvent): CheckpointRef | undefined {
   if (event.type === 'run_created') return event.data.inputFrom;
   return event.type === 'step_reused' ? event.data.from : undefined;

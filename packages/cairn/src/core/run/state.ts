@@ -47,7 +47,7 @@ export type StepState =
       readonly polls?: number;
     }
   | { readonly phase: 'waiting'; readonly seq: number; readonly revision: number }
-  /** A person sent it back: it begins anew, as this revision. */
+  /** It was sent back: it starts again, with this revision. */
   | { readonly phase: 'again'; readonly seq: number; readonly revision: number }
   | {
       readonly phase: 'done';
@@ -69,20 +69,20 @@ export interface Lease {
 }
 
 /**
- * Suspicion against a run. It became a suspect when a dispatch of it died, or was shut down twice with the same step
- * under way. While `alone`, it is dispatched alone, one body at a time.
+ * Suspicion against a run. It became a suspect when a worker of it died, or was shut down twice during the same step.
+ * While `alone`, it is dispatched alone, one body at a time.
  */
 export interface Suspicion {
   /** Number of times it became a suspect. From the second time on it stays alone until it ends. */
   readonly times: number;
   readonly alone: boolean;
-  /** Keys of the steps known to have been under way; it stays alone until they have ended. */
+  /** Keys of the steps known to have been running; the run stays alone until they have ended. */
   readonly steps: readonly string[];
-  /** Deaths while alone, by the step that was under way: {@link NO_STEP} and {@link UNDOING} stand for none. */
+  /** Deaths while alone, by the running step: {@link NO_STEP} and {@link UNDOING} stand for none. */
   readonly deaths: readonly { readonly step: string; readonly times: number }[];
   /**
-   * Deaths while alone whatever was under way, the key of the last one's step, and how many bodies have ended alone since.
-   * Absent: none, or enough bodies have ended since (reduce/suspicion.ts).
+   * Deaths while alone regardless of the step, the key of the last one's step, and the bodies that have ended alone
+   * since. Absent: none, or enough bodies have ended since (reduce/suspicion.ts).
    */
   readonly inARow?: { readonly times: number; readonly step: string; readonly endedSince: number };
   /** Keys of the steps that the last shutdown in company cut off. */
@@ -91,7 +91,7 @@ export interface Suspicion {
   readonly sinceLoss?: number;
   /** Bodies that have to end alone before it is cleared, beyond `steps`. Absent: one, if it may be cleared at all. */
   readonly quietDue?: number;
-  /** The body that shutdowns alone cut off when it had been under way for long, and how often in a row. */
+  /** The body that shutdowns alone interrupted after a long time, and how often in a row. */
   readonly cutOff?: { readonly step: string; readonly times: number };
   /** The last dispatch alone that let go of the run and may still die of what its bodies left: its epoch and its delivery. */
   readonly left?: { readonly epoch: number; readonly task: TaskRef };
@@ -145,7 +145,7 @@ export type Tie =
       readonly onParentEnd: OnParentEnd;
     };
 
-/** An outside action that was attempted and of whose end the journal does not know. */
+/** An effect that was attempted and whose outcome the journal does not have. */
 export interface OpenEffect {
   readonly effectId: string;
   /** Key of the step. */
@@ -199,7 +199,7 @@ export interface RunState extends RunIdentity {
   readonly waits: readonly Wait[];
   /** Signals that came before anything waited for them. */
   readonly inbox: readonly InboxSignal[];
-  /** Ids of the newest signals and events taken in, so that a repeated one is known. */
+  /** Ids of the newest received signals and events, to recognise repetitions. */
   readonly received: readonly string[];
   readonly decisions: readonly Decided[];
   readonly feedback: readonly Feedback[];
@@ -252,21 +252,24 @@ export interface SoftState {
   readonly leaseExtendedTo?: number;
   /** True if the completion duties (parent, children, event mailboxes) are done. */
   readonly obligationsMet?: boolean;
-  /** Events up to this seq are published, those after it may be. Absent: nobody publishes the events of this run. */
+  /**
+   * Events up to this sequence number are published, later ones may be. Absent: the events of this run are not
+   * published.
+   */
   readonly publishedSeq?: number;
   /** The bus would not take them: by when it must have been asked again. */
   readonly publishDueAt?: number;
-  /** Id of the first event, from which whoever publishes it makes it again (`first-event.ts`). */
+  /** Id of the first event, from which the publisher rebuilds it (`first-event.ts`). */
   readonly firstEventId?: string;
   /** Last reported progress of the running bodies. */
   readonly inFlight?: readonly Progress[];
-  /** The bodies under way when the snapshot was written, those that began first: see `now/running.ts`. */
+  /** Bodies running when the snapshot was written, oldest first: see `now/running.ts`. */
   readonly running?: readonly RunningStep[];
   /** Cost so far, as far as reported: see `journal/spending/`. Never decreases. */
   readonly cost?: Spent;
   /** It is not to be deleted, nor anything of its lineage. */
   readonly legalHold?: LegalHold;
-  /** It has been kept long enough, and is about to be deleted: for people it is not there any more. */
+  /** Time at which the run was marked for deletion; it is hidden from users. */
   readonly deletionMarkedAt?: number;
 }
 
@@ -322,7 +325,7 @@ export function hasObligations(state: RunState): boolean {
   return state.parent !== undefined || state.ties.length > 0;
 }
 
-/** A successor that has yet to take over what its source had completed, or the rest of it. */
+/** True for a successor that has not finished reusing its source's steps. */
 export function isImporting({ source, replay }: RunState): boolean {
   return source !== undefined && replay !== 'finished';
 }
@@ -343,7 +346,7 @@ export function refsInFlight(state: RunState): StepRef[] {
   return stepsInFlight(state).map((key) => stepRefOf(key, state.steps.get(key)?.revision ?? 1));
 }
 
-/** Nothing new may be started: an operator said so, and nobody has asked for its end since. */
+/** True if an operator suspended the run and no cancellation was requested since. */
 export function isSuspended({
   suspension,
   cancellation,

@@ -1,8 +1,8 @@
 /**
- * Owns the statuses of a run and which may follow which. There is no second table of this anywhere.
+ * Statuses of a run and the allowed transitions; the only such table.
  *
- * Must not: know other vocabularies (see vocabulary.ts) or what causes a transition (see reduce/). That `replaying` is
- * only for successors is a fact about a run, which this table cannot see; whoever starts the replay checks it.
+ * Must not: know other vocabularies (see vocabulary.ts) or the causes of transitions (see reduce/). That only
+ * successors may be `replaying` is not visible here; the code that starts the replay checks it.
  */
 
 import { CairnError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** `wakeAt` (J10): the time by which somebody must have touched the run, as a total function of the fold. */
+/** `wakeAt` (J10): the latest time of the next action on the run, as a total function of the fold. */
 import {
   endsAfterChildren,
   hasObligations,
@@ -11,7 +11,7 @@ import {
 
 /** A run that is ready but not driven is looked at after this long: its task may have been lost. */
 export const READY_GRACE_MS = 60_000;
-/** A wait without a deadline is still looked at once a day. */
+/** A wait without a deadline is still scanned once a day. */
 export const OPEN_WAIT_MS = 24 * 3_600_000;
 /**
  * A parked run is looked at after this long, and then after as long again as it has been parked, up to {@link PARKED_MS}: the
@@ -22,9 +22,8 @@ export const FIRST_PARKED_LOOK_MS = 30_000;
 export const PARKED_MS = 10 * 60_000;
 
 /**
- * When the scan must look at this run, epoch ms; undefined for a settled one. A lease that heartbeats have
- * extended counts as extended. Who holds the lease publishes; of a run that nobody drives, what is not published is
- * looked after soon, however long the run may rest.
+ * Time of the next scan of this run, epoch ms; undefined for a settled one. A lease that heartbeats have extended
+ * counts as extended. The lease holder publishes events; unpublished events of a run without a worker are scanned soon.
  */
 export function wakeAt(state: RunState, soft: SoftState = {}): number | undefined {
   const dueAt = dueForItself(state, soft);
@@ -49,7 +48,7 @@ export type Resting = Pick<
   | 'compensating'
 >;
 
-/** True if an operator suspended the run and nobody drives it: no time of its own moves it. */
+/** True if an operator suspended the run and no worker holds it: its own timers do not move it. */
 export function standsSuspended(
   state: Pick<Resting, 'status' | 'lease' | 'suspension' | 'cancellation'>,
 ): boolean {
@@ -85,8 +84,8 @@ function waitingUntil(state: RunState): number {
 }
 
 /**
- * It waits for something that nobody outside can bring, since its drive did not live to tell them: an event it has not
- * asked for, a child it has not started.
+ * True if the run has a wait that was not announced because its worker died: an event without a mailbox entry, a child
+ * that was not started.
  */
 export function hasUntold({ waits }: Pick<Resting, 'waits'>): boolean {
   return waits.some(({ kind, announced }) => !announced && (kind === 'event' || kind === 'child'));
@@ -97,22 +96,22 @@ export function isParked({ parked, waits }: Pick<Resting, 'parked' | 'waits'>): 
   return parked !== undefined || waits.length === 0;
 }
 
-/** Since when a parked run stands: whoever parks it says until when, which no later event moves. Epoch ms. */
+/** Start of the block of a parked run: parking records its end, which later events do not change. Epoch ms. */
 export function parkedSince({ dueAt, updatedAt }: Pick<Resting, 'dueAt' | 'updatedAt'>): number {
   return dueAt === undefined ? updatedAt : dueAt - FIRST_PARKED_LOOK_MS;
 }
 
-/** Time from this look at a parked run to the next one, ms. */
+/** Time until the next scan of a parked run, ms. */
 export function nextParkedLookMs(state: Pick<Resting, 'dueAt' | 'updatedAt'>, now: number): number {
   return Math.min(PARKED_MS, Math.max(FIRST_PARKED_LOOK_MS, now - parkedSince(state)));
 }
 
-/** A waiting run that has something to do by itself at this time: a deadline, a timer or a retry, or others to tell of its waits. */
+/** True for a waiting run with work due at this time: a deadline, a timer, a retry, or an announcement. */
 export function isDue(state: Resting, now: number): boolean {
   return !isParked(state) && (hasUntold(state) || (nextDue(state) ?? Number.POSITIVE_INFINITY) <= now);
 }
 
-/** When a waiting run next has something to do by itself: a deadline, a timer, or a retry. Undefined: never. */
+/** Next time a waiting run has work without external input: a deadline, a timer, or a retry. Undefined: never. */
 export function nextDue(state: Resting): number | undefined {
   if (endsAfterChildren(state)) return undefined;
   const times = state.waits.flatMap((wait) => (wait.dueAt === undefined ? [] : [wait.dueAt]));

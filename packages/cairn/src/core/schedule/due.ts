@@ -11,7 +11,7 @@ import { newestSlots, nextSlot } from './slots.ts';
 const ON_TIME_MS = 2 * 60_000;
 /** The most slots that are caught up; older ones are skipped. Two days of every three minutes. */
 export const MAX_CATCH_UP = 1_000;
-/** Runs that one tick starts for one schedule; the next tick goes on. What a tick can do well inside its time. */
+/** Most runs that one tick starts for one schedule; the next tick continues. */
 export const MAX_FIRES = 50;
 
 export interface DueDecision {

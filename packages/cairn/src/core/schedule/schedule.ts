@@ -99,12 +99,15 @@ export function declaredScheduleId(type: string, id: string | undefined): string
   return id === undefined ? type : `${type}.${id}`;
 }
 
-/** The run of a slot: the same whoever fires it, so that there is one even after its idempotency record has expired. */
+/**
+ * Id of the run of a slot: independent of who fires it, so that there is one run even after its idempotency record has
+ * expired.
+ */
 export function slotRunId(scheduleId: string, slot: number): string {
   return derivedRunId(`schedule:${scheduleId}:${slot}`);
 }
 
-/** The run that somebody asked for out of turn. @param requestId names the request */
+/** Id of a run triggered by request. @param requestId identifies the request */
 export function triggeredRunId(scheduleId: string, requestId: string): string {
   return derivedRunId(`schedule-trigger:${scheduleId}:${requestId}`);
 }

@@ -1,12 +1,12 @@
 /**
- * Owns when a schedule is due: cron lines of five fields in a time zone, and the *slots* (epoch ms) they name. The same
- * line and zone name the same slots whoever asks, and wherever the asking begins.
+ * Times of schedules: cron expressions of five fields in a time zone, and their *slots* (epoch ms). The same expression
+ * and zone give the same slots, wherever the enumeration starts.
  *
- * Where clocks are set forward or back: a line without `*` in minute and hour names a time of the day, and is due once
- * for each (a time that the day leaves out: at the moment the clocks jump). Any other line follows the clock on the
- * wall: due in both of two equal hours, not in one that is left out.
+ * At clock changes: an expression without `*` in minute and hour names a time of the day, and is due once for each (a
+ * time that the day skips: when the clock jumps). Other expressions follow the local clock: due in both of two equal
+ * hours, not in a skipped one.
  *
- * Must not: ask for the time.
+ * Must not: read the clock.
  */
 import { Cron } from 'croner';
 import { CairnError } from '../errors.ts';

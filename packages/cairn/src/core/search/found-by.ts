@@ -37,7 +37,7 @@ export function foundAs(run: Named, name: string): NameOfRun | undefined {
   return namesOf(run).find(([, one]) => one === name)?.[0];
 }
 
-/** The name that a text stands for: without blanks around it, and of a page of a pull request the pull request. */
+/** Normalises a search text: trims blanks, and reduces a page of a pull request to the pull request. */
 export function nameIn(text: string): string {
   const name = text.trim();
   return /^https:\/\/[^/\s]+\/[^/\s]+\/[^/\s]+\/pull\/\d+(?=[/?#]|$)/.exec(name)?.[0] ?? name;

@@ -1,6 +1,6 @@
 /**
- * As much of a run as lists show. What grows with what a run was sent and did is left out: a page of runs with full inboxes
- * took tens of megabytes, and one run is read by its own address.
+ * The part of a run that lists show. Members that grow with the inputs and work of a run are omitted: a page of runs
+ * with full inboxes took tens of megabytes, and a single run is read separately.
  */
 import { optional } from '../optional.ts';
 import type { RunState, SoftState } from '../run/state.ts';

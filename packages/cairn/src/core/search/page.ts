@@ -11,7 +11,7 @@ export const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 const FIRST_READ = 21;
 /** One large item must not make many reads of few out of the rest. */
 const LEAST_READ = 8;
-/** Small items may be followed by large ones: then up to 40 MiB are read in vain. */
+/** Small items may be followed by large ones: then up to 40 MiB are read unnecessarily. */
 const MOST_READ = 40;
 
 /** Takes items in their order for as long as they fit. */

@@ -40,7 +40,10 @@ type Kept<T> = unknown extends T
         ? { [K in keyof T]: Kept<T[K]> }
         : T;
 
-/** Asked of a body beside its own type, so that what is refused is told where it stands. What has no known type is checked when the step ends. */
+/**
+ * Type check of a body's result, so that an error appears at the body. Values of unknown types are checked when the
+ * step ends.
+ */
 export type Recorded<T> = [T] extends [Kept<T>] ? unknown : OutputIsNotJson;
 
 class DegradedResult {

@@ -26,8 +26,8 @@ export interface CapabilityOptions<Request, Response> {
   readonly request: ZodType<Request>;
   readonly response: ZodType<Response>;
   /**
-   * Dotted paths of fields nobody may read in the ledger. A secret of a request is sent and not kept; one of a response is
-   * taken out before the body sees it, so that a body gets the same the first time and ever after.
+   * Dotted paths of fields hidden in the ledger. A secret of a request is sent and not stored; one of a response is
+   * removed before the body sees it, so that a body always sees the same.
    */
   readonly secrets?: { readonly request?: readonly string[]; readonly response?: readonly string[] };
 }
@@ -48,12 +48,12 @@ export interface CallOptions {
   readonly idempotencyKey: string;
   /** Aborts when the answer will not be waited for any longer. */
   readonly signal: AbortSignal;
-  /** W3C trace context of the call, for the header of that name; absent: nobody collects traces. */
+  /** W3C trace context of the call, for the header of that name; absent: no collector is configured. */
   readonly traceparent?: string;
 }
 
 export interface LookupOptions extends CallOptions {
-  /** When the call was made of which nobody knows what became; epoch ms. */
+  /** Time of the call in doubt; epoch ms. */
   readonly attemptedAt: number;
 }
 

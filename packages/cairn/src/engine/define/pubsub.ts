@@ -35,12 +35,12 @@ export interface MessageEvent {
   readonly data?: unknown;
 }
 
-/** Each message of the topic is an event for the runs that wait for it, or lies ready for the first that will. */
+/** Each message of the topic is an event for waiting runs, or is buffered for the first that waits. */
 export interface PubsubDelivery {
   readonly topic: string;
   /**
-   * `attributes`: the message has the attributes `event` and `key`, and its data is JSON, or nothing. A function says it
-   * otherwise, and undefined means that the message is for nobody. Must be pure.
+   * `attributes`: the message has the attributes `event` and `key`, and its data is JSON or empty. A function maps it
+   * otherwise, and undefined drops the message. Must be pure.
    */
   readonly deliver: 'attributes' | ((message: PubsubMessage) => MessageEvent | undefined);
   readonly input?: never;

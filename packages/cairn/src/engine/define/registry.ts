@@ -112,7 +112,7 @@ export class WorkflowRegistry {
     return this.#topics.get(topic);
   }
 
-  /** Somebody who types a command waits for one answer, so one workflow gives it; and a message has one key. */
+  /** A user who types a command expects one response, so one workflow handles it; and a message has one key. */
   #listen(type: string): void {
     const workflow = this.newest(type);
     if (!workflow) return;

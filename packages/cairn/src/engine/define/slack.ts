@@ -1,7 +1,7 @@
 /** The slash commands that start a workflow: what an author declares, what their mapping is given, and what can be one. */
 import { invalid } from './step-options.ts';
 
-/** A slash command as somebody typed it. Plain JSON, so that it can be an input as it is. */
+/** A slash command. Plain JSON, so that it can be an input. */
 export type SlackCommand = {
   /** With its slash: `/deploy`. */
   readonly command: string;
@@ -12,7 +12,7 @@ export type SlackCommand = {
   readonly userName: string;
   readonly teamId: string;
   readonly channelId: string;
-  /** Whoever knows it can answer in the channel, for 30 minutes and five times: keep it only where it is used. */
+  /** Allows its holder to post in the channel, for 30 minutes and five times: store it only where needed. */
   readonly responseUrl: string;
   /** Unique per interaction, within its team. */
   readonly triggerId: string;
@@ -22,8 +22,8 @@ export type SlackCommand = {
 export interface SlackSubscription {
   readonly command: string;
   /**
-   * The input of the run; absent: the command itself. Must be pure. The workflow's schema checks what it returns, and
-   * what it throws as a CairnError is told to who typed the command.
+   * Maps the command to the input of the run; absent: the command itself. Must be pure. The workflow's schema validates
+   * the result, and a CairnError it throws is shown to the user.
    */
   readonly input?: (command: SlackCommand) => unknown;
 }

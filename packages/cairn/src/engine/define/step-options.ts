@@ -138,7 +138,7 @@ function readsOf(name: StepName, { reads }: Given): { reads?: readonly string[] 
   return { reads: [...new Set<string>(reads)].sort() };
 }
 
-/** A question to a person lets the body begin anew: one that must not run twice cannot be asked in (E6). */
+/** A question restarts the body: a body that must not run twice cannot ask (E6). */
 function usesOf(
   name: StepName,
   { uses = [], idempotent = true }: types.StepOptions<unknown, types.Needs, unknown>,

@@ -111,7 +111,7 @@ export interface Workflow {
   readonly type: string;
   readonly planVersion: number;
   readonly input: ZodType<unknown>;
-  /** Dotted paths of members of the input that nobody may read but step bodies. */
+  /** Dotted paths of members of the input that only step bodies can read. */
   readonly secretInput: readonly string[];
   readonly github: readonly GithubSubscription[];
   readonly pubsub: readonly PubsubSubscription[];

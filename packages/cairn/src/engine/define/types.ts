@@ -23,7 +23,7 @@ export interface Handle<T> {
 
 export type Needs = Readonly<Record<string, Handle<unknown>>>;
 
-/** A workflow with what it takes and what its runs come to, so that a step that runs it as a child is checked. */
+/** A workflow with the types of its input and result, so that a step that runs it as a child is type-checked. */
 export interface TypedWorkflow<Takes, Result> extends Workflow {
   /** Only the compiler knows this member. */
   readonly [workflowTypes]?: { takes: Takes; result: Result };
@@ -52,8 +52,8 @@ export interface StepContext<Input> {
   readonly runId: string;
   readonly stepId: string;
   /**
-   * From 1; one more for each attempt that failed, or was recorded when it began. An idempotent step without `uses` leaves no
-   * such record, and begins the same attempt anew after a crash.
+   * From 1; incremented for each attempt that failed, or that was recorded when it started. An idempotent step without
+   * `uses` leaves no such record, and restarts the same attempt after a crash.
    */
   readonly attempt: number;
   /** From 1; one more for each time a person sent the step back. */
@@ -72,10 +72,9 @@ export interface StepContext<Input> {
    */
   memo<T>(name: string, fn: (() => T | Promise<T>) & Recorded<T>): Promise<T>;
   /**
-   * Does something outside, once: an attempt that follows gets the recorded answer. The step must declare the capability
-   * in `uses`. Calls are told apart by their order; those made at the same time, or in an order that may change, need a
-   * `key` of their own. Where a person must be asked first it never returns: the body is given up, and begins anew after
-   * the answer.
+   * Makes an external call once: later attempts get the recorded response. The step must list the capability in `uses`.
+   * Calls are distinguished by their order; concurrent calls, or calls whose order may change, need a `key`. If an
+   * approval is required first, it never returns: the body is abandoned, and restarts after the answer.
    */
   perform<Request, Response>(
     capability: Capability<Request, Response>,
@@ -127,7 +126,7 @@ export interface PolicyQuestion<Input> {
   readonly runId: string;
   readonly tenantId: string;
   readonly environment: string;
-  /** The actor who started it, as in the journal; absent: nobody known by name. */
+  /** The actor that started it, as in the journal; absent: no known actor. */
   readonly actor?: string;
   /** Mode of a successor. Before one is made, the policy is asked with the id of the source. */
   readonly mode?: SuccessorMode;
@@ -195,7 +194,7 @@ export type Completion = { readonly tolerate: number | `${number}%` } | { readon
 interface FanOutOptions<Input, N extends Needs, Item> {
   /** The items, at most 1,000. Must be pure: it is asked again after a crash. */
   readonly over: (seen: Seen<Input, N>) => readonly Item[];
-  /** Items under way at once; default 8. */
+  /** Items running concurrently; default 8. */
   readonly concurrency?: number;
 }
 
@@ -218,14 +217,14 @@ export type SleepTime<Input, N extends Needs, T> = T | ((seen: Seen<Input, N>) =
 export interface SleepOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   /** From the moment the step begins. Exactly one of `for` and `until` is given. */
   readonly for?: SleepTime<Input, N, string | number>;
-  /** Epoch ms or a date; a time in the past lets the run go on at once. */
+  /** Epoch ms or a date; a past time ends the sleep immediately. */
   readonly until?: SleepTime<Input, N, number | Date>;
 }
 
 /** Question of an approval. A string is a question without details. */
 export type Question = string | { readonly question: string; readonly details?: Json };
 
-/** The output of an approval that let the run go on. */
+/** Output of an approved approval. */
 export interface Approved {
   readonly decision: 'approve' | 'approve_with_waiver';
   /** Note; for a waiver, the reason. */
@@ -269,8 +268,8 @@ interface ChildCommon<Input, N extends Needs, T, Takes> extends CommonOptions<In
   /** The workflow to run, or its type. A child is made of the newest version deployed. */
   readonly workflow: TypedWorkflow<Takes, T> | Workflow | string;
   /**
-   * Fate of a running child when its parent is cancelled or fails: it is cancelled (default), goes on alone, or is cancelled
-   * and waited for, so that the parent ends and is undone after it.
+   * Handling of a running child when its parent is cancelled or fails: it is cancelled (default), abandoned, or
+   * cancelled and awaited, so that the parent is compensated and ends after it.
    */
   readonly onParentEnd?: OnParentEnd;
   /** For each child. Not with `onParentEnd: 'wait'`: there the child's own workflow has the time. */
@@ -369,8 +368,8 @@ export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs 
   /** Checks the input of every start, and drops what the workflow does not use. */
   readonly input: ZodType<Input, Takes>;
   /**
-   * Dotted paths (`*` for every member) of members of the input that nobody may read but step bodies. Of a workflow that a slash
-   * command starts `responseUrl` is one without being named.
+   * Dotted paths (`*` for every member) of members of the input that only step bodies can read. In a workflow with a
+   * slash command `responseUrl` is always secret.
    */
   readonly secretInput?: readonly string[];
   readonly on?: {

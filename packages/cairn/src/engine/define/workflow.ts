@@ -67,7 +67,7 @@ export function defineWorkflow<Input, Takes = unknown, Returned extends Needs = 
   };
 }
 
-/** Whoever has the `response_url` of a slash command can write into its channel. */
+/** The `response_url` of a slash command allows its holder to post in the channel. */
 function secretPathsOf({
   secretInput = [],
   on,

@@ -55,7 +55,10 @@ function interruptedKeys({ compensating }: RunState, inFlight: readonly StepRef[
   return compensating ? [UNDOING] : inFlight.map(stepKey);
 }
 
-/** The drive counts the ends that it saw. The journal is the truth: a drive that counted wrong ends, and the next one goes on. */
+/**
+ * The drive counts the ends it saw. The journal is authoritative: a drive that counted wrong ends, and the next one
+ * continues.
+ */
 function assertAllEnded({ id, steps }: RunState, { graph }: Workflow): void {
   const left = graph.order.find((stepId) => steps.get(stepId)?.phase !== 'done');
   if (left !== undefined) throw new Error(`run ${id} is not complete: step '${left}' has not ended`);

@@ -44,7 +44,7 @@ export interface Compensating {
   readonly stop: AbortSignal;
 }
 
-/** `stopped`: the next drive goes on with the rest. */
+/** `stopped`: the next drive continues with the rest. */
 export async function compensate(params: Compensating): Promise<'done' | 'stopped'> {
   const { deps, journal, error, stop } = params;
   const { isCompensable } = deployedFor(deps.registry, journal.state);

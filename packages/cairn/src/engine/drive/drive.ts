@@ -1,6 +1,6 @@
 /**
- * One dispatch of the queue: takes the run if nobody else has it, moves it as far as it goes, and leaves it so that
- * somebody will go on. Any number of drives of one run may be under way; the journal lets one of them work.
+ * One dispatch of the queue: takes the run if it is free, executes it as far as possible, and leaves it so that it will
+ * be continued. Any number of drives of one run may be running; the journal lets one of them work.
  */
 import { type ClaimVerdict, claimVerdict, type Delivery } from '../../core/decisions/claim.ts';
 import { type RecoveryVerdict, recoveryVerdict } from '../../core/decisions/recovery.ts';

@@ -1,4 +1,7 @@
-/** A dispatch that came to a queue which is not the run's: suspects run alone, and some workflows have functions of their own. */
+/**
+ * A dispatch that arrived in another queue than the run's: suspects run alone, and some workflows have separate
+ * functions.
+ */
 import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';

@@ -1,9 +1,8 @@
 /**
- * The first thing a successor does: takes over, by reference, what its source had completed and what would come to the
- * same again. In chunks that are each a commit; a drive that dies in between is followed by one that goes on with the rest,
- * which the fold knows.
+ * First work of a successor: reuses, by reference, what its source completed and what would be the same again. In
+ * chunks that are each a commit; after a crash the next drive continues with the rest, which the fold knows.
  *
- * Must not: decide what is taken over (core/decisions/successor.ts), or run a step.
+ * Must not: decide what is reused (core/decisions/successor.ts), or run a step.
  */
 import { ATTENDED, endingOf } from '../../core/decisions/ending.ts';
 import type { Reuse, SuccessorPlan } from '../../core/decisions/successor.ts';
@@ -33,8 +32,8 @@ export interface Importing {
 }
 
 /**
- * `done`: the run is to be driven on, be it only to its end, since somebody cancelled it meanwhile. `released`: another drive
- * goes on with the rest. `closed`: what it was to take over is gone.
+ * `done`: the run continues, possibly only to its end, because it was cancelled meanwhile. `released`: another drive
+ * continues with the rest. `closed`: the outputs to reuse are gone.
  */
 export type Imported = 'done' | 'released' | 'closed' | 'lease_lost';
 
@@ -133,7 +132,7 @@ async function append(
   }
 }
 
-/** It was taken over by a drive before this one. */
+/** True if an earlier drive already reused it. */
 function isTaken({ steps }: RunState, { key }: Reuse): boolean {
   return steps.get(key)?.phase === 'done';
 }

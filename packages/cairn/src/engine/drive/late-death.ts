@@ -1,6 +1,6 @@
 /**
- * Records that the process of an earlier delivery of a task died after it had let go of its run. Whoever has the run
- * meanwhile keeps it.
+ * Records that the process of an earlier delivery of a task died after it had released its run. The current holder of
+ * the run keeps it.
  */
 import { lateDeath } from '../../core/decisions/claim.ts';
 import { RunJournal } from '../../journal/run-journal.ts';

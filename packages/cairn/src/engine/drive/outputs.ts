@@ -1,6 +1,6 @@
 /**
- * Outputs of finished steps, kept only while a step that has not ended needs them (or the result of the run does).
- * Those of an earlier drive are read from their checkpoints, all at once.
+ * Outputs of finished steps, kept only while an unfinished step (or the result of the run) needs them. Those of an
+ * earlier drive are read from their checkpoints in one batch.
  */
 
 import type { RunState } from '../../core/run/state.ts';

@@ -3,8 +3,8 @@ import type { NodeState } from '../../core/graph/ready.ts';
 import type { RunState } from '../../core/run/state.ts';
 
 /**
- * Where a node of the graph stands for a drive that just took over. A step an earlier drive had under way is pending
- * again: whether it may run twice was judged before the drive began.
+ * State of a graph node for a drive that just took over. A step that an earlier drive was running is pending again:
+ * whether it may run twice was decided before the drive started.
  */
 export function nodeState(state: RunState, id: string): NodeState {
   const step = state.steps.get(id);

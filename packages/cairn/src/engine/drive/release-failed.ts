@@ -1,6 +1,6 @@
 /**
- * Lets go of a run whose drive threw in a process that lives: the run goes on after a back-off that grows from failure to
- * failure. That is no death, so nothing of it counts against the run.
+ * Releases a run whose drive threw in a live process: the run continues after an increasing back-off. That is not a
+ * death and does not count against the run.
  */
 import { bearsASecond } from '../../core/decisions/claim.ts';
 import { backoffBoundMs, DEFAULT_RETRY, type RetryPolicy } from '../../core/decisions/retry.ts';
@@ -26,10 +26,10 @@ export interface ReleasedFailed {
 }
 
 /**
- * Undefined: the run is not, or no longer, held by this owner. The journal of the drive that threw may have failed for good,
- * so this is another writer; what that one still has on its way is fenced by the sequence numbers as ever.
+ * Undefined: this owner does not hold the run (any more). The journal of the failed drive may be unusable, so this is
+ * another writer; pending appends of the former are fenced by the sequence numbers.
  *
- * @throws what the store throws: then the lease is left to the redelivery of the task, or to expire
+ * @throws errors of the store: then the lease is left to the redelivery of the task, or expires
  */
 export async function releaseFailed(
   deps: EngineDeps,
@@ -46,7 +46,7 @@ export async function releaseFailed(
   return { state, dueAt: event.data.dueAt };
 }
 
-/** Bodies of the drive may still be at work here: where two at once would do harm, it waits as for a drive that died. */
+/** Bodies of the drive may still be running here: where overlapping would do harm, the run waits as after a death. */
 function released(
   { clock, random, settings, registry }: EngineDeps,
   state: RunState,

@@ -53,7 +53,7 @@ export class Scope {
     return this.#onTheWay;
   }
 
-  /** False once the journal has told that another took the run over. */
+  /** False once the journal has shown that another process took the run over. */
   get isHeld(): boolean {
     return this.journal.state.lease?.owner === this.#owner;
   }
@@ -74,7 +74,7 @@ export class Scope {
     return seenBy(unit, this.#params.input, this.outputs);
   }
 
-  /** A fact about an execution stays one on every newer state, but for one whose step was sent back meanwhile. */
+  /** A fact about an execution holds on every newer state, unless its step was sent back meanwhile. */
   append(facts: readonly EventDraft[] | Decide, { stepId, revision }: StepExecution): Promise<Appended> {
     return this.appendHeld((state) => {
       if ((state.steps.get(stepId)?.revision ?? revision) > revision) return [];
@@ -83,8 +83,8 @@ export class Scope {
   }
 
   /**
-   * Appends while this drive holds the lease: what ends after it has let go is for the next drive to see to. And what comes
-   * to light only when the run is being undone is for nobody: nothing may be done after what came before it was undone.
+   * Appends while this drive holds the lease: later ends are left to the next drive. Facts that appear only during
+   * compensation are dropped: nothing may follow what was compensated.
    */
   appendHeld(decide: Decide): Promise<Appended> {
     return this.journal.append((state) =>
@@ -108,7 +108,7 @@ export class Scope {
     }
   }
 
-  /** Lets work go on in the background. */
+  /** Runs work in the background. */
   guard(work: Promise<unknown>): void {
     work.catch(this.#params.onFailure);
   }

@@ -1,8 +1,8 @@
 /**
- * Moves one claimed run as far as it goes, then closes it or lets go of it: decides when, and sees to it that whatever
- * made that necessary (a cancel, the clock, a shutdown, steps sent back) reaches what is under way.
+ * Executes one claimed run as far as possible, then closes or releases it: decides when, and passes the cause (a
+ * cancel, the clock, a shutdown, steps sent back) to running work.
  *
- * Must not: know how a step is begun or recorded (stepping.ts), or how steps are undone (compensate.ts).
+ * Must not: know how a step is started or recorded (stepping.ts), or how steps are compensated (compensate.ts).
  */
 
 import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
@@ -25,9 +25,9 @@ import { keepVitalSigns } from './vital-signs.ts';
 
 export type SessionEnd =
   | { readonly kind: 'closed' }
-  /** `dueAt` (epoch ms) is when the next drive has something to do; absent: at once. */
+  /** `dueAt` (epoch ms) is when the next drive has work; absent: immediately. */
   | { readonly kind: 'released'; readonly dueAt?: number }
-  /** `dueAt` absent: somebody has to answer. */
+  /** `dueAt` absent: an answer is required. */
   | { readonly kind: 'suspended'; readonly dueAt?: number }
   | { readonly kind: 'lease_lost' };
 
@@ -64,7 +64,7 @@ export class DriveSession {
   readonly #steps: Stepping;
   readonly #timers = new Set<CancelTimer>();
   readonly #end = Promise.withResolvers<SessionEnd>();
-  /** Aborts the compensations under way. */
+  /** Aborts running compensations. */
   readonly #letGo = new AbortController();
   #stop: Stop | undefined;
   /**
@@ -255,7 +255,7 @@ export class DriveSession {
     this.#stopBodies(why);
   }
 
-  /** The time of the whole run is over: it fails, whatever is under way. */
+  /** The time limit of the run has passed: it fails, whatever is running. */
   #timeOut(deadlineAt: number): void {
     if (this.#over || this.#steps.failure) return;
     const { createdAt, startedAt = createdAt } = this.#params.journal.state;
@@ -291,7 +291,7 @@ export class DriveSession {
     this.#scope.guard(this.#carryOut(conclusion));
   }
 
-  /** Decided on the newest state: if others have appended meanwhile, the conclusion is drawn anew. */
+  /** Decided on the newest state: if others have appended meanwhile, the conclusion is recomputed. */
   async #carryOut(conclusion: Exclude<Conclusion, { kind: 'wait' }>): Promise<void> {
     const { journal, workflow } = this.#params;
     if (conclusion.kind === 'end_children') {

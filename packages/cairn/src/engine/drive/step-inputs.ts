@@ -67,7 +67,7 @@ function attemptOf({ step, item }: Unit, begun: Begun | undefined): number {
 
 type Begun = Extract<StepState, { readonly phase: 'running' | 'retrying' }>;
 
-/** A step that stands for several executions. */
+/** Returns true for a step with several executions. */
 export function isSet(step: StepDefinition): boolean {
   return 'fanOut' in step && step.fanOut !== undefined;
 }

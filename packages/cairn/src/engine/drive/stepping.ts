@@ -1,7 +1,6 @@
 /**
- * The steps of one claimed run: starts what is ready, records how it ends, and knows what is under way. Works on the
- * folded state and the graph only; history is never read again, so the cost of a step does not depend on how many came
- * before.
+ * Steps of one claimed run: starts ready ones, records their ends, and tracks running ones. Works on the folded state
+ * and the graph only; history is never read again, so the cost of a step does not depend on the number of earlier ones.
  *
  * Must not: decide that the drive ends (session.ts).
  */
@@ -116,7 +115,7 @@ export class Stepping {
     return this.#failure;
   }
 
-  /** Bodies under way, those given up included. */
+  /** Running bodies, including abandoned ones. */
   get bodies(): number {
     return this.#bodies.size;
   }
@@ -204,13 +203,13 @@ export class Stepping {
     this.#bodies.leave();
   }
 
-  /** Ends all waiting in process; resolves once nothing is being told to the outside any more. */
+  /** Ends all in-process waiting; resolves once no announcement is in progress. */
   async end(): Promise<void> {
     this.#resting.end();
     await this.#waiting.quiet();
   }
 
-  /** Takes back what was told to the outside of waits that are closed: another drives the run. */
+  /** Removes registrations of closed waits: another process holds the run. */
   leaveClosed(): Promise<void> {
     return this.#waiting.leaveClosed();
   }
@@ -301,8 +300,8 @@ export class Stepping {
   }
 
   /**
-   * An execution has ended: appends what says so, and goes on. If it was the last one, the end of the run is queued
-   * behind it and shares its commit.
+   * An execution has ended: appends its events and continues. After the last one, the end of the run is queued behind
+   * it and shares its commit.
    */
   async #settle(
     { step, item }: Unit,

@@ -1,6 +1,6 @@
 /**
- * Periodic work of a drive: writes a snapshot that lags (J4), gives signs of life, tells of bodies that
- * have been under way for a while, and looks for events of others when it has nothing to commit itself.
+ * Periodic work of a drive: writes a lagging snapshot (J4), sends heartbeats, reports long-running bodies, and reads
+ * events of others when it has nothing to commit.
  */
 import type { RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
@@ -12,7 +12,7 @@ export interface VitalSignsParams {
   readonly settings: EngineSettings;
   /** True if steps are running, so that a cancellation has an effect. */
   readonly busy: () => boolean;
-  /** When a snapshot should tell of a body of which none has told, epoch ms. */
+  /** Time to report the oldest unreported body in a snapshot, epoch ms. */
   readonly showAt: () => number;
   /** Called after news may have been folded. */
   readonly onNews: () => void;
@@ -33,7 +33,10 @@ export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
     forget?.();
   };
 
-  /** Under the new time the last sign of life looks old. Twice: a commit under way at the move may count as the first. */
+  /**
+   * Under the moved clock the last heartbeat looks old. Written twice: a commit in progress at the move may count as
+   * the first.
+   */
   async function showAlive(): Promise<void> {
     try {
       await journal.touch();
@@ -68,7 +71,7 @@ export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
     if ((writes || looks) && !ended) params.onNews();
   }
 
-  /** A commit is a look as well: it would have met an event of somebody else. */
+  /** A commit also checks for events of others: it would have conflicted with one. */
   function untilNextLook(now: number): number {
     if (!params.busy()) return Number.POSITIVE_INFINITY;
     return settings.pollMs - Math.min(elapsed(journal.lastCommitAt, now), elapsed(lastLookAt, now));

@@ -1,9 +1,9 @@
 /**
- * Carries out one wish to act: looks what the ledger holds, and acts, takes the recorded answer, or finds out what became of
- * an earlier call (rules E1–E8, decided in core/effects/verdict.ts). The row and the event that say an action is attempted
- * are one commit of the journal, acknowledged before the binding is called: a drive that was taken over cannot act.
+ * Carries out one effect call: reads the ledger, and calls, uses the recorded result, or determines the outcome of an
+ * earlier call (rules E1–E8, decided in core/effects/verdict.ts). The row and the event of the attempt are one commit,
+ * acknowledged before the binding is called: a drive that lost its run cannot call.
  *
- * Must not: ask a person itself; it says that one must be asked.
+ * Must not: ask for a decision itself; it reports that one is required.
  */
 import { type EffectRecord, type EffectWrite, effectIdOf } from '../../core/effects/effect.ts';
 import { CairnError, NotApplied, RetryAt } from '../../core/errors.ts';
@@ -84,7 +84,7 @@ async function actOn(wish: Wish, place: Place): Promise<ActEnd | 'look_again'> {
   }
 }
 
-/** The row that stands for a call. */
+/** Row of a call. */
 interface RowOfCall {
   readonly n: number;
   /** It is there: an earlier call by this run. */
@@ -152,7 +152,7 @@ async function presume(wish: Wish, { key }: Place, n: number): Promise<ActEnd | 
   return events.length === 0 ? { kind: 'stopped' } : 'look_again';
 }
 
-/** The doubt goes over to the next row: nobody need be asked about this one any more. Under the version that was seen. */
+/** The doubt moves to the next row: this one needs no decision. Conditional on the version that was read. */
 function passedOn(wish: Wish, { record, version: seen }: StoredEffect, at: number): EventDraft {
   const { effectId } = record;
   const resolution = { outcome: 're-execute' as const, by: `run ${wish.asker.state.id}`, at };
@@ -166,7 +166,7 @@ function mayAct(state: RunState, { undo, asker }: Wish): boolean {
 }
 
 interface Call extends Written {
-  /** It repeats one under the same key of which nobody knows what became. */
+  /** It repeats a call with the same key whose outcome is unknown. */
   readonly inDoubtBefore: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Writes down what became of a call, the moment it is known (E2): under the version of the row that the caller made, so that
- * an answer that comes after somebody has decided otherwise changes nothing, and is kept as evidence.
+ * Records the outcome of a call as soon as it is known (E2), conditional on the version that the caller wrote, so that
+ * a response that arrives after a different resolution changes nothing and is kept as evidence.
  *
  * Must not: call anything, or know the journal.
  */

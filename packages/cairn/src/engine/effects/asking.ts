@@ -1,6 +1,5 @@
 /**
- * The question to a person about an outside action: how it is put, and when it must be. The answer is given through
- * operations/effects.
+ * Question about an effect: its text, and when it is required. The answer arrives through operations/effects.
  *
  * Must not: keep the request or the result in the run: the ledger has them.
  */

@@ -1,8 +1,8 @@
 /**
- * The second half of the fence (E1): who was acknowledged may act, but for one who was acknowledged so late, or after such a
- * silence, that another may have taken the run over since, found the action in doubt, and acted.
+ * The second half of the fence (E1): an acknowledged caller may act, unless it was acknowledged so late, or after such
+ * a silence, that another process may have taken the run over since, found the effect in doubt, and acted.
  *
- * Must not: append, or decide what becomes of the action.
+ * Must not: append, or decide the outcome of the effect.
  */
 import type { Appended } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';

@@ -44,7 +44,7 @@ export interface PerformerParams {
   readonly append: (decide: Decide) => Promise<Appended>;
   /** When the drive last wrote a sign of life; epoch ms. */
   readonly provedAt: () => number;
-  /** The span of the attempt; absent: nobody collects traces. */
+  /** Span of the attempt; absent: no collector is configured. */
   readonly trace?: TraceContext | undefined;
 }
 
@@ -78,7 +78,7 @@ export class Performer {
     this.#params = params;
   }
 
-  /** Resolves when nothing can go on before a person has been asked; never, if nobody need be. */
+  /** Resolves when nothing can continue without a decision; never, if none is required. */
   get asked(): Promise<Ask> {
     return this.#asked.promise;
   }
@@ -149,7 +149,7 @@ export class Performer {
     }
   }
 
-  /** Resolves once no call is under way any more, or after so many ms: one that ignores its signal may never answer. */
+  /** Resolves once no call is running, or after this many ms: one that ignores its signal may never return. */
   async quietWithin(ms: number): Promise<void> {
     const patience = Promise.withResolvers<void>();
     const cancel = this.#params.deps.clock.timer(ms, () => patience.resolve());
@@ -179,8 +179,8 @@ export class Performer {
   }
 
   /**
-   * Effects of this execution that nobody knows the end of: it cannot succeed before somebody does. The journal may lag
-   * behind the ledger, where a crash came between the two.
+   * Effects of this execution with an unknown outcome: it cannot succeed before they are resolved. The journal may lag
+   * behind the ledger if a crash came between the two.
    */
   async doubts(): Promise<readonly OpenEffect[]> {
     const { deps, state, execution } = this.#params;
@@ -377,7 +377,7 @@ function retryable(cause: NotApplied): Error {
   return cause;
 }
 
-/** Not final: another attempt can find out what became of it. */
+/** Not final: another attempt can determine the outcome. */
 function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown): Error {
   const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
   return Object.assign(new Error(`step '${stepId}': the outcome of '${id}' is unknown${why}`, { cause }), {
@@ -385,7 +385,7 @@ function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown):
   });
 }
 
-/** Whoever lost the run, or whom nobody wants any more, is told to stop before long. */
+/** A body that lost its run, or is no longer needed, is asked to stop soon. */
 async function aborted(body: AbortSignal): Promise<never> {
   await abortOf(body);
   throw body.reason;

@@ -1,7 +1,7 @@
 /**
- * Where in the ledger a wish belongs, and what the rows there say about it. A run that is no replay or fork has one key for
- * an action. A replay or fork looks at its own key first (what it has done anew), then at those of the replays and forks it
- * was made from, then at that of the lineage (E4, E6).
+ * Ledger lookup of an effect call: its keys, and the rows under them. A run that is not a replay or fork has one key
+ * per call. A replay or fork reads its own key first (repeated calls), then those of the replays and forks it was made
+ * from, then that of the lineage (E4, E6).
  */
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { effectKey } from '../../core/effects/keys.ts';
@@ -21,7 +21,7 @@ export interface Place {
   /** The newest first. */
   readonly rows: readonly EffectRecord[];
   readonly verdict: EffectVerdict | Extract<LineageVerdict, { kind: 'ask' }>;
-  /** Where the run acts anew, and asks whether it may. */
+  /** Key and row number with which the run calls again, and asks whether it may. */
   readonly own: { readonly key: string; readonly n: number };
   /** The row by which it has asked. */
   readonly asked: StoredEffect | undefined;

@@ -13,10 +13,10 @@ const MOST_ANCESTORS = 60;
 export type RestoredDeps = Pick<EngineDeps, 'runtime' | 'store'>;
 
 /**
- * Time of the restore, epoch ms; undefined: there was none that concerns the run. No read in an installation that was never
- * restored, and none for a run that is older than the restore.
+ * Time of the restore, epoch ms; undefined: none concerns the run. No read in an installation that was never restored,
+ * nor for a run older than the restore.
  *
- * @throws what reading may throw: then nobody knows, and nothing may be done
+ * @throws read errors: then the time is unknown, and no call may be made
  */
 export async function restoreBefore(
   { runtime, store }: RestoredDeps,

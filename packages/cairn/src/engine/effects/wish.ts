@@ -34,7 +34,7 @@ export interface Wish {
   readonly append: (decide: Decide) => Promise<Appended>;
   /** When the drive last wrote a sign of life; epoch ms. */
   readonly provedAt: () => number;
-  /** The span of this wish; absent: nobody collects traces. */
+  /** Span of this call; absent: no collector is configured. */
   readonly trace?: TraceContext | undefined;
   /** Keeps what is to go into the journal with whatever is appended next. */
   readonly note: (settled: readonly EventDraft[]) => void;

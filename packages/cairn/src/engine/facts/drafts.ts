@@ -105,7 +105,7 @@ export function suspendedForChildren(error: RecordedError | undefined): EventDra
   return { type: 'run_suspended', initiator: 'system', data };
 }
 
-/** Nothing will happen before somebody answers, or a time comes. The outside knows what is waited for. */
+/** The run waits for an answer or a time. All waits are announced. */
 export function suspended(state: RunState, until: number | undefined): EventDraft {
   return {
     type: 'run_suspended',

@@ -89,7 +89,7 @@ export async function kept(store: RunStore, runId: string, output: Output): Prom
   return { ...output, ref: await store.writePayload(runId, output.text) };
 }
 
-/** Parses canonical text into a value nobody can change, since several readers share it. */
+/** Parses canonical text into a frozen value, because several readers share it. */
 export function parseFrozen(text: string): unknown {
   return frozen(JSON.parse(text));
 }

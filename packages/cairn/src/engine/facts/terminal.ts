@@ -35,7 +35,7 @@ export function runFailed(error: RecordedError): EventDraft {
 }
 
 /**
- * @param cancellation who wants it and why; `requestedAt` is not said again
+ * @param cancellation actor and reason; `requestedAt` is not repeated
  * @param notUndone keys of the steps whose compensations are due
  */
 export function runCancelled(

@@ -26,7 +26,7 @@ export interface PlanChange {
 /** `unknown`: no run of the version was ever started, or none since plans are kept. */
 export type PlanVerdict = 'same' | 'unknown' | PlanChange;
 
-/** Time for which anything but agreement is believed: somebody may start the first run, or delete the stored plan. */
+/** Cache time of every result except agreement: the first run may start, or the stored plan may be deleted. */
 const DOUBT_MS = 30_000;
 
 export interface KnownPlansDeps extends SendDeps {
@@ -111,7 +111,7 @@ export class KnownPlans {
   }
 }
 
-/** For who wants to start a run on it. */
+/** Error for a start on it. */
 export function planChanged(change: PlanChange, nextVersion = change.planVersion + 1): CairnError {
   const { type, planVersion, differences } = change;
   const [first] = differences;

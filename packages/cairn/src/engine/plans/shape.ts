@@ -9,7 +9,7 @@ import type { Shape } from '../../core/plan/plan.ts';
 
 /** Recursive schemas (getters) have no end. */
 const MAX_DEPTH = 12;
-/** Parts of one schema; further ones are left out. */
+/** Most parts of one schema; further ones are omitted. */
 const MAX_PARTS = 2_000;
 
 interface Def {

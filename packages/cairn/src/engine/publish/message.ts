@@ -9,9 +9,9 @@ import type { BusMessage } from '../../ports/runs/event-bus.ts';
 export type PublishedRun = Pick<RunState, 'id' | 'tenantId' | 'type' | 'traceId'>;
 
 /**
- * The event as `GET /v1/runs/{id}/events` shows it. Outputs are not in it, since events carry none.
+ * The event as `GET /v1/runs/{id}/events` shows it. Outputs are not included.
  *
- * @param traceparent the run's span in W3C trace context, where somebody collects traces
+ * @param traceparent the run's span in W3C trace context, if a collector is configured
  */
 export function messageOf(
   { id, tenantId, type, traceId }: PublishedRun,

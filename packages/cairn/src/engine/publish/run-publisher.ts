@@ -23,7 +23,7 @@ const MAX_HELD = 1_000;
 const MAX_BATCH = 100;
 /** Text of a request; an event above it goes alone. Pub/Sub takes 10 MB. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024;
-/** After a refusal a drive under way tries again later and later; at its end it tries once more. */
+/** Initial retry delay after a refusal; it grows, and at its end a drive tries once more. */
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 
@@ -84,7 +84,7 @@ export class RunPublisher implements Follower {
     }
   }
 
-  /** Publishes all that is durable by now. False: the bus would not take it, and somebody has to come back. */
+  /** Publishes all durable events. False: the bus refused them, and the caller must retry. */
   async flush(): Promise<boolean> {
     while (this.#sending) await this.#sending;
     this.#disarm();

@@ -54,9 +54,10 @@ export function unpublishedOf(deps: EngineDeps, loaded: LoadedRun): UnpublishedE
 }
 
 /**
- * Call when nobody holds the lease, and all else is done that the run owed. Does nothing to a run that has moved on.
+ * Call when no worker holds the lease and all other completion duties are done. Does nothing to a run that has moved
+ * on.
  *
- * @throws OutcomeUnknown if it is not known whether it was written down: it may be published again
+ * @throws OutcomeUnknown if it is unknown whether it was recorded: it may be published again
  */
 export async function settleEvents(
   deps: EngineDeps,

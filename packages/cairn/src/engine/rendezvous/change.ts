@@ -1,10 +1,10 @@
 /**
- * Changes a rendezvous by compare-and-set. A decision is made anew on whatever stands there, also after a write whose
- * answer was lost: each must come to nothing on a rendezvous that holds its own effect already.
+ * Changes an event mailbox by compare-and-set. A decision is repeated on the current document, also after a write whose
+ * response was lost: each must be a no-op on a mailbox that already has its effect.
  *
- * Changes of one document that this process wants at the same time are made together, by one write: thousands of runs may
- * join one event, and a document bears about one write a second. Between processes the compare-and-set decides; who loses
- * comes back after a random time whose bound doubles, and brings along all that has been asked for since.
+ * Concurrent changes of one document by this process are combined in one write: thousands of runs may join one event,
+ * and a document supports about one write a second. Between processes the compare-and-set decides; the loser retries
+ * after a random time with a doubling bound, together with all changes requested since.
  */
 import { type Clock, pause } from '../../ports/clock.ts';
 import type { Randomness } from '../../ports/randomness.ts';
@@ -27,7 +27,7 @@ export interface RendezvousDeps {
 
 export interface Patience {
   readonly ms: number;
-  /** Ends it at once. */
+  /** Ends it immediately. */
   readonly signal: AbortSignal;
 }
 

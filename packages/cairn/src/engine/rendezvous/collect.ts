@@ -1,9 +1,9 @@
 /**
- * Brings to a run what lies ready though its wait has been listed all along. What an event means is said by the step that
- * waits, so a run whose plan version is not deployed takes none in: the event is kept, its sender goes, and nobody would bring
- * the two together when the version is back.
+ * Delivers buffered events to a run whose wait was registered before. The waiting step interprets an event, so a run
+ * whose plan version is not deployed receives none: the event is kept, its sender leaves, and nothing would deliver it
+ * when the version is back.
  *
- * Must not: decide which waits would have the event (offer.ts).
+ * Must not: decide which waits would receive the event (offer.ts).
  */
 
 import type { RunState } from '../../core/run/state.ts';
@@ -15,9 +15,9 @@ import { answersOn, waitsFor } from './offer.ts';
 import { hasExpired } from './tidy.ts';
 
 /**
- * `not_yet`: something lies ready, and the version that could take it is not deployed. Done again, it changes nothing.
+ * `not_yet`: an event is buffered, and the version that could receive it is not deployed. Idempotent.
  *
- * @throws OutcomeUnknown, CairnError: then it is to be looked at again
+ * @throws OutcomeUnknown, CairnError: then try again
  */
 export async function bringReady(
   deps: DeliverDeps,
@@ -39,8 +39,9 @@ export async function bringReady(
 }
 
 /**
- * Call before a run goes on, and for a task that finds it at rest: the scan that was to bring what another deployment refused
- * (look-soon.ts) loses its time to whatever moved the run since. True: something was brought, and the run is another now.
+ * Call before a run continues, and for a task that finds it waiting: the scan that was to deliver what another
+ * deployment refused (look-soon.ts) loses its time when something moves the run. True: an event was delivered, and the
+ * run has changed.
  *
  * @throws OutcomeUnknown, CairnError
  */

@@ -1,6 +1,6 @@
 /**
- * Carries a delivery out: offers the event to those who wait, reports what became of it, and goes on until it is
- * delivered, or kept because nobody would have it.
+ * Carries out a delivery: offers the event to waiting runs, reports the outcome, and continues until it is delivered,
+ * or buffered because no run accepts it.
  */
 
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
@@ -42,7 +42,7 @@ export interface Delivered {
 const MAX_ROUNDS = 20;
 
 /**
- * Brings the event to all who wait for it, or leaves it for the first who comes. Sent again, it goes on where it was.
+ * Delivers the event to all waiting runs, or buffers it for the first that waits. Repeated, it continues where it was.
  *
  * @throws CairnError RATE_LIMITED; OutcomeUnknown if it must be sent again to be sure
  */
@@ -69,8 +69,8 @@ export async function passOn(deps: DeliverDeps, address: RendezvousAddress, even
 }
 
 /**
- * Finds out whether who took an event out still is to have it: one that died on the way may have been outlived by its
- * wait. Then the event is free, for whoever asked.
+ * Determines whether the holder of an event will still receive it: its wait may have ended after the holder died. Then
+ * the event is free for others.
  *
  * @throws OutcomeUnknown
  */

@@ -39,8 +39,8 @@ export interface RunIdentity {
   readonly resumedFrom?: string;
   readonly source?: SuccessorSource;
   /**
-   * The replays and forks of its lineage that may have acted anew (E4, E6), itself included, the newest first. Absent for
-   * a run that is none of them and was made from none.
+   * Replays and forks of its lineage that may have called again (E4, E6), including itself, newest first. Absent for a
+   * run that is none and was made from none.
    */
   readonly effectScopes?: readonly EffectScope[];
   readonly parent?: ParentRef;
@@ -56,7 +56,7 @@ export interface ParentRef {
   readonly runId: string;
   /** Key of the step that waits for the child. Of runs made before 0.2 the id of its wait. */
   readonly stepId: string;
-  /** The run above all its parents, which nobody started as a child. Absent in runs made before 0.2. */
+  /** Topmost run of its parents. Absent in runs created before 0.2. */
   readonly topRunId?: string;
 }
 
@@ -68,11 +68,11 @@ export type SuccessorMode = (typeof SUCCESSOR_MODES)[number];
 export interface SuccessorSource {
   readonly runId: string;
   readonly mode: SuccessorMode;
-  /** Only what had completed by this checkpoint (its document id) is taken over. */
+  /** Only steps completed by this checkpoint (its document id) are reused. */
   readonly checkpointId?: string;
   /** The newest checkpoint of the source (its document id) when the successor was made of it. Absent in runs made before 0.2. */
   readonly checkpointHead?: string;
-  /** This step and what follows it run, whatever they came to. */
+  /** This step and its dependents run in any case. */
   readonly stepId?: string;
   /** The admin who overrode the policy of the workflow at its start. */
   readonly forcedBy?: string;

@@ -1,7 +1,7 @@
 /** Bounds of an inbox of signals, and the choice of the signals that a successor takes over. */
 import type { InboxSignal, RunState } from '../state.ts';
 
-/** Signals that wait in an inbox: they stand in the snapshot. */
+/** Most signals in an inbox, which is stored in the snapshot. */
 export const MAX_INBOX = 100;
 /** Their data together, in bytes of canonical JSON. */
 export const MAX_INBOX_BYTES = 256 * 1024;

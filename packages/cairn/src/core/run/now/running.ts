@@ -1,11 +1,11 @@
 /**
- * The bodies of a run that are under way, as far as its snapshot and the events after it know. A body leaves no event before
- * it ends, unless its step must: the dispatch names it in the volatile part of the snapshot (`soft.running`), with whatever it
- * writes anyway, and in a write of its own once a body has been under way for {@link SHOW_AFTER_MS}. Pure.
+ * Running bodies of a run, as far as its snapshot and the later events know. A body leaves no event before it ends,
+ * unless its step must: the dispatch lists it in the volatile metadata (`soft.running`), with its other writes, and in
+ * a separate write once a body has run for {@link SHOW_AFTER_MS}. Pure.
  */
 import { type RunState, type SoftState, stepKey } from '../state.ts';
 
-/** One attempt of a body that is under way. */
+/** One running attempt of a body. */
 export interface RunningStep {
   /** Key of the step. */
   readonly step: string;
@@ -18,14 +18,14 @@ export interface RunningStep {
 }
 
 /**
- * A body that has been under way for so long, ms, is told of by a write of its own if none has told of it. Shorter bodies cost
- * no write, and a reader knows of longer ones within three seconds.
+ * Running time after which a body is reported with a separate write, ms. Shorter bodies cost no write, and readers see
+ * longer ones within three seconds.
  */
 export const SHOW_AFTER_MS = 2_000;
 
 /**
- * Attempts that one snapshot names, those that began first. A dispatch has at most 64 bodies under way (`concurrentSteps`); of
- * a larger setting the rest is left out, lest the list takes the room of the run itself.
+ * Most attempts in one snapshot, oldest first. A dispatch has at most 64 running bodies (`concurrentSteps`); with a
+ * larger setting the rest is omitted, to leave room for the run itself.
  */
 export const MAX_RUNNING_TOLD = 64;
 
@@ -33,7 +33,7 @@ export const MAX_RUNNING_TOLD = 64;
 type Known = Pick<RunState, 'lease' | 'waits' | 'inFlight' | 'currentStep'> &
   Partial<Pick<RunState, 'steps' | 'compensationLog'>>;
 
-/** The attempts under way, the oldest first. None of a run that nobody drives. */
+/** Running attempts, oldest first. None for a run without a worker. */
 export function runningNow(
   state: Pick<Known, 'lease' | 'steps' | 'compensationLog'>,
   { running = [] }: Pick<SoftState, 'running'>,
@@ -65,8 +65,8 @@ function hasEnded(
 }
 
 /**
- * The key of the step that the run is at: the oldest attempt under way; else the step that it waits for, that a dispatch left
- * unfinished, or that is tried again. Undefined between two short steps, and once the run has ended.
+ * Key of the current step: that of the oldest running attempt; else the step that the run waits for, that a dispatch
+ * left unfinished, or that will be retried. Undefined between short steps, and after the end.
  */
 export function currentStepOf(state: Known, soft: Pick<SoftState, 'running'>): string | undefined {
   const [oldest] = runningNow(state, soft);

@@ -11,7 +11,7 @@ export const WAITS_FOR = ['awaiting_approval', 'waiting_external'] as const;
 /** The statuses of a run that waits and does nothing else. */
 export type WaitsFor = (typeof WAITS_FOR)[number];
 
-/** The status that a run with these waits has when nothing else is under way. */
+/** Status of a run with these waits if nothing is running. */
 export function waitingStatus(waits: readonly Pick<Wait, 'kind'>[]): WaitsFor {
   return waits.some(({ kind }) => kind === 'approval') ? 'awaiting_approval' : 'waiting_external';
 }
@@ -30,7 +30,7 @@ export function waitsFor({
   return waitingStatus(waits);
 }
 
-/** True if a filter by status finds the run: by its status, or by the one it would have if nothing else were under way. */
+/** True if a filter by status finds the run: by its status, or by the one that its waits alone would give it. */
 export function isOfStatus(
   run: Parameters<typeof waitsFor>[0],
   wanted: RunStatus | readonly RunStatus[],

@@ -137,14 +137,14 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
   snapshot_repaired: () => ({}),
 };
 
-/** One that was interrupted while it took steps over goes on with that; one that has done so was running already. */
+/** A run that was interrupted while it reused steps continues with that; one that has done so was already running. */
 function afterResume(state: RunState): RunStatus {
   if (state.status === 'interrupted' && state.replay === 'under_way') return moveTo(state, 'replaying');
   const resumesAnother = state.status === 'running' && state.resumedFrom !== undefined;
   return resumesAnother ? 'running' : moveTo(state, 'running');
 }
 
-/** Steps that run again do so as their next revision; those that were taken over before are left as they are. */
+/** Steps that run again use their next revision; those reused earlier stay. */
 function replayStarted(state: RunState, { seq, data }: RunEvent<'replay_started'>): Partial<RunState> {
   const { revisions = {}, feedback = [], marks = {}, more } = data;
   const steps = state.steps.withMutations((map) => {

@@ -1,7 +1,7 @@
 /**
- * Rules by which a run becomes a suspect and stops being one. Deaths in company are nobody's fault in particular: they only lead to
- * dispatches alone. A death alone is counted for the step that was under way, and forgotten when that step ends. It is also
- * counted whatever was under way, since what a step leaves behind (a timer) may kill during the steps after it.
+ * Rules by which a run becomes a suspect and stops being one. Deaths on shared workers are attributed to no run: they
+ * only lead to dispatches alone. A death alone counts for the running step, until that step ends. It is also counted
+ * regardless of the step, because something that a step leaves behind (a timer) may kill during later steps.
  *
  * Must not: decide that a run ends (decisions/end-facts.ts).
  */

@@ -55,7 +55,7 @@ export const waitReducers: Reducers<WaitEvent> = {
   feedback_given: (state, event) => sentBack(state, event),
 };
 
-/** A child that has told its parent needs nothing any more; a place at a rendezvous is given back at the end. */
+/** A child that reported to its parent needs no registration; an event mailbox entry is removed at the end. */
 function tiesAfter({ ties }: RunState, { waitId, signalId }: RunEvent<'wait_resolved'>['data']): Tie[] {
   return ties.flatMap((tie): Tie[] => {
     if (tie.waitId !== waitId) return [tie];
@@ -105,8 +105,8 @@ function remember({ received }: RunState, signalId: string): readonly string[] {
 }
 
 /**
- * Every step that follows what was named begins anew, its items with it, and whatever it was waiting for is let go.
- * One without a state may be under way all the same, so its revision is raised too: what it still says is outdated.
+ * Every step that depends on the named ones starts again, with its items, and its waits are closed. One without a state
+ * may be running, so its revision is incremented too: its later events are outdated.
  */
 function sentBack(state: RunState, { seq, data }: RunEvent<'feedback_given'>): Partial<RunState> {
   const again = new Set(data.again);

@@ -49,9 +49,9 @@ export function afterFailure(
 }
 
 /**
- * The policy of the first class of errors that this one is of; otherwise the step's own.
+ * The retry policy of the first matching error class; otherwise the step's own.
  *
- * @param onThrow is told what a question of the author's threw; one that throws holds of no error
+ * @param onThrow receives errors of the author's matcher; a throwing matcher does not match
  */
 export function policyFor(
   { retry, retryPerError }: Pick<BodyStep, 'retry' | 'retryPerError'>,

@@ -32,12 +32,12 @@ export type AttemptResult =
       readonly kind: 'failed';
       readonly cause: unknown;
       readonly error: RecordedError;
-      /** Outside actions of which nobody knows whether they took place: the step cannot end before somebody does. */
+      /** Effects with an unknown outcome: the step cannot end before they are resolved. */
       readonly doubts?: readonly OpenEffect[];
       /** Nothing failed: the step polls, and its condition does not hold yet. */
       readonly polled?: true;
     }
-  /** A person must say first what becomes of an outside action; the body was given up. */
+  /** An effect must be decided first; the body was abandoned. */
   | { readonly kind: 'asks'; readonly ask: Ask }
   /** Its body was not begun: it may have run before the database was restored, and a person must say so first. */
   | { readonly kind: 'presumed' }
@@ -58,7 +58,7 @@ export interface AttemptParams {
   readonly clock: Clock;
   /** Has `beat` called at each sign of life of the body. */
   readonly onBeat?: (beat: () => void) => void;
-  /** Resolves when the body can go on no further before a person was asked. */
+  /** Resolves when the body cannot continue before a decision. */
   readonly asked?: Promise<Ask>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Report of a dispatch about the bodies under way: which they are, and the newest progress of each. Goes out with the
- * next snapshot, and what a body said goes in to the attempt that follows.
+ * Report of a dispatch about its running bodies and the newest progress of each. Written with the next snapshot; the
+ * progress of a body is passed to its next attempt.
  */
 import { MAX_RUNNING_TOLD, type RunningStep, SHOW_AFTER_MS } from '../../../core/run/now/running.ts';
 import type { Progress, SoftState } from '../../../core/run/state.ts';
@@ -9,9 +9,9 @@ import type { BodyNews } from '../../../journal/options.ts';
 export class Beats implements BodyNews {
   readonly #last: Map<string, Progress>;
   readonly #running = new Map<string, RunningStep>();
-  /** Keys of those whose beginning no snapshot has told of. */
+  /** Keys of bodies whose start is in no snapshot yet. */
   readonly #unshown = new Set<string>();
-  /** Keys that the newest snapshot names as under way, those of a dispatch before this one included. */
+  /** Keys that the newest snapshot lists as running, including those of an earlier dispatch. */
   #told: readonly string[];
   #news = false;
 
@@ -44,7 +44,7 @@ export class Beats implements BodyNews {
     this.#unshown.delete(step);
   }
 
-  /** When a snapshot should be written for the body that began first of those that none has told of, epoch ms. */
+  /** Time to write a snapshot for the oldest unreported body, epoch ms. */
   get dueAt(): number {
     let first = Number.POSITIVE_INFINITY;
     for (const step of this.#unshown) first = Math.min(first, this.#running.get(step)?.since ?? first);
@@ -72,7 +72,7 @@ export class Beats implements BodyNews {
   }
 }
 
-/** Stands for whatever the snapshot says: no attempt has this name. */
+/** Matches any snapshot: no attempt has this name. */
 const UNKNOWN = '';
 
 function nameOf({ step, revision, attempt, undoes }: RunningStep): string {

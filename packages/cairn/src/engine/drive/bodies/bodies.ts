@@ -1,8 +1,8 @@
 /**
- * The bodies a drive has under way: begins them, stops them, and hands back how each ended. What ends after it was
- * given up is dropped; the next drive sees to it.
+ * Running bodies of a drive: starts and stops them, and returns how each ended. Results of abandoned bodies are
+ * dropped; the next drive handles them.
  *
- * Must not: record anything but what must stand in the journal before a body begins.
+ * Must not: record anything except what must be in the journal before a body starts.
  */
 
 import { RetryAt } from '../../../core/errors.ts';
@@ -38,7 +38,7 @@ export interface Ended {
   readonly settled: readonly EventDraft[];
 }
 
-/** `left`: it was told to stop and did not end in time, or ended without a result. */
+/** `left`: it was asked to stop and did not end in time, or ended without a result. */
 interface Running {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
@@ -51,7 +51,7 @@ interface Running {
 export interface BodiesParams {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
-  /** The run is a suspect: should its worker die, the journal must say which body was under way. */
+  /** True for a suspect: if its worker dies, the journal must have the running body. */
   readonly alone: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt: number | undefined;
@@ -114,7 +114,9 @@ export class Bodies {
     return result;
   }
 
-  /** Tells bodies to stop; those of steps that were sent back are given up at once, since nothing of them counts. */
+  /**
+   * Asks bodies to stop; those of steps that were sent back are abandoned at once, because their results do not count.
+   */
   abort(why: StepAborted['why'], concerns: (stepId: string) => boolean = () => true): void {
     for (const running of this.#running.values()) {
       if (!concerns(running.execution.stepId)) continue;
@@ -184,7 +186,7 @@ export class Bodies {
 
   readonly #beatTimers = new Map<Running, () => void>();
 
-  /** A call under way when its body is told to stop may still answer: that leaves less in doubt. */
+  /** A running call may still get its response after its body was asked to stop: that leaves less in doubt. */
   #giveCallsTime({ abort, calls }: Running): () => void {
     const { clock, settings } = this.#params.deps;
     let cancel = () => {};
@@ -200,7 +202,10 @@ export class Bodies {
     };
   }
 
-  /** An attempt has not ended while a call of it may still act, and not well if nobody knows what one did (E2). */
+  /**
+   * An attempt has not ended while one of its calls may still act, and has not succeeded if the outcome of one is
+   * unknown (E2).
+   */
   async #withDoubts(
     { unit, abort, calls }: Running,
     performer: Performer,

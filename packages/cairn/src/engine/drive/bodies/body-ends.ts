@@ -31,7 +31,7 @@ export interface EndMoves {
   readonly advance: () => void;
 }
 
-/** The subject of the question has just changed: the next attempt finds out what became of it. */
+/** The effect in question has just changed: the next attempt determines its outcome. */
 const ASK_AGAIN_MS = 1_000;
 
 export class BodyEnds {
@@ -97,7 +97,7 @@ export class BodyEnds {
     this.#moves.advance();
   }
 
-  /** Lets the step wait for what a person says of an outside action; if that has become known meanwhile, it goes on. */
+  /** Lets the step wait for the resolution of an effect; if it was resolved meanwhile, the step continues. */
   async #askAbout(ended: Ended, find: () => Promise<Ask | undefined>, error?: RecordedError): Promise<void> {
     const { unit, execution, settled } = ended;
     const scope = this.#scope;
@@ -155,7 +155,7 @@ export class BodyEnds {
     this.#moves.advance();
   }
 
-  /** Counts as under way until its record is queued: a drive that must let go waits for it as for a body. */
+  /** Counts as running until its record is queued: a drive that must release the run waits for it as for a body. */
   async #storing(output: Output, record: (kept: Output) => Promise<void>): Promise<void> {
     this.#beingStored += 1;
     let recorded: Promise<void>;

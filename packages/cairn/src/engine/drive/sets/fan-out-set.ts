@@ -1,6 +1,6 @@
 /**
- * A step that stands for several executions, while a drive works on it: its items, how they got on, and in the end
- * what they come to. Results stand in the order of the items.
+ * A step with several executions, while a drive works on it: its items, their progress, and finally their outcome.
+ * Results are in item order.
  *
  * Must not: start anything.
  */
@@ -76,12 +76,12 @@ export class FanOutSet {
     return this.isTooLarge ? 'failed' : this.#progress.verdict;
   }
 
-  /** No output can hold what its items have come to: no other item is needed, and no result is kept. */
+  /** True if no output can hold the results: no other item is needed, and no result is kept. */
   get isTooLarge(): boolean {
     return this.#bytes > MAX_PAYLOAD_BYTES;
   }
 
-  /** Decided, and nothing of it under way any more. */
+  /** True if decided, and none of its items is running. */
   get finished(): boolean {
     return this.verdict !== 'open' && this.#progress.open === 0;
   }
@@ -143,7 +143,7 @@ export class FanOutSet {
   }
 }
 
-/** Where an item stands for a drive that takes over: what a crash cut off begins again. */
+/** State of an item for a drive that takes over: interrupted items start again. */
 function itemState(state: RunState, key: string): ItemState {
   const step = state.steps.get(key);
   switch (step?.phase) {

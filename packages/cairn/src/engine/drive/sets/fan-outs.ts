@@ -1,6 +1,6 @@
 /**
- * The sets under way in a drive: works out their items, begins as many as may be under way, and ends a set once its
- * outcome is decided and nothing of it is under way any more.
+ * Running map steps of a drive: computes their items, starts as many as allowed, and ends a map step when its outcome
+ * is decided and none of its items is running.
  *
  * Must not: run a body or open a wait.
  */

@@ -33,7 +33,7 @@ export interface HeldWaitsParams {
   readonly stepOf: (id: string) => StepDefinition;
   /** Input of a child. Throws what the author's function throws. */
   readonly childInput: (wait: Wait) => unknown;
-  /** Ends a wait that is still open, and goes on from there. */
+  /** Ends a wait that is still open, and continues from there. */
   readonly end: (wait: Wait, facts: readonly EventDraft[]) => Promise<void>;
 }
 
@@ -133,8 +133,8 @@ export class HeldWaits {
   }
 
   /**
-   * A join that took long can arrive after the drive that took the run over has closed the wait and left. Nobody else would
-   * take that place back before the next event arrives there. Places of open waits are those of the other drive as well.
+   * A slow registration can arrive after the drive that took the run over has closed the wait. Nobody else would remove
+   * that entry before the next event arrives there. Entries of open waits belong to the other drive as well.
    */
   async leaveClosed(): Promise<void> {
     const { deps, journal } = this.#params;

@@ -57,9 +57,12 @@ export class Waiting {
   /** Pending external registrations of waits. */
   readonly #telling = new Set<Promise<void>>();
   readonly #hurry = new AbortController();
-  /** When the outside is told of what it could not be told now; epoch ms. */
+  /** Time to retry failed announcements; epoch ms. */
   #tellAgainAt: number | undefined;
-  /** Waits whose end was taken in: several may see it (time, the outside, others), and one of them goes on from there. */
+  /**
+   * Waits whose end is being handled: several sources may see it (time, external, others), and one continues from
+   * there.
+   */
   readonly #takenIn = new Set<string>();
   /** Waits whose child there is not. */
   readonly #neverStarted = new Set<string>();
@@ -89,7 +92,7 @@ export class Waiting {
     return this.#held.of(key) !== undefined;
   }
 
-  /** Resolves once the outside is not being told of anything any more: it must not hear of a wait after the run's end. */
+  /** Resolves once no announcement is in progress: a wait must not be registered after the run's end. */
   async quiet(): Promise<void> {
     this.#hurry.abort();
     while (this.#telling.size > 0) await Promise.allSettled(this.#telling);
@@ -100,7 +103,7 @@ export class Waiting {
     return this.#held.leaveClosed();
   }
 
-  /** Opens the wait of a step in the journal, then tells the outside. A signal that came before answers it at once. */
+  /** Opens the wait of a step in the journal, then announces it. An earlier signal answers it at once. */
   open(unit: Unit, step: WaitStep): Promise<void> {
     return this.#tell(this.#open(unit, step));
   }
@@ -173,7 +176,7 @@ export class Waiting {
     });
   }
 
-  /** Takes up an open wait: tells the outside of it, if nobody has, and watches its time. */
+  /** Adopts an open wait: announces it if necessary, and watches its time. */
   hold(wait: Wait): void {
     this.#held.add(wait);
     this.#takenIn.delete(wait.id);
@@ -184,7 +187,7 @@ export class Waiting {
     this.#inBackground(() => this.#tell(this.#announce(wait)));
   }
 
-  /** A registration that fails now is repeated by a later drive: this one lets go, and nobody died. */
+  /** A failed registration is repeated by a later drive: this one releases the run, which is not a death. */
   async #announce(wait: Wait): Promise<void> {
     try {
       await this.#held.announce(wait);
@@ -263,7 +266,7 @@ export class Waiting {
     }
   }
 
-  /** Ends a wait, if nobody else has and, as it stands in the journal, it `mayEnd`. */
+  /** Ends a wait, unless it has ended or the journal says that it may not (`mayEnd`). */
   async #end(
     wait: Wait,
     facts: readonly EventDraft[],

@@ -6,7 +6,7 @@
  * Must not: start an execution.
  */
 
-/** Approximate upper bound of a question about an outside action; an earlier drive did not record its length. */
+/** Approximate upper bound of a question about an effect; an earlier drive did not record its length. */
 const QUESTION_BYTES = 2 * 1024;
 
 export class WithoutRoom {
@@ -40,7 +40,7 @@ export class WithoutRoom {
     return promised + bytes <= freeBytes ? key : undefined;
   }
 
-  /** It is under way again. */
+  /** It is running again. */
   tried(key: string): void {
     this.#trying.set(key, this.#resting.get(key) ?? QUESTION_BYTES);
     this.#resting.delete(key);
