@@ -23,8 +23,8 @@ export const CLIENT_TTL_MS = 15_000;
 /** A secret that does not fit what is in memory may be newer; how often at most that is looked up. */
 export const CLIENT_LOOK_AGAIN_MS = 1_000;
 /**
- * Time for which an id without a client is remembered as such: a client that was asked for before it was made is refused for as long by this
- * instance. Others work at once.
+ * Time an unknown client id is cached: a client requested before it was created is refused for this long by this
+ * instance. Other instances accept it immediately.
  */
 export const CLIENT_MISS_TTL_MS = 5_000;
 /** Ids without a client in memory at most; beside the clients, which they must not drive out. */

@@ -78,8 +78,8 @@ type Sending = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trace'> & {
 };
 
 /**
- * Does `work` once per key of this caller, or at once if there is no key. What `work` is given names the request: by it
- * a second attempt is known to be the same.
+ * Performs `work` once per key of this caller, or directly if there is no key. The argument of `work` identifies the
+ * request, so that a second attempt is recognised.
  */
 export async function answerOnce(
   { deps: { start }, caller, key, requestHash: hash, trace }: Sending,
@@ -100,10 +100,10 @@ export async function answerOnce(
 }
 
 /**
- * Makes sure that what a request is about is there, before anything is kept: one about nothing leaves nothing behind. But
- * a repetition is answered as before, also when it is gone since, be it by that very request.
+ * Asserts that the subject of a request exists before anything is kept. A repetition is answered as before, even if the
+ * subject is gone since, for example because of that request.
  *
- * @param look throws NOT_FOUND if it is not there
+ * @param look throws NOT_FOUND if it does not exist
  */
 export async function assertThere(
   { deps: { start }, caller, key }: Sending,
@@ -123,7 +123,7 @@ export async function assertThere(
 /** Path of what was made, by the body of its 201. */
 export type LocationOf = (body: Readonly<Record<string, Json>>) => string;
 
-/** The answer while somebody else is at work on the same request. */
+/** Response while the same request is in progress. */
 export function inFlight(): Response {
   return Response.json(
     { status: 'in_flight' },

@@ -5,9 +5,9 @@
 import { CairnError } from '../core/errors.ts';
 
 export interface RateLimit {
-  /** Requests a second that may go on for ever. */
+  /** Sustained requests per second. */
   readonly perSecond: number;
-  /** Requests at once, after a pause. */
+  /** Burst after a pause. */
   readonly burst: number;
 }
 

@@ -111,7 +111,7 @@ export async function answerCall(operation: Operation, handler: AnyHandler, call
   return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.pass(answer) : answer();
 }
 
-/** A body whose length nobody said may be large. */
+/** A body of unknown length may be large. */
 function isLarge({ headers, body }: Request): boolean {
   const length = headers.get('content-length');
   return length === null ? body !== null : Number(length) > LARGE_BODY_BYTES;

@@ -21,7 +21,7 @@ export class Turnstile {
     this.#options = options;
   }
 
-  /** @throws CairnError UNAVAILABLE at once if too many wait already; otherwise what `work` throws */
+  /** @throws CairnError UNAVAILABLE immediately if too many are waiting; otherwise errors of `work` */
   async pass<T>(work: () => Promise<T>): Promise<T> {
     if (this.#passing >= this.#options.passing) await this.#turn();
     else this.#passing += 1;

@@ -21,7 +21,7 @@ export interface EngineSettings {
   readonly pollMs: number;
   /** Time a drive retries to learn the outcome of one commit. */
   readonly patienceMs: number;
-  /** Steps of one run under way at once. */
+  /** Steps of one run that run concurrently. */
   readonly concurrentSteps: number;
   /** Timeout of a step that declares none. */
   readonly stepTimeoutMs: number;
@@ -49,8 +49,8 @@ export const LONGEST_STEP_MS = longestStepIn(PRODUCTION_SETTINGS.budgetMs);
 export const LONGEST_STEP_ANYWHERE_MS = longestStepIn(budgetOf(LONGEST_DRIVE_S));
 
 /**
- * For one machine, where somebody looks on: what bodies say of themselves is seen sooner. The heartbeat is a little over
- * the second, so that with claim and release no snapshot is written more than ten times in ten seconds.
+ * Settings for one machine with an observer: progress is visible sooner. The heartbeat is slightly over a second, so
+ * that with claim and release no snapshot is written more than ten times in ten seconds.
  */
 export const LOCAL_SETTINGS: EngineSettings = {
   ...PRODUCTION_SETTINGS,
@@ -60,7 +60,7 @@ export const LOCAL_SETTINGS: EngineSettings = {
 };
 
 /**
- * On one machine: how long, in ms, repetitions of a request wait for the worker that had begun it. Longer than any
- * request that is alive takes on one machine, but for large backfills, which may be done twice.
+ * On one machine: time in ms that repetitions of a request wait for the worker that started it. Longer than any live
+ * request there, except large backfills, which may be performed twice.
  */
 export const LOCAL_PROCESSING_LOCK_MS = 20_000;

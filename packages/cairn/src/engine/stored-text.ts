@@ -1,12 +1,12 @@
 /**
- * Finds and reads the values of a run, wherever each is kept: in the snapshot, in a checkpoint, as a payload, or with the
- * run of the lineage that it was taken over from.
+ * Locates and reads the values of a run: in the snapshot, in a checkpoint, as a payload, or in the earlier run of the
+ * lineage from which they were reused.
  */
 import type { PayloadRef, StoredValue } from '../core/run/events.ts';
 import type { Checkpoint } from '../core/run/records.ts';
 import type { RunStore } from '../ports/run-store.ts';
 
-/** A value at hand as canonical JSON, or where it lies if it is too large to come along. */
+/** A value as canonical JSON, or its location if it is too large. */
 export type Located = { readonly text: string } | { readonly checkpoint: number; readonly ref: PayloadRef };
 
 /** The part of a checkpoint needed to read its value. */

@@ -76,7 +76,7 @@ export async function endUnwritable(deps: EngineDeps, refused: Refused): Promise
   }
 }
 
-/** A refusal of what is only let go of says no more than the one that it follows. */
+/** An error while releasing adds nothing to the error that caused it. */
 async function release(
   deps: EngineDeps,
   { runId, owner, refusal }: Refused,
@@ -138,7 +138,7 @@ interface Said {
   readonly stepId: string | undefined;
 }
 
-/** The step under way; where that is not known, the step of the newest event about one. */
+/** The running step; if unknown, the step of the newest step event. */
 function stepAt(state: RunState, soft: SoftState = {}): string | undefined {
   return currentStepOf(state, soft) ?? state.currentStep;
 }
@@ -184,8 +184,8 @@ async function nameAnyway(deps: EngineDeps, { runId, refusal }: Refused, why: un
 }
 
 /**
- * Pages of findings looked at in one review: 500 runs, each of which is read. What lies behind them waits until a person has
- * mended what those before have in common.
+ * Most pages of findings per review: 500 runs, each of which is read. The others wait until an operator has fixed the
+ * common cause.
  */
 const REVIEWED_PAGES = 10;
 

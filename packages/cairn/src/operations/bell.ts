@@ -9,7 +9,7 @@ export class Bell {
     this.#clock = clock;
   }
 
-  /** Ends the waiting that is under way; without one, nothing happens. */
+  /** Ends the current waiting, if any. */
   ring(): void {
     this.#wake();
   }

@@ -1,6 +1,6 @@
 /**
- * Cancels a run: one pure decision, one append. A run that nobody drives and that has nothing to undo ends in that
- * commit; any other is asked to, and a drive ends it: the one that has it as soon as it sees the request.
+ * Cancels a run: one pure decision, one append. A run without a worker and without compensations ends in that commit;
+ * any other is asked to end, and a drive ends it: its current worker as soon as it sees the request.
  */
 import { leftUndone } from '../core/decisions/compensation.ts';
 import type { Deployed } from '../core/decisions/deployed.ts';
@@ -128,7 +128,7 @@ function cancellationOf(state: RunState): Cancellation {
   };
 }
 
-/** That somebody wants the run to end: the end itself is logged with its commit (`journal/measure.ts`). */
+/** Logs a cancellation request: the end itself is logged with its commit (`journal/measure.ts`). */
 export function logCancelRequests(log: Log, { state, events }: Pick<Appended, 'state' | 'events'>): void {
   for (const { type, initiator } of events)
     if (type === 'cancel_requested') log.info('run_cancel_requested', { ...ofRun(state), initiator });

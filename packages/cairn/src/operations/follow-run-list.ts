@@ -1,15 +1,15 @@
 /**
- * Follows a list of runs: tells each run of it once, and then whatever changes. It works in rounds: what has changed when
- * one begins is told in it, so that a run that changes often is told in its newest state, and at most once a round.
+ * Follows a list of runs: reports each run once, and then its changes. Works in rounds: changes since the last round
+ * are reported together, so that a run that changes often is reported in its newest state, and at most once per round.
  *
- * Must not: hold more than the list as it is and what is being told of it, however slowly its reader takes it.
+ * Must not: hold more than the current list and the current report, however slow its reader is.
  */
 import { type Clock, pause } from '../ports/clock.ts';
 import type { ListedRun, RunFilter } from '../ports/run-store.ts';
 import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
 import { Bell } from './bell.ts';
 
-/** From the beginning of one round to that of the next, at least, ms: a person sees no more than five moves a second. */
+/** Least time between the starts of two rounds, ms: at most five updates a second. */
 const ROUND_MS = 200;
 
 export interface FollowListDeps {
@@ -27,20 +27,20 @@ export interface FollowingList {
   readonly onlyNow?: boolean;
   /** When the following ends; epoch ms. */
   readonly until: number;
-  /** Ends the following at once. */
+  /** Ends the following immediately. */
   readonly signal: AbortSignal;
 }
 
 export type FollowedList =
   /** Is new in the list, or has changed. */
   | { readonly kind: 'run'; readonly run: ListedRun }
-  /** Was told, and is not in the list any more: it matches no longer, is deleted, or newer ones have taken its place. */
+  /** The run left the list: it no longer matches, was deleted, or was displaced by newer ones. */
   | { readonly kind: 'gone'; readonly runId: string }
-  /** All that was in the list at first has been told. */
+  /** The initial list has been reported. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'quiet' };
 
-/** Comes to its end when it is told to, or when its time is over. @throws what the watch has failed with */
+/** Ends when it is told to, or when its time is over. @throws errors of the watch */
 export async function* followRunList(
   { watch, clock }: FollowListDeps,
   { filter, limit, quietMs, onlyNow, until, signal }: FollowingList,
@@ -92,7 +92,7 @@ function roundOf(runs: readonly ListedRun[], told: Map<string, string>): Followe
   return round;
 }
 
-/** The list as the watch told it last, until somebody takes it. */
+/** The last list of the watch, until it is consumed. */
 class NewestList {
   readonly #bell: Bell;
   #runs: readonly ListedRun[] | undefined;
@@ -112,7 +112,7 @@ class NewestList {
     this.#bell.ring();
   }
 
-  /** Undefined when nothing was told within `forMs`, or the signal aborted. @throws what the watch has failed with */
+  /** Undefined after `forMs` without a report, or if the signal aborted. @throws errors of the watch */
   async next(forMs: number, signal: AbortSignal): Promise<readonly ListedRun[] | undefined> {
     if (!this.#runs && !this.#failure) await this.#bell.wait(forMs, signal);
     if (this.#failure) throw this.#failure.error;

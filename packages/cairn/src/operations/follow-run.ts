@@ -1,6 +1,6 @@
 /**
- * Follows a run: every event after a seq, each once and in order, until the run has ended. The journal is what is told;
- * a watch says only when there is more, and may repeat or skip as it likes.
+ * Follows a run: every event after a sequence number, each once and in order, until the run has ended. Events come from
+ * the journal; a watch only reports that there is more, and may repeat or skip.
  *
  * Must not: hold more of a run than a page, however far behind its reader is.
  */
@@ -19,7 +19,7 @@ export interface FollowDeps {
 
 export interface Following {
   readonly runId: string;
-  /** The last event that was told already; 0 for none. */
+  /** The last event already reported; 0 for none. */
   readonly after: number;
   /** As read when the following begins. */
   readonly status: RunStatus;
@@ -30,7 +30,7 @@ export interface Following {
   readonly onlyNow?: boolean;
   /** When the following ends, whatever the run does; epoch ms. */
   readonly until: number;
-  /** Ends the following at once. */
+  /** Ends the following immediately. */
   readonly signal: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ export type Followed =
   | { readonly kind: 'event'; readonly event: RunEvent }
   /** Nothing has happened for a while. */
   | { readonly kind: 'quiet' }
-  /** The run has ended and all its events have been told. */
+  /** The run has ended and all its events have been reported. */
   | { readonly kind: 'ended'; readonly status: RunStatus; readonly stopKind: StopKind | undefined };
 
 /** Events read at once: with values of at most 16 KiB inline, below two megabytes. */
@@ -50,7 +50,7 @@ const ENDINGS: Readonly<Partial<Record<RunEvent['type'], RunStatus>>> = {
   run_cancelled: 'cancelled',
 };
 
-/** Comes to its end without `ended` when it is told to, or when its time is over. */
+/** Ends without `ended` when it is told to, or when its time is over. */
 export async function* followRun(deps: FollowDeps, following: Following): AsyncGenerator<Followed> {
   const { runId, quietMs, until, signal } = following;
   const { clock } = deps;

@@ -1,10 +1,10 @@
 /**
- * Does the work of a request once per idempotency key, where that work cannot share the commit of the record (a start
- * can, see start/). Create first: who makes the record does the work, the others are answered from it. A worker that
- * dies leaves a lock behind; after it the next repetition takes over.
+ * Performs the work of a request once per idempotency key, where that work cannot share the commit of the record (a
+ * start can, see start/). Create first: the process that creates the record does the work, others are answered from it.
+ * A worker that dies leaves a lock; after it expires the next repetition takes over.
  *
- * Must not: promise that work begins once. A worker that outlives its lock, or whose last write was never answered, may
- * be followed by another: work must come to the same when it is done again.
+ * Must not: promise that work starts only once. A worker that outlives its lock, or whose last write was never
+ * acknowledged, may be followed by another: work must be idempotent.
  */
 import {
   COMPLETED_TTL_MS,
@@ -56,12 +56,13 @@ export type OnceOutcome =
   | { readonly kind: 'in_flight' };
 
 /**
- * A refusal by `work` (a CairnError of the 4xx range, but for 429) is an answer like any other. Anything else it throws
- * is thrown on, and leaves the request to be tried again: three times at most, but for what asks its sender to come
- * back, which is no failure of the request. `work` is told when the request was
- * first begun (epoch ms): with the key that names it, the same for every attempt, and for no other request.
+ * A refusal by `work` (a CairnError of the 4xx range, except 429) is a response like any other. Other errors are
+ * rethrown and leave the request to be retried: at most three times, not counting errors that ask the sender to retry,
+ * which are no failures of the request. `work` receives the time the request was first started (epoch ms): with the
+ * key, it is the same for every attempt, and for no other request.
  *
- * @throws CairnError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_CONFLICT (every attempt failed), UNAVAILABLE (send the same again)
+ * @throws CairnError IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_CONFLICT (every attempt failed), UNAVAILABLE (send the same
+ * again)
  */
 export async function oncePerKey(
   deps: OnceDeps,
@@ -92,7 +93,7 @@ async function answer(
   return conclude(deps, request, { ...entry, response });
 }
 
-/** The record of this attempt, as it stands in the store. */
+/** Stored record of this attempt. */
 interface Attempt {
   readonly record: IdempotencyRecord;
   readonly version: Version;

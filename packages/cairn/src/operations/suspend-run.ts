@@ -1,6 +1,7 @@
 /**
- * Suspends a run and has it go on: while it is suspended no step of it is started, whoever asks. Bodies under way end, and
- * answers, events and signals are taken in. Times of its waits and of the whole run go on; what came due is seen to when it goes on.
+ * Suspends and continues a run: while it is suspended none of its steps is started. Running bodies end, and answers,
+ * events and signals are accepted. Time limits of its waits and of the run continue; due work is handled when it
+ * continues.
  */
 import { CairnError } from '../core/errors.ts';
 import { optional } from '../core/optional.ts';
@@ -23,7 +24,7 @@ interface OfRun {
 /** Says what the first request said: a later one changes nothing. */
 export interface Suspension {
   readonly runId: string;
-  /** `suspending`: a drive still has it, which starts nothing more and lets bodies under way end. */
+  /** `suspending`: a worker still holds the run, starts no more steps, and lets bodies end. */
   readonly status: 'suspended' | 'suspending';
   readonly reason: string;
   readonly actor?: string;
@@ -64,7 +65,7 @@ export function suspendDrafts(state: RunState, actor: string, reason: string): E
 }
 
 /**
- * A run that is not suspended stays as it is, also one that has ended: whoever asks again may have had it end.
+ * A run that is not suspended is unchanged, including an ended one: an earlier request may have continued it.
  *
  * @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (send the same again)
  */
@@ -85,7 +86,7 @@ export function continueDrafts(state: RunState, actor: string, reason: string | 
   return [{ type: 'continue_requested', initiator: 'user', actor, data: optional('reason', reason) }];
 }
 
-/** Also one that waits: its time may have come meanwhile, or it may not have told anybody what it waits for. */
+/** Also for a waiting run: a wait may be due meanwhile, or not announced. */
 async function goOn(deps: SuspendDeps, { state }: Appended): Promise<void> {
   if (state.lease === undefined && !isOver(state))
     await enqueueSoon(deps, { runId: state.id, reason: 'continue' });

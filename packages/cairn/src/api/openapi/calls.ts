@@ -1,6 +1,6 @@
 /**
- * The routes of the API as types, taken from its own table: a call of a route that is not there, without a parameter it
- * needs, or with a member it does not know, does not compile. Types only: nothing of the functions is loaded.
+ * Types of the API's routes, derived from its own table: a call of an unknown route, without a required parameter, or
+ * with an unknown member, does not compile. Types only: nothing of the functions is loaded.
  */
 import type { z } from 'zod';
 import type { PATHS } from './paths/all.ts';

@@ -121,7 +121,7 @@ function parameter(where: 'path' | 'query' | 'header', name: string, what?: stri
   };
 }
 
-/** One that may be an empty object may be left out. */
+/** A body that may be an empty object is optional. */
 function bodyOf(name: SchemaName): Part {
   return {
     required: !NAMED[name].safeParse({}).success,

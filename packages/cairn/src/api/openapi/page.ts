@@ -1,6 +1,6 @@
 /**
- * The document as a page for people. Static: no script, and nothing from elsewhere, so it shows whatever a browser may
- * be told to load.
+ * The document as a web page. Static: no script and no external resources, so it works with any content security
+ * policy.
  */
 import { createHash } from 'node:crypto';
 import type { OpenApi, OpenApiOperation } from './document.ts';

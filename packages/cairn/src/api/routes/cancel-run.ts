@@ -1,4 +1,4 @@
-/** `POST /v1/runs/{id}/cancel`: ends a run, or asks whoever drives it to. */
+/** `POST /v1/runs/{id}/cancel`: ends a run, or asks its worker to. */
 import { cancelRun } from '../../operations/cancel-run.ts';
 import type { Change } from '../route.ts';
 import { iso } from '../views/values.ts';

@@ -1,4 +1,4 @@
-/** `POST /v1/events`: delivers an event to whoever waits for it, or keeps it for whoever will. */
+/** `POST /v1/events`: delivers an event to waiting runs, or buffers it. */
 import { deliverEvent, eventDataText } from '../../operations/events/deliver-event.ts';
 import type { Change } from '../route.ts';
 import { iso } from '../views/values.ts';

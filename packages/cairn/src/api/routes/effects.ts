@@ -12,8 +12,8 @@ import { iso } from '../views/values.ts';
 import { assertOwnRun, ownRun, runOf } from './own-run.ts';
 
 /**
- * `GET /v1/runs/{id}/effects`, in the order in which the run made them; at the end those of earlier runs of its lineage that it
- * asks a person about, who must see what was done to say what became of it.
+ * `GET /v1/runs/{id}/effects`, in the order of the run; then effects of earlier runs of its lineage that it asks about,
+ * which an operator has to see.
  */
 export const listEffects: Read<'GET', '/v1/runs/{id}/effects'> = async (asked) => {
   const { effects } = asked.deps;
@@ -29,7 +29,7 @@ export const listEffects: Read<'GET', '/v1/runs/{id}/effects'> = async (asked) =
   return { items: [...items, ...rows].map(effectView) };
 };
 
-/** Rows read at once; a run asks about as many as its bodies act outside at a time. */
+/** Rows read at once; a run asks about as many as its bodies have concurrent calls. */
 const CONCURRENT_ROWS = 10;
 
 async function rowsOfOthers(

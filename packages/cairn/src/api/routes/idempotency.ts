@@ -1,6 +1,6 @@
 /**
- * `GET /v1/idempotency/{key}`: what became of a request the caller sent with this key. Only ever the caller's own: the
- * principal is part of what a record is found by, so other callers' keys are not there, whatever their tenant.
+ * `GET /v1/idempotency/{key}`: outcome of the caller's request with this key. The principal is part of the record key,
+ * so other callers' records are not visible, in any tenant.
  */
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';

@@ -25,7 +25,10 @@ export async function ownRun({ deps, caller, params }: AboutRun): Promise<Loaded
   throw runNotFound();
 }
 
-/** Before a change: a request about a run that is not there leaves nothing behind. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+/**
+ * Checked before a change: a request about an unknown run leaves no record. @throws CairnError RUN_NOT_FOUND,
+ * UNAVAILABLE
+ */
 export function assertOwnRun(about: AboutRun): Promise<LoadedRun> {
   return loadOwn(about.deps.start, runOf(about));
 }

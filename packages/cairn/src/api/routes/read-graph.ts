@@ -1,7 +1,7 @@
 /**
- * `GET /v1/runs/{id}/graph`: what a run is made of and where each step stands, for who draws it. One read, however many
- * steps there are: the states come from the snapshot, which names the bodies under way. Durations are in the documents of the steps
- * only, so they are read if the caller asks for them.
+ * `GET /v1/runs/{id}/graph`: graph of a run and the state of each step. One read, whatever the number of steps: the
+ * states come from the snapshot, which lists running bodies. Durations are only in the step documents, so they are read
+ * on request.
  */
 
 import { MAX_STEPS } from '../../core/graph/graph.ts';

@@ -33,7 +33,7 @@ type RunFilterName =
   | 'until'
   | 'vocabulary';
 
-/** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a run under way by about a second. */
+/** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
 export const listRuns: Read<'GET', '/v1/runs'> = async ({ deps: { start, registry }, caller, query }) => {
   const { filter, vocabulary } = runFilter(caller, query);
   const page = await start.store.listRuns(filter, pageRequest(query));
@@ -45,9 +45,9 @@ export const listRuns: Read<'GET', '/v1/runs'> = async ({ deps: { start, registr
 };
 
 /**
- * `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). An input or result that lies
- * in a payload is named, not shown: both together may be larger than an answer can be. What names a run that gets nowhere is one
- * read more of a run that has not ended.
+ * `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). An input or result in a
+ * payload is referenced, not shown: together they may exceed the size of a response. The finding about a run that makes
+ * no progress is one more read for a run that has not ended.
  */
 export const readRun: Read<'GET', '/v1/runs/{id}'> = async (asked) => {
   const { start, diagnosis, registry } = asked.deps;
@@ -77,7 +77,7 @@ export const listEvents: Read<'GET', '/v1/runs/{id}/events'> = (asked) =>
     view: eventView,
   });
 
-/** `GET /v1/runs/{id}/steps`, by the step's id; with those under way, which have left no document yet. */
+/** `GET /v1/runs/{id}/steps`, by step id; including running ones, which have no document yet. */
 export const listSteps: Read<'GET', '/v1/runs/{id}/steps'> = (asked) =>
   listUnder(asked, {
     read: async (page, run) =>
@@ -85,7 +85,7 @@ export const listSteps: Read<'GET', '/v1/runs/{id}/steps'> = (asked) =>
     view: stepView,
   });
 
-/** `GET /v1/runs/{id}/checkpoints`, oldest first. An output that lies in a payload is named: see read-output.ts. */
+/** `GET /v1/runs/{id}/checkpoints`, oldest first. An output in a payload is referenced: see read-output.ts. */
 export const listCheckpoints: Read<'GET', '/v1/runs/{id}/checkpoints'> = (asked) =>
   listUnder(asked, {
     read: (page) => asked.deps.start.store.listCheckpoints(asked.params.id, page),

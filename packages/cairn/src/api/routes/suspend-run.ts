@@ -1,4 +1,4 @@
-/** `POST /v1/runs/{id}/suspend` and `/continue`: an operator has a run stand, and go on. */
+/** `POST /v1/runs/{id}/suspend` and `/continue`: suspend and continue a run. */
 import { continueRun, suspendRun } from '../../operations/suspend-run.ts';
 import type { Change } from '../route.ts';
 import { iso } from '../views/values.ts';

@@ -1,4 +1,4 @@
-/** Why a run stands that needs nobody but a dispatch, in words, and what to do about it. */
+/** Reason and help for a run that needs only a dispatch. */
 import { type Blocked, blockedOn } from '../../core/decisions/blocked.ts';
 import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';

@@ -29,7 +29,7 @@ export function checkpointView({ outputText, ...checkpoint }: Checkpoint): View 
   };
 }
 
-/** A result that lies elsewhere is named, not shown. */
+/** A result stored elsewhere is referenced, not shown. */
 export function effectView(record: EffectRecord): View {
   return readable(record) as View;
 }

@@ -1,9 +1,9 @@
-/** The input schema of a workflow as JSON Schema, for whoever makes a form of it. */
+/** Input schema of a workflow as JSON Schema, for forms. */
 import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 
-/** Characters of a schema as JSON; a longer one is left out. */
+/** Largest schema as JSON; a larger one is omitted. */
 export const MAX_SCHEMA_CHARS = 100_000;
 
 /**

@@ -18,9 +18,9 @@ import { fromText, iso, isoIf, readable } from './values.ts';
 export type View = { readonly [name: string]: Json | undefined };
 
 /**
- * As it stands in lists: input and result are left to {@link runView}, since they may be large or lie elsewhere.
+ * List form of a run: input and result are only in {@link runView}, because they may be large or stored elsewhere.
  *
- * @param vocabulary of the status; nothing else of a run is translated
+ * @param vocabulary of the status; nothing else is translated
  */
 export function runSummary(
   { state, soft, stepCounts, waits, waitsFor: waiting, wakeAt }: ListedRun,
@@ -50,7 +50,7 @@ function runningView({ since, ...attempt }: RunningStep): View {
   return { ...attempt, since: iso(since) };
 }
 
-/** Attempts under way that a list shows; `runningCount` says how many there are. */
+/** Running attempts shown in a list; `runningCount` is their number. */
 const LISTED_RUNNING = 3;
 
 /** Until when it holds as its drive has last extended it: what the journal says of it is old after the first sign of life. */

@@ -1,6 +1,6 @@
 /**
- * Bodies under way, as callers see them: by themselves, and among the steps that documents and the fold of a run tell of.
- * Most leave no document and no event before they end.
+ * Running bodies, as callers see them: separately, and merged into the steps from documents and fold. Most leave no
+ * document and no event before they end.
  */
 import { encodeKey } from '../../core/encoding/keys.ts';
 import { type RunningStep, runningNow } from '../../core/run/now/running.ts';
@@ -36,7 +36,7 @@ export function withRunning(page: Page<StepRecord>, asked: PageRequest, run: Run
   };
 }
 
-/** The state of each step by its key, that of bodies under way included; `head` stands for the event that they have not. */
+/** State of each step by its key, including running bodies; `head` replaces the event that they do not have. */
 export function statesWithRunning(run: Run): ReadonlyMap<string, StepState> {
   const states = new Map(run.state.steps);
   for (const { step, revision, attempt, since } of bodiesOf(run)) {

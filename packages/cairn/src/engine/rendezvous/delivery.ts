@@ -20,7 +20,7 @@ export type Delivery =
   | { readonly kind: 'kept'; readonly until: number }
   /** Some could not be asked; it must be sent again. */
   | { readonly kind: 'unfinished' }
-  /** Nobody took it in while it was kept. */
+  /** No run received it while it was buffered. */
   | { readonly kind: 'expired' };
 
 export type SentEvent = Pick<EarlyEvent, 'eventId' | 'dataText' | 'actor'>;
@@ -32,9 +32,9 @@ export function isKnown(seen: Rendezvous | undefined, { eventId }: Pick<SentEven
 }
 
 /**
- * Writes a new event down, or finds how far an earlier sending of it came.
+ * Stores a new event, or finds the progress of an earlier sending.
  *
- * @throws CairnError RATE_LIMITED if too much lies there that nobody has taken in
+ * @throws CairnError RATE_LIMITED if too many undelivered events are buffered
  */
 export function accepted(
   seen: Rendezvous | undefined,

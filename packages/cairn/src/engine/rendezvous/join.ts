@@ -15,9 +15,9 @@ export interface JoinRequest extends RendezvousAddress, WaitRef {
 const MAX_LOOKS = 3;
 
 /**
- * The oldest event that lies ready: it is this wait's from now on, and the run must append that it has taken it in
- * (with `eventId` as `signalId`, unless `received` holds it already), or give it back with `leaveRendezvous`. Undefined:
- * the wait is listed, and whoever sends the event will append it. The same again for a wait that asks again.
+ * Returns the oldest buffered event: it belongs to this wait now, and the run must append its receipt (with `eventId`
+ * as `signalId`, unless `received` has it already), or return it with `leaveRendezvous`. Undefined: the wait is
+ * registered, and the sender of the event will append it. Idempotent.
  *
  * @throws CairnError RATE_LIMITED if too many wait for this name and key; OutcomeUnknown
  */

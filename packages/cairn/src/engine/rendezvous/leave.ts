@@ -11,10 +11,9 @@ export interface LeaveRequest extends RendezvousAddress {
 }
 
 /**
- * Strikes the run off. An event it had taken out is done with if the run has taken it in (`wasApplied`, which asks
- * `received`); otherwise it is given back, and passed on if others wait for it. Does nothing the second time. Call it
- * without `waitId` when the run has ended, and may be called with it as soon as a wait is closed: that frees the event,
- * or the space it takes, at once.
+ * Removes the run. An event it held is settled if the run has received it (`wasApplied`, which asks `received`);
+ * otherwise it is returned, and passed on if others wait for it. Idempotent. Call it without `waitId` when the run has
+ * ended; it may be called with it as soon as a wait is closed, which frees the event, or its space.
  *
  * @throws OutcomeUnknown if it must be called again to be sure
  */

@@ -1,8 +1,8 @@
-/** Bounds of a rendezvous. Together they stay below the limit of a document (1 MiB). */
+/** Limits of an event mailbox. Together they stay below the limit of a document (1 MiB). */
 
-/** Waits listed at once: each event is appended to all of their runs. */
+/** Most registered waits: each event is appended to all of their runs. */
 export const MAX_WAITING = 2_000;
-/** Events that nobody has taken in yet. */
+/** Most undelivered events. */
 export const MAX_EARLY = 100;
 /** Data of these events together, in bytes of canonical JSON. */
 export const MAX_EARLY_BYTES = 512 * 1024;
@@ -19,7 +19,7 @@ export const OFFER_CONCURRENCY = 16;
 /** Time one mailbox change retries against concurrent writes, in ms. */
 export const CHANGE_PATIENCE_MS = 10_000;
 /**
- * The same for a run that joins: its drive gives signs of life meanwhile, and a minute is long enough for as many processes
- * as the queue has under way, at one write a second.
+ * The same for a run that registers: its drive sends heartbeats meanwhile, and a minute suffices for as many processes
+ * as the queue has dispatches, at one write a second.
  */
 export const JOIN_PATIENCE_MS = 60_000;

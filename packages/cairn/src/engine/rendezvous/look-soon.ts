@@ -1,6 +1,6 @@
 /**
- * Has somebody look soon at a run that could not take an event in because the version of its plan is not deployed here. The
- * scan would only look a day later, and nobody else brings the event once that version is back (collect.ts).
+ * Schedules an early scan of a run that could not receive an event because its plan version is not deployed. The
+ * regular scan would come a day later, and nothing else delivers the event when that version is back (collect.ts).
  *
  * Must not: append anything.
  */

@@ -17,7 +17,7 @@ export interface Joining extends WaitRef {
 }
 
 export interface Joined {
-  /** The event that lies ready for the wait, which is its own from now on. Absent: it is listed and will be sent one. */
+  /** The buffered event that now belongs to the wait. Absent: the wait is registered and will receive one. */
   readonly early?: EarlyEvent;
   /** Ids of events it would take if their holders did not have them. */
   readonly held: readonly string[];
@@ -86,7 +86,7 @@ export function left(seen: Rendezvous | undefined, leaving: Leaving): Move<reado
   };
 }
 
-/** Taken in, and nobody is at it any more. */
+/** True if the event was received and nothing is pending. */
 function isOver({ takenIn, takenBy, passing }: EarlyEvent): boolean {
   return takenIn.length > 0 && takenBy === undefined && passing === undefined;
 }

@@ -1,4 +1,4 @@
-/** Keeps a rendezvous as small as it can be: what has expired goes, and a document that nobody needs goes as a whole. */
+/** Minimises an event mailbox: expired entries are removed, and an empty document is deleted. */
 import type {
   DeliveredEvent,
   EarlyEvent,
@@ -16,7 +16,7 @@ export function isSame(a: WaitRef, b: WaitRef): boolean {
   return a.runId === b.runId && a.waitId === b.waitId;
 }
 
-/** An event that somebody has taken out is his to take in or give back, however late that is. */
+/** An event held by a wait is received or returned by it, regardless of its expiry. */
 export function hasExpired({ takenBy, expiresAt }: EarlyEvent, now: number): boolean {
   return takenBy === undefined && expiresAt <= now;
 }

@@ -51,7 +51,7 @@ async function inputHashes(
   return new Map(readers.map((step) => [step.id, inputHashSeenBy(step, value, inputHash)]));
 }
 
-/** A replay does everything once more, unless told from where; the others go on from where their source ended. */
+/** A replay repeats everything unless given a starting point; resume and fork continue from the end of their source. */
 function pointOf({ mode, checkpointId, stepId }: SuccessorSource): Point {
   if (checkpointId !== undefined) return { checkpoint: Number(checkpointId) };
   return mode === 'replay' && stepId === undefined ? 'start' : 'end';

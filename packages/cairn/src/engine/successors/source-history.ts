@@ -1,8 +1,8 @@
 /**
- * Reads what a successor may take over: the journal of the run it was made of, page by page. What had come to something is
- * kept, without outputs, so that the memory this takes is bounded by the steps a run can have.
+ * Reads the facts for a successor: the journal of its source, page by page. Completed executions are kept without
+ * outputs, so that the memory is bounded by the number of steps.
  *
- * Must not: decide what is taken over (core/decisions/successor.ts).
+ * Must not: decide what is reused (core/decisions/successor.ts).
  */
 import type { RecordedStep, SourceFacts } from '../../core/decisions/successor.ts';
 import type { RunEvent, SettledType, StepSettled } from '../../core/run/events.ts';
@@ -13,7 +13,7 @@ import type { RunStore } from '../../ports/run-store.ts';
 /** Events of a page: about half a megabyte. */
 const PAGE = 500;
 
-/** From where a successor goes on: the end of its source, a checkpoint of it by its seq, or its start. */
+/** Starting point of a successor: the end of its source, one of its checkpoints by sequence number, or its start. */
 export type Point = 'end' | 'start' | { readonly checkpoint: number };
 
 /** @param end the source as it ended */

@@ -1,4 +1,4 @@
-/** A call to the outside in a span of its own, which the receiver is told of where it takes that. */
+/** An external call in its own span, whose context is passed to the receiver if it accepts it. */
 import { traceparentOf } from '../../core/trace.ts';
 import { failureOf, type SpanOptions, type Tracer } from '../../ports/telemetry/tracing.ts';
 
@@ -7,7 +7,7 @@ export interface Traced {
   readonly traceparent?: string;
 }
 
-/** Calls at once where nobody collects traces. @throws what the call throws */
+/** Calls directly if no collector is configured. @throws errors of the call */
 export async function traced<T>(
   tracer: Tracer | undefined,
   options: SpanOptions,

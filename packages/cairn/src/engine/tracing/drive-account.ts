@@ -13,7 +13,7 @@ import { driveSpanOf } from './run-spans.ts';
 /** A drive as it is asked for. */
 export interface DriveRequest {
   readonly runId: string;
-  /** The span that asked for it; absent: none, or nobody collects traces. */
+  /** Span of the requester; absent: none, or no collector is configured. */
   readonly trace?: TraceContext | undefined;
   /** True for the first work of its instance. */
   readonly isCold?: boolean;

@@ -6,7 +6,7 @@ import { type AttemptResult, StepAborted } from '../drive/bodies/attempt.ts';
 import type { ActEnd } from '../effects/wish.ts';
 
 /**
- * Passes the attempt on; its span ends with it, unless another has taken the run over, and told of it.
+ * Passes the attempt on; its span ends with it, unless another process took the run over and reported it.
  *
  * @param body its signal
  */

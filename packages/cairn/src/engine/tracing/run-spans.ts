@@ -18,7 +18,7 @@ function aboutRun({ id, tenantId, type, planVersion }: RunState): SpanAttributes
   };
 }
 
-/** The first span of a run, which all others of it are below, whoever makes them. */
+/** First span of a run, the ancestor of all others. */
 export function startedSpan(
   state: RunState,
   { parent, startedAt }: { readonly parent: TraceContext | undefined; readonly startedAt: number },
@@ -87,8 +87,8 @@ const DISPATCH: SpanAttributes = {
 };
 
 /**
- * A drive that died, told of by who took its run over: it cannot do so itself, and its steps, as far as they were told of, are
- * below it.
+ * Span of a dead drive, reported by the process that took its run over; the reported spans of its steps are its
+ * children.
  */
 export function deadDriveSpan(state: RunState, epoch: number, startedAt: number): SpanOptions {
   const options = driveSpanOf(state, { by: undefined, startedAt }, epoch);

@@ -34,7 +34,7 @@ export function stepSpan(run: TracedRun, execution: Execution, epoch: number): S
   };
 }
 
-/** An attempt that ended with its drive, told of by who took the run over. */
+/** Span of an attempt that ended with its drive, reported by the process that took the run over. */
 export function cutOffSpan(run: TracedRun, execution: Execution, epoch: number): SpanOptions {
   const options = stepSpan(run, execution, epoch);
   const { startedAt } = execution;
@@ -69,7 +69,7 @@ export function effectSpan({ runId, execution, capability, parent }: Performed):
   };
 }
 
-/** One request to the outside, or a look at what became of one. */
+/** One external request, or a lookup of its outcome. */
 export function callSpan(
   what: 'call' | 'lookup',
   { runId, execution, capability, parent }: Performed,

@@ -10,7 +10,7 @@ import { stepKey } from '../../core/run/state.ts';
 import { firstDueAt } from '../../core/run/waits/heartbeat.ts';
 import type { ApprovalStep, Context, EventStep, WaitStep } from '../define/steps.ts';
 
-/** A question stands in the snapshot, and in front of a person. */
+/** A question is stored in the snapshot and shown to a user. */
 const MAX_QUESTION_BYTES = 16 * 1024;
 /** A correlation key is something like a commit hash or an order number. */
 const MAX_KEY_CHARS = 500;

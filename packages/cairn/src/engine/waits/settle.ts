@@ -1,8 +1,8 @@
 /**
- * The events by which a wait ends and its step gets its outcome, in one commit. Pure: whoever brings the answer (a
- * person, a sender, a child, a drive that sees the time has come) records it in the same words.
+ * Events that end a wait and settle its step, in one commit. Pure: every process that delivers the answer (an operator,
+ * a sender, a child, a drive at the deadline) records it in the same form.
  *
- * Must not: decide whether the answer is acceptable; that is its bringer's business.
+ * Must not: decide whether the answer is acceptable.
  */
 
 import type { Decision, EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
@@ -41,7 +41,7 @@ export function refused(end: EndOfWait, answer: Answer, error: RecordedError): E
   return [resolved(wait, answer), drafts.failedByPolicy({ step, execution: wait.execution, now }, error)];
 }
 
-/** Nobody answered in time. */
+/** The wait expired. */
 export function expired({ step, wait, now }: EndOfWait, outcome: RecordedError | Output): EventDraft[] {
   const ending = { step, execution: wait.execution, now };
   return [

@@ -16,7 +16,7 @@ export interface DecideRequest {
   readonly decision: Decision;
   /** Why; a waiver needs one. */
   readonly note?: string | undefined;
-  /** With `retry_with_feedback`: what the bodies that run again are told. */
+  /** With `retry_with_feedback`: feedback for the bodies that run again. */
   readonly feedback?: string | undefined;
   /** With `retry_with_feedback`: which steps before the approval; absent: those it needs. */
   readonly steps?: readonly string[] | undefined;
@@ -27,7 +27,7 @@ export interface DecideRequest {
 /** Decision without actor and target. */
 export type Said = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps'>;
 
-/** The first answer to the question; a repetition is told the same. */
+/** The first answer to the question; a repetition gets the same. */
 export interface ApprovalDecided {
   readonly runId: string;
   readonly stepId: string;

@@ -53,7 +53,7 @@ export function revokeClient(deps: ClientDeps, change: ClientChange): Promise<Ap
   );
 }
 
-/** `decide` is called anew on each newer state, and answers undefined where nothing is to be done. */
+/** `decide` is called again on each newer state, and returns undefined if no change is needed. */
 async function changeClient(
   deps: ClientDeps,
   { tenantId, clientId }: ClientChange,

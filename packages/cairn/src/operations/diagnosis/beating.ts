@@ -1,7 +1,7 @@
 /**
- * Has a scheduled function leave a sign of life when it ends, whatever came of it.
+ * Records a heartbeat of a scheduled function at its end, whatever its result.
  *
- * Must not: fail the function over a sign that could not be written, or keep its error from whoever runs it.
+ * Must not: fail the function because of the heartbeat, or hide its error.
  */
 import { optional } from '../../core/optional.ts';
 import { messageOf } from '../../core/thrown.ts';

@@ -8,7 +8,7 @@ import type { OperationReader } from '../../ports/diagnosis/operations.ts';
 import type { Finding } from './finding.ts';
 import { type Now, type ObserveDeps, observeNow, observeSlowly, type Slow, UNSEEN } from './observe.ts';
 
-/** A person who has just put something right wants to see it; each look is a read for each run that is due or driven. */
+/** Short, so that an operator sees a fix; each diagnosis costs a read per due or leased run. */
 export const LOOK_TTL_MS = 5_000;
 /** Indexes, versions and what has expired: some 20 reads, and two for each version in use by a tenant. */
 export const SLOW_LOOK_TTL_MS = 60_000;

@@ -1,4 +1,4 @@
-/** One thing that a look at an installation found, well or not, and how it is said. */
+/** One finding of a diagnosis, and its text. */
 import type { Json } from '../../core/encoding/json.ts';
 import { optional } from '../../core/optional.ts';
 
@@ -10,7 +10,7 @@ export interface Finding {
   readonly what: string;
   /** Steps to fix the problem. */
   readonly help?: string;
-  /** Numbers and names; never the value of a secret, a tenant or a run: it is told to admins of any tenant. */
+  /** Figures and names; never the value of a secret, a tenant or a run, because admins of any tenant see it. */
   readonly evidence?: Evidence;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Asks everything that a diagnosis is made of. Each question is bounded, and asked by itself: one that cannot be answered
- * is a finding, and ends no other.
+ * Observations of a diagnosis. Each question is bounded and separate: one that cannot be answered is a finding, and
+ * ends no other.
  *
- * Must not: change anything, or tell which tenants and runs there are.
+ * Must not: change anything, or reveal tenants and runs.
  */
 import { CairnError } from '../../core/errors.ts';
 import { someAtOnce } from '../../core/some-at-once.ts';

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 export const TTL_GRACE_MS = 72 * HOUR_MS;
 /** Records live for a day: an installation that has run for so long has had some that ought to be gone. */
 const TTL_SHOWS_AFTER_MS = TTL_GRACE_MS + 48 * HOUR_MS;
-/** Signed requests and ID tokens bear five minutes; a tenth of that is a clock that nobody sets. */
+/** Signed requests and ID tokens tolerate five minutes; a tenth of that indicates an unsynchronised clock. */
 const MOST_SKEW_MS = 30_000;
 const DEPLOY_INDEXES = 'firebase deploy --only firestore:indexes';
 

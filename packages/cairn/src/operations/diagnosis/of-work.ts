@@ -92,7 +92,7 @@ export interface Waking {
   readonly due: number;
   readonly held: number;
   readonly stale: number;
-  /** Runs that nobody drives and whose events are not all published. */
+  /** Runs without a worker whose events are not all published. */
   readonly behind: number;
   /** More runs than were looked at have something to do. */
   readonly isCut: boolean;
@@ -140,7 +140,7 @@ export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: bool
   return found;
 }
 
-/** Which runs these are stands in the inbox of their tenant, and in the log. */
+/** The inbox of their tenant and the log name these runs. */
 export function ofNamed(runs: readonly RunFinding[], now: number): Finding[] {
   const isStuck = ({ reason }: RunFinding) => findingCode(reason) === 'RUN_STUCK';
   // Those that were not read may be of either kind.

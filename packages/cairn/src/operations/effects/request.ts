@@ -15,7 +15,7 @@ export interface ResolveRequest {
   readonly actor: string;
 }
 
-/** The first answer; a repetition is told the same. */
+/** The first answer; a repetition gets the same. */
 export interface EffectResolved {
   readonly runId: string;
   readonly effectId: string;

@@ -57,7 +57,7 @@ export function resolutionDrafts(resolving: Resolving): EventDraft[] {
   ];
 }
 
-/** The event that says what became of the effect, with the row that says so too. */
+/** Event with the outcome of the effect, and the row that records it. */
 function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft {
   const { effectId, outcome, actor } = request;
   const { record, version: seen } = stored;
@@ -104,7 +104,7 @@ function whatItIsNow(
   return { status: outcome, blockedBy: undefined, ...(outcome === 'recorded' ? answer : {}) };
 }
 
-/** The step begins anew, and finds in the ledger what was said; or it fails. */
+/** The step starts again, and finds the resolution in the ledger; or it fails. */
 function outcomeFor({ registry, state, wait, request, now }: Resolving): EventDraft[] {
   const { outcome, actor, note } = request;
   const answer = {

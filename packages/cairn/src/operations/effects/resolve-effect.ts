@@ -1,7 +1,7 @@
 /**
- * Records what a person says of an outside action that is in doubt, or that may not be repeated unasked. The journal
- * settles who was first: the row, the end of the wait and what follows for the step are one commit. Of a run that has ended
- * the row alone is settled (settle-left.ts).
+ * Records an operator's resolution of an effect that is in doubt, or that needs permission to be repeated. The journal
+ * determines who was first: the row, the end of the wait and the consequences for the step are one commit. For an ended
+ * run only the row is settled (settle-left.ts).
  */
 import { type EffectRecord, isInDoubt } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';

@@ -24,9 +24,9 @@ export interface Settling {
 }
 
 /**
- * @returns when it was settled, epoch ms
- * @throws EffectMoved if somebody has written the row meanwhile; CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION,
- *   UNAVAILABLE
+ * @returns time of the settlement, epoch ms
+ * @throws EffectMoved if the row was changed concurrently; CairnError RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION,
+ * UNAVAILABLE
  */
 export async function settleLeft(
   deps: JournalDeps & { readonly effects: EffectStore },
@@ -50,7 +50,7 @@ function callsNothing({ id, status }: RunState): CairnError {
   });
 }
 
-/** A live run that asks about it needs the answer itself: it would wait on, and could be told nothing else. */
+/** A live run that asks about the effect needs the answer itself: it would wait forever otherwise. */
 async function assertAskedByNobody(
   deps: JournalDeps,
   { record: { askedBy, effectId } }: StoredEffect,

@@ -28,7 +28,7 @@ export interface EventDelivered {
   readonly eventId: string;
   /** Runs that have taken it in; of a crowd only the first 20 are named. */
   readonly delivered: readonly string[];
-  /** Nobody took it in: it lies ready for the first run that asks. */
+  /** No run received it: it is buffered for the first that waits. */
   readonly kept: boolean;
   /** Epoch ms. */
   readonly keptUntil?: number;
@@ -50,8 +50,8 @@ export function eventDataText({ event, key, data }: Pick<EventToDeliver, 'event'
 }
 
 /**
- * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RATE_LIMITED (too much lies there that nobody took in),
- *   UNAVAILABLE (send the same again)
+ * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RATE_LIMITED (too many undelivered events), UNAVAILABLE (send
+ * the same again)
  */
 export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Promise<EventDelivered> {
   const { tenantId, event, key, eventId, actor } = sent;

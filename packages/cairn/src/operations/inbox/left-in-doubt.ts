@@ -23,12 +23,12 @@ export interface Left {
   readonly isKnown: boolean;
 }
 
-/** Resumes of one another that are followed: more would be a run that nobody could ever end. */
+/** Longest chain of resumes that is followed. */
 const MAX_RESUMES = 50;
-/** Rows of the ledger asked for at once. */
+/** Ledger rows read at once. */
 const CONCURRENT_ROWS = 10;
 
-/** @param most how many questions are told; rows are read until there are so many */
+/** @param most number of questions; rows are read until it is reached */
 export async function leftInDoubt(
   deps: LeftDeps,
   {
@@ -57,7 +57,9 @@ async function withRow({ effects }: LeftDeps, question: OpenQuestion): Promise<L
   return stored ? { ...question, capabilityId: stored.record.capabilityId, row: stored.record } : question;
 }
 
-/** It finds out by itself, or asks; and if it ends without having done so, the question is this run's again. */
+/**
+ * Returns true if a live run resolves the effect; if that run ends without doing so, the question returns to this run.
+ */
 async function isResumedByALiveRun({ store }: LeftDeps, run: RunState): Promise<boolean> {
   let by = run.supersededBy;
   for (let looked = 0; by !== undefined && looked < MAX_RESUMES; looked += 1) {

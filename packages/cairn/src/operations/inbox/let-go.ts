@@ -1,8 +1,8 @@
 /**
- * Takes a run that has ended out of the inbox once the ledger knows what became of all that the run left in doubt. A person
- * may have said so, or an answer came late, or a run that was made from it found out: none of that is in its journal (J6).
+ * Removes an ended run from the inbox once the ledger knows the outcome of all its effects: by an operator, a late
+ * response, or a successor, none of which is in its journal (J6).
  *
- * Must not: decide what is still in doubt (core/effects), or change anything but where the inbox finds runs.
+ * Must not: decide what is still in doubt (core/effects), or change anything except the inbox entry.
  */
 import { isInDoubt } from '../../core/effects/effect.ts';
 import { leavesDoubt } from '../../core/run/asking.ts';

@@ -14,8 +14,8 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 
 /**
- * `approval`: a step asks. `step_in_doubt`: a crash cut off a step that must not run twice. `effect_in_doubt`: nobody knows
- * what became of an outside action, or it may not be repeated unasked. `left_in_doubt`: the former, of a run that has ended.
+ * `approval`: a step asks. `step_in_doubt`: a crash interrupted a step that must not run twice. `effect_in_doubt`: the
+ * outcome of an effect is unknown, or its repetition needs permission. `left_in_doubt`: the former, of an ended run.
  */
 export const QUESTION_KINDS = ['approval', 'step_in_doubt', 'effect_in_doubt', 'left_in_doubt'] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];

@@ -24,7 +24,7 @@ export interface InboxDeps extends Deployed, LetGoDeps {
  * Most questions of one run: an operator answers some and reads again, and a page of 100 runs still fits a response.
  */
 export const MAX_QUESTIONS_OF_RUN = 20;
-/** Runs whose rows of the ledger are read at once. */
+/** Runs whose ledger rows are read at once. */
 const CONCURRENT_RUNS = 5;
 
 /** A question, with the row of the ledger that it is about, if it is about one and that says more than the run. */
@@ -38,8 +38,7 @@ export interface AskingRun {
 }
 
 /**
- * A page of runs, who has asked for the longest first, each with its questions. Rows are read only for what the run itself
- * cannot tell.
+ * A page of runs, longest-waiting first, each with its questions. Rows are read only for facts that are not in the run.
  */
 export async function readInbox(
   deps: InboxDeps,

@@ -43,7 +43,9 @@ export function verdictOf(problems: readonly Problem[]): Verdict {
   return problems.every(({ healable }) => healable) ? 'healable' : 'needs_person';
 }
 
-/** @throws CairnError RUN_NOT_FOUND, also for a run of which it cannot be told whose it is; UNAVAILABLE, PAYLOAD_TOO_LARGE */
+/**
+ * @throws CairnError RUN_NOT_FOUND, also for a run whose tenant cannot be determined; UNAVAILABLE, PAYLOAD_TOO_LARGE
+ */
 export async function readOwnFacts(deps: ReadFactsDeps, which: WhichRun): Promise<ReadRun> {
   const { runId } = which;
   const read = isRunId(runId) ? await readFacts(deps, runId, isOf(which)) : undefined;
@@ -51,7 +53,7 @@ export async function readOwnFacts(deps: ReadFactsDeps, which: WhichRun): Promis
   return read;
 }
 
-/** Reads no more than it takes to tell whose the run is, however damaged. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+/** Reads only what determines the tenant of the run, however damaged. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
 export async function assertOwn(deps: ReadFactsDeps, which: WhichRun): Promise<void> {
   const { runId } = which;
   if (!isRunId(runId) || !(await isThere(deps, runId, isOf(which)))) throw runNotFound();

@@ -1,6 +1,6 @@
 /**
- * Puts the place of a run at a rendezvous right, by the rules of the rendezvous: it belongs to several runs, so it is
- * joined and left as runs do it, and never overwritten. Doing it again changes nothing.
+ * Corrects the event mailbox entry of a run by the rules of the mailbox: it is shared by several runs, so entries are
+ * added and removed as runs do it, never overwritten. Idempotent.
  */
 
 import type { PlaceChange } from '../../core/integrity/plan.ts';

@@ -62,7 +62,7 @@ export async function readFacts(
 
 /** Identity of a run before it is read. */
 export interface Owned {
-  /** Undefined: it cannot be told whose it is. */
+  /** Undefined: the tenant cannot be determined. */
   readonly tenantId: string | undefined;
   /** Newest event the run document includes; undefined if unreadable. */
   readonly head: number | undefined;

@@ -1,9 +1,9 @@
 /**
- * `repair`: makes the documents beside the journal what the journal says. A dry run unless told to apply; each commit
- * carries the event that tells of it, so that whoever dies in between has repaired some and told of all he has; asked
- * again it goes on with the rest, and then changes nothing.
+ * `repair`: makes the documents beside the journal match it. A dry run by default; each commit contains the event that
+ * records it, so that after a crash the finished part is recorded; a repetition continues with the rest, and then
+ * changes nothing.
  *
- * Must not: touch the journal but for that event, or change anything that the check did not name.
+ * Must not: touch the journal except for that event, or change anything that the check did not report.
  */
 
 import { CairnError } from '../../core/errors.ts';

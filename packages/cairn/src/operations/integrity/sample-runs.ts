@@ -21,7 +21,7 @@ const TENANTS = 5;
 const NEWEST_OF_EACH = SAMPLE / 2 / TENANTS;
 /** Most tenants to draw from. */
 const MAX_TENANTS = 1_000;
-/** Longer runs are left to who asks for them: each event is billed one read. */
+/** Longer runs are only checked on request: each event is one billed read. */
 const MAX_SAMPLED_EVENTS = 2_000;
 /** Time limit of the function, minus one check. */
 const TIME_MS = 200_000;
@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 export interface SampleDeps extends ReadFactsDeps {
   readonly census: RunCensus;
   readonly sample: RunSample;
-  /** Undefined: nobody collects what is counted. */
+  /** Undefined: no collector is configured. */
   readonly problems: ProblemMetrics | undefined;
   readonly clock: Clock;
   readonly random: Randomness;
@@ -44,7 +44,7 @@ export interface SampleReport {
   readonly passedOver: number;
   /** Could not be looked at, or not in time; each that failed is logged. */
   readonly failed: number;
-  /** Starts of the last hour whose run is not there. */
+  /** Starts of the last hour whose run does not exist. */
   readonly dangling: number;
   /** Runs with each problem, by its code. */
   readonly problems: Readonly<Record<string, number>>;
@@ -88,7 +88,7 @@ async function drawn({ census, sample, random }: SampleDeps): Promise<ReadonlySe
   return runIds;
 }
 
-/** Told of each run that is not as it should be. */
+/** Receives each run with problems. */
 type Found = (tenantId: string, codes: readonly ProblemCode[]) => void;
 
 async function lookAt(
@@ -131,7 +131,7 @@ async function lookAt(
 /** Documents named in one line of the log. */
 const MAX_SUBJECTS = 10;
 
-/** A record that points nowhere answers a repeated request with a run that nobody finds. */
+/** Records whose run does not exist: a repeated request would be answered with it. */
 async function danglingStarts(deps: SampleDeps, tell: Found): Promise<number> {
   const started = await deps.sample.startedSince(deps.clock.now() - HOUR_MS, SAMPLE);
   const there = await deps.sample.existing([...new Set(started.map(({ runId }) => runId))]);

@@ -1,6 +1,6 @@
 /**
- * Operations on a restored database, for people and the scan: hold the installation, and release it. While it is held nothing is
- * driven and nothing deleted; starts, answers and events are kept as ever.
+ * Operations on a restored database, for operators and the scan: hold the installation, and release it. While it is
+ * held nothing is dispatched or deleted; starts, answers and events are accepted.
  */
 import { isCopy, type RestoreMark } from '../../core/recovery/restored.ts';
 import type { SendDeps } from '../../journal/send-until-known.ts';
@@ -44,7 +44,7 @@ export async function noticeRestore(deps: HomeDeps): Promise<boolean> {
 }
 
 /**
- * The mark that stands: one that is held already stays as it is, whoever asks again.
+ * The mark in effect: an existing hold is kept.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
  */
@@ -59,8 +59,8 @@ export async function beginRestore(deps: HomeDeps, { actor }: Restoring): Promis
 }
 
 /**
- * Returns the number of runs of the caller's tenant that were enqueued at once. Asking again enqueues those still held. A copy that nobody has
- * marked yet is marked by this. `restore` undefined: there was none, and nothing is changed.
+ * Returns the number of runs of the caller's tenant that were enqueued. A repetition enqueues those still held. An
+ * unmarked copy is marked by this. `restore` undefined: there was none, and nothing is changed.
  *
  * @throws CairnError UNAVAILABLE (send the same again)
  */

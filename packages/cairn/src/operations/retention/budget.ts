@@ -16,8 +16,8 @@ export class Budget {
   }
 
   /**
-   * Documents that may be deleted now, so many at the most: nobody else may delete them, until they are given back. Never
-   * more than a share, so that towards the end of a tick all that is under way goes on.
+   * Reserves up to `most` deletions, which are exclusive until they are returned. Never more than a share, so that all
+   * concurrent work continues towards the end of a tick.
    */
   take(most: number): number {
     const taken = this.isOverdue ? 0 : Math.max(0, Math.min(most, Math.ceil(this.#documents / CONCURRENCY)));

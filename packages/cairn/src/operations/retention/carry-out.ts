@@ -1,6 +1,6 @@
 /**
- * Carries out what was decided about one lineage. Can be cut off anywhere and done again: what lies under the runs goes first,
- * then the ledger of the lineage, and the run documents, by which all of it is found, go last.
+ * Carries out the decision about one lineage. Can be interrupted anywhere and repeated: documents under the runs are
+ * deleted first, then the ledger of the lineage, and the run documents, by which all of it is found, last.
  *
  * Must not: decide; see core/retention/lineage.ts.
  */
@@ -9,7 +9,10 @@ import type { Budget } from './budget.ts';
 import { type CarryDeps, DELETES_A_COMMIT } from './deps.ts';
 import { type Looked, lookAtLineage } from './look.ts';
 
-/** `unfinished`: the rest is for the next tick. `moved`: somebody else wrote one of the runs; it is looked at anew then. */
+/**
+ * `unfinished`: the rest is left to the next tick. `moved`: one of the runs was changed concurrently; it is checked
+ * again.
+ */
 export type Done = 'gone' | 'kept' | 'waits' | 'marked' | 'moved' | 'deleted' | 'unfinished';
 
 export interface Work {
@@ -18,7 +21,7 @@ export interface Work {
   readonly budget: Budget;
 }
 
-/** @throws what the store throws; the next tick goes on from what was done */
+/** @throws errors of the store; the next tick continues */
 export async function carryOut(deps: CarryDeps, work: Work): Promise<Done> {
   const { members, verdict } = work.looked;
   switch (verdict.kind) {
@@ -52,14 +55,14 @@ async function mark(
   return 'marked';
 }
 
-/** Somebody holds or resumes one of them at this moment: people are to see the others again at once, not at the next tick. */
+/** One of the runs is being held or resumed: the others become visible immediately, not at the next tick. */
 async function takeBack(deps: CarryDeps, rootRunId: string): Promise<Done> {
   const { members, verdict } = await lookAtLineage(deps, rootRunId);
   if (verdict.kind === 'keep') await unmark(deps, members, verdict.unmark);
   return 'moved';
 }
 
-/** Under the versions that were read: whoever has written such a run meanwhile has seen it marked. */
+/** Conditional on the versions that were read: a concurrent writer has seen the mark. */
 async function unmark(
   { retention, log }: CarryDeps,
   members: readonly LineageMember[],

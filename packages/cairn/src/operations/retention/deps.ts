@@ -16,12 +16,12 @@ export interface LookDeps {
   readonly graceMs?: number;
 }
 
-/** To mark and delete lineages that somebody has decided about. */
+/** Dependencies for marking and deleting lineages after the decision. */
 export interface CarryDeps extends LookDeps {
   readonly log: Log;
 }
 
-/** To delete what somebody asked to have erased. */
+/** Dependencies for deleting data of erasures. */
 export interface ErasingDeps extends CarryDeps {
   readonly erasures: ErasureStore;
   readonly store: Pick<RunStore, 'load' | 'readEvents'>;
@@ -37,16 +37,16 @@ export interface SweepDeps extends ErasingDeps {
  * them is kept, and the log says so.
  */
 export const MAX_MEMBERS = 2_000;
-/** Runs that ended, read at once: a tick that is cut off looks at so many again. */
+/** Ended runs read at once: an interrupted tick reads that many again. */
 export const PAGE = 50;
-/** Lineages under way at once: each waits for one answer of the store after the other. */
+/** Lineages processed concurrently: each waits for sequential responses of the store. */
 export const CONCURRENCY = 8;
 /** Documents deleted in one commit: Firestore takes 500, and its index entries count as well. */
 export const DELETES_A_COMMIT = 250;
 
 /** Limits of one tick; the next one continues. */
 export interface Bounds {
-  /** Documents deleted, but for the run documents of the lineages under way. */
+  /** Deleted documents, except the run documents of lineages in progress. */
   readonly documents: number;
   /** Runs looked at. */
   readonly runs: number;
@@ -57,7 +57,7 @@ export interface Bounds {
 }
 
 /**
- * A tick every half hour (index.ts) that deletes so much is about a million documents a day, at a twentieth of what a
- * database bears; its time leaves the function two minutes for what is under way.
+ * A tick every half hour (index.ts) that deletes this much is about a million documents a day, a twentieth of what a
+ * database supports; its time leaves the function two minutes for running work.
  */
 export const TICK: Bounds = { documents: 20_000, runs: 5_000, owners: 200, forMs: 420_000 };

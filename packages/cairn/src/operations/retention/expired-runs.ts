@@ -19,7 +19,7 @@ export interface Fate {
 }
 
 export interface RunFate extends Fate {
-  /** From when on it may go by itself, epoch ms; undefined: never, or it has not ended. */
+  /** End of the retention period, epoch ms; undefined: unlimited, or not ended. */
   readonly expireAt: number | undefined;
   readonly hold: LegalHold | undefined;
 }
@@ -31,8 +31,8 @@ export interface ExpiredRun extends Fate, Bucket {
 export type FateDeps = LookDeps & JournalDeps;
 
 /**
- * Runs looked at for one page, those of other tenants too: about 400 reads. A page that ends there has fewer runs than were
- * asked for, and says where to go on.
+ * Most runs checked per page, including those of other tenants: about 400 reads. A page that reaches it has fewer runs
+ * than requested, and a cursor.
  */
 const MAX_LOOKED = 200;
 
@@ -53,7 +53,7 @@ export async function fateOf(
   };
 }
 
-/** In the order in which ticks come by. @throws CairnError INVALID_INPUT for the cursor */
+/** In the order of the ticks. @throws CairnError INVALID_INPUT for the cursor */
 export async function expiredRuns(
   deps: LookDeps,
   tenantId: string,

@@ -14,7 +14,7 @@ export interface Looked {
   readonly verdict: Verdict | { readonly kind: 'gone' };
 }
 
-/** @throws what the store throws, also for a run that cannot be read: then nobody knows whether anything may go */
+/** @throws errors of the store, also for an unreadable run: then it is unknown whether anything may be deleted */
 export async function lookAtLineage(
   { retention, retentionOf, clock, graceMs }: LookDeps,
   rootRunId: string,

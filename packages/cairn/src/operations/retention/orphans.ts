@@ -19,12 +19,12 @@ interface Wanted {
 }
 
 export interface OrphansDeleted {
-  /** Where to go on; undefined: at the beginning. */
+  /** Position to continue from; undefined: the beginning. */
   readonly next: string | undefined;
   readonly deleted: number;
 }
 
-/** @throws what the store throws; the next tick goes on from what was done */
+/** @throws errors of the store; the next tick continues */
 export async function deleteOrphans(
   { retention, clock, log }: SweepDeps,
   { after, owners, budget }: Wanted,

@@ -1,6 +1,6 @@
 /**
- * A tick of retention: looks at runs that have been kept long enough, and deletes the lineages that may go, so much at once
- * and the rest at the next tick. Safe to run twice at once, and to die anywhere.
+ * A tick of retention: checks runs past their retention period, and deletes lineages, up to its limits. Safe to run
+ * concurrently, and to die anywhere.
  */
 import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/gate.ts';
@@ -14,7 +14,7 @@ import { deleteOrphans } from './orphans.ts';
 import { type Place, placeText, readPlace, walk } from './walk.ts';
 
 export interface SweepReport {
-  /** Lineages looked at, by what became of them. */
+  /** Checked lineages by result. */
   readonly kept: number;
   readonly waiting: number;
   readonly marked: number;
@@ -25,7 +25,7 @@ export interface SweepReport {
   readonly failed: number;
   /** Runs that never were, whose input was left behind and is deleted. */
   readonly orphans: number;
-  /** Erasures that somebody asked for: they come before all else. */
+  /** Requested erasures, which come first. */
   readonly erasures: ErasureReport;
   /** The kill switch is on, or the installation is held after a restore: nothing was looked at. */
   readonly off: boolean;
@@ -68,7 +68,7 @@ export async function sweepRetention(deps: SweepDeps, bounds: Bounds = TICK): Pr
   return reportOf(counts, { orphans, erasures, off: false });
 }
 
-/** Where the next tick is to go on; undefined: at the beginning, since this one has come to the end. */
+/** Position for the next tick; undefined: the beginning, because this one has reached the end. */
 async function sweepRuns(deps: SweepDeps, sweep: Sweep): Promise<string | undefined> {
   const from = placeIn(deps, sweep.progress.runs);
   let before = from;
@@ -83,7 +83,7 @@ async function sweepRuns(deps: SweepDeps, sweep: Sweep): Promise<string | undefi
   return undefined;
 }
 
-/** A place of another version of this software is no reason not to begin anew. */
+/** A position stored by another version starts over. */
 function placeIn({ log }: SweepDeps, text: string | undefined): Place | undefined {
   try {
     return text === undefined ? undefined : readPlace(text);

@@ -16,14 +16,14 @@ export interface Place extends Bucket {
 export interface WalkPage {
   readonly bucket: Bucket;
   readonly runs: readonly EndedRun[];
-  /** Where to go on after them. */
+  /** Position after them. */
   readonly place: Place;
 }
 
 /**
- * A page for each stretch, and an empty one for each bucket that has come to its end: whoever asks can stop after any.
+ * A page per stretch, and an empty one per finished bucket: the caller can stop after any.
  *
- * @param from undefined: from the beginning
+ * @param from undefined: the beginning
  */
 export async function* walk(
   { retention, retentionOf, clock }: LookDeps,

@@ -24,10 +24,10 @@ export async function readConfig(deps: SendDeps & Pick<RuntimeDeps, 'config'>): 
 }
 
 /**
- * The configuration after the change. `decide` is called anew on each newer one, and answers undefined on one that
- * holds its change already: after a lost answer it meets its own.
+ * The configuration after the change. `decide` is called again on each newer one, and returns undefined if its change
+ * is present: after a lost response it meets its own.
  *
- * @throws CairnError UNAVAILABLE (send the same again), or what `decide` throws
+ * @throws CairnError UNAVAILABLE (send the same again), or errors of `decide`
  */
 export async function changeConfig(
   deps: SendDeps & Pick<RuntimeDeps, 'config'>,

@@ -1,4 +1,4 @@
-/** The kill switch: stops all driving at once, of all workflows and tenants, and lets it go on. */
+/** The kill switch: stops all dispatches of all workflows and tenants, and continues them. */
 import { changeConfig, type RuntimeDeps } from './change-config.ts';
 import { wakeHeld } from './wake-held.ts';
 

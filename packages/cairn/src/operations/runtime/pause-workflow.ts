@@ -1,6 +1,6 @@
 /**
- * Pauses a workflow and lets it go on: its runs are started and decided upon as ever, and driven again once it is not
- * paused any more. Holds for the runs of all tenants.
+ * Pauses and unpauses a workflow: starts and decisions are accepted meanwhile, and runs are dispatched after unpausing.
+ * Applies to all tenants.
  */
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
@@ -17,7 +17,7 @@ export interface PauseRequest {
 }
 
 /**
- * The mark that stands: that of the first who paused it, whoever asks again.
+ * The mark in effect: that of the first pause.
  *
  * @throws CairnError NOT_FOUND (no such workflow is deployed), UNAVAILABLE (send the same again)
  */
@@ -60,7 +60,7 @@ export async function unpauseWorkflow(
 }
 
 /**
- * For who asks before anything is kept.
+ * Check before anything is kept.
  *
  * @throws CairnError NOT_FOUND (neither deployed nor paused), UNAVAILABLE
  */

@@ -112,9 +112,9 @@ export interface PauseSchedule extends ScheduleRef {
 }
 
 /**
- * The first pause stands, whoever asks again.
+ * The first pause counts.
  *
- * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED (not any more), UNAVAILABLE (send the same again)
+ * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED (no longer declared), UNAVAILABLE (send the same again)
  */
 export function pauseSchedule(deps: ScheduleDeps, request: PauseSchedule): Promise<Schedule> {
   return changeSchedule(deps, request, (current) => {

@@ -9,7 +9,7 @@ import { startSlot } from './start-slot.ts';
 
 /** Slots of one backfill: what can be started while a caller waits. */
 const MAX_BACKFILL = 1_000;
-/** Starts under way at once. */
+/** Concurrent starts. */
 const CONCURRENT_STARTS = 10;
 
 export interface BackfillRequest extends ScheduleRef {
@@ -61,7 +61,7 @@ export async function backfillSchedule(deps: ScheduleDeps, request: BackfillRequ
   return { slots: slots.length, started: count('started'), existing: count('existing') };
 }
 
-/** The first failure ends it: what is started stays, and asking again goes on from there. */
+/** The first failure ends it: started runs stay, and a repetition continues. */
 async function startAll(
   deps: ScheduleDeps,
   schedule: Schedule,

@@ -20,10 +20,10 @@ export async function ownSchedule(deps: ScheduleDeps, ref: ScheduleRef): Promise
 }
 
 /**
- * The schedule after the change. `decide` is called anew on each newer one, and answers undefined on one that holds its
- * change already: after a lost answer it meets its own.
+ * The schedule after the change. `decide` is called again on each newer one, and returns undefined if its change is
+ * present: after a lost response it meets its own.
  *
- * @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again), or what `decide` throws
+ * @throws CairnError NOT_FOUND, UNAVAILABLE (send the same again), or errors of `decide`
  */
 export async function changeSchedule(
   deps: ScheduleDeps,

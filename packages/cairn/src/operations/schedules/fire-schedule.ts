@@ -1,6 +1,6 @@
 /**
- * Fires one schedule that is due: starts the runs of its slots, then moves it on. In this order, so that whoever dies
- * in between leaves slots that are fired again, which comes to the same runs; and however many do it at once.
+ * Fires one due schedule: starts the runs of its slots, then advances it. In this order, so that after a crash slots
+ * are fired again, which gives the same runs; safe to run concurrently.
  */
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
@@ -14,7 +14,7 @@ import type { ScheduleDeps } from './deps.ts';
 import { startSlot } from './start-slot.ts';
 
 export interface Fired {
-  /** Runs that stand for slots, started by this call or found. */
+  /** Runs of slots, started by this call or found. */
   readonly fired: number;
   readonly skipped: number;
   readonly refused: number;

@@ -1,4 +1,4 @@
-/** Starts a run of a schedule at once, out of turn: it stands for no slot, and moves none. */
+/** Starts a run of a schedule by request, without a slot and without advancing the schedule. */
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { triggeredRunId } from '../../core/schedule/schedule.ts';
 import { inputForSlot } from '../../engine/define/slot-input.ts';

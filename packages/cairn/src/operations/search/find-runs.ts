@@ -1,7 +1,7 @@
 /**
- * Finds the runs of a tenant by whatever somebody has in hand. Reads only.
+ * Finds runs of a tenant by an identifier. Read-only.
  *
- * Must not: tell more of another tenant's run than of none, nor take other look-ups for it.
+ * Must not: distinguish runs of other tenants from unknown ones, in responses or in reads.
  */
 import { isRunId, isRunIdPrefix } from '../../core/encoding/ids.ts';
 import { githubKey } from '../../core/encoding/keys.ts';

@@ -1,4 +1,4 @@
-/** Everything of a new run that is decided before anything is written. Pure but for clock and chance. */
+/** Decides everything about a new run before anything is written. Pure except for clock and randomness. */
 
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
@@ -166,7 +166,7 @@ export function checkedInput(workflow: Workflow, input: unknown): CheckedInput {
   return { whole, text: redacted(whole, workflow.secretInput) };
 }
 
-/** A resume is the same work going on; a replay or a fork may act anew, and is told apart by its id (E4, E6). */
+/** A resume continues the same work; a replay or a fork may call again, and is distinguished by its id (E4, E6). */
 function descent(
   runId: string,
   lineage: Lineage,

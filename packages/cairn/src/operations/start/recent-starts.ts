@@ -1,9 +1,9 @@
 /**
- * Repetitions that reach an instance which has just answered, or is about to answer, the same request: they share its
- * outcome instead of asking the store again. Safe, because an outcome is kept only once it is durable, and a record
- * with a run is never taken over before it expires, which is far later than anything is kept here.
+ * Repetitions that reach an instance which has just answered, or is answering, the same request: they share its outcome
+ * instead of reading the store. Safe, because an outcome is cached only once it is durable, and a record with a run is
+ * never replaced before it expires, far later than anything is cached here.
  *
- * Must not: decide. A request that differs in anything goes its own way to the store.
+ * Must not: decide. A request with any difference goes to the store.
  */
 import { logHit } from '../log-hit.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
@@ -21,7 +21,7 @@ interface Recent {
 export class RecentStarts {
   readonly #recent = new Map<string, Recent>();
 
-  /** Runs `start` unless the same request is under way or was answered here; a failed one is not shared. */
+  /** Runs `start` unless the same request is in progress or was answered here; a failure is not shared. */
   async join(
     deps: StartDeps,
     request: StartRequest,

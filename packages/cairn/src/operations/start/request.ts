@@ -34,7 +34,7 @@ export interface StartDeps extends Pools {
   readonly random: Randomness;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Absent: nobody collects traces. */
+  /** Absent: no collector is configured. */
   readonly tracer?: Tracer;
   /** Where events are published, by the drives that follow; absent: nowhere. */
   readonly bus?: EventBus;

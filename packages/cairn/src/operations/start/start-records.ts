@@ -53,7 +53,7 @@ function recordOf(request: StartRequest, key: string, draft: Draft): Idempotency
   };
 }
 
-/** Drawn for this start alone, unlike the id of its run: those of slots and children are the same whoever starts them. */
+/** Random for this start, unlike its run id: ids of slots and children are the same for all starters. */
 function attemptOf({ commit }: Draft): string | undefined {
   return commit.events[0]?.id;
 }

@@ -70,7 +70,7 @@ async function refusedByPlan(
   return refused(deps, request, draft, planChanged(change));
 }
 
-/** Sends the commit until it is in the store, or something else stands in its place. */
+/** Sends the commit until it is stored, or another document is in its place. */
 async function place(
   deps: StartDeps,
   request: StartRequest,
@@ -111,7 +111,7 @@ async function place(
   throw new CairnError('UNAVAILABLE', 'too many concurrent requests with this idempotency key');
 }
 
-/** Nothing is started. If the very same request started a run before, that one is the answer. */
+/** Nothing is started. If the same request started a run before, that run is the response. */
 async function refused(
   deps: StartDeps,
   request: StartRequest,
@@ -142,8 +142,8 @@ async function answered(
 }
 
 /**
- * For a run that certainly did not come to be: one whose id was drawn here. A given id may be that of the run that won, and
- * the input its input. What stays behind costs its room and nothing else.
+ * For a run that certainly was not created, with a random id. A given id may be that of the winning run, and the input
+ * its input. An input left behind only costs storage.
  */
 async function withdrawInput(deps: StartDeps, request: StartRequest, draft: Draft): Promise<void> {
   if (request.runId !== undefined) return;

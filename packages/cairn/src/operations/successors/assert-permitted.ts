@@ -1,7 +1,7 @@
 /**
- * Asks the policy of the workflow before a successor is made, also one that belongs to a child run and is started by its parent: a
- * refusal then leaves the source as it was, to be resumed by somebody who may. The first drive of the successor asks again, and its
- * journal says what was answered.
+ * Evaluates the policy of the workflow before a successor is created, also for a child run started by its parent: a
+ * refusal then leaves the source unchanged, so that an authorised user can resume it. The first drive of the successor
+ * evaluates it again and records the result.
  */
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';

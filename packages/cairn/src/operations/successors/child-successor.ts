@@ -31,15 +31,15 @@ export interface ChildOfSuccessor {
   /** Type of the workflow. */
   readonly type: string;
   readonly input: unknown;
-  /** Ends a child that was not to go on without its parent. */
+  /** Cancels a child that was not to continue without its parent. */
   readonly cancel: (runId: string) => Promise<void>;
 }
 
 /**
- * Undefined: it is to be started afresh, or is there already.
+ * Undefined: start a new child, or it exists already.
  *
- * @throws CairnError UNAVAILABLE while the child it goes on from has yet to end, or its policy could not be asked; FORBIDDEN if that
- *   refuses; INVALID_INPUT, PAYLOAD_TOO_LARGE
+ * @throws CairnError UNAVAILABLE while the child to continue has not ended, or its policy could not be evaluated;
+ * FORBIDDEN if that refuses; INVALID_INPUT, PAYLOAD_TOO_LARGE
  */
 export async function childLineage(
   deps: SuccessorDeps,
@@ -65,7 +65,7 @@ export async function childLineage(
   return { lineage: patient(lineageOf(deps, end, { runId: end.id, mode, ...forced })), workflow };
 }
 
-/** Somebody resumes the child by itself at this moment: what that means for the parent is looked at anew. */
+/** The child is being resumed separately: the parent checks again later. */
 function patient(lineage: Lineage): Lineage {
   const { supersede } = lineage;
   if (!supersede) return lineage;
@@ -82,7 +82,7 @@ function patient(lineage: Lineage): Lineage {
   };
 }
 
-/** A child that is complete, or that was resumed by itself, cannot be resumed: what it did is taken over. */
+/** A child that completed, or was resumed separately, cannot be resumed: its work is reused. */
 function modeFor({ source }: RunState, end: RunState): SuccessorMode {
   const mode = source?.mode ?? 'fork';
   const resumable = end.status !== 'completed' && end.supersededBy === undefined;
@@ -103,7 +103,7 @@ async function originalOf(
   return undefined;
 }
 
-/** The newest run that the child came to, once it has ended; undefined for one that goes on by itself. */
+/** The newest run of the child, once it has ended; undefined for one that continues by itself. */
 async function ended(
   deps: SuccessorDeps,
   original: RunState,

@@ -1,4 +1,4 @@
-/** Answers a repetition of a request for a successor from its record, without a look at the run. */
+/** Answers a repetition of a request for a successor from its record, without reading the run. */
 import { decideExisting } from '../../core/decisions/idempotency.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { refusedKey } from '../refused-key.ts';

@@ -31,7 +31,7 @@ export interface Prepared {
   readonly input: SuccessorInput;
 }
 
-/** The input of its source, wherever that lies, or another. */
+/** The input of its source, wherever stored, or another. */
 export type SuccessorInput =
   | ({ readonly kind: 'inherited' } & NonNullable<Lineage['input']>)
   | { readonly kind: 'given'; readonly hash: string; readonly value: unknown };

@@ -36,7 +36,7 @@ export interface Preview {
   readonly effects: readonly ForetoldEffect[];
   /** More outside actions were recorded than are shown. */
   readonly effectsCut: boolean;
-  /** Signals that nobody has read; a successor that is to carry them reads them. */
+  /** Unread signals; a successor that carries them reads them. */
   readonly unread: readonly Pick<InboxSignal, 'signalId' | 'name' | 'key' | 'at'>[];
   readonly blockers: readonly CairnError[];
 }

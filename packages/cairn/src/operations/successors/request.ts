@@ -15,7 +15,9 @@ export interface PreviewDeps extends SuccessorDeps {
   readonly bindings: Bindings;
 }
 
-/** From a step: it and what follows it run. From a checkpoint, by its seq: what had completed by then is taken over. */
+/**
+ * From a step: it and its dependents run. From a checkpoint, by sequence number: steps completed by then are reused.
+ */
 export type From = { readonly step: string } | { readonly checkpoint: number };
 
 /** Which successor of which run. */
@@ -30,7 +32,7 @@ export interface Wanted {
   readonly planVersion?: number | undefined;
   /** For a fork; absent: that of its source. */
   readonly threadId?: string | undefined;
-  /** `carry`: it is to read what nobody read in the inbox of its source; absent: it is not. */
+  /** `carry`: the successor takes over unread signals of its source; absent: it does not. */
   readonly signals?: 'carry' | undefined;
 }
 

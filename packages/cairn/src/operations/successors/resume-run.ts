@@ -59,10 +59,10 @@ function resumeDrafts(deps: SuccessorDeps, { state, now, actor }: Asked): EventD
 }
 
 /**
- * Foretells a resume of a run that has not ended. `by_drive`: it was interrupted, and its drive decides more than this. `moving`: nothing
- * holds it up.
+ * Predicts a resume of a run that has not ended. `by_drive`: it was interrupted, and its drive decides more than this.
+ * `moving`: it is not held up.
  *
- * @throws CairnError what stands in the way
+ * @throws CairnError if the resume is not possible
  */
 export function resumptionOf(
   { registry }: Pick<SuccessorDeps, 'registry'>,
@@ -95,7 +95,7 @@ export function resumptionOf(
   return 'resumed_by_event';
 }
 
-/** A waiting run that needs nobody but a dispatch: it is parked, or a time that it waited for has come. */
+/** True for a waiting run that only needs a dispatch: it is blocked on deployment, or a wait is due. */
 function goesOnByItself(state: RunState, now: number): boolean {
   return isParked(state) || isDue(state, now);
 }

@@ -1,9 +1,8 @@
 /**
- * Makes a successor: a new run that goes on from one that has ended. A start like any other, once per
- * idempotency key; of a resume, the same commit says in the journal of the source by whom it was resumed, so that of any
- * number of people who resume it at once one does.
+ * Creates a successor of an ended run. A start like any other, once per idempotency key; for a resume, the same commit
+ * records it in the journal of the source, so that one of several concurrent resumes succeeds.
  *
- * Must not: take anything over; the first drive of the successor does.
+ * Must not: reuse anything; the first drive of the successor does.
  */
 import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';

@@ -17,7 +17,7 @@ export interface Operation {
   /** Unique; generated clients name their methods so. */
   readonly id: string;
   readonly summary: string;
-  /** The least role that may; `open`: whoever comes. */
+  /** Lowest role; `open`: public. */
   readonly role: Role | 'open';
   /** Parameters by name, with what they mean. */
   readonly query?: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface Operation {
   readonly body?: SchemaName;
   /** No idempotency key is kept: it changes nothing, or the same again says the same. Default: by the method. */
   readonly keyed?: false;
-  /** By status: all that are no problem, but for the 202 of every mutation. */
+  /** Responses by status, except problems and the 202 of every mutation. */
   readonly answers: Readonly<Record<number, Answer>>;
   /** Beside those that every route, or every mutation, may answer. */
   readonly refusals?: readonly ErrorCode[];

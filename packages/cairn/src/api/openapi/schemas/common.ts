@@ -10,7 +10,7 @@ export const Seq = z.int().min(1);
 /** A value of a workflow or a caller: any JSON. */
 export const Value = z.unknown();
 
-/** Visible ASCII: it stands in queries, logs and other systems. */
+/** Visible ASCII: used in queries, logs and other systems. */
 export const THREAD_ID = /^[\x21-\x7e]{1,255}$/;
 
 export const CODES = Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]];

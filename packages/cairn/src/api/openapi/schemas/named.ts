@@ -1,4 +1,4 @@
-/** Every shape that has a name in the document. Bodies are the very schemas by which requests are read. */
+/** Named schemas of the document. The schemas of bodies are those by which requests are parsed. */
 import * as installationBodies from './bodies/installation.ts';
 import * as retentionBodies from './bodies/retention.ts';
 import * as runBodies from './bodies/runs.ts';

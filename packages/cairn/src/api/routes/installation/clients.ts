@@ -1,6 +1,6 @@
 /**
- * `/v1/clients`: who has keys of the caller's tenant. It takes an admin. A secret stands in one answer, the first to the
- * request that made it: what is kept for repetitions is without it, so that nothing stored can sign in.
+ * `/v1/clients`: API clients of the caller's tenant. Requires an admin. A secret is only in the first response to the
+ * request that created it: the record kept for repetitions omits it, so that nothing stored can authenticate.
  */
 import { CairnError } from '../../../core/errors.ts';
 import { revokeClient, rotateClient } from '../../../operations/clients/change-client.ts';
@@ -68,7 +68,7 @@ function clientOf({ params, caller }: OfClient) {
   return { clientId: params.id, tenantId: caller.tenantId };
 }
 
-/** `secret` stands in the answer to the first request only; a repetition says `secretShown: true` in its place. */
+/** `secret` is only in the response to the first request; a repetition has `secretShown: true` instead. */
 async function answerWithKey(sent: Keyed, status: number, issue: (requestId: string) => Promise<Issued>) {
   let key: string | undefined;
   const kept = await answerOnce(sent, async (requestId) => {
@@ -81,7 +81,7 @@ async function answerWithKey(sent: Keyed, status: number, issue: (requestId: str
   return Response.json({ ...body, secret: key }, { status });
 }
 
-/** Before anything is kept: a request about a client that is not there leaves nothing behind. */
+/** Checked before anything is kept: a request about an unknown client leaves no record. */
 async function assertOwn({ deps: { clientRegistry }, caller, params: { id } }: OfClient): Promise<void> {
   const client = CLIENT_ID.test(id) ? await clientRegistry.read(id) : undefined;
   if (client?.tenantId !== caller.tenantId) throw new CairnError('NOT_FOUND', 'no such client');
@@ -89,7 +89,7 @@ async function assertOwn({ deps: { clientRegistry }, caller, params: { id } }: O
   if (held !== null) assertOutranks(caller, held);
 }
 
-/** Nobody issues, renews or revokes a key that may do more than their own. @throws CairnError FORBIDDEN */
+/** A caller cannot issue, rotate or revoke a key with a higher role than its own. @throws CairnError FORBIDDEN */
 function assertOutranks({ role }: Caller, wanted: Role): void {
   if (mayActAs(role, wanted)) return;
   throw new CairnError(

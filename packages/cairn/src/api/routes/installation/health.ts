@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../deps.ts';
 
 /** A store that takes longer than this is of no use to anybody waiting. */
 const PROBE_TIMEOUT_MS = 3_000;
-/** One probe serves everybody who asks within this time: the route is open, and each probe is a billed read. */
+/** One probe serves all requests within this time: the route is public, and each probe is a billed read. */
 const PROBE_TTL_MS = 5_000;
 /** Read to see whether the store answers; there need not be such a client. */
 const PROBE_CLIENT = 'healthz';

@@ -27,7 +27,7 @@ export const begin: Change<'POST', '/v1/restore/begin'> = {
   },
 };
 
-/** `woken`: runs of the caller's tenant among those enqueued at once. */
+/** `woken`: enqueued runs of the caller's tenant. */
 export const release: Change<'POST', '/v1/restore/release'> = {
   async work({ deps, caller }) {
     const all = { ...runtimeDeps(deps), ...homeDeps(deps) };

@@ -1,6 +1,6 @@
 /**
- * `GET|PUT /v1/runtime`: the kill switch, and what is paused by whom. Both hold for every tenant of the installation,
- * and whoever set them may belong to any tenant, so reading them takes the role `installation` too.
+ * `GET|PUT /v1/runtime`: the kill switch and pauses, with their actors. Both apply to all tenants, and actors may
+ * belong to any tenant, so reading them requires the role `installation` too.
  */
 import { readConfig } from '../../../operations/runtime/change-config.ts';
 import { setKillSwitch } from '../../../operations/runtime/kill-switch.ts';
@@ -17,7 +17,7 @@ export const readRuntime: Read<'GET', '/v1/runtime'> = async ({ deps }) => {
   return { killSwitch, paused: Object.fromEntries(marks) };
 };
 
-/** `woken`: runs of the caller's tenant among those enqueued at once when it is switched off. */
+/** `woken`: runs of the caller's tenant that were enqueued when the switch was turned off. */
 export const setRuntime: Change<'PUT', '/v1/runtime'> = {
   async work({ deps, caller, body: { killSwitch } }) {
     const { woken } = await setKillSwitch(runtimeDeps(deps), { on: killSwitch, ...actingOf(caller) });

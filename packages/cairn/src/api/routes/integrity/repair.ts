@@ -1,6 +1,6 @@
 /**
- * `POST /v1/runs/{id}/repair`: what a repair would change; with `apply=true` it is changed, which takes an admin. What
- * takes a person is told, not refused as a request: part of a run may be repaired while the rest waits for somebody.
+ * `POST /v1/runs/{id}/repair`: the planned repair; `apply=true` applies it and requires an admin. Problems that need an
+ * operator are reported, not refused: part of a run may be repaired meanwhile.
  */
 import { assertOwn } from '../../../operations/integrity/check.ts';
 import { repairRun } from '../../../operations/integrity/repair.ts';

@@ -1,4 +1,4 @@
-/** `GET /v1/search?q=`: runs of the caller's tenant by an id, a key or an address that somebody has in hand. */
+/** `GET /v1/search?q=`: runs of the caller's tenant by an identifier. */
 import { CairnError } from '../../../core/errors.ts';
 import { findRuns } from '../../../operations/search/find-runs.ts';
 import { vocabularyOf } from '../../query.ts';

@@ -1,6 +1,6 @@
 /**
- * `GET /v1/runs/{id}/retention`: how long a run is kept, and why. `GET /v1/retention`: what would be deleted, and what has been
- * kept long enough by itself and stays nevertheless. Both read, and write nothing.
+ * `GET /v1/runs/{id}/retention`: retention of a run. `GET /v1/retention`: runs past their retention period that would
+ * be deleted, or are kept nevertheless. Both are read-only.
  */
 import { expiredRuns, type FateDeps, fateOf } from '../../../operations/retention/expired-runs.ts';
 import type { ApiDeps } from '../../deps.ts';

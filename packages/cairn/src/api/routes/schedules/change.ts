@@ -1,4 +1,4 @@
-/** Making a schedule, changing it, pausing it, letting it go on, deleting it. Each takes an operator. */
+/** Create, change, pause, resume and delete schedules. Each requires an operator. */
 import * as operations from '../../../operations/schedules/alter-schedule.ts';
 import type { Change } from '../../route.ts';
 import { scheduleDetails } from '../../views/schedule.ts';
@@ -16,7 +16,7 @@ export const create: Change<'POST', '/v1/schedules'> = {
   },
 };
 
-/** Members that are left out stay. */
+/** Omitted members are unchanged. */
 export const patch: Change<'PATCH', '/v1/schedules/{id}'> = {
   before: assertOwn,
   async work(sent) {

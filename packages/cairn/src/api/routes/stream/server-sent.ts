@@ -1,6 +1,6 @@
 /**
- * An answer of server-sent events, told as its reader takes them. A stream is shorter than the time a request may take:
- * whoever reads it comes back.
+ * A response of server-sent events, produced as its reader consumes them. A stream is shorter than the time limit of a
+ * request: readers reconnect.
  */
 
 /** Longest silence of a stream: proxies cut streams that are silent for half a minute or more. */
@@ -20,7 +20,7 @@ const HEADERS = {
 };
 
 export interface Frame {
-  /** Whoever comes back names the last one that was seen. */
+  /** Id of the last event seen, for reconnecting. */
   readonly id?: number;
   readonly event: string;
   /** To be JSON. */
@@ -46,7 +46,7 @@ export function headOfStream(): Response {
   return new Response(null, { headers: HEADERS });
 }
 
-/** Takes the next only when the reader wants it: who reads slowly makes nothing pile up here. */
+/** Takes the next item only when the reader wants it: nothing accumulates for a slow reader. */
 export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: Told<T>): Response {
   const encoder = new TextEncoder();
   let isGone = false;

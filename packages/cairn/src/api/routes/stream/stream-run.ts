@@ -1,7 +1,7 @@
 /**
- * `GET /v1/runs/{id}/stream`: the events of a run as they happen, as server-sent events. `id` is the seq, `event` the
- * type, `data` what the list of events shows; `event: end` says that the run has ended and there is no more. A stream is
- * shorter than the time a request may take: whoever reads it comes back with `Last-Event-ID` and misses nothing.
+ * `GET /v1/runs/{id}/stream`: the events of a run as server-sent events. `id` is the sequence number, `event` the type,
+ * `data` as in the list of events; `event: end` is the last. A stream is shorter than the time limit of a request:
+ * readers reconnect with `Last-Event-ID` and miss nothing.
  */
 import { CairnError } from '../../../core/errors.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
@@ -65,7 +65,7 @@ function invalidSeq(field: string, why: string): CairnError {
   return new CairnError('INVALID_INPUT', `the start position of the stream is invalid: ${why}`, { field });
 }
 
-/** `vocabulary` is of the status at the end; events are told as they are in the journal. */
+/** `vocabulary` applies to the status at the end; events are as in the journal. */
 function frame(followed: Followed, vocabulary: Vocabulary): string {
   switch (followed.kind) {
     case 'quiet':

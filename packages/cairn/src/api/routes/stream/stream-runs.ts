@@ -1,7 +1,7 @@
 /**
- * `GET /v1/runs/stream`: the newest runs that match, as they change, as server-sent events. `event: run` has a run as lists
- * show it, `event: gone` the id of one that is no longer among them, `event: ready` says that all have been told that were
- * there at first. Whoever comes back is told the list anew, and drops at `ready` what was not told.
+ * `GET /v1/runs/stream`: the newest matching runs and their changes, as server-sent events. `event: run` has a run as
+ * lists show it, `event: gone` the id of one that left the list, `event: ready` follows the initial state. After a
+ * reconnect the list is sent again, and the reader drops at `ready` the runs that were not sent.
  */
 import { type FollowedList, followRunList } from '../../../operations/follow-run-list.ts';
 import { isFollowing, limitOf } from '../../query.ts';

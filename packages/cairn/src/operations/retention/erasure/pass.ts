@@ -1,9 +1,9 @@
 /**
- * One pass over an erasure: marks and deletes lineages as retention does, whatever time they are to be kept, and notes what is
- * gone. Safe to run twice at once, and to die anywhere: the next pass goes on from what is left. The counts of a pass that died
- * before it noted them are missing in the record; what is gone is gone.
+ * One pass over an erasure: marks and deletes lineages like retention, regardless of their retention period, and
+ * records deletions. Safe to run concurrently, and to die anywhere: the next pass continues. Counts of a pass that died
+ * before recording them are missing in the record.
  *
- * Must not: decide what may be erased at all (request.ts).
+ * Must not: decide what may be erased (request.ts).
  */
 import { added, type Erasure, type Gone, NOTHING_GONE } from '../../../core/retention/erasure.ts';
 import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
@@ -46,7 +46,7 @@ async function passLineages(deps: ErasingDeps, passing: Passing): Promise<Passed
   return { roots: [], state: 'done', keptBy: undefined, finishedAt: deps.clock.now() };
 }
 
-/** Runs that were started later are another matter: they belong to whoever started them after the request. */
+/** Runs started after the request are not included. */
 async function passTenant(deps: ErasingDeps, passing: Passing): Promise<Passed> {
   const { erasure, budget, gone } = passing;
   const { tenantId } = erasure;

@@ -1,6 +1,6 @@
 /**
- * Asks for the deletion of a run, with its lineage and its children, or of all that belongs to a tenant. What cannot go is
- * refused before anything is written; what is accepted is hidden from people at once, and deleted by the next ticks.
+ * Requests the erasure of a run, with its lineage and children, or of a tenant. Refused before anything is written if
+ * it is not allowed; an accepted erasure hides the data immediately, and the next ticks delete it.
  */
 import { CairnError } from '../../../core/errors.ts';
 import {
@@ -20,7 +20,7 @@ import { type Bounds, type ErasingDeps, MAX_MEMBERS } from '../deps.ts';
 import { lookAtLineage } from '../look.ts';
 import { pass } from './pass.ts';
 
-/** Lineages of one erasure, those of children included: their ids stand in one document. */
+/** Most lineages of one erasure, including those of children: their ids are in one document. */
 const MAX_ROOTS = 500;
 /** Events read at once in search of children. */
 const EVENTS_A_PAGE = 500;
@@ -49,7 +49,7 @@ export async function eraseRun(deps: EraseDeps, { runId, tenantId, actor }: RunT
   return begin(deps, { id, scope: 'lineage', tenantHash: tenantHash(tenantId), roots }, actor);
 }
 
-/** For who asks before anything is kept. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
+/** Check before anything is kept. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE */
 export async function assertErasable(
   deps: EraseDeps,
   { runId, tenantId }: Pick<RunToErase, 'runId' | 'tenantId'>,
@@ -64,7 +64,7 @@ export interface TenantToErase {
   readonly actor: string;
 }
 
-/** As {@link eraseRun}. A tenant of which nothing is there is erased at once. @throws CairnError UNAVAILABLE */
+/** Like {@link eraseRun}. A tenant without data is erased immediately. @throws CairnError UNAVAILABLE */
 export async function eraseTenant(deps: EraseDeps, { erased, actor }: TenantToErase): Promise<Erasure> {
   const id = erasureId(erased);
   const known = await sendUntilKnown(deps, () => deps.erasures.read(id));

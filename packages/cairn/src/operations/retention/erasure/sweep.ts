@@ -1,4 +1,4 @@
-/** Goes on with the erasures that are open, before retention looks at anything else: somebody waits for them. */
+/** Continues open erasures, before all other retention work. */
 import { messageOf } from '../../../core/thrown.ts';
 import type { Budget } from '../budget.ts';
 import type { ErasingDeps } from '../deps.ts';

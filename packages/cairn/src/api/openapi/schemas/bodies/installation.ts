@@ -6,7 +6,7 @@ const MAX_NAME_CHARS = 100;
 /** A deployment of everything that uses a key takes hours, not weeks. */
 const MAX_GRACE_S = 7 * 24 * 3_600;
 const DEFAULT_GRACE_S = 24 * 3_600;
-/** A sentence or two; it stands in a document that every drive reads. */
+/** A sentence or two; stored in a document that every dispatch reads. */
 const MAX_REASON_CHARS = 500;
 
 export const CreateClientBody = z.strictObject({

@@ -4,7 +4,7 @@ import { RESOLUTIONS } from '../../../../core/effects/effect.ts';
 import { DECISIONS, SUCCESSOR_MODES } from '../../../../core/run/events.ts';
 import { THREAD_ID } from '../common.ts';
 
-/** A sentence or two; it stands in the snapshot and in every list. */
+/** A sentence or two; stored in the snapshot and shown in every list. */
 const MAX_REASON_CHARS = 1_000;
 const Reason = z.string().trim().min(1).max(MAX_REASON_CHARS);
 /** Steps named in one request. More fit no screen; what follows a step need not be named. */
@@ -32,7 +32,7 @@ export const CancelBody = z.strictObject({
     ),
 });
 
-/** Whoever finds the run suspended must be told why. */
+/** The reason is required, because it is shown to everyone who finds the run suspended. */
 export const SuspendBody = z.strictObject({ reason: Reason });
 export const ContinueBody = z.strictObject({ reason: Reason.optional() });
 
