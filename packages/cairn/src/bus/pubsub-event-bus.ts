@@ -32,7 +32,7 @@ export interface PubsubEventBusOptions {
   readonly timeoutMs?: () => number;
 }
 
-/** Enough for an answer that got lost; one that is silent or down is left to who comes back later. */
+/** Enough for a lost response; an unresponsive bus is left to a later flush. */
 const ATTEMPTS = 3;
 const FIRST_BACKOFF_MS = 100;
 /** A drive that has let go of its run still waits for it. */

@@ -3,7 +3,7 @@
 /** A receiver that asks for longer is not waited for longer: it can say so again. */
 const LONGEST_MS = 24 * 60 * 60 * 1000;
 
-/** Epoch ms; undefined for a header that is not there or says nothing. */
+/** Epoch ms; undefined for a missing or invalid header. */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
@@ -11,7 +11,7 @@ export function retryAfter(header: string | undefined, now: number): number | un
   return Number.isNaN(at) ? undefined : notBeyond(at, now);
 }
 
-/** A time to come back at, moved to where it makes sense: not in the past, not days ahead. */
+/** A retry time, clamped: not in the past, not days ahead. */
 export function notBeyond(at: number, now: number): number {
   return Math.min(Math.max(at, now), now + LONGEST_MS);
 }

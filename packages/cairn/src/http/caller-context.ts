@@ -14,7 +14,7 @@ export function clientOf(headers: Headers): Trigger['source'] {
   return named === 'cli' || named === 'ui' ? named : 'api';
 }
 
-/** Properties that a run takes from the request that starts it, at every door. */
+/** Properties that a run takes from the request that starts it, at every endpoint. */
 export interface RequestContext {
   readonly trace: TraceContext | undefined;
   readonly a2aCorrelationId?: string;

@@ -1,4 +1,4 @@
-/** The guard of a door that has one path and takes POST, as all webhooks do. */
+/** Guard of an endpoint with one path and POST only, as all webhooks. */
 import { CairnError } from '../core/errors.ts';
 import { assertEnvelope } from './envelope.ts';
 import { methodNotAllowed } from './problem.ts';

@@ -1,6 +1,6 @@
 /**
- * Every refusal on the wire: `application/problem+json`, the same for each door (API and webhooks). Translates what
- * the inner layers throw into an answer; the text of an error that is not ours never leaves.
+ * Refusals on the wire: `application/problem+json`, the same for all endpoints (API and webhooks). Converts errors of
+ * the inner layers to responses; the text of foreign errors is never sent.
  */
 import { CairnError, toProblem } from '../core/errors.ts';
 import { NewerSchemaError } from '../core/run/events.ts';
@@ -67,7 +67,7 @@ function refusedByStore(error: StoreRefused): CairnError {
   });
 }
 
-/** The chain of causes may be a ring, and each of them as long as whoever threw it liked: a log line is neither. */
+/** The chain of causes may be circular, and each message of any length: a log line must be neither. */
 function describe(thrown: unknown, depth = 1): string {
   const error = readable(thrown);
   const own = cut(stackOf(error) ?? messageOf(error), TRACE_CHARS);

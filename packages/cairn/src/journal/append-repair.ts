@@ -31,7 +31,7 @@ export interface RepairAppend extends Pick<RepairCommit, 'steps' | 'checkpoints'
 export type RepairAppended =
   /** `snapshotVersion` is not known if the answer to the commit was lost. */
   | { readonly kind: 'repaired'; readonly state: RunState; readonly snapshotVersion: Version | undefined }
-  /** The run has moved, or somebody else has repaired it: nothing was written. */
+  /** The run has moved, or was repaired concurrently: nothing was written. */
   | { readonly kind: 'stale' };
 
 /** @throws CairnError UNAVAILABLE if the store does not answer: the same repair may be asked for again */

@@ -16,9 +16,9 @@ import { Spending } from './spending/spending.ts';
 export const OUTSIDE_PATIENCE_MS = 7_000;
 
 /**
- * Called anew on every newer state. `now` is the store's time (epoch ms): deadlines come from other processes' clocks,
- * and must mean the same to all. What it throws refuses the append. Must come to nothing on a state that holds its events
- * already: a caller who hears that the outcome is unknown sends again, and it may have been applied.
+ * Called again on every newer state. `now` is the store's time (epoch ms): deadlines come from other processes' clocks,
+ * and must mean the same to all. Throwing refuses the append. Must be a no-op on a state that has its events: a caller
+ * that gets an unknown outcome sends again, and the first may have been applied.
  */
 export type DecideAt = (state: RunState, now: number) => readonly EventDraft[];
 

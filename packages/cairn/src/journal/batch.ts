@@ -1,7 +1,6 @@
 /**
- * Makes one commit out of what several callers want to append (group commit). Pure but for the ids it is given:
- * every decision sees the state as the ones before it in the batch left it. Knows the limits of a commit, not how
- * it is sent.
+ * Combines the appends of several callers into one commit (group commit). Pure except for the given ids: every decision
+ * sees the state after the earlier ones in the batch. Knows the limits of a commit, not how it is sent.
  */
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { canonicalTextOf } from '../core/encoding/json.ts';

@@ -1,6 +1,6 @@
 /**
- * Counts, and logs, what a commit did to a run, once it is known to be durable. Every append goes through the journal, so this is
- * the one place that sees each transition, whoever made it, and sees it once.
+ * Counts and logs the effect of a commit on a run, once it is known to be durable. Every append goes through the
+ * journal, so this is the only place that sees each transition, exactly once.
  */
 import { isTerminal } from '../core/run/status.ts';
 import { type Log, ofRun } from '../ports/log.ts';

@@ -2,16 +2,16 @@
 import type { RunEvent } from '../core/run/events.ts';
 import type { SoftUpdate } from '../ports/run-store.ts';
 
-/** Told of every event that is durable, in order; may miss some, and be told of some twice. Must neither throw nor wait. */
+/** Receives every durable event in order; may miss some, and receive some twice. Must neither throw nor wait. */
 export interface Follower {
   take(events: readonly RunEvent[]): void;
   /** Events up to this seq are published. */
   readonly publishedSeq: number;
 }
 
-/** News of the bodies under way; they go with the next snapshot of the writer that holds the lease. */
+/** Updates about running bodies; written with the next snapshot of the lease holder. */
 export interface BodyNews {
-  /** @param letsGo the commit releases the lease: no body is under way after it */
+  /** @param letsGo the commit releases the lease: no body is running after it */
   take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running'>;
   /** Tells that the news taken last were not written. */
   putBack(): void;

@@ -1,8 +1,8 @@
 /**
- * The store as whoever holds a lease uses it: what can be asked again is asked until it is answered. One answer that was
- * lost on the way must not cost a drive its life, and the run the wait until its lease has run out.
+ * The store as used by a lease holder: repeatable calls are repeated until they are answered. One lost response must
+ * not end a drive and make the run wait for its lease.
  *
- * Must not: repeat commits; who sends one knows what a second sending means (J8).
+ * Must not: repeat commits; their sender knows what a second sending means (J8).
  */
 import type { RunStore } from '../ports/run-store.ts';
 import { type SendDeps, sendUntilKnown } from './send-until-known.ts';

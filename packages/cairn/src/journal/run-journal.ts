@@ -1,9 +1,9 @@
 /**
- * The one way to append to a run. A writer queue per run and process (J1): appends that arrive while a commit is
- * under way share the next one. Resolves unknown outcomes by sending the same bytes again (J8), meets foreign events
- * by folding them and deciding again (J2), and stops for good once another holds the lease (J3).
+ * The only way to append to a run. A writer queue per run and process (J1): appends that arrive during a commit share
+ * the next one. Resolves unknown outcomes by sending the same bytes again (J8), folds foreign events and decides again
+ * (J2), and stops permanently once another process holds the lease (J3).
  *
- * Must not: decide anything about a run; what is appended comes from the callers' `Decide` functions.
+ * Must not: decide anything about a run; appended events come from the callers' `Decide` functions.
  */
 import type { RunEvent } from '../core/run/events.ts';
 import { mustWriteSnapshot } from '../core/run/lag.ts';
@@ -26,7 +26,9 @@ export interface JournalDeps {
   readonly random: Randomness;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Where events are published; absent: nowhere. Whoever appends only notes that they are owed: drives publish. */
+  /**
+   * Destination of published events; absent: none. An append only records that they are unpublished: drives publish.
+   */
   readonly bus?: EventBus;
 }
 
@@ -35,7 +37,7 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** Somebody else has written a row of the ledger that was to be written: read it, and decide again. */
+/** A ledger row to be written was changed concurrently: read it, and decide again. */
 export class EffectMoved extends Error {
   override readonly name = 'EffectMoved';
 }
@@ -113,7 +115,7 @@ export class RunJournal {
     return this.#lastCommitAt;
   }
 
-  /** It appends nothing any more: whoever wanted to hears why. */
+  /** True if it no longer appends: callers get the reason. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
@@ -129,8 +131,8 @@ export class RunJournal {
   }
 
   /**
-   * Resolves once what `decide` wanted is durable, and known to be. Rejects with what `decide` threw, with `EffectMoved`,
-   * with `LeaseLost`, or with `OutcomeUnknown` when patience ended (then nobody knows, and the lease will expire).
+   * Resolves once the events of `decide` are known to be durable. Rejects with the error of `decide`, with
+   * `EffectMoved`, with `LeaseLost`, or with `OutcomeUnknown` when patience ended (then the lease will expire).
    */
   append(decide: Decide): Promise<Appended> {
     return this.#enqueue({ kind: 'append', decide, done: Promise.withResolvers() });
@@ -246,8 +248,8 @@ export class RunJournal {
   }
 
   /**
-   * After a refusal: our own append whose answer was lost (J8), or another's. Folds the tail either way. If it is nobody's,
-   * what stood in the way was no event.
+   * After a refusal: determines whether our own append was applied with a lost response (J8), or another's was. Folds
+   * the tail either way. If neither, the conflict was not an event.
    */
   async #whoWrote(batch: Batch): Promise<{ isOurs: boolean; foreign: boolean }> {
     const first = batch.events[0];
@@ -287,7 +289,7 @@ export class RunJournal {
     }
   }
 
-  /** Somebody else wrote the snapshot, or our version of it is unknown: see what stands there now. */
+  /** The snapshot was written concurrently, or our version of it is unknown: read it. */
   async #reload(): Promise<void> {
     const loaded = await this.#deps.store.load(this.#state.id);
     if (!loaded) throw new LeaseLost(`run ${this.#state.id} no longer exists`);
@@ -354,7 +356,7 @@ export class RunJournal {
     });
   }
 
-  /** Also with the commit that releases the lease: the next attempt goes on from the newest progress. */
+  /** Also with the commit that releases the lease: the next attempt continues from the newest progress. */
   #newsFor(state: RunState): News {
     const holds = this.#isHolder(state);
     return ((holds || this.#holding) && this.#options.bodies?.take(!holds)) || {};

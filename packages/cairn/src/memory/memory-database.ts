@@ -115,7 +115,7 @@ export function freeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** A frozen copy of a plain value whose original its owner may go on changing. Members set to undefined are dropped. */
+/** A frozen copy of a plain value that its owner may keep changing. Members set to undefined are dropped. */
 export function adopt<T extends object>(value: T): T {
   const entries = Object.entries(structuredClone(value)).filter(([, member]) => member !== undefined);
   return freeze(Object.fromEntries(entries) as T);

@@ -1,7 +1,7 @@
 /**
- * A bus that keeps what was published, in order, for tests.
+ * A bus that keeps published messages in order, for tests.
  *
- * Must not: fail, wait or lose answers by itself; a wrapper does that.
+ * Must not: fail, wait or lose responses by itself; a wrapper does that.
  */
 import { assertSoundMessages, type BusMessage, type EventBus } from '../ports/runs/event-bus.ts';
 

@@ -1,4 +1,4 @@
-/** Rendezvous in memory. */
+/** Event mailboxes in memory. */
 import {
   type Rendezvous,
   type RendezvousAddress,

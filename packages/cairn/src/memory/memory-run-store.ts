@@ -1,9 +1,9 @@
 /**
- * Runs and journals in memory, for tests, for exploring interleavings and for trying things out. Each method applies
- * as a whole at the moment it is called, before it first yields; what it promises is what the Firestore adapter promises
- * (one conformance suite for both), and it also refuses a journal with a gap.
+ * Runs and journals in memory, for tests, for exploring interleavings and for experiments. Each method applies
+ * atomically when it is called, before it first yields; it has the contract of the Firestore adapter (one conformance
+ * suite for both), and also refuses a journal with a gap.
  *
- * Must not: fail, wait or lose answers by itself; a wrapper does that.
+ * Must not: fail, wait or lose responses by itself; a wrapper does that.
  */
 
 import { NOTHING, sum } from '../core/cost/cost.ts';

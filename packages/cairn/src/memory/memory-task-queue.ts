@@ -1,10 +1,10 @@
 /**
- * A queue that delivers nothing by itself: a test driver takes what is due, in whatever order it wants to explore.
- * A name is never accepted twice, which is stricter than the hours that Cloud Tasks remembers one.
+ * A queue that delivers nothing by itself: a test driver takes due tasks, in any order. A name is never accepted twice,
+ * which is stricter than Cloud Tasks, which forgets names after hours.
  */
 import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
 
-/** A task that nobody has taken yet. `id` counts the accepted tasks, so that equal ones can be told apart. */
+/** An undelivered task. `id` counts accepted tasks, to distinguish equal ones. */
 export interface QueuedTask extends DriveTask {
   readonly id: number;
   /** Number of earlier deliveries, and whether the last one was answered. */
@@ -49,7 +49,7 @@ export class MemoryTaskQueue implements TaskQueue {
       .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || a.id - b.id);
   }
 
-  /** When the next task can be delivered, epoch ms; 0 if one can be at once, undefined if there is none. */
+  /** Time of the next deliverable task, epoch ms; 0 if one is due, undefined if there is none. */
   nextAt(): number | undefined {
     const times = this.pending.map((task) => task.at ?? 0);
     return times.length === 0 ? undefined : Math.min(...times);

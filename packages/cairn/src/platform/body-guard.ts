@@ -1,9 +1,9 @@
 /**
- * Refuses bodies before anything reads them. The framework that calls our functions inflates and parses up to 1,024 MB before
- * it calls them, so that a few hundred kilobytes of gzip from anybody end the instance. Node tells of each request before any
- * listener hears of it (`http.server.request.start`): there a body that is encoded, or larger than its door reads, is refused,
- * bytes are counted as they come, and the content type of the open doors is hidden from the framework, so that it hands over
- * bytes and parses nothing. The doors parse after they know who calls.
+ * Refuses bodies before anything reads them. The functions framework inflates and parses up to 1,024 MB before it calls
+ * a function, so a few hundred kilobytes of gzip from anybody would end the instance. Node announces each request
+ * before any listener (`http.server.request.start`): there a body that is encoded, or larger than its endpoint accepts,
+ * is refused, bytes are counted as they arrive, and the content type of public endpoints is hidden from the framework,
+ * so that it passes on bytes and parses nothing. Endpoints parse after authentication.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,14 +13,17 @@ const MIB = 1024 * 1024;
 /** Largest body by function (docs/limits.md); every other function reads what the platform lets through. */
 const MAX_BYTES: Readonly<Record<string, number>> = { githubWebhook: 25 * MIB, slackWebhook: MIB };
 const MAX_BYTES_ELSE = 32 * MIB;
-/** Whoever may call these is nobody we know yet. The others are called by the platform, whose tasks the framework must parse. */
+/**
+ * Public functions, whose callers are unauthenticated. The others are called by the platform, whose tasks the framework
+ * must parse.
+ */
 const OPEN = new Set(['api', 'githubWebhook', 'slackWebhook']);
 /** Bodies up to this size are not counted as large. */
 const SMALL_BYTES = MIB;
 /** Bytes of large bodies in an instance at a time: the doors hold each up to three times, within 512 MiB of memory. */
 const MAX_LARGE_BYTES = 64 * MIB;
 
-/** Received after a refusal: a client that was sending the largest body any door takes still reads its answer. */
+/** Received after a refusal, so that a client sending the largest accepted body still reads the response. */
 const MAX_DISCARDED_BYTES = 32 * MIB;
 /** Time for a refused client to stop sending, and to read its answer. */
 const DISCARD_MS = 2_000;
@@ -127,8 +130,8 @@ function refuseBefore(request: IncomingMessage, response: ServerResponse, error:
 }
 
 /**
- * Answers and ends the connection; no further byte reaches whoever reads. What is still arriving is received and discarded for a
- * while: closing a connection with unread bytes resets it, and a client that is sending would lose the answer.
+ * Responds and ends the connection; no further byte reaches the reader. Remaining bytes are received and discarded for
+ * a while: closing a connection with unread bytes resets it, and a sending client would lose the response.
  */
 function refuse(request: IncomingMessage, response: ServerResponse, error: CairnError): boolean {
   const problem = toProblem(error);

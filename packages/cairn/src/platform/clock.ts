@@ -1,7 +1,7 @@
 /** The time of this machine. */
 import type { Clock } from '../ports/clock.ts';
 
-/** Longest delay a Node timer takes; a longer one would fire at once. */
+/** Longest delay of a Node timer; a longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Emitted by the local cloud's worker after it moved the time of this process; `waits` is to be filled. */

@@ -82,8 +82,8 @@ interface Answering {
 }
 
 /**
- * Within the budget of {@link RequestBudget} for a store that does not answer, the request is answered 503. What was counted is told when the whole
- * answer is out.
+ * If the store does not respond within the budget of {@link RequestBudget}, the request is answered 503. Metrics are
+ * reported after the response.
  */
 async function answer(
   { engine, telemetry }: Root,
@@ -111,7 +111,7 @@ export interface DriveQueue {
   readonly pool?: string | undefined;
 }
 
-/** Answer of a dispatch that could not go on. For an instance that died the platform answers, with a 5xx. */
+/** Status of a dispatch that could not continue. For an instance that died the platform answers with a 5xx. */
 export const ANSWERED_LATER = 409;
 
 /**
@@ -157,7 +157,7 @@ function deliveryOf({ id, queueName, retryCount, previousResponse }: TaskRequest
   return { name: `${queueName}/${id}`, retryCount, answered: previousResponse === ANSWERED_LATER };
 }
 
-/** By whose wish the task was made, if its maker said. */
+/** Trace context of the task's creator, if any. */
 function traceparentIn(data: unknown): string | undefined {
   const { traceparent } = data as { readonly traceparent?: unknown };
   return typeof traceparent === 'string' ? traceparent : undefined;
@@ -198,7 +198,7 @@ export async function fireDueSchedules(installation: Installation): Promise<void
   await telemetry?.workEnded();
 }
 
-/** Nobody waits for it: what could not be looked at is looked at in another hour. */
+/** Nobody waits for it: runs that could not be checked are checked an hour later. */
 export async function checkSample(installation: Installation): Promise<void> {
   const { sample, telemetry, beating: sign } = await compose(installation);
   await beating(sign, 'checkRuns', async () => {

@@ -79,7 +79,7 @@ async function send(answer: Response, response: FunctionResponse): Promise<void>
   response.end(body);
 }
 
-/** Sends each piece at once; a client that goes away ends the stream at its source. */
+/** Sends each chunk immediately; a client that disconnects cancels the stream at its source. */
 async function relay(body: ReadableStream<Uint8Array>, response: FunctionResponse): Promise<void> {
   const reader = body.getReader();
   const gone = response.closed

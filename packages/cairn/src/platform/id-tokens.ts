@@ -31,7 +31,7 @@ export function firebaseIdTokens({ project, agent }: IdTokenOptions): TokenVerif
 }
 
 /**
- * For an installation that was told to believe the emulator, which signs nothing, though it is not the local cloud: no
+ * For an installation configured to trust the emulator, which does not sign, although it is not the local cloud: no
  * token is accepted.
  */
 export const noIdTokens: TokenVerifier = { verify: async () => undefined };

@@ -1,4 +1,4 @@
-/** Requests of the codebase itself (`cairn.start` and so on): what the HTTP API does once it knows who asks. */
+/** Requests of the codebase itself (`cairn.start` and so on): the HTTP API after authentication. */
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import type { Json } from '../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ID_BYTES, makeRunId } from '../core/encoding/ids.ts';
 import type { Randomness } from '../ports/randomness.ts';
 
-/** Bytes drawn from the system at once: a call for each id costs more than the id. */
+/** Bytes drawn from the system in one call: a call per id costs more than the id. */
 const POOL_BYTES = 4_096;
 
 let pool: Buffer = Buffer.alloc(0);
@@ -14,7 +14,7 @@ export const systemRandomness: Randomness = {
   runId: () => makeRunId(draw(ID_BYTES)),
 };
 
-/** Bytes that nobody else gets. */
+/** Random bytes that are used once. */
 function draw(count: number): Buffer {
   if (pool.length < count) pool = randomBytes(POOL_BYTES);
   const drawn = pool.subarray(0, count);

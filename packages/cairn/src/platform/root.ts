@@ -245,7 +245,7 @@ function daysToMs(days: number | undefined): number | undefined {
   return days === undefined ? undefined : days * 24 * 3_600_000;
 }
 
-/** A page that loads, or a script that begins, asks a lot at once. */
+/** Burst for a page that loads, or a script that starts. */
 const BURST_SECONDS = 5;
 
 function rateLimitOf({ apiRateLimit: perSecond }: Settings): RateLimit | undefined {

@@ -8,7 +8,7 @@
 import { messageOf, stackOf } from '../core/thrown.ts';
 import type { Log } from '../ports/log.ts';
 
-/** In place of whoever listened before. Call it with the first work of an instance: by then the framework listens. */
+/** Replaces earlier listeners. Call it with the first work of an instance: by then the framework listens. */
 export function surviveRejections(log: Log): void {
   process.removeAllListeners('unhandledRejection');
   process.on('unhandledRejection', (reason) =>

@@ -15,7 +15,7 @@ export interface Clock {
   onMoved?(listener: () => Promise<void>): CancelTimer;
 }
 
-/** Resolves after `delayMs`, or at once when `signal` aborts. Never rejects: the caller looks at the signal. */
+/** Resolves after `delayMs`, or immediately when `signal` aborts. Never rejects: the caller checks the signal. */
 export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -30,8 +30,8 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /**
- * The same clock, set to what another one (the store's) shows now: whoever acts on times that other processes wrote must
- * not judge them by a clock of its own, which may be minutes off.
+ * The same clock, set to the time of another one (the store's): times written by other processes must not be compared
+ * with a local clock, which may be minutes off.
  */
 export function setTo(clock: Clock, now: number): Clock {
   const aheadMs = now - clock.now();

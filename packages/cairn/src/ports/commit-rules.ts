@@ -16,8 +16,8 @@ import type { Memo } from './value-store.ts';
 /** The engine cuts its commits at 300 writes; this leaves room for the snapshot and for ledger rows. */
 const MAX_STORE_WRITES = 320;
 /**
- * The engine cuts its commits at an estimated 4 MiB. Counted here is what really goes out but for the snapshot, which
- * the limit of a document (1 MiB) bounds; Firestore refuses a request above 10 MiB.
+ * The engine cuts its commits at an estimated 4 MiB. This counts the real size except the snapshot, which the limit of
+ * a document (1 MiB) bounds; Firestore refuses a request above 10 MiB.
  */
 const MAX_STORE_BYTES = 6 * 1024 * 1024;
 

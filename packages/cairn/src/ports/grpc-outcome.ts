@@ -21,10 +21,10 @@ export const GRPC_STATUS = {
 } as const;
 
 /**
- * `unknown`: nobody but the service knows whether the call was applied; the same bytes again are safe (J8).
- * The others were certainly not applied. `precondition`: what the call required of a document does not hold; where nothing was
- * required, the service refuses the request. `request`: the service will refuse these bytes every time.
- * `installation`: it refuses whoever asks, or has no such database: any run's request would end so, until somebody changes that.
+ * `unknown`: only the service knows whether the call was applied; sending the same bytes again is safe (J8). The others
+ * were certainly not applied. `precondition`: a precondition of the call does not hold; without one, the service
+ * refuses the request. `request`: the service will refuse these bytes every time. `installation`: it refuses the
+ * caller, or has no such database: requests of all runs fail until that is changed.
  */
 export type CallFailure = 'unknown' | 'precondition' | 'request' | 'installation';
 

@@ -10,7 +10,7 @@ export interface StoredRecord {
 /** Throws `OutcomeUnknown` where it cannot know whether a write was applied. */
 export interface IdempotencyStore {
   read(key: string): Promise<StoredRecord | undefined>;
-  /** Create-first check-and-set: `exists` means somebody else's record is there and nothing was written. */
+  /** Create-first check-and-set: `exists` means that another record exists and nothing was written. */
   create(
     record: IdempotencyRecord,
   ): Promise<{ readonly kind: 'created'; readonly version: Version } | { readonly kind: 'exists' }>;

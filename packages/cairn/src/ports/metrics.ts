@@ -36,7 +36,7 @@ export type EffectOutcome =
   | 'reused'
   /** Certainly not done. */
   | 'not_applied'
-  /** Nobody knows whether it was done. */
+  /** The outcome is unknown. */
   | 'in_doubt'
   /** Not done before a person has said something, or never. */
   | 'blocked';
@@ -139,7 +139,7 @@ export const DURATION_BOUNDS_MS: readonly number[] = [
   100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000,
 ];
 
-/** For where nobody asks: counts nothing. */
+/** Without a collector: counts nothing. */
 export const UNMEASURED: Metrics = {
   transition() {},
   ended() {},

@@ -1,15 +1,15 @@
 /**
- * Where runs that wait for an event and those who send it meet: one document for each tenant, event and correlation
- * key. It is told apart from the journals on purpose: a journal says what a run has taken in, this only who asks and
- * what lies ready, and every entry in it can be checked against a journal.
+ * Event mailboxes: one document per tenant, event and correlation key, where waiting runs and senders meet. Separate
+ * from the journals: a journal has the received events of a run, a mailbox only waits and buffered events, and every
+ * entry can be checked against a journal.
  *
- * Must not: decide who gets what (see engine/rendezvous/).
+ * Must not: decide who receives an event (see engine/rendezvous/).
  */
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson } from '../core/encoding/json.ts';
 import type { Version } from './run-store.ts';
 
-/** Which rendezvous. */
+/** Address of an event mailbox. */
 export interface RendezvousAddress {
   readonly tenantId: string;
   /** Name of the event. */
@@ -25,8 +25,8 @@ export interface WaitRef {
 }
 
 /**
- * An event that is not yet done with: it lies ready, or one wait has taken it out, or it is on its
- * way to those who are listed (`passing`). Times in epoch ms.
+ * An event that is not settled: it is buffered, held by one wait, or being delivered to the registered waits
+ * (`passing`). Times in epoch ms.
  */
 export interface EarlyEvent {
   readonly eventId: string;
@@ -35,13 +35,13 @@ export interface EarlyEvent {
   /** Sender. */
   readonly actor?: string;
   readonly at: number;
-  /** From here on nobody is given it any more. */
+  /** Time after which it is no longer delivered. */
   readonly expiresAt: number;
   /** Holder of the event, until its journal has it or returns it. */
   readonly takenBy?: WaitRef;
-  /** Somebody is handing it to all who are listed: its sender, or who gave it back. */
+  /** The process that delivers it to all registered waits: its sender, or the one that returned it. */
   readonly passing?: 'sender' | 'giver';
-  /** Runs known to have taken it in so far; see `MAX_NAMED_RUNS` in engine/rendezvous/limits.ts. */
+  /** Runs known to have received it; see `MAX_NAMED_RUNS` in engine/rendezvous/limits.ts. */
   readonly takenIn: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export interface Rendezvous extends RendezvousAddress {
   readonly waiting: readonly WaitRef[];
   readonly early: readonly EarlyEvent[];
   readonly delivered: readonly DeliveredEvent[];
-  /** When the document may be deleted because nobody needs it any more, epoch ms; absent while somebody does. */
+  /** Time after which the unused document may be deleted, epoch ms; absent while it is in use. */
   readonly expiresAt?: number;
 }
 
@@ -73,8 +73,8 @@ export interface RendezvousStore {
   readonly countsFor?: RendezvousStore;
   read(address: RendezvousAddress): Promise<StoredRendezvous | undefined>;
   /**
-   * Puts the rendezvous in the place of the version last seen, or where none was; undefined deletes that version.
-   * `stale` means that another was faster, and nothing was written.
+   * Replaces the version last seen, or creates the document; undefined deletes that version. `stale` means that a
+   * concurrent write won, and nothing was written.
    */
   write(
     address: RendezvousAddress,
@@ -83,7 +83,7 @@ export interface RendezvousStore {
   ): Promise<{ readonly kind: 'written' } | { readonly kind: 'stale' }>;
 }
 
-/** Id of the document of a rendezvous: names and keys may hold any text, ids may not. */
+/** Document id of an event mailbox: names and keys may have any text, ids may not. */
 export function rendezvousId({ tenantId, event, key }: RendezvousAddress): string {
   return sha256Hex(canonicalJson([tenantId, event, key]));
 }

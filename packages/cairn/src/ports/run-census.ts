@@ -1,6 +1,6 @@
 /**
- * Questions about many runs at once that no single run answers: which versions are still in use, and who has to be
- * looked at soon. Reads snapshots, which may lag behind a driven run (J7); nothing is decided by the answers.
+ * Statistics over many runs: versions in use, and runs due soon. Reads snapshots, which may lag behind a running run
+ * (J7); not used for decisions.
  */
 import type { RunStatus } from '../core/run/status.ts';
 
@@ -11,7 +11,7 @@ export interface LiveVersion {
   readonly runs: number;
 }
 
-/** A run that somebody must have touched by `wakeAt`, epoch ms. */
+/** A run that must be scanned by `wakeAt`, epoch ms. */
 export interface DueEntry {
   readonly runId: string;
   readonly tenantId: string;

@@ -19,7 +19,7 @@ import type { ListedWaits } from '../core/search/listing.ts';
 import type { StepCounts } from '../core/search/step-counts.ts';
 import type { MemoStore, PayloadStore } from './value-store.ts';
 
-/** Which version of a document somebody last saw; opaque, compared by the store. */
+/** Version of a document as last seen; opaque, compared by the store. */
 export type Version = string;
 
 /** A run as lists show it, by its snapshot. */
@@ -31,7 +31,7 @@ export interface ListedRun {
   readonly waits: ListedWaits;
   /** Absent: it waits for nothing, or an earlier version has written the snapshot. */
   readonly waitsFor?: WaitsFor;
-  /** By when somebody must have touched it, epoch ms; absent: nobody need. */
+  /** Time of its next scan, epoch ms; absent: none. */
   readonly wakeAt?: number;
 }
 
@@ -96,9 +96,9 @@ export interface SoftUpdate {
   readonly leaseExtendedTo?: number;
   /** Last reported progress of the running bodies; absent: unchanged. */
   readonly inFlight?: readonly Progress[];
-  /** The bodies under way; absent: as it was. */
+  /** Running bodies; absent: unchanged. */
   readonly running?: readonly RunningStep[];
-  /** Said once all is done that the end of the run owed to others: nobody need look at it again. */
+  /** Set once all completion duties of the run are done: it is not scanned again. */
   readonly obligationsMet?: true;
   /** Events up to this seq are published; absent: as it was. */
   readonly publishedSeq?: number;
@@ -117,7 +117,7 @@ export type CommitResult =
     }
   /** An event of these sequence numbers (or, at a start, the run or a record) exists already; nothing was applied. */
   | { readonly kind: 'exists' }
-  /** Somebody else has written a row of the ledger that it creates or changes; nothing was applied. */
+  /** A ledger row that it creates or changes was written concurrently; nothing was applied. */
   | { readonly kind: 'effect_moved' };
 
 /** A snapshot write without an event (J9): flush and heartbeat of a drive, or the scan moving `wakeAt`. */
@@ -134,7 +134,7 @@ export interface SnapshotTouch {
 
 export type TouchResult =
   | { readonly kind: 'touched'; readonly snapshotVersion: Version }
-  /** Somebody else wrote the snapshot meanwhile, or it is gone: read, fold, decide again. */
+  /** The snapshot was written concurrently, or is gone: read, fold, decide again. */
   | { readonly kind: 'stale' };
 
 /** A place in the list of due runs. */
@@ -192,11 +192,11 @@ export interface RunStore extends PayloadStore, MemoStore {
    */
   start(commit: StartCommit): Promise<CommitResult>;
   /**
-   * With `ofTenant`, for people: a run of another tenant is none, and takes no longer than one that is not there; nor is one
-   * that is about to be deleted.
+   * With `ofTenant`, for users: a run of another tenant is undefined, and takes no longer than one that does not exist;
+   * so is one marked for deletion.
    */
   load(runId: string, ofTenant?: string): Promise<LoadedRun | undefined>;
-  /** Events after `afterSeq` in order, at most `limit` (the caller goes on if it got that many). */
+  /** Events after `afterSeq` in order, at most `limit` (the caller continues if it got that many). */
   readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
   commit(commit: JournalCommit): Promise<CommitResult>;
   touch(touch: SnapshotTouch): Promise<TouchResult>;

@@ -13,8 +13,8 @@ export class OutcomeUnknown extends Error {
 }
 
 /**
- * The store refused the call for good, and nothing of it was applied: the same bytes will be refused again. Sending them later
- * helps only where the reason is the `installation` (rights, database), which somebody may change.
+ * The store refused the call permanently, and nothing was applied: the same bytes will be refused again. Sending them
+ * later helps only for the reason `installation` (permissions, database), which can be fixed.
  */
 export class StoreRefused extends Error {
   override readonly name = 'StoreRefused';

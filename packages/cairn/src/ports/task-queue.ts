@@ -1,4 +1,4 @@
-/** The queue that drives runs. At least once: a task may be lost by nobody, repeated by anybody, and come early. */
+/** Queue that dispatches runs. At least once: a task may be lost, repeated, or delivered early. */
 import type { TraceContext } from '../core/trace.ts';
 
 /** Why a drive was asked for; for the log only, no decision depends on it. */
@@ -29,7 +29,7 @@ export interface DriveTask {
    * never accepted again for hours, so it must not name anything that can become necessary a second time.
    */
   readonly name?: string;
-  /** The span that asks for the drive; absent: none, or nobody collects traces. */
+  /** Span that requests the dispatch; absent: none, or no collector is configured. */
   readonly trace?: TraceContext | undefined;
 }
 

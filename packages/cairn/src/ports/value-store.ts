@@ -8,15 +8,15 @@ import type { PayloadRef } from '../core/run/events.ts';
 /** Every method throws `OutcomeUnknown` where it cannot know whether the call was applied; each may be sent again. */
 export interface PayloadStore {
   /**
-   * Makes the text durable under the run, which need not exist yet, and returns where it lies. Addressed by content:
+   * Stores the text durably under the run, which need not exist yet, and returns its reference. Addressed by content:
    * writing the same text again changes nothing. Throws `PAYLOAD_TOO_LARGE` before anything is written.
    */
   writePayload(runId: string, text: string): Promise<PayloadRef>;
   /** The text, checked against length and hash; throws naming what is missing or wrong. */
   readPayload(runId: string, ref: PayloadRef): Promise<string>;
   /**
-   * Removes it, or what is there of it. Only for a run that never came to be, or that is itself being removed: in a live
-   * run another step with the same output may point to the same payload.
+   * Removes a payload, or the rest of one. Only for a run that was never created, or that is being deleted: in a live
+   * run another step with the same output may reference the same payload.
    */
   deletePayload(runId: string, ref: PayloadRef): Promise<void>;
 }
@@ -34,8 +34,8 @@ export interface Memo {
 
 export interface MemoStore {
   /**
-   * Creates the memo under must-not-exist and returns the text that is recorded from now on: that of whoever came first.
-   * Throws `INVALID_INPUT` for a name and `PAYLOAD_TOO_LARGE` for a text that cannot be stored.
+   * Creates the memo under must-not-exist and returns the recorded text: that of the first writer. Throws
+   * `INVALID_INPUT` for a name and `PAYLOAD_TOO_LARGE` for a text that cannot be stored.
    */
   createMemo(runId: string, memo: Memo): Promise<string>;
   /** All memos of the step's revision, texts by name. Throws if there are more than `MAX_MEMOS`. */

@@ -38,9 +38,9 @@ export interface CloudTasksLookOptions {
   readonly location: string;
 }
 
-/** The most the service gives out at once. */
+/** Most the service returns at once. */
 const PAGE = 1_000;
-/** Somebody waits for the answer; who gets none asks again. */
+/** A caller waits for the response, and can repeat the request. */
 const CALL: CallOptions = { timeout: 5_000, retry: null };
 
 const STATES = { RUNNING: 'running', PAUSED: 'paused', DISABLED: 'disabled' } as const;
@@ -89,7 +89,7 @@ export class CloudTasksLook implements Pick<QueueLook, 'look'> {
   }
 }
 
-/** A task without a time would be due at once, and the service gives each one. */
+/** A task without a time would be due immediately; the service sets one on each. */
 function msOf(time: ListedTask['scheduleTime']): number {
   return Number(time?.seconds ?? 0) * 1_000 + Math.floor((time?.nanos ?? 0) / 1e6);
 }

@@ -174,8 +174,9 @@ function isMissing(error: unknown): boolean {
 }
 
 /**
- * A suspect is not put into the queue `drive` in place of `driveAlone`: there it could take the workers of other runs with it. Whoever
- * enqueued is tried again by its own queue, and the scan enqueues once more, so the run goes on soon after the queue is made.
+ * A suspect is not put into the queue `drive` instead of `driveAlone`: there it could take the workers of other runs
+ * with it. The enqueuing task is retried by its own queue, and the scan enqueues again, so the run continues soon after
+ * the queue is created.
  */
 function missing(queue: string, cause: unknown): CairnError {
   const name = queue.slice(queue.lastIndexOf('/') + 1);

@@ -1,6 +1,6 @@
 /**
- * Finds runs that nobody touched by the time somebody must have (`wakeAt`, J10): lost tasks, dead drives, due
- * retries, parked runs. Safe to run any number of times at once.
+ * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead drives, due retries, blocked runs. Safe to
+ * run concurrently.
  */
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
@@ -27,7 +27,7 @@ import { Backlog, type Taken } from './backlog.ts';
 
 /** Dependencies of the scan besides those of the engine. */
 export interface ScanDeps extends EngineDeps {
-  /** Absent: nobody counts. */
+  /** Absent: no metrics. */
   readonly counts?: InstallationMetrics | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface ScanReport {
   readonly held: number;
   /** Runs that could not be handled; each is logged, and left for a later tick. */
   readonly failed: number;
-  /** The time was up before everything that was due had been handled: the next tick goes on. */
+  /** The time was up before all due runs had been handled: the next tick continues. */
   readonly isCut: boolean;
   /** The kill switch is on, or the installation is held after a restore: nothing was looked at. */
   readonly off: boolean;
@@ -54,7 +54,8 @@ export interface ScanReport {
 type Handled = 'enqueued' | 'recovered' | 'held' | 'skipped' | 'failed';
 
 /**
- * @throws what reading the runtime configuration or a page throws, once the runs under way are handled; the next tick begins anew
+ * @throws errors of reading the runtime configuration or a page, after the current runs are handled; the next tick
+ * starts over
  */
 export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanReport> {
   const config = await deps.runtime.current(0);
@@ -129,7 +130,7 @@ async function putAside(deps: EngineDeps, { runId, snapshotVersion: seen }: DueR
   return kind === 'stale' ? 'skipped' : 'held';
 }
 
-/** First out of the window, then the work: a run that kills its handler comes back later instead of at once. */
+/** The run is deferred before it is handled: one that kills its handler returns later, not immediately. */
 async function handle(
   deps: EngineDeps,
   { runId, snapshotVersion }: DueRun,
@@ -206,7 +207,7 @@ async function unpark(
   return lookAgain(deps, loaded, nextParkedLookMs(loaded.state, deps.clock.now()));
 }
 
-/** Nothing is to be done before somebody else has done something. */
+/** Nothing to do before external input. */
 async function lookAgain(deps: EngineDeps, loaded: LoadedRun, afterMs: number): Promise<Handled> {
   const { state, snapshotVersion: seen } = loaded;
   await deps.store.touch({ runId: state.id, seen, wakeAt: deps.clock.now() + afterMs });

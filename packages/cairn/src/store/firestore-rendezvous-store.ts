@@ -1,4 +1,4 @@
-/** Rendezvous in Firestore. */
+/** Event mailboxes in Firestore. */
 import { FieldValue, type Firestore } from '@google-cloud/firestore';
 import type {
   Rendezvous,

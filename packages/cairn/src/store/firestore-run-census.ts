@@ -10,7 +10,7 @@ import { Paths } from './paths.ts';
 const LIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
 /** As every scan by time: one range of growing index values bears only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
-/** Counts asked for at once. */
+/** Concurrent counts. */
 const CONCURRENT_COUNTS = 8;
 
 type Version = Omit<LiveVersion, 'runs'>;

@@ -131,7 +131,7 @@ class Watch {
     }
   }
 
-  /** In place of what told of the list so far. */
+  /** Replaces the previous listener of the list. */
   #goOn(stop: () => void): void {
     this.#stop();
     this.#stop = stop;

@@ -1,9 +1,9 @@
 /**
- * Runs and journals in Firestore: the writes and the reads of one run. Each commit is one atomic request whose
- * create preconditions are the compare-and-set and the fence at once. Lists are in lists/, values
- * outside the journal in payloads.ts and memos.ts.
+ * Runs and journals in Firestore: writes and reads of one run. Each commit is one atomic request whose create
+ * preconditions are both compare-and-set and fence. Lists are in lists/, values outside the journal in payloads.ts and
+ * memos.ts.
  *
- * Must not: decide anything about a run, retry, or read before it writes, but for what lies in pages (pages/).
+ * Must not: decide anything about a run, retry, or read before it writes, except for paged entries (pages/).
  */
 import { FieldPath, type Firestore } from '@google-cloud/firestore';
 import { writesOf } from '../core/cost/writes.ts';
@@ -55,9 +55,9 @@ import { Paths } from './paths.ts';
 import { FirestorePayloads } from './payloads.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
-/** Events of a tail read at once: what a drive appends between two snapshots is rarely more. */
+/** Tail events read at once: a drive rarely appends more between two snapshots. */
 const TAIL_PAGE = 300;
-/** Checkpoints read at once; with 256 KiB of output each, an answer stays below 32 MiB. */
+/** Checkpoints read at once; with 256 KiB of output each, a response stays below 32 MiB. */
 const CHECKPOINT_PAGE = 100;
 
 export class FirestoreRunStore implements RunStore {
@@ -70,7 +70,7 @@ export class FirestoreRunStore implements RunStore {
   readonly #payloads: FirestorePayloads;
   readonly #memos: FirestoreMemos;
 
-  /** `newBatch` makes the batches of starts and commits; left out, they are the client library's own. */
+  /** `newBatch` creates the batches of starts and commits; default: the client library's own. */
   constructor(
     db: Firestore,
     prefix?: string,

@@ -1,4 +1,4 @@
-/** Memos of step bodies in Firestore: one document each, which nobody changes once it is there. */
+/** Memos of step bodies in Firestore: one immutable document each. */
 import { FieldPath } from '@google-cloud/firestore';
 import { encodeKey } from '../core/encoding/keys.ts';
 import { MAX_MEMOS } from '../core/run/limits.ts';

@@ -1,6 +1,6 @@
 /**
- * The collections and documents of an installation. For each: who writes it, who reads it, who deletes it. Run ids and keys are
- * encoded on their way into a path, so that no text from outside can reach another document.
+ * Collections and documents of an installation, each with its writers, readers and deletion. Run ids and keys are
+ * encoded in paths, so that no external text can reach another document.
  */
 import {
   type CollectionReference,
@@ -181,7 +181,7 @@ export class Paths {
     return this.findings().doc(runId);
   }
 
-  /** Erasures: pending, and done. Written by who asks for it and by ticks of retention; read by both; never deleted. */
+  /** Erasures: pending, and done. Written by requests and by ticks of retention; read by both; never deleted. */
   erasures(): CollectionReference {
     return this.#db.collection(this.#names.erasures);
   }
@@ -195,7 +195,7 @@ export class Paths {
     return this.#db.collection(this.#names.config).doc('retention');
   }
 
-  /** When the scheduled functions last ran. Written by each of them after its run; read by who asks how all fares; never deleted. */
+  /** Last runs of the scheduled functions. Written by each after its run; read by diagnoses; never deleted. */
   heartbeats(): DocumentReference {
     return this.#db.collection(this.#names.config).doc('heartbeats');
   }

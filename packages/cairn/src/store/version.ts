@@ -6,7 +6,7 @@ export function versionOf(updateTime: Timestamp): Version {
   return `${updateTime.seconds}.${String(updateTime.nanoseconds).padStart(9, '0')}`;
 }
 
-/** The precondition that nobody wrote the document since. @throws Error for a text that is no version */
+/** Precondition that the document is unchanged. @throws Error for an invalid version */
 export function lastUpdateTime(version: Version): { lastUpdateTime: Timestamp } {
   const [, seconds, nanoseconds] = /^(\d+)\.(\d{9})$/.exec(version) ?? [];
   if (seconds === undefined) throw new Error(`'${version}' is not the version of a document`);

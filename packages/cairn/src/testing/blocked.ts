@@ -6,7 +6,7 @@ import { isOver, type RunState, stepKey } from '../core/run/state.ts';
 export type ReadState = (runId: string) => RunState | undefined;
 
 interface Outlook {
-  /** When something happens by itself, epoch ms; infinity: never, and its negative: at once. */
+  /** Time of the next event without external input, epoch ms; infinity: never, negative infinity: now. */
   readonly movesAt: number;
   /** Pending requests, with their deadlines. */
   readonly asked: readonly { readonly text: string; readonly until: number }[];

@@ -29,7 +29,7 @@ export interface DecideOptions {
   readonly step?: string;
   /** Why; a waiver needs one. */
   readonly note?: string;
-  /** With `retry_with_feedback`: what the steps that run again are told. */
+  /** With `retry_with_feedback`: feedback for the steps that run again. */
   readonly feedback?: string;
   /** With `retry_with_feedback`: which steps run again, with all that follow; absent: those the approval needs. */
   readonly steps?: readonly string[];

@@ -11,7 +11,7 @@ import type { Installation } from './world/installation.ts';
 import { type Mortal, mortal } from './world/mortal.ts';
 import { settle } from './world/virtual-clock.ts';
 
-/** The scan ticks at full minutes, as deployed. Ticks that would find nothing are left out. */
+/** The scan ticks at full minutes, as deployed. Ticks without work are skipped. */
 const SCAN_EVERY_MS = 60_000;
 /** The shortest back-off of the queue. */
 const REDELIVERY_MS = 100;
@@ -43,7 +43,7 @@ export class Driver {
     this.#process = this.#newProcess();
   }
 
-  /** SIGKILL to the process that drives. The queue delivers what it was at once more, after its back-off. */
+  /** Kills the worker process. The queue redelivers its tasks after a back-off. */
   crash(): void {
     this.#process.kill();
     this.#bodies.forget();
@@ -53,7 +53,7 @@ export class Driver {
     this.#process = this.#newProcess();
   }
 
-  /** Does everything that is due now, and waits for the bodies under way. Time stands still. */
+  /** Does all work that is due now, and waits for running bodies. Time does not advance. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < MAX_TURNS; turn += 1) {
       await settle();

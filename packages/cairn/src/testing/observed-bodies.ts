@@ -1,6 +1,6 @@
 /**
- * Stands between the engine and the bodies of the workflows under test: counts their calls, knows which are under way,
- * and lets the process die at one of them.
+ * Between the engine and the bodies under test: counts calls, tracks running ones, and lets the process die at one of
+ * them.
  */
 import type { Context, StepDefinition, Workflow } from '../engine/define/steps.ts';
 import { never } from './world/intercept.ts';
@@ -19,7 +19,7 @@ export interface CrashPoint {
 
 interface UnderWay {
   readonly ended: Promise<void>;
-  /** It has had its share of real time; pretended time may go on. */
+  /** It has had its share of real time; simulated time may advance. */
   waitedFor: boolean;
 }
 
@@ -53,12 +53,12 @@ export class ObservedBodies {
     return this.#calls.get(`${runId} ${part} ${step}`) ?? 0;
   }
 
-  /** The process is dead: nobody waits for what it was doing. */
+  /** The process is dead: its work is no longer awaited. */
   forget(): void {
     this.#underWay = new Set();
   }
 
-  /** Waits in real time until a body has ended. False if none is under way, or those that are have had their time. */
+  /** Waits in real time until a body has ended. False if none is running, or all have had their time. */
   async anyEnds(): Promise<boolean> {
     const open = [...this.#underWay].filter(({ waitedFor }) => !waitedFor);
     if (open.length === 0) return false;

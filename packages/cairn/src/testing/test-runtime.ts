@@ -152,15 +152,15 @@ export class TestRuntime {
   }
 
   /**
-   * Says what became of an outside action that is in doubt, or whether one may be repeated.
+   * Resolves an effect in doubt, or one whose repetition needs permission.
    *
-   * @throws CairnError as the API answers: EFFECT_RESOLVED, INVALID_INPUT …; Error if the run asks about none
+   * @throws CairnError as in the API: EFFECT_RESOLVED, INVALID_INPUT …; Error if the run asks about none
    */
   resolve(run: TestRun, outcome: Resolution, options: doors.ResolveOptions = {}): Promise<EffectResolved> {
     return doors.resolve(this.#installation, run, { outcome, ...options });
   }
 
-  /** Sends an event to whoever waits for it, or leaves it for the first run that will. The answer says which it was. */
+  /** Delivers an event to waiting runs, or buffers it for the first that waits. The result says which. */
   deliver(event: doors.SentEvent): Promise<EventDelivered> {
     return doors.deliver(this.#installation, event);
   }
@@ -176,8 +176,8 @@ export class TestRuntime {
   }
 
   /**
-   * The process that drives dies now, with every drive and body under way. Nobody is told: leases run out as time goes
-   * on, and what is orphaned is recovered. A body that goes on nevertheless has no effect on its run any more.
+   * Kills the worker process, with every running drive and body. Leases expire as time advances, and orphaned runs are
+   * recovered. A body that continues nevertheless has no effect on its run.
    */
   crash(): void {
     this.#driver.crash();

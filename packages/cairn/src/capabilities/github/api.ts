@@ -1,6 +1,6 @@
 /**
- * Requests to GitHub's REST API, through Octokit. Owns what is common to all of them: who asks, how long an answer is
- * waited for, and whether a request that got none, or a refusal, can have been applied.
+ * Requests to GitHub's REST API through Octokit. Owns their common part: credentials, timeout, and whether a request
+ * without a response, or with a refusal, can have been applied.
  *
  * Must not: repeat a request by itself; the engine does, and knows whether it may.
  */
@@ -43,7 +43,7 @@ export interface Asked {
   /** In words, for messages. */
   readonly what: string;
   readonly signal: AbortSignal;
-  /** W3C trace context of the call; absent: nobody collects traces. */
+  /** W3C trace context of the call; absent: no collector is configured. */
   readonly traceparent?: string | undefined;
   /** As GitHub's documentation names it. */
   readonly route: string;
@@ -99,9 +99,9 @@ export class GithubApi {
   }
 
   /**
-   * The first match in a list that is read page by page.
+   * First match in a paged list.
    *
-   * @throws Error if it is not among the first `maxPages` pages: then nobody can say that it is not there
+   * @throws Error if it is not in the first `maxPages` pages: then its absence is uncertain
    */
   async findIn<T>({ maxPages, itemsOf, isIt, ...asked }: Sought<T>): Promise<T | undefined> {
     for (let page = 1; page <= maxPages; page += 1) {
@@ -113,7 +113,7 @@ export class GithubApi {
     throw new Error(`${asked.what}: not among the first ${maxPages * PAGE_SIZE}, and there are more`);
   }
 
-  /** Looks; and if there is nothing, once more when a request under way would have ended. */
+  /** Searches, and if nothing is found, once more after a request in progress would have ended. */
   async settled<T>(
     { signal, attemptedAt }: Pick<LookupOptions, 'signal' | 'attemptedAt'>,
     look: () => Promise<Found<T>>,

@@ -10,7 +10,7 @@ import { type Binding, defineBinding, defineCapability } from '../../engine/defi
 import type { GithubApi } from './api.ts';
 import { CommitSha, ownerAndRepo, Repository } from './place.ts';
 
-/** GitHub gives no more than 1,000 of a commit. */
+/** GitHub returns at most 1,000 per commit. */
 const MAX_PAGES = 10;
 const MAX_TEXT_CHARS = 65_000;
 

@@ -1,8 +1,8 @@
 /**
  * `github.create-comment`: a comment on an issue or pull request.
  *
- * GitHub takes no idempotency key. So the key stands in the comment itself, in an HTML comment that nobody sees, and after
- * an answer that was lost the comments are looked through for it.
+ * GitHub supports no idempotency key. So the key is in the comment, in an invisible HTML comment, and after a lost
+ * response the comments are searched for it.
  */
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';

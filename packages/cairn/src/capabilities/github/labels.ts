@@ -1,8 +1,8 @@
 /**
- * `github.add-labels` and `github.remove-label`, of an issue or pull request. Its other labels are left alone.
+ * `github.add-labels` and `github.remove-label`, of an issue or pull request. Other labels are kept.
  *
- * A label that is there is not put on a second time, and one that is gone is not taken off, so a repetition changes
- * nothing: idempotent without a key. (Somebody who takes a label off between the two would see it come back.)
+ * Adding an existing label and removing a missing one have no effect, so a repetition changes nothing: idempotent
+ * without a key. (A label removed by hand in between would return.)
  */
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';

@@ -17,7 +17,7 @@ export interface Answer {
 
 /** "Wait for at least one minute" where no header says how long (GitHub, "Rate limits for the REST API"). */
 const UNSAID_LIMIT_MS = 60_000;
-/** The reset is told in whole seconds, by GitHub's clock. */
+/** GitHub gives the reset in whole seconds of its clock. */
 const RESET_SLACK_MS = 1_000;
 const SECONDARY = /secondary rate limit|abuse detection/i;
 

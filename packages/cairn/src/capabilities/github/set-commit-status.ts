@@ -1,8 +1,8 @@
 /**
- * `github.set-commit-status`: says in one context (`cairn/review`) how a commit is doing; the newest one counts.
+ * `github.set-commit-status`: sets the status of a commit in one context (`cairn/review`); the newest one counts.
  *
- * GitHub takes no idempotency key, and keeps every status that was set. So the key stands in the link of the status, which
- * GitHub gives back as it was, and after an answer that was lost the statuses of the commit are looked through for it.
+ * GitHub supports no idempotency key, and keeps every status. So the key is in the link of the status, which GitHub
+ * returns unchanged, and after a lost response the statuses of the commit are searched for it.
  */
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';

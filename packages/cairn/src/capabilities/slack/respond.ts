@@ -1,9 +1,9 @@
 /**
- * `slack.respond`: a message through the `response_url` that came with a slash command or a press of a button. Slack takes
- * five messages there, within 30 minutes.
+ * `slack.respond`: a message through the `response_url` of a slash command or a button press. Slack accepts five
+ * messages there, within 30 minutes.
  *
- * Slack takes no idempotency key, and nobody can ask it what was posted: an answer that was lost leaves the message in
- * doubt, and a person, who can look into the channel, decides. The URL is a secret: who has it can write into the channel.
+ * Slack supports neither idempotency keys nor lookup: a lost response leaves the message in doubt, and an operator, who
+ * can check the channel, decides. The URL is a secret: its holder can post in the channel.
  */
 import { z } from 'zod';
 import { NotApplied } from '../../core/errors.ts';
@@ -36,7 +36,7 @@ export const slackRespond = defineCapability({
     responseUrl: z.string().max(MAX_URL_CHARS),
     /** Slack's mrkdwn. */
     text: z.string().min(1).max(MAX_TEXT_CHARS),
-    /** To whoever typed the command (default), or to all in the channel. */
+    /** To the user of the command (default), or to all in the channel. */
     to: z.enum(['user', 'channel']).optional(),
     /** In the place of the message whose button was pressed. A command has none. */
     replaceOriginal: z.boolean().optional(),
@@ -46,7 +46,7 @@ export const slackRespond = defineCapability({
 });
 
 export interface SlackRespondOptions {
-  /** Where Slack takes messages, without a slash at the end: `https://hooks.slack.com`, or what stands in for it. */
+  /** Origin of Slack's response URLs, without a trailing slash: `https://hooks.slack.com`, or a stand-in. */
   readonly baseUrl: string;
   readonly clock: Clock;
 }

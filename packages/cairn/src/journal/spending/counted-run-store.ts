@@ -1,6 +1,6 @@
 /**
- * A run store that counts what its calls are billed, for who spends it on one run, and has every snapshot that is written
- * of that run tell it. What is asked of other runs on the way is spent on this one, and told by this one.
+ * A run store that counts the billed operations of its calls for one run, and adds them to every snapshot written of
+ * that run. Reads of other runs on the way are charged to this one.
  *
  * Must not: make a call, or hold one back.
  */
@@ -23,7 +23,7 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
   const page = ({ items, next }: { items: readonly unknown[]; next?: string }) =>
     readsOf(items.length + (next === undefined ? 0 : 1));
   let seen: { readonly runId: string; readonly head: number; readonly tailWrites: number } | undefined;
-  /** Whoever finds that a worker has died tells what that one did not live to tell. */
+  /** The process that finds a dead worker reports that worker's spending. */
   const leftBehind = ({ runId, events: [first] }: JournalCommit): number => {
     if (first?.type !== 'orphan_detected' || seen?.runId !== runId) return 0;
     return seen.head === first.seq - 1 ? seen.tailWrites : 0;

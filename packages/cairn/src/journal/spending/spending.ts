@@ -18,7 +18,7 @@ export interface Carrying<T> {
 
 export class Spending {
   #untold: Spent;
-  /** Carried by writes of which nobody knows whether they were applied. */
+  /** Spending carried by writes whose outcome is unknown. */
   readonly #doubtful = new Map<string, Spent>();
 
   constructor(begun: Spent = NOTHING) {
@@ -30,8 +30,8 @@ export class Spending {
   }
 
   /**
-   * Sends a write that tells all that was spent, its own share included. Where a first sending may have been applied and a
-   * second is refused, the first was: what it carried is not told twice.
+   * Sends a write that reports all spending, including its own. If a first sending may have been applied and a second
+   * is refused, the first was applied: its spending is not reported twice.
    */
   async carry<T>({ key, own, send, isApplied }: Carrying<T>): Promise<T> {
     const fresh = this.#untold;

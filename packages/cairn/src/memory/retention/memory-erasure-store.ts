@@ -1,4 +1,4 @@
-/** Records of erasures in memory, and the deletion of what lies outside of runs. */
+/** Erasure records in memory, and deletion of documents outside of runs. */
 import type { Erasure } from '../../core/retention/erasure.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';

@@ -1,10 +1,10 @@
 /**
- * Gives every request of the high-level Firestore client a deadline of ours, and takes its hidden repetitions away. There are four
- * layers of them: gax repeats single requests, `retry-request` repeats streams, `_retry` of the client repeats both, and
- * queries that broke off midway begin anew. Whoever called decides whether to ask again.
+ * Gives every request of the high-level Firestore client a deadline, and disables its hidden retries. There are four
+ * layers: gax retries single requests, `retry-request` retries streams, `_retry` of the client retries both, and
+ * interrupted queries restart. The caller decides whether to retry.
  *
- * The library has no setting for that. Three methods through which it sends everything are replaced; they are not among
- * its types. A version that no longer has them fails loudly here, at its first start in any test.
+ * The library has no setting for that. Three methods through which it sends everything are replaced; they are not in
+ * its types. A version without them fails loudly here, at its first start in any test.
  *
  * Must not: touch listeners. They stay open, and reconnect by themselves.
  */
@@ -27,7 +27,7 @@ interface ReadEvents {
 const LISTEN = 'listen';
 /** Answered by a stream of documents. */
 const READS: ReadonlySet<string> = new Set(['batchGetDocuments', 'runQuery', 'runAggregationQuery']);
-/** Tags of broken streams that are remembered; the library begins anew at once or never. */
+/** Remembered tags of broken streams; the library restarts at once or never. */
 const BROKEN_REMEMBERED = 1_000;
 
 export interface BoundedOptions {

@@ -13,13 +13,13 @@ import type { Wire } from './wire.ts';
 
 export interface CommitChannelOptions {
   readonly project: string;
-  /** Its id; left out: that of the default database. */
+  /** Database id; default: the default database. */
   readonly database?: string;
   /** `host:port` of a server that speaks plain text; undefined: Google's. */
   readonly emulator: string | undefined;
-  /** To that server; left out: it is called by gRPC. */
+  /** Address of a server with the wire protocol; default: gRPC. */
   readonly wire?: Wire | undefined;
-  /** Told what each commit is billed. */
+  /** Receives the billed operations of each commit. */
   readonly tally?: OperationTally;
   /** Deadline of one commit, read before each; shorter in tests. */
   readonly deadlineMs?: () => number;

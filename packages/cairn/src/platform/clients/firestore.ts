@@ -10,11 +10,11 @@ export interface FirestoreClientOptions {
   readonly project: string;
   /** Its id. */
   readonly database: string;
-  /** Told what each answer is billed. */
+  /** Receives the billed operations of each response. */
   readonly tally: OperationTally;
 }
 
-/** A value nobody meant to store must be an error, not a missing field. */
+/** Storing an undefined value must be an error, not a missing field. */
 export function firestoreClient({ project, database, tally }: FirestoreClientOptions): Firestore {
   const db = new Firestore({ projectId: project, databaseId: database, ignoreUndefinedProperties: false });
   return tallied(bounded(db, { clock: systemClock, deadlines: DEADLINES }), tally);

@@ -16,7 +16,7 @@ import { type Wire, wireTo } from './wire.ts';
 const METADATA_URL =
   'http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/email';
 const METADATA_TIMEOUT_MS = 3_000;
-/** Nobody checks it there; the form has to be right. */
+/** Not verified by the local server; only its form must be valid. */
 const LOCAL_ACCOUNT = 'drive@cairn.invalid';
 
 export interface LazyQueueOptions {
@@ -104,7 +104,7 @@ async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions)
   });
 }
 
-/** Here nobody deploys: the local cloud makes the queue of each function, and these are like it. */
+/** There are no deployments here: the local cloud creates the queue of each function, and these are like it. */
 async function makeLocalQueues(connected: () => Promise<QueueMaker>, settings: QueueSettings): Promise<void> {
   const { project, region, drive, pools } = settings;
   const location = `projects/${project}/locations/${region}/queues`;

@@ -88,7 +88,7 @@ export class Wire {
     return this.#lastId;
   }
 
-  /** Connected anew by the first call after a connection ended. */
+  /** Reconnected by the first call after a connection ended. */
   #connected(): Socket {
     if (this.#socket) return this.#socket;
     const colon = this.#host.lastIndexOf(':');

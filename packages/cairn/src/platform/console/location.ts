@@ -1,4 +1,4 @@
-/** Where the built console lies (in the package as it is published, beside it in this repository), and at which addresses it is. */
+/** Location of the built console (in the published package, beside it in this repository), and its paths. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

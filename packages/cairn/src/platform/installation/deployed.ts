@@ -70,13 +70,14 @@ const DISPATCHES_PER_SECOND = 500;
 const ALONE_RATES = { maxConcurrentDispatches: 100, maxDispatchesPerSecond: 100 };
 
 /**
- * Move one run a dispatch. A failed one is repeated by the queue; when that gives up, the scan finds the run. The second is for
- * runs whose worker died: one at a time in an instance, so that nobody else dies with it.
+ * Functions that execute one run per dispatch. A failed dispatch is retried by the queue; when that gives up, the scan
+ * finds the run. The second is for runs whose worker died: one at a time per instance, so that no other run dies with
+ * it.
  *
- * They name no invoker: each later deployment would replace the binding that lets the queue call them by the one named here
- * (`private`: by nobody). Without one the services are private, and the binding stays.
+ * They name no invoker: each deployment would replace the binding that lets the queue call them by the one named here
+ * (`private`: none). Without one the services are private, and the binding stays.
  *
- * @param pool the class of workflows that they are for; absent: all that have no class
+ * @param pool drive class of the workflows; absent: workflows without a class
  */
 export function drivesOf({ installation, region, secrets }: Place, options: DriveOptions, pool?: string) {
   const { concurrency, minInstances, queuePlaces, ...sizes } = driveSizes(
@@ -111,10 +112,10 @@ export function drivesOf({ installation, region, secrets }: Place, options: Driv
   };
 }
 
-/** Scheduled functions. Each may run twice at once or be cut off: the next one goes on. */
+/** Scheduled functions. Each may overlap with itself or be interrupted: the next one continues. */
 export function ticksOf({ installation, region }: Place) {
   return {
-    /** Finds runs that nobody touched in time. The timeout leaves a minute for what is under way when a tick takes up no more. */
+    /** Recovers overdue runs. The timeout leaves a minute for running work after a tick stops. */
     recoverRuns: onSchedule(
       { schedule: 'every 1 minutes', region, timeoutSeconds: 120, memory: '512MiB' },
       async () => {

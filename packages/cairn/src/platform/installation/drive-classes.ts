@@ -13,7 +13,7 @@ import type { CairnOptions } from './options.ts';
 
 type DriveChoices = Pick<CairnOptions, 'drive' | 'drives' | 'parameters'>;
 
-/** The class of a workflow by its type; undefined: there are no classes, and nobody need ask. */
+/** Drive class of a workflow by its type; undefined: there are no classes. */
 export function poolsOf({ drives = {} }: DriveChoices): ((type: string) => string | undefined) | undefined {
   const classes = Object.entries(drives);
   if (classes.length === 0) return undefined;
@@ -49,8 +49,8 @@ export function deletionGraceMs(options: DriveChoices): number {
 }
 
 /**
- * @throws Error naming a step that may take longer than a drive of its workflow lasts, or a class whose workflow is not there: it
- *   would then run somewhere else than was meant
+ * @throws Error naming a step whose timeout exceeds its dispatch, or a class whose workflow is not installed, which
+ * would run elsewhere than intended
  */
 export function assertDrivesFit(options: DriveChoices, registry: WorkflowRegistry): void {
   const poolOf = poolsOf(options);

@@ -1,7 +1,8 @@
 /**
- * The names under which the functions of an installation are deployed. `firebase deploy` makes them of the exports of the codebase
- * (`cairn.drive` is `cairn-drive`) and of the prefix that `firebase.json` or a kit's instance gives the codebase, and names
- * queues and URLs alike. No function is told the names of the others, so they are found where the exports are.
+ * Names under which the functions of an installation are deployed. `firebase deploy` derives them from the exports of
+ * the codebase (`cairn.drive` is `cairn-drive`) and from the prefix that `firebase.json` or a kit's instance gives the
+ * codebase, and names queues and URLs alike. No function receives the names of the others, so they are found from the
+ * exports.
  */
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';

@@ -9,10 +9,10 @@ import type { Place } from './deployed.ts';
 export type MessageFunctions = Readonly<Record<string, CloudFunction<CloudEvent<MessagePublishedData>>>>;
 
 /**
- * The functions are `pubsub-{topic in camel case}`. A topic is made when they are deployed. What
- * a function throws makes its subscription deliver the message again.
+ * The functions are `pubsub-{topic in camel case}`. Their deployment creates the topics. An error of a function makes
+ * its subscription redeliver the message.
  *
- * @throws Error if two topics come to one name
+ * @throws Error if two topics map to one name
  */
 export function messageFunctions(
   { installation, region }: Place,

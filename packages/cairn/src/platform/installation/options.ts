@@ -9,7 +9,10 @@ import type { Workflow } from '../../engine/define/steps.ts';
 /** As they are, or made by the first request that needs them, so that neither a deployment nor a cold start loads them. */
 export type Lazily<T> = T | (() => T | Promise<T>);
 
-/** Settings of the functions that run bodies. Left out of `drive`, the parameters `DRIVE_…` say them where `parameters` declares them. */
+/**
+ * Settings of the functions that run bodies. Defaults of `drive`: the parameters `DRIVE_…`, if `parameters` declares
+ * them.
+ */
 export interface DriveOptions {
   /** 1GiB unless it says otherwise. */
   readonly memory?: HttpsOptions['memory'];
@@ -31,7 +34,7 @@ export interface DriveClassOptions extends DriveOptions {
   readonly workflows: readonly string[];
 }
 
-/** Left out, parameters of the environment say it (docs/deploy.md). */
+/** Defaults: parameters of the environment (docs/deploy.md). */
 export interface GithubOptions {
   /** As in `GITHUB_TENANTS`. */
   readonly tenants?: string;
@@ -54,15 +57,15 @@ export interface BaseOptions {
   /** Bound to the functions that run bodies, so that `STRIPE_KEY.value()` works there. */
   readonly secrets?: readonly SecretOption[];
   readonly drive?: DriveOptions;
-  /** May be a parameter of the codebase's own. Left out: the parameter `CAIRN_REGION`. */
+  /** May be a parameter of the codebase. Default: the parameter `CAIRN_REGION`. */
   readonly region?: string | Expression<string>;
   /** Firestore database. Default: the parameter `FIRESTORE_DATABASE`. */
   readonly database?: string;
-  /** Left out: the parameter `COLLECTION_PREFIX`. */
+  /** Default: the parameter `COLLECTION_PREFIX`. */
   readonly collectionPrefix?: string;
-  /** Written on every run. Left out: the parameter `ENVIRONMENT`. */
+  /** Recorded on every run. Default: the parameter `ENVIRONMENT`. */
   readonly environment?: string;
-  /** Pub/Sub topic to which the events of runs are published. Left out: the parameter `RUN_EVENTS_TOPIC`. */
+  /** Pub/Sub topic to which run events are published. Default: the parameter `RUN_EVENTS_TOPIC`. */
   readonly runEventsTopic?: string;
   /** The function `api` serves the console too, so that Hosting is not needed. */
   readonly console?: boolean;

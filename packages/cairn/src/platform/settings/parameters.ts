@@ -1,8 +1,8 @@
 /**
- * The parameters of an installation: environment variables that a deployment may ask for. Values are read when first used,
- * not at load: while functions are deployed there are none.
+ * Parameters of an installation: environment variables that a deployment may ask for. Values are read on first use, not
+ * at load: during a deployment there are none.
  *
- * Must not: declare a parameter to Firebase by itself. A deployment asks for each one that is declared and has no value.
+ * Must not: declare a parameter to Firebase by itself. A deployment asks for each declared parameter without a value.
  */
 import { defineInt, defineString, type Expression } from 'firebase-functions/params';
 import { DRIVE_TIMEOUT_S } from '../../core/drive-time.ts';
@@ -49,7 +49,7 @@ function whole(name: string, spec: Spec<number>): Parameter<number> {
   return { name, default: spec.default, value, declare: once(() => defineInt(name, spec)) };
 }
 
-/** Where the functions run and the queue lies. Not `FUNCTION_REGION`: `firebase deploy` keeps that name to itself. */
+/** Region of the functions and the queue. Not `FUNCTION_REGION`: `firebase deploy` reserves that name. */
 export const region = text('CAIRN_REGION', {
   default: 'us-central1',
   description: 'Region of the functions and of their task queue.',
@@ -93,7 +93,7 @@ export const slackTenants = text('SLACK_TENANTS', {
   description: 'Tenants of Slack teams, as TEAM=tenant, separated by commas. Empty: none.',
 });
 
-/** Off unless somebody names a topic: it must be made first. */
+/** Off by default: the topic must be created first. */
 export const runEventsTopic = text('RUN_EVENTS_TOPIC', {
   default: '',
   description:

@@ -40,7 +40,7 @@ export interface Settings {
   readonly database: string;
   readonly collectionPrefix: string;
   readonly environment: string;
-  /** As they were given: read where they are used, so that a slip in one stops its door and nothing else. */
+  /** Raw values: parsed on use, so that an invalid one affects only its endpoint. */
   readonly githubTenants: GithubTenantParameters;
   readonly slackTenants: string;
   /** Days that runs are kept whose workflow does not say how long; undefined: for ever. */
@@ -146,7 +146,7 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
   };
 }
 
-/** @throws Error naming the parameter: a number that is taken for another would put tasks where nobody looks */
+/** @throws Error naming the parameter: a misread number would put tasks into the wrong queues */
 function spreadOf(queues: number, perTenant: number): QueueSpread {
   if (queues < 1 || queues > MAX_QUEUES)
     throw new Error(`DRIVE_QUEUES is ${queues}; it is a whole number from 1 to ${MAX_QUEUES}`);

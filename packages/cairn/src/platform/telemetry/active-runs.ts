@@ -5,7 +5,7 @@ import type { TenantActivity } from './sink.ts';
 
 /** Tenants counted each minute: seven reads each, a few thousand a minute at the most. */
 export const MAX_TENANTS_COUNTED = 500;
-/** Tenants counted at once: six queries each. */
+/** Tenants counted concurrently: six queries each. */
 const CONCURRENT_TENANTS = 4;
 
 export interface CountedActivity {

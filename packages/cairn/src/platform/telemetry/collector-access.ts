@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 const GOOGLE_HOST = 'telemetry.googleapis.com';
 const TOKEN_PATH = '/computeMetadata/v1/instance/service-accounts/default/token';
 const TOKEN_TIMEOUT_MS = 3_000;
-/** A token is asked for anew this long before it expires; Google makes a new one five minutes before. */
+/** A token is renewed this long before it expires; Google issues a new one five minutes before. */
 const EARLY_MS = 60_000;
 /** A metadata server that failed is left alone for so long. */
 const RETRY_MS = 30_000;
@@ -52,7 +52,7 @@ export interface TokenOptions {
   /** Where the metadata server is, without a slash at the end. */
   readonly metadata: string;
   readonly clock: Clock;
-  /** Told of what kept the token away. */
+  /** Receives errors of the token request. */
   readonly onFailure: (error: unknown) => void;
 }
 

@@ -14,7 +14,7 @@ import { Telemetry } from './telemetry.ts';
 
 /** Twelve exports a minute of a busy instance, each with its totals; a collector bears hundreds of such instances. */
 const EVERY_MS = 5_000;
-/** Somebody looks on. */
+/** Shorter on the local cloud, which has an observer. */
 const LOCAL_EVERY_MS = 500;
 const METADATA = 'http://metadata.google.internal';
 

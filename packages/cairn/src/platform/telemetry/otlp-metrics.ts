@@ -134,8 +134,8 @@ function instrumentsOf(meter: Meter) {
 }
 
 /**
- * Sends when it is told to, and says when it could not. The SDK's own reader sends by a timer, which stands still while
- * an instance has no request, and tells nobody of a failure.
+ * Exports on demand, and reports failures. The SDK's own reader exports by a timer, which stops while an instance has
+ * no request, and does not report failures.
  */
 class SendingReader extends MetricReader {
   readonly #exporter: PushMetricExporter;

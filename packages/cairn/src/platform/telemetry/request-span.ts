@@ -1,21 +1,21 @@
 /**
- * The span of an HTTP request. It stands in the request's own `traceparent` from then on, so that the doors hand it on like
- * that of any caller.
+ * Span of an HTTP request. It replaces the request's `traceparent`, so that endpoints pass it on like that of any
+ * caller.
  *
- * Must not: tell of a path or a query, which may hold what is secret, or of any other header.
+ * Must not: record a path or a query, which may have secrets, or any other header.
  */
 
 import { traceparentOf } from '../../core/trace.ts';
 import { traceOf } from '../../http/trace-context.ts';
 import type { Span, Tracer } from '../../ports/telemetry/tracing.ts';
 
-/** Asked every few seconds by who watches over an installation: nobody wants to see that. */
+/** Polled every few seconds by monitoring: not traced. */
 const UNTOLD: ReadonlySet<string> = new Set(['/v1/healthz', '/v1/metrics']);
 const FIRST_SERVER_ERROR = 500;
 
 export type TracedDoor = (request: Request, span?: Span) => Response | Promise<Response>;
 
-/** @param route of a door that has only one; the API says it by itself (`http.route`) */
+/** @param route of an endpoint with a single one; the API sets it itself (`http.route`) */
 export function tellingDoor(tracer: Tracer | undefined, door: TracedDoor, route?: string): TracedDoor {
   if (!tracer) return door;
   return async (request) => {

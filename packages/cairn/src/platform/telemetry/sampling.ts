@@ -1,6 +1,6 @@
 /**
- * Which traces are kept. Decided from the trace id alone where nobody before has decided, so that every process says the
- * same of one trace, and in the way of OpenTelemetry's consistent sampling, so that other services do too. Pure.
+ * Sampling of traces. Decided from the trace id alone if undecided, so that every process decides the same for one
+ * trace, and in the way of OpenTelemetry's consistent sampling, so that other services do too. Pure.
  */
 import type { TraceContext } from '../../core/trace.ts';
 

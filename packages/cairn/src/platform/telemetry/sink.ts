@@ -10,9 +10,9 @@ export interface TenantActivity {
 }
 
 export interface MetricSink extends Metrics, ProblemMetrics, InstallationMetrics {
-  /** Spans that nobody will ever see: there was no room for more. */
+  /** Spans dropped for lack of room. */
   spansDropped(count: number): void;
-  /** Told with the next export and no later one: a count of long ago would pass for one of now. */
+  /** Exported once with the next export: an old count would look current. */
   active(activity: readonly TenantActivity[]): void;
   /** Sends everything as it stands. Totals, not differences: what one export lost the next one brings. @throws Error */
   send(): Promise<void>;

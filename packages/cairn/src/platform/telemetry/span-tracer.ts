@@ -1,6 +1,6 @@
 /**
- * Makes spans, and hands on those that have ended, in our own words: nothing of OpenTelemetry is needed until they are
- * sent. A span that never ends is never told of.
+ * Creates spans, and passes on ended ones in an internal format: OpenTelemetry is not loaded until they are exported. A
+ * span that never ends is not exported.
  */
 import type { TraceContext } from '../../core/trace.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -8,7 +8,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { Span, SpanAttributes, SpanKind, SpanOptions, Tracer } from '../../ports/telemetry/tracing.ts';
 import { isSampled, type Sampling } from './sampling.ts';
 
-/** A span as it is told. */
+/** Internal format of an ended span. */
 export interface EndedSpan {
   readonly name: string;
   readonly kind: SpanKind;
@@ -33,7 +33,7 @@ export interface SpanTracerOptions {
 type Decided = Span['context'];
 
 const SPAN_ID_DIGITS = 16;
-/** Longer texts are cut: a span is about what happened, and holds nobody's text. */
+/** Longer strings are cut: a span contains no user data. */
 const MAX_TEXT_CHARS = 256;
 
 export class SpanTracer implements Tracer {

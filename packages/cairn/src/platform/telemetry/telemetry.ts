@@ -24,9 +24,9 @@ import type { MetricSink, Sinks, TenantActivity } from './sink.ts';
 import { MAX_SPANS_SENT, SpanBuffer } from './span-buffer.ts';
 import type { EndedSpan } from './span-tracer.ts';
 
-/** The longest a function is kept from ending by a collector; what is under way goes on, if the instance does. */
+/** Longest time a collector delays the end of a function; the export continues if the instance does. */
 const WAIT_MS = 2_000;
-/** The same for an instance that ends then: nothing goes on after it, and it serves nobody else meanwhile. */
+/** The same for an instance that ends then: nothing continues after it, and it serves no other request. */
 const LAST_WAIT_MS = 10_000;
 /** Most entries before the exporter is loaded, which takes a fraction of a second. */
 const MAX_UNTOLD = 10_000;
@@ -99,7 +99,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#count((sink) => sink.scan(scan));
   }
 
-  /** While work goes on, too: a drive may take minutes, and die before its end. */
+  /** Also during work: a dispatch may take minutes, and die before its end. */
   spanEnded(span: EndedSpan): void {
     const isKept = this.#spans.add(span);
     this.#news = true;
@@ -108,7 +108,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     else this.#sendIn(this.#options.everyMs);
   }
 
-  /** The end of a request or a drive, when whoever asked has the answer. Resolves in {@link WAIT_MS} at most, never rejects. */
+  /** End of a request or a dispatch, after the response. Resolves in {@link WAIT_MS} at most, never rejects. */
   async workEnded(): Promise<void> {
     if (!this.#news) return;
     const { clock, everyMs } = this.#options;
@@ -117,7 +117,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     else this.#sendIn(dueIn);
   }
 
-  /** The same for an instance that ends after it: everything is told first, however soon after the last export. */
+  /** The same for an instance that ends after it: everything is exported first, however soon after the last export. */
   async lastWorkEnded(): Promise<void> {
     await this.#inTime(this.#sendNow(), LAST_WAIT_MS);
   }
@@ -158,7 +158,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     return this.#loading;
   }
 
-  /** For instances that go on: at rest none fires before the next request, which tells by itself. */
+  /** For instances that keep running: at rest none fires before the next request, which exports by itself. */
   #sendIn(dueIn: number): void {
     const { clock } = this.#options;
     const dueAt = clock.now() + dueIn;
@@ -176,7 +176,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     await this.#sendAll();
   }
 
-  /** One export at a time; who comes while one is under way shares it, and what came too late for it stays news. */
+  /** One export at a time; callers during an export share it, and data that came too late waits for the next. */
   #sendAll(): Promise<void> {
     if (!this.#news) return this.#sending ?? Promise.resolve();
     this.#sending ??= this.#send().finally(() => {

@@ -1,4 +1,4 @@
-/** Tells of each task that is put into the queue, or could not be. Only where somebody collects it. */
+/** Traces each task that is enqueued, or could not be. Only with a collector. */
 import { optional } from '../../core/optional.ts';
 import type { InstallationMetrics } from '../../ports/metrics.ts';
 import type { DriveTask, TaskQueue } from '../../ports/task-queue.ts';

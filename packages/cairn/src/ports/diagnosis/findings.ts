@@ -11,7 +11,7 @@ export interface RunFinding {
   readonly type: string;
   /** Events of the run when it was named. */
   readonly head: number;
-  /** The step it had come to, if it had begun any. */
+  /** Step that was reached, if any. */
   readonly stepId?: string;
   readonly reason: FindingReason;
   /** In the words of the store, or of what was thrown, cut to {@link MAX_FINDING_CHARS}. */
@@ -22,7 +22,7 @@ export interface RunFinding {
 }
 
 export const MAX_FINDING_CHARS = 500;
-/** Findings read at once: a person mends what they have in common, the rest says no more. Each is one read. */
+/** Most findings read at once: they usually have a common cause. Each is one read. */
 export const FINDINGS_READ = 50;
 
 /** All throw `OutcomeUnknown` where it cannot be known whether the call was applied. */

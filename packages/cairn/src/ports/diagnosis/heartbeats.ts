@@ -1,6 +1,6 @@
 /**
- * Signs of life of the scheduled functions: one small document in which each notes when it last ran and what came of it,
- * so that somebody who asks the API can see that Cloud Scheduler calls them. Nothing is decided by it.
+ * Heartbeats of the scheduled functions: one small document in which each records its last run and result, so that the
+ * API shows that Cloud Scheduler calls them. Not used for decisions.
  */
 
 /** The functions that note their runs, by the names they are deployed under. */
@@ -17,7 +17,7 @@ export interface Heartbeat {
   readonly error?: string;
 }
 
-/** The document is read as a whole by whoever looks, so an error is told in a sentence; the log has all of it. */
+/** The document is read as a whole, so errors are short; the log has the full error. */
 export const MAX_BEAT_ERROR_CHARS = 300;
 
 /** Result of the hourly check of a sample of runs. */

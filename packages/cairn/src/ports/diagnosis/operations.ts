@@ -6,7 +6,7 @@ export interface BilledOperations {
   readonly deletes: number;
 }
 
-/** Told by the store of each answer. */
+/** Receives the operations of each response of the store. */
 export interface OperationTally {
   billed(operations: BilledOperations): void;
 }

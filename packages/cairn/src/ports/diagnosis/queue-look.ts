@@ -16,7 +16,7 @@ export type SeenQueue =
       readonly tasks: SeenTasks;
     }
   | { readonly kind: 'missing' }
-  /** Whoever asks is not allowed to see the queue. */
+  /** The caller lacks permission to read the queue. */
   | { readonly kind: 'denied' };
 
 export type SeenTasks =

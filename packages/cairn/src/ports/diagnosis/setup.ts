@@ -8,7 +8,7 @@ export interface SeenSecret {
   readonly name: string;
   /** The deployed functions that are given it. */
   readonly functions: readonly string[];
-  /** `none`: meant not to be there. `elsewhere`: the function that answers is not given it, so nobody can tell here. */
+  /** `none`: intentionally absent. `elsewhere`: not bound to the responding function, so unknown here. */
   readonly state: 'set' | 'empty' | 'none' | 'elsewhere';
 }
 

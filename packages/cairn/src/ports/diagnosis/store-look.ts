@@ -25,10 +25,10 @@ export interface LeftOver {
   readonly expiredAt: number;
 }
 
-/** A run that somebody must touch by `wakeAt`, epoch ms. */
+/** A run that must be scanned by `wakeAt`, epoch ms. */
 export interface WakingRun {
   readonly wakeAt: number;
-  /** Until when somebody has it, epoch ms, as far as the stored run tells; absent: nobody does. */
+  /** End of its lease, epoch ms, as stored; absent: no lease. */
   readonly leasedUntil?: number;
   /** True if events of it may be unpublished. */
   readonly owesEvents: boolean;

@@ -13,7 +13,7 @@ export interface StoredEffect {
 
 export type EffectChanged =
   | { readonly kind: 'changed'; readonly version: Version }
-  /** Somebody else wrote the row meanwhile. */
+  /** The row was written concurrently. */
   | { readonly kind: 'stale' };
 
 export interface EffectStore {

@@ -1,8 +1,8 @@
 /**
- * Erasures that somebody asked for, and the documents outside of runs that go with them. Every method throws
- * `OutcomeUnknown` where it cannot know whether the call was applied; all may be repeated.
+ * Requested erasures, and the deletion of documents outside of runs. Every method throws `OutcomeUnknown` if it is
+ * unknown whether the call was applied; all may be repeated.
  *
- * Must not: delete anything of a run; see retention-store.ts.
+ * Must not: delete documents of a run; see retention-store.ts.
  */
 import type { Erasure } from '../../core/retention/erasure.ts';
 import type { Version } from '../run-store.ts';

@@ -11,9 +11,9 @@ export interface BusMessage {
 
 export interface EventBus {
   /**
-   * Resolves once the bus has them all, in this order; they must have one ordering key. Throws if it would not take
-   * them, or if nobody knows: sending the same again is always right, and may make some of them arrive twice. Returns
-   * within seconds either way.
+   * Resolves once the bus has all messages, in this order; they must have one ordering key. Throws if it refuses them,
+   * or if the outcome is unknown: sending the same again is always right, and may deliver some twice. Returns within
+   * seconds either way.
    */
   publish(messages: readonly BusMessage[]): Promise<void>;
 }

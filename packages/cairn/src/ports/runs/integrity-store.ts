@@ -1,8 +1,8 @@
 /**
- * The documents of a run for who checks and repairs them: read as they are, damaged or not, and written only to make them
- * what the journal says. Told apart on purpose: who is given a reader cannot write.
+ * Documents of a run for checks and repairs: read as they are, damaged or not, and written only to match the journal.
+ * Reader and writer are separate types, so that a check cannot write.
  *
- * Must not: judge what is found, or decide what is written.
+ * Must not: judge documents, or decide what is written.
  */
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import type { EffectRecord } from '../../core/effects/effect.ts';
@@ -60,7 +60,7 @@ export interface IntegrityReader {
   atOneMoment<T>(runId: string, look: (reader: RunReader) => Promise<T>): Promise<T>;
 }
 
-/** Which runs are looked at without being asked for. Reads no more than their ids; lists snapshots (J7). */
+/** Sample of runs for unrequested checks. Reads only their ids; lists snapshots (J7). */
 export interface RunSample {
   /** The newest runs of a tenant. */
   newest(tenantId: string, limit: number): Promise<readonly string[]>;

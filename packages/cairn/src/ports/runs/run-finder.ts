@@ -7,8 +7,8 @@ import type { ListedRun, Page, PageRequest, RunFilter } from '../run-store.ts';
 
 export interface RunFinder {
   /**
-   * Runs that ask a person something (core/run/asking.ts), who has asked for the longest first. A page has fewer than it
-   * could where some are about to be deleted.
+   * Runs with open questions (core/run/asking.ts), longest-waiting first. A page may be short where runs are marked for
+   * deletion.
    */
   asking(tenantId: string, page: PageRequest): Promise<Page<RunState>>;
   /** Number of matching runs, at most `most`, including those marked for deletion. */

@@ -1,6 +1,6 @@
 /**
- * Word of a list of runs, soon after it changes. What is told is always the whole list as it then is, so that nothing is
- * lost where several changes are told as one.
+ * Watch of a list of runs. Each report is the whole current list, so that nothing is lost if several changes are
+ * combined.
  */
 import type { ListedRun, RunFilter } from '../run-store.ts';
 
@@ -13,10 +13,10 @@ export interface RunListObserver {
 
 export interface RunListWatch {
   /**
-   * Reads snapshots, as lists do: runs that are about to be deleted are not told, and make the list shorter.
+   * Reads snapshots, as lists do: runs marked for deletion are omitted, and make the list shorter.
    *
-   * @param limit how many runs at the most; the caller bounds it
-   * @returns what ends the watch; nothing is told after that
+   * @param limit most runs; bounded by the caller
+   * @returns function that ends the watch; nothing is reported after it
    */
   watchRuns(filter: RunFilter, limit: number, observer: RunListObserver): () => void;
 }

@@ -20,9 +20,9 @@ export interface EndObserver {
 
 export interface RunWatch {
   /**
-   * Tells of events after `afterSeq`, those included that are there already. A run that does not exist has none.
+   * Reports events after `afterSeq`, including existing ones. A run that does not exist has none.
    *
-   * @returns what ends the watch; nothing is told after that
+   * @returns function that ends the watch; nothing is reported after it
    */
   watch(runId: string, afterSeq: number, observer: RunObserver): () => void;
   /**

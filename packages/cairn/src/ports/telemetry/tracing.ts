@@ -1,8 +1,8 @@
 /**
- * Where what happens is told as spans of a trace. Absent wherever nobody collects them, so that callers write
- * `tracer?.open(…)` and nothing is made for nobody. Must not fail, nor keep anybody waiting.
+ * Tracing port. Absent without a collector, so that callers write `tracer?.open(…)` and nothing is created needlessly.
+ * Must not fail or block.
  *
- * What a span says leaves the installation: ids, names and outcomes. Never an input, an output, a message or a header.
+ * Spans leave the installation: ids, names and outcomes. Never an input, an output, a message or a header.
  */
 import { readable } from '../../core/thrown.ts';
 import type { TraceContext } from '../../core/trace.ts';
@@ -10,7 +10,7 @@ import type { TraceContext } from '../../core/trace.ts';
 /** As OpenTelemetry has them. `server` answers a request, `client` makes one, `producer` and `consumer` share a queue. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
-/** By OpenTelemetry's semantic conventions where they have a name for it, `cairn.*` otherwise. Undefined is left out. */
+/** Names follow OpenTelemetry's semantic conventions if there is one, `cairn.*` otherwise. Undefined is omitted. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface SpanOptions {

@@ -1,8 +1,8 @@
 /**
- * Limits how long one request of a door waits in vain for the store, over all its calls: the caller hears within seconds that
- * there is no answer now. Only time without any answer counts, so that work which goes on may take as long as it takes.
+ * Limits the time one request waits for an unresponsive store, over all its calls, so that the caller gets a response
+ * within seconds. Only time without any response counts, so progressing work may take as long as it takes.
  *
- * Must not: end a call. It is left to its own deadline, and what it does is recognised when the request comes again (J8).
+ * Must not: end a call. It has its own deadline, and its effect is recognised when the request is repeated (J8).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CairnError } from '../../core/errors.ts';
@@ -25,7 +25,7 @@ export class RequestBudget {
     this.#budgetMs = budgetMs;
   }
 
-  /** Undefined: the work at hand is no request of a door. */
+  /** Undefined: the current work is not a request of an endpoint. */
   static get current(): RequestBudget | undefined {
     return current.getStore();
   }

@@ -1,4 +1,4 @@
-/** The document of a schedule. Native members but for the input, so that the Firebase console shows what is going on. */
+/** Document of a schedule. Native members except the input, so that the Firebase console shows them. */
 import type { CatchUpReport, Schedule, SchedulePause, SlotOutcome } from '../../core/schedule/schedule.ts';
 import { documentCodec, flag, integer, json, map, optional, text, time, word } from './kinds.ts';
 

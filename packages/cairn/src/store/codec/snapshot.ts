@@ -220,9 +220,9 @@ export function encodeNewSnapshot(state: RunState, begun?: SoftState): Members {
 }
 
 /**
- * A masked update: members that became absent are deleted, `soft` changes only as told. With a snapshot, `wakeAt` is
- * what state and extension imply; how far earlier heartbeats had come is not looked up, since too early a look is
- * harmless. Without one, an extension moves it.
+ * A masked update: members that became absent are deleted, `soft` changes only as given. With a snapshot, `wakeAt` is
+ * derived from state and extension; earlier heartbeats are ignored, because a premature scan is harmless. Without one,
+ * an extension moves it.
  */
 export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen'>): Members {
   const update: Members = {};
@@ -263,10 +263,7 @@ export function encodeOutsideUpdate(snapshot: RunState, known: SoftState): Membe
   return { ...encodeSnapshotUpdate({ snapshot }), wakeAt: timeOrDelete(wakeAt(snapshot, known)) };
 }
 
-/**
- * Every member as the state says, whatever stands there; what is not folded stays, or is written anew where it was
- * damaged.
- */
+/** Every member from the state, whatever is stored; volatile metadata stays, or is rewritten where it was damaged. */
 export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoftDamaged: boolean): Members {
   const members = { ...fixed.encode(state), ...changing.encode(state) };
   const update: Members = {};
@@ -306,7 +303,9 @@ const LISTED_ERROR: readonly string[] = ['code', 'message', 'stepId', 'retryable
 
 const LISTED_SOFT = ['lastHeartbeatAt', 'leaseExtendedTo', 'running', 'cost', 'deletionMarkedAt'];
 
-/** The members of a run document that lists read: without what lies in pages, and without what only the run itself shows. */
+/**
+ * Members of a run document that lists read: without paged entries, and without members that only the run itself shows.
+ */
 export const LISTED_NAMES: readonly string[] = [
   ...listedFixed.names,
   ...listedChanging.names.filter((name) => name !== 'error'),

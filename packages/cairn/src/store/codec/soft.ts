@@ -1,4 +1,6 @@
-/** The part of a run document that is not folded: signs of life, what is under way, what was published, what retention keeps. */
+/**
+ * Volatile metadata of a run document, not folded from the journal: heartbeats, running bodies, publication, retention.
+ */
 import { BILLED, type Spent } from '../../core/cost/cost.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import type { SoftState } from '../../core/run/state.ts';

@@ -1,17 +1,17 @@
 /**
- * Sends the commits of several runs in one request when many are waiting at once. A request costs the client far more
- * than the documents in it, so a busy instance moves several times as many runs; a quiet one sends each at once, alone.
+ * Sends the commits of several runs in one request when many are waiting. A request costs the client far more than its
+ * documents, so a busy instance executes several times as many runs; an idle one sends each immediately, alone.
  *
- * Must not: change what a commit means. A request that is refused was not applied at all, so each of its parts is sent
- * again alone and gets its own answer; one of unknown outcome leaves every part's outcome unknown (J8).
+ * Must not: change the meaning of a commit. A refused request was not applied at all, so each of its parts is sent
+ * again alone and gets its own result; one of unknown outcome leaves every part's outcome unknown (J8).
  */
 import type { Timestamp } from '@google-cloud/firestore';
 import { leavesOutcomeUnknown } from '../../ports/grpc-outcome.ts';
 import type { StoreBatch } from './raw-batch.ts';
 
-/** Requests under way at once before commits begin to share one. */
+/** Concurrent requests before commits are combined. */
 const MAX_IN_FLIGHT = 8;
-/** Commits in one request: as many as the drives of a full instance (80) need to be under way all at once. */
+/** Commits per request: as many as the drives of a full instance (80) need to be in flight together. */
 const MAX_PARTS = 10;
 /** Firestore takes 500 writes and 10 MiB a request; a part of the largest size still goes alone. */
 const MAX_WRITES = 400;

@@ -15,9 +15,9 @@ import { type IndexProbe, indexProbes } from './index-probes.ts';
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 /** Statuses of an idempotency record. */
 const RECORD_STATUSES = ['processing', 'completed', 'failed'];
-/** Rendezvous looked at, wherever they lie: there is no index over the time at which they expire. */
+/** Event mailboxes probed, wherever they are: there is no index over their expiry. */
 const RENDEZVOUS_LOOKED_AT = 20;
-/** Probes under way at once. */
+/** Concurrent probes. */
 const CONCURRENT_PROBES = 8;
 
 export interface StoreLookOptions {

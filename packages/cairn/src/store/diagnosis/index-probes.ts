@@ -21,7 +21,7 @@ export interface IndexProbe extends IndexNeed {
   ask(): Promise<unknown>;
 }
 
-/** Nobody has this name, and nothing happened at these times: every question finds nothing, which is billed one read. */
+/** A name and times that match nothing: every query is empty, which is billed as one read. */
 const NOBODY = '~nobody';
 const NEVER = 0;
 const AGES_AHEAD = Date.UTC(9000, 0);

@@ -31,7 +31,7 @@ export class FirestoreRunSample implements RunSample {
     return docs.map(({ id }) => id);
   }
 
-  /** A start's record stands for a day from its making, which is the index there is. */
+  /** The record of a start is kept for a day from its creation, which is the available index. */
   async startedSince(at: number, limit: number): Promise<readonly StartedRun[]> {
     const records = this.#paths
       .idempotencyRecords()

@@ -56,7 +56,7 @@ export function foundEvent(document: RawDocument): FoundEvent {
   return found(document, () => eventCodec.decode(document.members, 'the event'));
 }
 
-/** The output is let go of at once: only its fingerprint is kept. */
+/** The output is dropped after hashing. */
 export function foundCheckpoint(document: RawDocument): Found<CheckpointFact> {
   return found(document, () => {
     const { outputText, ...checkpoint } = checkpointCodec.decode(document.members, 'the checkpoint');

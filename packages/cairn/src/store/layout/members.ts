@@ -1,12 +1,12 @@
 /**
- * The members of each collection, as `firestore.indexes.json` needs them: Firestore indexes every field of every collection
- * unless it is told not to, at a price for each write. A test holds the names against the codecs that write them.
+ * Members of each collection, as `firestore.indexes.json` needs them: by default Firestore indexes every field of every
+ * collection, at a price for each write. A test compares the names with the codecs that write them.
  */
 import type { CollectionNames } from './collections.ts';
 
 type Of = Readonly<Partial<Record<keyof CollectionNames, readonly string[]>>>;
 
-/** A `-` stands for descending, an `@` for an array that is searched for a member. */
+/** A `-` means descending, an `@` an array that is searched for a member. */
 export const COMPOSITES: Of = {
   runs: [
     'tenantId -createdAt',
@@ -39,7 +39,7 @@ export const INDEXED_ALONE: Of = {
   findings: ['tenantId'],
 };
 
-/** Members by which Firestore deletes documents (TTL). Runs are not among them: what lies under them would stay. */
+/** Members by which Firestore deletes documents (TTL). Not for runs: their subcollections would stay. */
 export const EXPIRING: Of = {
   idempotency: ['expiresAt'],
   waits: ['expiresAt'],

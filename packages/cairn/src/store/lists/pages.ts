@@ -16,8 +16,8 @@ export interface Listing<T> {
   /** Documents that are passed over; absent: none. */
   readonly isHidden?: (document: DocumentData) => boolean;
   /**
-   * Where a document stands that cannot be decoded: it is told of, and the list goes on behind it. Absent, or undefined for
-   * this one: the list cannot be read.
+   * Position of an undecodable document: it is reported, and the list continues after it. Absent, or undefined for this
+   * one: the list cannot be read.
    */
   readonly positionOfDamaged?: (document: DocumentData, id: string) => Position | undefined;
 }

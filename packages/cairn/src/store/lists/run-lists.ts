@@ -1,6 +1,6 @@
 /**
- * Every list and scan over runs and what lies under them. Each query here has its index in `firestore.indexes.json`;
- * each is bounded by its caller's limit.
+ * Lists and scans over runs and their documents. Each query here has its index in `firestore.indexes.json`; each is
+ * bounded by its caller's limit.
  */
 import {
   type DocumentReference,
@@ -168,7 +168,7 @@ function dueRunOf(found: QueryDocumentSnapshot): DueRun {
   };
 }
 
-/** A member that makes no sense is left out: the run is handled as any other, and its damage shows there. */
+/** An invalid member is omitted: the run is handled like any other, and its damage is reported there. */
 function dueFactsOf(found: QueryDocumentSnapshot): DueFacts {
   const type: unknown = found.get('type');
   return {

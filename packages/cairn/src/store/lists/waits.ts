@@ -6,7 +6,7 @@ import { call } from '../call.ts';
 import { type DecodedListed, decodeListedWaits } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
 
-/** Read at once: the waits of a run take up to 512 KiB, and only the first few of each are kept. */
+/** Runs read at once: the waits of a run take up to 512 KiB, and only the first few of each are kept. */
 const RUNS_A_READ = 8;
 
 export interface ListedRuns {

@@ -1,7 +1,7 @@
 /**
- * Reads and writes the pages of run documents. Pages are written in the commit that names them first, and deleted in the one
- * that names them no more, so that none that is named is ever missing. Both are decided from the names that stand in the run
- * document, under whose version the commit is made: whoever writes the document in between makes it start over.
+ * Reads and writes the pages of run documents. Pages are written in the commit that first references them, and deleted
+ * in the one that no longer does, so that a referenced page is never missing. Both are decided from the names in the
+ * run document, whose version is the precondition of the commit: a concurrent write of the document restarts it.
  *
  * Must not: decide what goes to pages (spill.ts).
  */
@@ -95,8 +95,8 @@ export class RunPages {
   }
 
   /**
-   * The run document with what lies in its pages put back. Reads it again where a page is gone because it was written
-   * meanwhile. Undefined: there is no such run. `reads`: of documents, the first one not included.
+   * The run document with its paged entries. Read again if a page is gone because of a concurrent write. Undefined: no
+   * such run. `reads`: documents read, without the first.
    */
   async whole(found: DocumentSnapshot): Promise<{
     readonly found: DocumentSnapshot;
@@ -158,10 +158,10 @@ export class RunPages {
   }
 
   /**
-   * Sends the write of a snapshot: as it is, if the document has room for all of it, and otherwise with its pages. Sends again
-   * while others write the document between the look at its pages and the commit.
+   * Sends the write of a snapshot: as it is, if the document has room for all of it, and otherwise with its pages.
+   * Retries while the document is written between the read of its pages and the commit.
    *
-   * @param isRefused whether a precondition kept the write from being applied, as an error of `isStale` says as well
+   * @param isRefused true if a precondition prevented the write, as an error of `isStale` means too
    */
   async write<T>(
     wanted: SnapshotWrite,

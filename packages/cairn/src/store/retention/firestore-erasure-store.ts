@@ -1,4 +1,4 @@
-/** Records of erasures in Firestore, and the deletion of what lies outside of runs. Each query has its index. */
+/** Erasure records in Firestore, and deletion of documents outside of runs. Each query has its index. */
 import { FieldPath, FieldValue, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import { encodeKey } from '../../core/encoding/keys.ts';
 import type { Erasure } from '../../core/retention/erasure.ts';

@@ -1,8 +1,8 @@
 /**
- * Deletion and holds of runs in Firestore. What ended is found by one index over status, type, shard and end; lists of
- * documents that are to be deleted ask for their names only.
+ * Deletion and legal holds of runs in Firestore. Ended runs are found by one index over status, type, shard and end;
+ * lists of documents to delete read only their names.
  *
- * Must not: delete a run document while anything lies under it; its callers see to that.
+ * Must not: delete a run document before its subcollections; its callers ensure that.
  */
 import { type DocumentReference, FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { SHARD_COUNT } from '../../core/encoding/ids.ts';
@@ -33,7 +33,7 @@ import { deleteNumbered } from './numbered.ts';
 
 /** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
 const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
-/** Documents read by their names at once. */
+/** Document names read at once. */
 const NAMES_A_READ = 100;
 /** Name of the call in errors. */
 const DELETION = 'deletion of documents of a run';

@@ -112,7 +112,7 @@ export class Installation {
     this.deps = { ...base, otherRuns: otherRuns({ ...base, records: this.records }) };
   }
 
-  /** The earliest time by which somebody must have touched a run (J10), epoch ms. */
+  /** Earliest `wakeAt` of a run (J10), epoch ms. */
   get nextWake(): number | undefined {
     const times = [...this.db.runs.values()].flatMap((run) => (run.wakeAt === undefined ? [] : [run.wakeAt]));
     return times.length === 0 ? undefined : Math.min(...times);

@@ -23,7 +23,7 @@ export function intercept<T extends object>(
   });
 }
 
-/** A call that nobody will ever answer: what a process that died is left with. */
+/** A call that is never answered, as for a process that died. */
 export function never(): Promise<never> {
   return new Promise(() => {});
 }

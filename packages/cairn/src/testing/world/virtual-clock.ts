@@ -41,7 +41,7 @@ export class VirtualClock implements Clock {
     return true;
   }
 
-  /** Moves time without firing: what a process that was stopped sees when it goes on. */
+  /** Moves time without firing timers, as for a process that was stopped. */
   jump(ms: number): void {
     this.#now += ms;
   }

@@ -1,8 +1,8 @@
 /**
- * Which GitHub installations and accounts are connected, and whose runs their deliveries become.
+ * Connected GitHub installations and accounts, and the tenants of their deliveries.
  *
- * Must not: believe more than the signature says. Whoever knows the webhook's secret can name any installation; keep it
- * to a GitHub App of your own where tenants must not speak for each other (docs/github.md).
+ * Must not: trust more than the signature proves. Anyone with the webhook's secret can name any installation; use a
+ * GitHub App of your own for mutually untrusted tenants (docs/github.md).
  */
 import type { Delivery } from './delivery.ts';
 
@@ -32,10 +32,10 @@ export interface GithubTenantParameters {
 const ONLY_TENANT = 'local';
 
 /**
- * Reads both parameters. Nobody is left out while nothing is listed; as soon as something is, what is not listed is
- * connected only if a catch-all says to whom.
+ * Reads both parameters. With an empty list everyone is connected; otherwise unlisted senders are connected only by a
+ * catch-all.
  *
- * @throws Error naming what is no such pair, what stands twice, or what is no tenant
+ * @throws Error naming an invalid pair, a duplicate, or an invalid tenant
  */
 export function githubTenantsIn({ listed, others }: GithubTenantParameters): GithubTenants {
   if (!TENANT.test(others)) throw new Error(`GITHUB_TENANT: '${others}' is not a tenant`);

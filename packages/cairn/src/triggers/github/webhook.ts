@@ -140,7 +140,7 @@ function start(
   });
 }
 
-/** GitHub's own name of whoever made it happen, a bot's included. */
+/** GitHub login of the actor, including bots. */
 const LOGIN = /^[\w.[\]-]{1,100}$/;
 
 function userOf({ sender }: JsonObject): string | undefined {

@@ -1,8 +1,8 @@
 /**
- * The Pub/Sub door: a message becomes one run of the workflow that takes its topic, or one event for those that wait,
- * however often it is delivered. What will be refused every time is done with, and logged; what may be taken another time
- * is thrown, so that the subscription delivers it again. What becomes of a message that nobody ever takes is the
- * subscription's business (its dead letter topic).
+ * Pub/Sub endpoint: a message becomes one run of the workflow that subscribes to its topic, or one event for waiting
+ * runs, however often it is delivered. Permanent refusals are acknowledged and logged; temporary ones are thrown, so
+ * that the subscription redelivers. Messages that are never accepted are up to the subscription (its dead letter
+ * topic).
  */
 
 import { correlationId } from '../../core/encoding/correlation.ts';
@@ -35,12 +35,12 @@ export interface PubsubDeps {
 export type Taken =
   | { readonly kind: 'started' | 'repeated'; readonly runId: string }
   | { readonly kind: 'delivered'; readonly runs: number }
-  /** By what an author said, it is for nobody. */
+  /** Dropped by the author's mapping. */
   | { readonly kind: 'ignored' }
   /** And will be, however often it is delivered. */
   | { readonly kind: 'refused'; readonly code: string };
 
-/** Codes below 500 after which the same may be taken: what lies there is taken in meanwhile, or the definition is put right. */
+/** Codes below 500 that are temporary: buffered events are received meanwhile, or the definition is corrected. */
 const PASSING: ReadonlySet<string> = new Set<ErrorCode>(['RATE_LIMITED', 'PLAN_CHANGED']);
 
 /**

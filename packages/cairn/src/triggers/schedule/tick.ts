@@ -1,6 +1,6 @@
 /**
- * The minutely tick of all schedules. Safe to run any number of times at once, and to die anywhere: what it leaves the
- * next one does. Under the kill switch and for paused workflows it fires as ever: runs are started and wait.
+ * Minutely tick of all schedules. Safe to run concurrently, and to die anywhere: the next tick continues. Under the
+ * kill switch and for paused workflows it fires too: runs are started and wait.
  */
 import { messageOf } from '../../core/thrown.ts';
 import { declaredSchedules, keepDeclared } from '../../operations/schedules/declared.ts';
@@ -9,13 +9,13 @@ import { fireSchedule } from '../../operations/schedules/fire-schedule.ts';
 import type { DueSchedule } from '../../ports/schedules/schedule-store.ts';
 
 /**
- * Ms for which a tick begins to fire further schedules: less than the minute between two ticks, so that they seldom overlap.
- * The function has a minute more for those under way.
+ * Time in which a tick starts further schedules, ms: less than the minute between ticks, so that they rarely overlap.
+ * The function has a minute more for running ones.
  */
 export const TICK_MS = 45_000;
 /** Due schedules read at once. */
 export const TICK_PAGE = 200;
-/** Schedules fired in parallel. Each makes some six calls of about 20 ms: so many at once fire about 5,000 in a tick. */
+/** Schedules fired in parallel. Each makes about six calls of 20 ms: this many fire about 5,000 per tick. */
 const TICK_CONCURRENCY = 16;
 
 export interface TickDeps extends ScheduleDeps {
@@ -30,7 +30,7 @@ export interface TickReport {
   readonly refused: number;
   /** Schedules that could not be handled; each is logged, and left for the next tick. */
   readonly failed: number;
-  /** The time was up before all were fired: the next tick goes on, with the most overdue first. */
+  /** The time was up before all were fired: the next tick continues, most overdue first. */
   readonly isCut: boolean;
 }
 

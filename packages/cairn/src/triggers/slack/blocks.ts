@@ -1,6 +1,6 @@
 /**
- * An open approval as a message of Slack's Block Kit, with buttons that the webhook understands. Pure: who posts it, and
- * where, is an outside action of its own.
+ * An open approval as a message of Slack's Block Kit, with buttons that the webhook handles. Pure: posting it is a
+ * separate effect.
  */
 import type { Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
@@ -40,8 +40,8 @@ export type SlackBlock =
 const MAX_BLOCK_ID_CHARS = 255;
 
 /**
- * The question, where it comes from and until when it stands, and a button for each decision that one press can say. A
- * step whose name is too long for a button is told without any: then the API decides.
+ * The question, its origin and deadline, and a button for each decision that one press can make. A step whose name is
+ * too long for a button has none: use the API.
  */
 export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBlock[] {
   const step = stepKey(wait.execution);
@@ -116,7 +116,7 @@ function shortened(text: string): string {
 /** `&amp;` */
 const LONGEST_ESCAPE = 5;
 
-/** In the time zone of whoever reads it; the text after the bar is for clients that cannot. */
+/** In the reader's time zone; the text after the bar is for clients without support. */
 function dateOf(at: number): string {
   return `<!date^${Math.floor(at / 1_000)}^{date_short_pretty} {time}|${new Date(at).toISOString()}>`;
 }

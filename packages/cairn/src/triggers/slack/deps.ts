@@ -13,7 +13,7 @@ interface Common {
 export interface SlackDeps extends Common {
   /** Signing secrets of the Slack app. */
   secrets(): readonly string[];
-  /** By team, whose runs its members start; a team that is not there is not connected. */
+  /** Tenant by team; a missing team is not connected. */
   tenants(): ReadonlyMap<string, string>;
 }
 

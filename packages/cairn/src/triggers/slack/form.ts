@@ -6,7 +6,7 @@ import { CairnError } from '../../core/errors.ts';
 import { decode, mediaType, readBytes } from '../../http/body.ts';
 import { isSigned } from './signature.ts';
 
-/** The press of a button carries the whole message it stands in: 50 blocks of 3,000 characters, percent-encoded. */
+/** A press sends the whole message: 50 blocks of 3,000 characters, percent-encoded. */
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 /** Slack sends about a dozen. */
 const MAX_FIELDS = 64;

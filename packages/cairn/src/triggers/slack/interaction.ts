@@ -32,9 +32,9 @@ export interface Press {
 }
 
 /**
- * The press of one of our buttons; undefined for all else that people do with messages and that nobody here listens to.
+ * A press of one of our buttons; undefined for all other interactions.
  *
- * @throws CairnError INVALID_INPUT for what Slack would not have sent
+ * @throws CairnError INVALID_INPUT for requests that Slack does not send
  */
 export function readPress(text: string): Press | undefined {
   const payload = parseObject(text);

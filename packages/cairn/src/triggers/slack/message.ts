@@ -9,10 +9,10 @@ export type SlackMessage = {
   readonly replace_original: boolean;
 };
 
-/** More of what somebody else wrote is cut: an answer is a line or two. */
+/** Longer foreign texts are cut: a response is a line or two. */
 const MAX_TOLD_CHARS = 600;
 
-/** Only who asked sees it. @param text in Slack's markup; what came from outside must have gone through {@link told} */
+/** Visible only to the requester. @param text in Slack's markup; external text must have gone through {@link told} */
 export function privately(text: string): SlackMessage {
   return { response_type: 'ephemeral', text, replace_original: false };
 }
@@ -47,7 +47,7 @@ export const UNKNOWN_OUTCOME = privately(
   'Cairn cannot determine whether this was done. Check the list of runs before you try again.',
 );
 
-/** Slack would show an error after three seconds, though the work goes on. */
+/** Slack would show an error after three seconds, although the work continues. */
 export const STILL_BUSY = privately(
   'This takes longer than usual and may still succeed. Check the list of runs before you try again.',
 );

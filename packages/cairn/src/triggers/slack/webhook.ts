@@ -1,6 +1,6 @@
 /**
- * The Slack webhook: slash commands start runs, buttons decide approvals. Whoever typed or pressed is answered in words
- * within three seconds; only what Slack itself would not have sent is answered with a problem.
+ * Slack webhook: slash commands start runs, buttons decide approvals. Users get a text within three seconds; only
+ * requests that Slack does not send get a problem.
  */
 import { CairnError } from '../../core/errors.ts';
 import { contextOf, type RequestContext } from '../../http/caller-context.ts';
@@ -58,7 +58,10 @@ async function inWords({ start }: SlackDeps, work: Work): Promise<SlackMessage> 
   }
 }
 
-/** The answer, or after {@link ANSWER_WITHIN_MS} that there is none yet. The work goes on, and its key keeps it to one run. */
+/**
+ * The response, or after {@link ANSWER_WITHIN_MS} that there is none yet. The work continues, and its key keeps it to
+ * one run.
+ */
 async function inTime({ start }: SlackDeps, answer: Promise<SlackMessage>): Promise<SlackMessage> {
   const late = Promise.withResolvers<SlackMessage>();
   const cancel = start.clock.timer(ANSWER_WITHIN_MS, () => {
