@@ -1,4 +1,4 @@
-// What `.ci/run` does once there is a Node: the checks, then all tests, then one closing line with what they came to.
+// Runs the checks, then all tests, then prints one closing line with the results. `.ci/run` calls it once Node is installed.
 // Plain JS without dependencies, for it runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

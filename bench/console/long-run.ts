@@ -16,7 +16,7 @@ const STEP = '[data-step]';
 
 /** @param address of the run's page */
 export async function lookAtLongRun(browser: Browser, address: string): Promise<LongRun> {
-  // Who comes for the first time waits for code as well, which is the list's matter; this is about the run.
+  // The first visit also loads code, which the list measures; this measures the run.
   await (await openWatched(browser, address, STEP)).close();
   const head = await openWatched(browser, address, HEAD);
   const { firstMs: headMs } = await seenOf(head);

@@ -78,7 +78,7 @@ describe('the record of a key', () => {
   ])('is unknown to %s, expired or not', async (_who, clientId, tenantId) => {
     const { installation } = await started('order-1');
     const stranger = await installation.key(clientId, { tenantId });
-    // What was known of the client before is known for a while.
+    // Cached facts about the client stay valid for a while.
     installation.world.clock.jump(60_000);
     for (const wait of [0, COMPLETED_TTL_MS]) {
       installation.world.clock.jump(wait);

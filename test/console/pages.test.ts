@@ -103,7 +103,7 @@ describe('the inbox', () => {
         const { decisions } = await stage.cloud.call<{ decisions: object[] }>('GET', `/v1/runs/${id}`);
         return decisions.length > 0 || undefined;
       });
-    // What they ask next is not what this test is about.
+    // The following requests are not part of this test.
     for (const id of ids) await stage.cloud.call('POST', `/v1/runs/${id}/cancel`, { reason: 'only a test' });
     await cards.first().waitFor({ state: 'detached' });
   });

@@ -53,7 +53,7 @@ function costOf({ events, checkpoints, steps, snapshot }: JournalCommit): Cost {
 async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
-  // What a weak reference gave out lives until its turn of the event loop is over.
+  // An object read through a weak reference lives until its turn of the event loop is over.
   await new Promise<void>((resolve) => setImmediate(resolve));
   gc();
 }

@@ -64,7 +64,7 @@ describe('a repair that dies', () => {
         if (nth <= 2) await expect(first).rejects.toThrow(Died);
         else await first;
         bench.shelf.onCommit = () => {};
-        // What was repaired before is told of, whole, and nothing else is wrong than before.
+        // The finished repairs are recorded completely, and no new problems exist.
         expect(new Set(await bench.codes())).not.toContain('SNAPSHOT_DIFFERENT');
         await bench.repair();
         expect(await bench.check()).toEqual([]);

@@ -32,7 +32,7 @@ describe('without its own document and those of its steps', () => {
 
       expect(report.outcome).toBe('applied');
       expect(await bench.check()).toEqual([]);
-      // What the journal holds beyond the old snapshot, and what it was told of the repair.
+      // The journal's events after the old snapshot, and the record of the repair.
       const expected = shelf.journal().slice(before.head).reduce(reduce, before);
       expect(expected.head).toBe(journal.length + report.events.length);
       expect(differing(shelf.snapshot(), expected)).toEqual([]);

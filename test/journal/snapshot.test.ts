@@ -166,7 +166,7 @@ describe('a snapshot write without an event (J9)', () => {
     world.clock.jump(1_000);
     await journal.touch();
     expect(stored().soft.lastHeartbeatAt).toBe(world.clock.now());
-    // What the scan put off is due again when the lease ends.
+    // A run deferred by the scan is due again when the lease ends.
     expect(stored().wakeAt).toBe(wakeAt(journal.state, stored().soft));
   });
 

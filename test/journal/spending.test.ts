@@ -19,7 +19,7 @@ class Document {
       own: { writes: 1 },
       send: async (carried) => {
         if (how === 'lost before') throw new OutcomeUnknown('test', undefined);
-        // What was applied once is refused: its precondition holds no more.
+        // A repeated write is refused: its precondition no longer holds.
         if (how === 'refused' || this.#applied.has(key)) return 'refused';
         this.#applied.add(key);
         this.cost = sum(this.cost, carried);

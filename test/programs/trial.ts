@@ -226,7 +226,7 @@ class Trial {
 
   #mayBeCancelled(state: RunState): boolean {
     if (!state.parent) return this.#trouble.cancels;
-    // What a parent leaves behind when it ends is cancelled, and so is what it began and was sent back from.
+    // Children left by an ended parent are cancelled, and so are those of steps that were sent back.
     const parent = this.#world.db.runs.get(state.parent.runId);
     const sentBack = parent?.events.some(({ type }) => type === 'feedback_given');
     return sentBack || parent?.snapshot.status !== 'completed';

@@ -101,7 +101,7 @@ describe('a masked update', () => {
   test('over any earlier document gives the document of the later state', () => {
     fc.assert(
       fc.property(any.runState, any.runState, (before, { parent: _, ...later }) => {
-        // What decides on `wakeAt` and is fixed at creation.
+        // Members that determine `wakeAt` and are fixed at creation.
         const after = { ...later, ...(before.parent ? { parent: before.parent } : {}) };
         const stored = apply(encodeNewSnapshot(before), encodeSnapshotUpdate({ snapshot: after }));
         const decoded = decodeSnapshot(stored, 'it');

@@ -12,7 +12,7 @@ afterAll(() => db.terminate());
 const document = db.doc('runs/r');
 const name = 'projects/p/databases/(default)/documents/runs/r';
 
-/** What codecs write. */
+/** Values as codecs write them. */
 const memberName = fc.string().filter((name) => name !== '__proto__');
 const { memberArbitrary } = fc.letrec<{ memberArbitrary: unknown }>((tie) => ({
   memberArbitrary: fc.oneof(

@@ -60,7 +60,7 @@ function stepOf({ type, data }: RunEvent): string | undefined {
 
 function assertWriter({ seq, type, writer }: RunEvent, { lease }: RunState): void {
   if (!writer) {
-    // Who finds a run that nobody drives may end it; who does not hold the lease may only ask.
+    // A process that finds a run without a lease may end it; without the lease it may only request it.
     if (HOLDERS_ONLY.has(type) || (type === 'run_cancelled' && lease))
       throw new Error(`event ${seq}: '${type}' by somebody without a lease (J3)`);
     return;

@@ -272,7 +272,7 @@ export class Performance {
     if ((this.world.clock.nextAt ?? Number.POSITIVE_INFINITY) <= this.world.clock.now() + LONGEST_PAUSE_MS)
       return false;
     const states = [...this.world.db.runs.values()].map(({ snapshot }) => snapshot);
-    // What the outside still waits to do it cannot do to runs that are over.
+    // Pending external actions cannot affect ended runs.
     return states.length > 0 && states.every(isOver) && !this.outside.isBusy;
   }
 

@@ -27,7 +27,7 @@ test.concurrent.each(process.env.EVERY_CRASH === '1' ? [...CRASHES, ...MORE_CRAS
   async ({ after }) => {
     const options = { data: join(folder, `data-${after}`), functionsModule, workers: 1 };
     const first = await startCloudProcess(options);
-    // Of the run: the scheduled functions leave their signs of life elsewhere.
+    // Documents of the run: the scheduled functions write their heartbeats elsewhere.
     const ofRun = { call: 'Commit', path: 'gwi_runs/' };
     const rules = [{ ...ofRun, probability: 1, after, times: 1, fault: { kind: 'crash' } }];
     await control(first.ready, 'PUT', '/faults', { seed: 1, rules });

@@ -35,7 +35,7 @@ describe('what a run costs', () => {
     await ended(ready, await started('chain-10'));
     const runId = await started(type);
     const { durationMs = 0 } = await ended(ready, runId);
-    // Of the snapshot by the clock: none in a second, which a busy machine may need more of.
+    // Periodic snapshot writes: none within a second, but a busy machine may need some.
     const flushes = Math.floor(durationMs / FLUSH_MS);
     const run = await control<RunUsage>(ready, 'GET', `/meter/runs/${runId}`);
     const { firestore } = await control<Meter>(ready, 'GET', '/meter');

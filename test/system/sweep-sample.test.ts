@@ -120,7 +120,7 @@ test('scenarios of the sweep end as undisturbed when workers are killed in the m
     }).catch((error: unknown) => {
       throw new Error(`${String(error)}: ${audience.unfinished}`);
     });
-    // How many find somebody in the middle depends on the machine; one is what the test is about.
+    // The number of hits during a body depends on the machine; the test needs one.
     expect(blows.length).toBeLessThan(BLOWS.length);
     const seen = notesIn(notes);
     const verdicts = await Promise.all(sample.map((scenario) => verdictOn(scenario, audience, seen)));

@@ -221,7 +221,7 @@ test(
       { numRuns: Math.ceil(INPUTS / IN_A_ROW) },
     );
     expect([...complaints.values()].join('\n\n')).toBe('');
-    // What is drawn reaches every kind of answer, not only the first check.
+    // The random requests reach every kind of response, not only the first check.
     for (const kind of KINDS) expect([kind, seen.get(kind) ?? 0]).not.toEqual([kind, 0]);
   },
   TIMEOUT_MS,

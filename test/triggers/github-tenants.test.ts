@@ -54,7 +54,7 @@ describe('two installations of two tenants', () => {
     expect(red.body.runId).not.toBe(blue.body.runId);
     expect(await runsOf('red')).toMatchObject([{ id: red.body.runId, tenantId: 'red' }]);
     expect(await runsOf('blue')).toMatchObject([{ id: blue.body.runId, tenantId: 'blue' }]);
-    // What was reported twice is still known, each time as the reporter's own.
+    // A delivery reported twice is still recognised, for each reporter.
     expect(await deliver(listed, payload(11))).toEqual({
       status: 200,
       body: { duplicate: true, runId: red.body.runId },

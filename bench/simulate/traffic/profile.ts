@@ -46,7 +46,7 @@ export interface Profile {
   readonly tasks: number;
   /** Bytes of the documents that the run leaves. */
   readonly storedBytes: number;
-  /** What is billed for the deletion of the run when its retention is over. */
+  /** Billed operations for the deletion of the run after its retention. */
   readonly deletion: { readonly reads: number; readonly deletes: number };
   /** Lines that the engine logs at the default level, and their bytes as JSON. */
   readonly logLines: number;

@@ -194,7 +194,7 @@ export class QueueRunner {
       return;
     }
     entry.dueAt = verdict.atMs;
-    // What was not cached stays so: the next attempt reads it from storage, where this progress goes too.
+    // An uncached task stays so: the next attempt reads it from storage, where this progress is written too.
     if (entry.record) entry.record = { ...record, scheduledAt: verdict.atMs, progress };
     this.#events.retrying(entry, verdict.atMs, progress);
     this.add(entry);

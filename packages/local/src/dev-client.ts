@@ -45,7 +45,7 @@ export async function writeDevClient({
   const client = new Client(firestore, credentials.createInsecure());
   const database = `projects/${projectId}/databases/${databaseId}`;
   const metadata = new Metadata();
-  // What client libraries send to an emulator: past its security rules.
+  // Sent by client libraries to an emulator to bypass its security rules.
   metadata.set('authorization', 'Bearer owner');
   metadata.set('google-cloud-resource-prefix', database);
   const document = {

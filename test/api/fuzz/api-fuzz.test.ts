@@ -164,7 +164,7 @@ test(
       { numRuns: Math.ceil(INPUTS / IN_A_ROW) },
     );
     expect([...complaints.values()].join('\n\n')).toBe('');
-    // What is drawn gets past all checks of most routes; a few ask for much at once.
+    // Most requests pass all checks of the routes; a few request much at once.
     const missed = ROUTES.map(({ method, template }) => `${method} ${template}`).filter(
       (one) => !seen.has(one),
     );

@@ -246,7 +246,7 @@ describe('GET /v1/inbox', () => {
       const { status } = await asked.give(item, answer);
       expect([answer, status >= 400 && status < 500]).toEqual([answer, true]);
     }
-    // What is refused changes nothing; what is answered is asked no more.
+    // A refused answer changes nothing; an accepted one closes the question.
     expect(await only(asked)).toEqual(item);
     for (const answer of item.answers) {
       const other = await made(what);

@@ -161,7 +161,7 @@ describe('the stream of a list', () => {
     }
     const shown: string[] = [];
     let frames = 0;
-    // What was begun before it stopped reading, then the list as it is now.
+    // The report started before it stopped reading, then the current list.
     while (!['199', '198', '197', '196', '195'].every((n) => shown.includes(`run_${n}`))) {
       const next = reading.next();
       await nextRound();

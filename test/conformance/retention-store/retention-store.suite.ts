@@ -190,7 +190,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       for (const runId of ['run_1', 'run_2']) {
         await run(runId, { end: COMPLETED, steps });
         await stores.runs.writePayload(runId, JSON.stringify('x'.repeat(300_000)));
-        // Of a step that has no document.
+        // For a step without a document.
         await stores.runs.createMemo(runId, { step: 'c[1]', revision: 1, name: 'm', text: '1' });
         await stores.runs.createMemo(runId, { step: 'a', revision: 2, name: 'n', text: '2' });
       }

@@ -30,7 +30,7 @@ function apiBehind(way: { isWholeOnly: boolean }) {
     const isFollowed = !target.includes('follow=false');
     return new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      // What follows ends after 50 s; whole, it would come then.
+      // A following stream ends after 50 s; buffered, it would arrive then.
       if (way.isWholeOnly && isFollowed) return;
       const open = new ReadableStream<Uint8Array>({
         start(controller) {

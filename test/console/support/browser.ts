@@ -59,7 +59,7 @@ export async function startBrowser(gateway: string): Promise<TestBrowser> {
 function watch(page: Page, addresses: readonly string[], broken: string[]): void {
   page.on('pageerror', (error) => broken.push(`uncaught: ${error.stack ?? error.message}`));
   page.on('console', (message) => {
-    // What the API refuses is shown by the page; that the browser notes it as well is no fault.
+    // The page shows refusals of the API; the browser's own message about them is not an error.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       broken.push(`console: ${message.text()}`);
   });

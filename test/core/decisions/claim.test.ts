@@ -152,7 +152,7 @@ describe('what a drive may do with a run', () => {
           expect(kind === 'over').toBe(isOver(state));
           if (state.lease) expect(['leased', 'orphaned']).toContain(kind);
           if (kind !== 'claim' || !['awaiting_approval', 'waiting_external'].includes(state.status)) continue;
-          // What waits is taken only for what it has to do by itself, and not while it is parked.
+          // A waiting run is claimed only for due work, and not while it is blocked.
           if (!hasUntold(state)) expect(nextDue(state)).toBeLessThanOrEqual(readAt);
           expect(isParked(state)).toBe(false);
         }

@@ -189,7 +189,7 @@ describe('what becomes of an interrupted run', () => {
           if (!isAsked) expect(kind).not.toBe('cancel');
           if (kind === 'fail_after_children') expect(waitsOutChildren(state)).toBe(true);
           if (kind === 'ask') expect(deployed.onDoubt).toBe('ask');
-          // What must not run twice runs again only where it does not run at all: in a run that ends.
+          // A step that must not run twice is repeated only where it does not run at all: in a run that ends.
           if (kind === 'resume' && !state.error && !isAsked)
             expect(stepsInDoubt(state, deployed)).toEqual([]);
         }

@@ -80,7 +80,7 @@ describe('a key as it was sent', () => {
         expect(keyAsSent(apiKey(`c.${id}`, key))).toBe(key);
         expect(keyAsSent(slackKey(id, key))).toBe(key);
         expect(keyAsSent(githubKey(id))).toBe(id);
-        // Of several workflows that listen, the second and further ones have their type behind it.
+        // The second and further listening workflows have their type as a suffix.
         expect(keyAsSent(`${githubKey(id)}:${id}`)).toBe(id);
         expect(keyAsSent(pubsubKey(`google.com:${id}`, id))).toBe(id);
       }),

@@ -76,7 +76,7 @@ describe('docs/data-model.md says of every field what it is here, or why it is n
     for (const field of fields.split(' ')) expect(told).toContain(field);
     for (const [text, here, note] of rows) {
       expect([text, here]).toEqual([text, expect.stringMatching(/\S/)]);
-      // What has no counterpart needs a reason.
+      // A missing counterpart needs a reason.
       if (here === 'none') expect([text, note]).toEqual([text, expect.stringMatching(/\w+ \w+/)]);
     }
   });

@@ -13,7 +13,7 @@ test('docs/observability.md names every metric with its type and labels, and sho
   const start = { type: 'echo', input: { text: 'x' } };
   await installation.post(key, start, { 'idempotency-key': 'k' });
   await installation.world.run();
-  // What no quiet run of one echo shows.
+  // Metrics that a quiet run with one echo does not produce.
   installation.metrics.effect({ tenantId: 'acme', capabilityId: 'c', outcome: 'executed' });
   installation.metrics.conflict({ tenantId: 'acme', leased: false });
   const answer = await installation.api.request(requestOf(command, key));

@@ -154,7 +154,7 @@ describe('a run never says that it cost more than was billed', () => {
     expect(cost.writes).toBeGreaterThanOrEqual(all.writes / 2);
     expect(cost.reads).toBeGreaterThanOrEqual(all.reads / 2);
     expect(cost.tasks).toBeLessThanOrEqual(billed.delivered);
-    // What it had written is known to whoever finds it dead, by the journal.
+    // The journal shows the writes of a dead worker.
     if (nth > 1) expect(cost.writes).toBe(all.writes);
   });
 });

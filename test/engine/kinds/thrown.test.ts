@@ -162,7 +162,7 @@ describe('what a body does not wait for', () => {
     const world = new World({ workflows: [workflow], bindings: [binding] });
     const runId = await world.start('w');
     expect(await unhandledIn(() => world.run())).toEqual([]);
-    // What was in doubt after the first attempt is known after the second.
+    // An effect in doubt after the first attempt is resolved after the second.
     expect(assertStored(world.db, runId).status).toBe('completed');
     expect(calls).toBe(2);
   });

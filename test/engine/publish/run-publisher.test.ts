@@ -105,7 +105,7 @@ test('whatever it is told, twice or not at all, and whatever fails: all arrives,
           head: Math.max(1, publishedSeq),
           fails: () => failures.next().value === true,
         });
-        // What is published already counts as arrived.
+        // Published events already count as arrived.
         if (publishedSeq > 0) {
           await bus.publish(
             events.slice(0, publishedSeq).map(({ seq }) => ({

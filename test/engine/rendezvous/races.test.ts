@@ -166,7 +166,7 @@ async function raced({ runs: count, before = [], acts }: Race, seed: number): Pr
       ),
     ),
   );
-  // Who could not know what came of it does it again, as a sender, a drive or the scan would.
+  // A caller with an unknown outcome repeats it, as a sender, a drive or the scan would.
   for (const [i, outcome] of outcomes.entries()) {
     if (outcome.status === 'fulfilled') told.push(outcome.value);
     else if (isUnknown(outcome.reason)) told.push((await acts[i]?.(world.deps, runs)) ?? '');

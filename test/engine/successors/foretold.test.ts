@@ -179,7 +179,7 @@ test(
             expect([id, reused.filter((key) => key.startsWith(`${id}[`)).length]).toEqual([id, items]);
             seen.items += items;
           }
-          // What ran did so as the revision that was told; if all went well, everything that was to run did.
+          // Steps ran with the predicted revision; if all succeeded, every predicted step ran.
           const { events = [] } = world.db.runs.get(successor) ?? {};
           const ended = events.flatMap((event) =>
             isSettled(event) && event.type !== 'step_reused' ? [event.data] : [],

@@ -14,7 +14,7 @@ export function appendEvents({ shelf, runId }: Bench, drafts: readonly EventDraf
   for (const draft of drafts) {
     const event = seal(draft, { chain, id: `e${chain.head + 1}`, now: chain.updatedAt });
     shelf.put('events', seqId(event.seq), eventCodec.encode(event));
-    // What cannot follow has no state: only head and hash go on.
+    // An invalid event has no state: only head and hash advance.
     try {
       chain = reduce(chain, event);
     } catch {

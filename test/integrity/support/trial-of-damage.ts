@@ -104,7 +104,7 @@ function assertTrue(whole: Bench, { shelf }: Bench, { refused }: RepairReport): 
   const expected = shelf.journal().slice(before.head).reduce(reduce, before);
   const amiss = differing(shelf.snapshot(), expected);
   if (amiss.length > 0) throw new Error(`a lie in the run document: ${amiss.join(', ')}`);
-  // What could not be repaired is as the damage left it, and was told.
+  // Documents that could not be repaired are unchanged, and reported.
   const told = new Set(refused.map(({ subject }) => subject));
   for (const folder of ['steps', 'checkpoints'] as const)
     for (const id of idsOf(folder, whole.shelf, shelf)) {

@@ -75,7 +75,7 @@ describe('approve', () => {
     const queue = { enqueue: () => Promise.reject(new Error('no queue')) };
     expect(await scene.decide('approve', {}, { queue })).toMatchObject({ decision: 'approve' });
     expect(scene.wakeAt).toBeLessThanOrEqual(scene.now + 60_000);
-    // Who sends the same again makes up for the task that was lost.
+    // A repeated request replaces the lost task.
     await scene.decide('approve');
     expect(scene.tasks()).toBe(1);
   });

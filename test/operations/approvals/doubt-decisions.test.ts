@@ -60,7 +60,7 @@ describe('a step in doubt', () => {
     const { steps, error } = scene.state;
     expect(steps.get('files[0]')).toMatchObject({ phase: 'retrying' });
     expect(steps.get('files[1]')).toMatchObject({ phase: 'done', outcome: 'failed' });
-    // What the failure of an item means is for its step to say.
+    // The step determines the meaning of an item's failure.
     expect(error).toBeUndefined();
     expect(await scene.decide('approve', { stepId: 'files[0]' })).toMatchObject({
       waitId: 'files[0].1.1.doubt',

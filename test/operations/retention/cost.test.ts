@@ -70,7 +70,7 @@ test('a run of the common size is looked at twice, written to once, and deleted 
   // 6 events and as many checkpoints, of which there are 4. The run document and a finding about the run, deleted without a look.
   expect(deleting.billed.deletes).toBe(10 * (6 + 6 + 2 + 1 + 2));
   expect(deleting.billed.reads).toBeLessThanOrEqual(10 * (2 + found) + IDLE_READS + 1);
-  // What is being deleted is noted before, and that it is gone after.
+  // A deletion is recorded before it starts, and again after it.
   expect(deleting.billed.writes).toBeLessThanOrEqual(3);
 
   const { docs } = await harness.db().collection('gwi_runs').get();

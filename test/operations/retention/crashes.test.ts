@@ -30,7 +30,7 @@ async function stage(): Promise<Shelf> {
 function assertSound(shelf: Shelf, before: ReadonlyMap<string, string>): void {
   for (const [runId, documents] of shelf.documents()) {
     const [own, under, rows] = documents.split('/').map(Number);
-    // Of a run whose document is gone nothing is left: nothing would find it.
+    // A run without a document has no other documents: nothing would find them.
     if (own === 0 && runId !== 'run_0') expect([runId, under, rows]).toEqual([runId, 0, 0]);
   }
   for (const runId of KEPT_RUNS)

@@ -65,7 +65,7 @@ describe('of 10,000 runs that ended', () => {
     expect([...after.keys()]).toEqual(expected);
     expect([...after]).toEqual([...before].filter(([runId]) => expected.includes(runId)));
     expect(one.marked()).toEqual([]);
-    // What is under way when the bound is met may end: eight lineages of at most five runs.
+    // Work in progress at the limit may finish: eight lineages of at most five runs.
     expect(Math.max(...ticks)).toBeLessThanOrEqual(most + 8 * 5);
     expect(ticks.filter((n) => n > 0).length).toBeGreaterThan(3);
   });

@@ -74,7 +74,7 @@ class Generator {
     const kind = draw.weighted(
       kinds.filter(([name]) => name !== 'child' || depth < MAX_DEPTH).map(([name, weight]) => [weight, name]),
     );
-    // What was drawn last is needed more often: chains as well as wide graphs.
+    // Recent steps are needed more often: chains as well as wide graphs.
     const near = earlier.slice(-4).map((step) => step.id);
     const any = {
       id,

@@ -160,7 +160,7 @@ export class Actor {
       now: () => clock.now(),
       timer: (delayMs, fire) => {
         if (delayMs <= LONGEST_PAUSE_MS) {
-          // What follows a pause waits at the gate again: when it ends makes no difference to anybody.
+          // Actions after a pause wait at the gate again: the end of the pause makes no difference.
           queueMicrotask(fire);
           return () => {};
         }
@@ -210,7 +210,7 @@ export class Actor {
   #note(what: string, told: string): void {
     this.#drawn = 0;
     if (this.#forgets) this.#told = '';
-    // Who loads the run begins again; only how often matters, for a drive looks a bounded number of times.
+    // An actor that loads the run starts over; only the count matters, because a drive reads a bounded number of times.
     if (what === 'load' && !this.#beats) this.#told = `${this.#loads++}.${this.#applied};`;
     this.#told += `${what}=${told}@${this.#base.clock.now()};`;
   }

@@ -40,7 +40,7 @@ export function cancels(when: When, more: Partial<Operation> = {}): Operation {
         reason: REASON,
         stopKind: 'user',
       });
-      // Whether it has ended already is a matter of the moment.
+      // It may have ended already.
       return status.startsWith('cancel');
     },
     request: (runId) => ({ path: `/v1/runs/${runId}/cancel`, body: { reason: REASON } }),

@@ -117,7 +117,7 @@ export class Instance {
       onApplied: () => {},
       onDisturbed: () => {},
     });
-    // What it was given it has given back, each call counted.
+    // It has returned all connections, each call counted.
     const ports = this.process.deps as DoorPorts;
     const start = { ...ports, recent: new RecentStarts() };
     const { registry, environment } = apiDeps;

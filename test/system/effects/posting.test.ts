@@ -28,7 +28,7 @@ beforeAll(async () => {
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
     functionsModule: builtFunctions(join(import.meta.dirname, '../../../functions/src/index.ts')),
-    // What a CI of GitHub's has in its environment.
+    // Environment of a GitHub CI job.
     env: { GITHUB_API_URL: 'https://api.github.invalid', GITHUB_TOKEN: 'real' },
   });
 });

@@ -22,7 +22,7 @@ describe('a storm of duplicates', () => {
     const calls = Array.from({ length: CALLERS }, () => persistently(() => deliver(ready, delivery)));
     const { answers, wasRefused } = inTime(await Promise.all(calls));
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-    // Who made the run and was told too late is one of those who came again.
+    // The creator that got its response too late is one of those that repeated the request.
     expect(count(202)).toBeGreaterThanOrEqual(wasRefused ? 0 : 1);
     expect(count(202)).toBeLessThanOrEqual(1);
     expect(count(200)).toBe(CALLERS - count(202));

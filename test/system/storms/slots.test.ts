@@ -51,7 +51,7 @@ test(`${KEYS} slots fired by ${BACKFILLS} backfills and by ticks at once, with o
   for (const { status, slots, started, existing } of result) {
     expect([status, slots, started + existing]).toEqual([200, KEYS, KEYS]);
   }
-  // What the backfills did not start the ticks did.
+  // Slots that the backfills did not start were started by the ticks.
   expect(result.reduce((sum, { started }) => sum + started, 0)).toBeLessThanOrEqual(KEYS);
 
   await eventually('the ticks to have passed', async () => {

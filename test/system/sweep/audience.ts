@@ -182,7 +182,7 @@ export class Audience {
 
   #isDone({ scenario, state, answered }: Part): boolean {
     if (!state || !isOver(state)) return false;
-    // What was in doubt ended the run before everybody had his say.
+    // An effect in doubt ended the run before all operations were done.
     if (state.error?.code === 'RUN_ORPHANED') return true;
     return (scenario.operations ?? []).every(({ name }) => answered.has(name));
   }

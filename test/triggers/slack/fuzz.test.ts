@@ -151,6 +151,6 @@ test(`of ${INPUTS} inputs none is answered with a 5xx, and none that is refused 
     }),
     { numRuns: INPUTS },
   );
-  // What is drawn reaches every kind of answer, not only the first check.
+  // The random requests reach every kind of response, not only the first check.
   for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20);
 });

@@ -216,7 +216,7 @@ describe('a deployment whose worker dies', () => {
     expect(target.acts).toEqual(['lock', 'release 1.1.0', 'unlock']);
     expectJournal(run.journal()).toHave('orphan_detected', 1);
     for (const other of POINTS.filter((id) => id !== step)) {
-      // What ran beside it in the dead process may have been cut off with it.
+      // Concurrent steps of the dead process may have been interrupted too.
       expect(run.calls(other)).toBeLessThanOrEqual(
         other === 'look-first' || other === 'require-green' ? 2 : 1,
       );

@@ -86,7 +86,7 @@ export function deploymentSteps(step: StepFactory<DeployRequest>, target: Deploy
   });
   const unlocked = step(
     'unlock',
-    // What is released and well stays so, even if the lock does not come off.
+    // A released, healthy version stays, even if the lock cannot be released.
     { needs: { health }, onFailure: { degradeTo: false } },
     async (context) => {
       await target.unlock(placeOf(context.input), callFrom(context));

@@ -64,7 +64,7 @@ export function reviewPullRequestThat(posts: () => boolean): Workflow {
       const review = step(
         'conclude',
         { needs: { summary, signOff }, ifSkipped: 'run' },
-        // Of the two only the question can have been left out.
+        // Only the question can be absent.
         ({ summary, signOff }) => signed(summary as Summary, signOff),
       );
       const comment = step(

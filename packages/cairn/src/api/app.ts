@@ -69,7 +69,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     limiter?.pass(caller.principal);
     c.set('caller', caller);
     await next();
-    // What one caller may read must not be served to the next by a cache on the way.
+    // Prevents a cache from serving one caller's response to another.
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });
   for (const path of paths.filter((path) => !isOpen(path))) register(path);

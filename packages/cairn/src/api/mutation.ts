@@ -165,7 +165,7 @@ function checked<Body>(schema: z.ZodType<Body>, sent: JsonObject): Body {
       ? [{ path: [...issue.path, unknown], message: 'is not a known member' }]
       : parsed.error.issues,
   );
-  // What is wrong with the whole has no name but that.
+  // A problem of the whole body has no other name.
   const named = field === '' ? 'the body' : field;
   throw new CairnError('INVALID_INPUT', `${named}: ${why}`, field === '' ? {} : { field });
 }

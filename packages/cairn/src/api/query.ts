@@ -49,7 +49,7 @@ export function limitOf(limit: string | undefined, absent: number): number {
 /** Longest wait of a read, s: below the 60 that a request of the deployed function, and one through Hosting, may take. */
 const MAX_WAIT_S = 50;
 
-/** How long a read waits for the end of its run, ms; 0 unless the caller says. @throws CairnError INVALID_INPUT unless it is 1s to 50s */
+/** Time a read waits for the end of its run, ms; 0 by default. @throws CairnError INVALID_INPUT unless it is 1s to 50s */
 export function waitOf({ wait }: Query<'wait'>): number {
   if (wait === undefined) return 0;
   const seconds = /^\d{1,2}s$/.test(wait) ? Number.parseInt(wait, 10) : 0;

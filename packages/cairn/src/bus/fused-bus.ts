@@ -49,7 +49,7 @@ export class FusedBus implements EventBus {
   #blow(error: unknown): void {
     const { clock, log, topic } = this.#options;
     const now = clock.now();
-    // Of several that were under way, the first has said it.
+    // The first of several failed requests has logged it.
     if (now < this.#closedUntil) return;
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * this.#pauseMs));
     this.#closedUntil = now + this.#pauseMs;

@@ -38,7 +38,7 @@ export function closedBy(
   const stopped = stoppedBy(config);
   if (stopped) return stopped;
   const { paused } = config;
-  // What an ended run still owes to others is not the work of its workflow.
+  // Completion duties of an ended run are not work of its workflow.
   return paused.has(run.type) && !isTerminal(run.status) ? 'paused' : undefined;
 }
 

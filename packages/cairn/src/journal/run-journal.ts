@@ -270,7 +270,7 @@ export class RunJournal {
 
   async #touchOnce(): Promise<void> {
     const deadline = this.#deps.clock.now() + this.#options.patienceMs;
-    // Who has let go of the run gives no more signs of life for it: others may have noted since that it needs nobody.
+    // A process that released the run sends no more heartbeats for it: others may have noted since that it is settled.
     while (this.#isHolder(this.#state)) {
       const seen = this.#snapshotVersion;
       if (seen !== undefined) {

@@ -30,7 +30,7 @@ export class MemoryRunListWatch implements RunListWatch {
       observer.onError(error);
     };
     let looking = Promise.resolve();
-    // What is written together is looked at together, once the write is done.
+    // Writes of one commit are reported together, after the commit.
     const lookSoon = () => {
       if (isDue) return;
       isDue = true;

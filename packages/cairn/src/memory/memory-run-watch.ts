@@ -30,7 +30,7 @@ export class MemoryRunWatch implements RunWatch {
       stop();
       observer.onError(error);
     };
-    // What is there is read before anything can be appended, and told first.
+    // Existing events are read before anything can be appended, and reported first.
     let telling = this.#store.readEvents(runId, afterSeq, Number.MAX_SAFE_INTEGER).then(tell).catch(fail);
     const leave = this.#store.onAppend((appendedTo, events) => {
       if (appendedTo !== runId) return;

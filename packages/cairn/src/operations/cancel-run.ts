@@ -102,7 +102,7 @@ export function cancelDrafts(
       // Undoing takes a drive, which ends the run after it.
       return [...requested, ...resumed(state, 'cancelled: what it did is to be undone', ended)];
     case 'cancelled':
-      // What a drive was asked for and did not live to do is done by whoever asks again.
+      // A request that a drive did not live to carry out is carried out by the next caller.
       return [...requested, ended];
     default: {
       const held = ending.kind === 'goes_on' ? ending.held : undefined;

@@ -65,7 +65,7 @@ export async function* followRunList(
       yield* round;
       if (isReady && onlyNow) return;
       if (round.length > 0) quietAt = clock.now() + quietMs;
-      // What only bears a sign of life is nothing new, and comes as often.
+      // A change that is only a heartbeat is not reported; heartbeats are frequent.
       if (runs) await pause(clock, Math.min(roundAt + ROUND_MS, until) - clock.now(), signal);
     }
   } finally {

@@ -92,7 +92,7 @@ export function checkFieldName(key: string, depth = 1): void {
 function readValue(reader: ProtoReader, end: number, depth: number): Value {
   let value: Value | undefined;
   while (reader.at < end) {
-    // Of several kinds the last one counts, as in every protobuf oneof.
+    // The last one of several kinds counts, as in every protobuf oneof.
     if (value !== undefined) reader.altered = true;
     value = readKind(reader, reader.varint(), depth);
   }

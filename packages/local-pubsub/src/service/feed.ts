@@ -202,7 +202,7 @@ export class Feed {
         });
         if (taken.length === 0) continue;
         gave = true;
-        // Who has just received is asked last the next time.
+        // The consumer that has just received comes last the next time.
         if (this.#receivers.delete(receiver)) this.#receivers.add(receiver);
         receiver.receive(taken.flatMap((delivery) => this.#received(delivery)));
       }

@@ -71,7 +71,7 @@ export async function startGateway({
   answerUnreadable(server);
   answerExpectations(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  // How long an answer may take is the function's timeout, enforced behind this port.
+  // The function's timeout, enforced behind this port, limits the response time.
   server.requestTimeout = 0;
   await listen(server, port);
   return {

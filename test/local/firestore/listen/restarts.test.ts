@@ -119,7 +119,7 @@ describe('over restarts of the server and cuts of the stream', () => {
         }
         cuts += life.server.faults.injected()['cut-stream'] ?? 0;
       }
-      // What is not there on a look is not in the model either.
+      // Documents missing in a read are missing in the model too.
       const looked = await life.db.collection('c').get();
       expect(new Map(looked.docs.map((doc) => [doc.ref.path, doc.get('v')]))).toEqual(docs);
       expect(cuts).toBeGreaterThan(0);

@@ -50,7 +50,7 @@ export const reviewPullRequest2 = defineWorkflow({
     const review = step(
       'conclude',
       { needs: { summary, signOff }, ifSkipped: 'run' },
-      // Of the two only the question can have been left out.
+      // Only the question can be absent.
       ({ summary, signOff }) => signed(summary as Summary, signOff),
     );
     return { review };

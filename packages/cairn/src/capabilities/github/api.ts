@@ -89,7 +89,7 @@ export class GithubApi {
       return await this.#send(asked);
     } catch (error) {
       const answer = answerOf(error);
-      // What a read did not do is no matter; only that nothing was learnt.
+      // For a read the outcome does not matter; only that it returned nothing.
       if (!answer)
         throw error instanceof NotApplied ? new Error(error.message, { cause: error.cause }) : error;
       const said = `GitHub answered ${answer.status} to ${asked.what}: ${answer.message}`;

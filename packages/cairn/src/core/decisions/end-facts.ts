@@ -21,7 +21,7 @@ export const MAX_DEATHS_ALONE = 3;
 export const MAX_CUT_OFF = 10;
 
 export function endFactsOf(state: RunState, deployed: Deployed): EndFacts {
-  // What an earlier death left counts until the run is set going again: then a drive has it, and may get further.
+  // Traces of an earlier death count until the run is dispatched again: then a worker has it, and may get further.
   const died = state.status === 'interrupted';
   return {
     drivenByAnother: state.lease !== undefined,

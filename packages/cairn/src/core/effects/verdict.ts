@@ -120,7 +120,7 @@ export function lineageVerdict(
   const before = effectVerdict(rows, wish);
   if (before.kind === 'act' || before.kind === 'confirm' || before.kind === 'presume') return { kind: 'own' };
   if (before.kind === 'doubt') return before;
-  // What it did itself to clear up a doubt is done: it does not do it anew.
+  // Its own call to resolve a doubt is done: it is not repeated.
   if (before.origin.runId === runId || goesOnIn.includes(before.origin.runId)) return before;
   // In a fork another request is another action.
   if (before.kind === 'mismatch' && mode === 'fork') return { kind: 'own' };

@@ -116,7 +116,7 @@ function findOffenceInObject(value: object, ancestors: object[]): Offence | unde
 }
 
 function findInArray(value: readonly unknown[], ancestors: object[]): Offence | undefined {
-  // Of another realm Array.prototype is an array as well; the prototype of a subclass is not.
+  // Array.prototype of another realm is an array as well; the prototype of a subclass is not.
   if (!Array.isArray(Object.getPrototypeOf(value))) return offence(describeClass(value));
   for (let index = 0; index < value.length; index += 1) {
     const found = findOffence(value[index], ancestors);

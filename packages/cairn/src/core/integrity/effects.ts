@@ -140,7 +140,7 @@ function isIdOf(id: string, { idempotencyKey, n }: EffectRecord): boolean {
 function resultAmiss({ status, resultText, recordedResultRef, responseHash }: EffectRecord): string[] {
   if (status !== 'recorded') return [];
   if (resultText !== undefined) return sha256Hex(resultText) === responseHash ? [] : ['resultText'];
-  // What a person recorded without a result has none.
+  // A resolution recorded without a result has none.
   if (recordedResultRef === undefined) return responseHash === undefined ? [] : ['resultText'];
   return recordedResultRef.sha256 === responseHash ? [] : ['recordedResultRef'];
 }

@@ -52,7 +52,7 @@ function takenOverBy(event: RunEvent): TakenOver | undefined {
 function expectedOutput(event: RunEvent): ExpectedOutput | undefined {
   if (event.type === 'run_created') {
     const { input, inputHash, inputFrom } = event.data;
-    // What was taken over lies with another run, which answers for it.
+    // A reused output is stored with another run, which vouches for it.
     return 'text' in input || inputFrom ? undefined : { sha: inputHash };
   }
   if (event.type === 'run_completed') {

@@ -23,7 +23,7 @@ export function rendezvousProblems({ rendezvous, snapshot }: RunFacts, state: Ru
 
 /** Open waits that were announced, so that their mailbox must list them. */
 function notListed({ event, key, listed }: RendezvousFact, state: RunState): string[] {
-  // Who holds the run tells the outside itself. Of one that rests, whoever answers appends first and strikes off after.
+  // A lease holder announces waits itself. For a waiting run, the answer is appended first and the entry removed afterwards.
   if (state.lease || isOver(state)) return [];
   return state.waits
     .filter(
@@ -64,7 +64,7 @@ export function recordProblems({ runId, readAt, record }: RunFacts, state: RunSt
       : [unhealable('IDEMPOTENCY_RECORD_UNREADABLE', subject, { reason: record.reason })];
   }
   const { runId: pointsTo, createdAt: madeAt, tenantId } = record.value;
-  // What took its place after it had expired is about another request.
+  // A record created after its expiry is about another request.
   if ((pointsTo === runId && tenantId === state.tenantId) || madeAt >= standsUntil) return [];
   return [
     unhealable('IDEMPOTENCY_RECORD_ELSEWHERE', subject, pointsTo === undefined ? {} : { runId: pointsTo }),

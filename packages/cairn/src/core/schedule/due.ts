@@ -35,7 +35,7 @@ export function decideDue(schedule: Schedule, now: number): DueDecision {
   const rest = wanted.length - fire.length;
   const [from] = missed;
   const until = missed.at(-1);
-  // What goes on from the tick before was told then, as a whole.
+  // A continuation of an earlier tick was reported then, as a whole.
   const isNew = from !== undefined && (lastCatchUp === undefined || from > lastCatchUp.until);
   const made = missed.filter((slot) => wanted.includes(slot)).length;
   return {

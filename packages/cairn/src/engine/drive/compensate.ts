@@ -135,7 +135,7 @@ async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
     id,
     timeoutMs,
     idempotent,
-    // What it returns is of no interest.
+    // The return value is ignored.
     body: async (given: Context) => {
       await body?.(given);
       return null;
@@ -184,7 +184,7 @@ function performerOf(
     alive,
     body: signal,
     calls: signal,
-    // What is still under way when the drive has let go, or the run has ended, is for nobody.
+    // Work that is still running when the drive has released the run, or the run has ended, is dropped.
     append: (decide) => journal.append((current) => (current.lease?.owner === owner ? decide(current) : [])),
     provedAt: () => journal.lastSnapshotAt,
     trace,

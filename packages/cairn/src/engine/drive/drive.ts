@@ -160,7 +160,7 @@ async function act(
     case 'orphaned':
     case 'interrupted': {
       const { kind } = await recoverRun(deps, loaded, { by: account.by, delivery: account.delivery });
-      // What it appended is published by who looks again; a parked run has nothing else for it.
+      // Its appends are published by the next scan; a blocked run has no other dispatch.
       const goesOn = kind === 'resumed' || kind === 'moved_on' || deps.bus !== undefined;
       return goesOn ? 'look_again' : 'recovered';
     }
@@ -330,7 +330,7 @@ function claimDrafts(
   const now = clock.now();
   if (!isClaimable(state, claimVerdict({ state, soft: {}, readAt: now, leaseMs: settings.leaseMs })))
     return [];
-  // What an earlier drive let go of in the middle is judged before anything runs.
+  // Steps that an earlier drive left running are decided before anything runs.
   const verdict = verdictOf(deps, state);
   if (restsWithoutPlan(state, verdict)) return [];
   const drafts: EventDraft[] = [];

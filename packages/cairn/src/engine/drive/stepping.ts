@@ -266,7 +266,7 @@ export class Stepping {
   #startBody(unit: BodyUnit): boolean {
     if (!this.#fitsBudget(unit.step)) return false;
     const execution = this.#scope.nextExecution(unit);
-    // Of a set the condition was asked once, before its items.
+    // The condition of a map step was evaluated once, before its items.
     const entry: Entry = unit.item ? { kind: 'run' } : mayEnter(unit.step, this.#scope.seenBy(unit));
     if (entry.kind === 'run') {
       this.#begin(unit);

@@ -53,7 +53,7 @@ export async function placeOf(wish: Wish): Promise<Place> {
     if (verdict.kind === 'own') break;
     return { key, rows: records(rows), verdict, own: acting, asked: question, stored: storedIn(rows) };
   }
-  // What nobody in the lineage has done is done for the whole of it, unless each of its runs is to act by itself.
+  // A call that no run of the lineage has made is made for the whole lineage, unless each run calls by itself.
   const shared = scope.mode === 'replay' && asked.replayPolicy === 'use_recorded_result';
   if (shared) {
     const rows = rowsOfBase ?? (await read(wish, base));

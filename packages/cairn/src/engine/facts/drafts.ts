@@ -84,7 +84,7 @@ export function degraded(ending: Ending, output: Output, reason: string, used: U
 /** Event for a final failure, as the step declares it. */
 export function failedByPolicy(ending: Ending, error: RecordedError): EventDraft {
   const { onFailure } = ending.step;
-  // Of an item, its step decides once all are seen.
+  // The step decides about an item's failure once all items are known.
   if (ending.execution.itemKey !== undefined || onFailure.kind === 'fail') return failed(ending, error);
   const reason = `${error.code}: ${error.message}`;
   if (onFailure.kind === 'skip') return skipped(ending, reason);

@@ -20,7 +20,7 @@ export function completed(state: RunState, result: Output): EventDraft {
   return {
     type: 'run_completed',
     initiator: 'system',
-    // What lies elsewhere is vouched for by the journal, as the outputs of steps are.
+    // The journal vouches for a value stored elsewhere, as for outputs of steps.
     data: {
       result: value,
       ...('text' in value ? {} : { resultHash: result.hash }),

@@ -48,7 +48,7 @@ export function accepted(
   const live = early.filter((other) => !hasExpired(other, now));
   const known = live.find(({ eventId }) => eventId === event.eventId);
   if (known?.takenBy) {
-    // What is passed on is for all who are listed, whoever has come and taken it meanwhile.
+    // A passed-on event is for all registered waits, even if another one has taken it meanwhile.
     const to = [known.takenBy, ...(known.passing ? waiting : [])];
     return { next: seen, result: { kind: 'offer', event: known, to } };
   }

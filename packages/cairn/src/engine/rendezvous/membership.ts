@@ -33,7 +33,7 @@ export function joined(
   const own = early.find(({ takenBy }) => takenBy !== undefined && isSame(takenBy, wait));
   if (own) return { next: seen, result: { early: own, held: [] } };
   const listed = waiting.some((other) => isSame(other, wait));
-  // What is being passed on may be taken as well: who is at it will find it taken, and ask the run.
+  // An event that is being passed on may be taken as well: its deliverer will find it taken, and ask the run.
   const found = early.find((event) => !event.takenBy && !hasExpired(event, now) && accepts(event));
   if (found) {
     const taken = { ...found, takenBy: wait };

@@ -98,7 +98,7 @@ export class DriveAccount {
     const { isCold = false } = this.#request;
     const durationMs = Math.max(0, clock.now() - this.#startedAt);
     metrics.dispatch({ tenantId: state.tenantId, end, cold: isCold, durationMs });
-    // Who took the run over has told of it.
+    // The process that took the run over has reported it.
     if (this.#span && end === 'lease_lost') return;
     const span = this.#span ?? tracer?.open(driveSpanOf(state, this.#asked));
     span?.set({ 'cairn.drive.end': end, ...optional('faas.coldstart', isCold || undefined) });

@@ -54,7 +54,7 @@ async function resolve(
   const { resolution } = stored.record;
   // Another run of the lineage may have asked about the same row: it is resolved once.
   if (resolution && resolution.outcome !== request.outcome) answeredBefore(stored.record, { request });
-  // What the journal still calls open has been resolved if the row says so: whoever did was not heard.
+  // An open question of the journal is resolved if the row says so: the resolver got no response.
   const said = await saidOf(deps, request, stored.record);
   const before = resolution && answeredBefore(stored.record, { request, said });
   let state: RunState | undefined;

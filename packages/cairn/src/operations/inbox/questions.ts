@@ -57,7 +57,7 @@ export function openQuestions(run: RunState, deployed: Deployed, now: number): O
 
 function leftInDoubt(run: RunState, { registry, bindings }: Deployed): OpenQuestion[] {
   const openedAt = run.completedAt ?? run.updatedAt;
-  // What has completed, or was resumed already, cannot be resumed, nor can a version that is not deployed.
+  // A completed or already resumed run cannot be resumed, nor can a version that is not deployed.
   const isResumable = run.status !== 'completed' && run.supersededBy === undefined;
   const isDeployed = workflowOf(registry, run) !== undefined;
   return run.effects.map(({ effectId, step, capabilityId }) => ({
@@ -67,7 +67,7 @@ function leftInDoubt(run: RunState, { registry, bindings }: Deployed): OpenQuest
     effectId,
     capabilityId,
     answers: [
-      // What a result may be says the capability.
+      // The capability validates the result.
       ...(bindings.has(capabilityId) ? (['recorded'] as const) : []),
       'failed',
       ...(isResumable && isDeployed ? (['resume'] as const) : []),
@@ -86,7 +86,7 @@ function questionOf(run: RunState, wait: Wait, { registry }: Deployed): OpenQues
       kind: 'effect_in_doubt',
       ...optional('effectId', effectId),
       ...optional('capabilityId', known?.capabilityId),
-      // What the failure of its step means stands in its definition.
+      // The definition determines the meaning of the step's failure.
       answers: workflow ? RESOLUTIONS : RESOLUTIONS.filter((outcome) => outcome !== 'failed'),
     };
   }
@@ -94,7 +94,7 @@ function questionOf(run: RunState, wait: Wait, { registry }: Deployed): OpenQues
   const needs = workflow?.graph.has(wait.execution.stepId)
     ? workflow.graph.node(wait.execution.stepId).needs
     : [];
-  // What is in doubt cannot be sent back, nor can steps where there are none before it.
+  // A step in doubt cannot be sent back, nor can an approval without needs.
   const canSendBack = !isDoubt && needs.length > 0;
   const decisions = DECISIONS.filter((decision) => decision !== 'retry_with_feedback' || canSendBack);
   return {

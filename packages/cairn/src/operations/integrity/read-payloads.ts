@@ -29,7 +29,7 @@ export async function readPayloads(
     const { outputRef: ref } = found.value.checkpoint;
     const name = JSON.stringify(ref);
     if (!known.has(name)) {
-      // What it says of its length may be damaged too.
+      // The recorded length may be damaged too.
       const length = Number.isSafeInteger(ref.bytes) ? ref.bytes : 0;
       if (bytes + length > MAX_PAYLOAD_BYTES_READ) {
         unread.push(id);

@@ -102,7 +102,7 @@ async function place(
       records = recordsFor(request, draft, verdict.replace);
       continue;
     }
-    // What was in the way may be another's start that superseded the same run: that one is asked again.
+    // The conflict may be another start that superseded the same run: that run is read again.
     if (supersedes && request.key === undefined) continue;
     if (verdict.kind !== 'ours') await withdrawInput(deps, request, draft);
     return answered(deps, request, draft, verdict);

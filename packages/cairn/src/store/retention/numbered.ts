@@ -19,7 +19,7 @@ export interface Numbered {
   readonly limit: number;
 }
 
-/** Of each number one event and perhaps one checkpoint. */
+/** One event per number, and at most one checkpoint. */
 const A_NUMBER = 2;
 
 /** `more`: numbers up to the head are left. Journals have no gaps (J1), so the first event tells where to begin. */

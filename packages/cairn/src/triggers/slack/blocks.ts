@@ -47,7 +47,7 @@ export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBl
   const step = stepKey(wait.execution);
   const due = wait.dueAt === undefined ? '' : ` · until ${dateOf(wait.dueAt)}`;
   const origin = `${clipped(escaped(type), 100)} · \`${clipped(escaped(step), 500)}\` of run \`${runId}\`${due}`;
-  // What became of an effect is no matter of one press: whoever knows has looked at the receiver.
+  // Resolving an effect takes more than one press: the operator has to check the receiver first.
   const decisions = wait.purpose === 'effect' ? [] : BUTTON_DECISIONS;
   const elements = decisions.flatMap((decision) => buttonOf({ runId, step, wait, decision }));
   return [

@@ -131,7 +131,7 @@ function withMissing(request: ListDocumentsRequest): List {
   const collection = { database, segments: [...segments, request.collectionId] };
   const size = pageSize(request.pageSize);
   const after = decodeIdToken(request.pageToken);
-  // What is missing is known by what lies below, so a transaction locks all of that.
+  // A missing document is known by its descendants, so a transaction locks all of those.
   const below = `${documentName(collection)}/`;
   const range = { collectionId: undefined, covers: ({ name }: { name: string }) => name.startsWith(below) };
   return async (session, { transaction, snapshot }) =>

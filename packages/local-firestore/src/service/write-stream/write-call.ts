@@ -62,7 +62,7 @@ export class WriteCall {
     const log = this.#logs.get(streamId, name);
     log.acknowledge(streamToken);
     this.#hold(log);
-    // What the connection before has begun is answered here; what it has not begun is never done.
+    // Writes started by the previous connection are answered here; others are never applied.
     return log.inTurn(async () => [{ streamToken: log.token }, ...log.unacknowledged]);
   }
 

@@ -88,7 +88,7 @@ export const checkRunRoutes: readonly OutsideRoute[] = [
         ({ value }, i) =>
           (name === null || value.name === name) &&
           (status === null || value.status === status) &&
-          // Of each name only the newest, unless all are asked for.
+          // Only the newest per name, unless all are requested.
           (query.get('filter') === 'all' || all.findIndex((one) => one.value.name === value.name) === i),
       );
       const { skip, take } = sliceOf(request);

@@ -53,7 +53,7 @@ export const stepReducers: Reducers<StepEvent> = {
     return { effects: [...state.effects, { effectId, step: stepKey(data), revision, capabilityId }] };
   },
   effect_settled: (state, { data }) => {
-    // What a person has allowed once more is in doubt no longer: the next row is.
+    // An effect that may be repeated is no longer in doubt: the next row is.
     const isKnown = data.outcome === 'recorded' || data.outcome === 'failed' || data.by === 'person';
     if (!isKnown) return {};
     return { effects: state.effects.filter(({ effectId }) => effectId !== data.effectId) };

@@ -230,7 +230,7 @@ export class Bodies {
     const { id } = unit.step;
     const { doubt = ended.kind === 'failed' ? ended.cause : isQuiet ? undefined : unanswered(id) } =
       performer;
-    // What another run of the lineage left in doubt is no row of this one.
+    // An effect left in doubt by another run of the lineage has no row of this one.
     if (open.length === 0) {
       const isUnknown = ended.kind === 'succeeded' && doubt !== undefined;
       return isUnknown ? { kind: 'failed', cause: doubt, error: recorded(id, doubt) } : ended;

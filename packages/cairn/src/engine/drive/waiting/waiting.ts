@@ -113,7 +113,7 @@ export class Waiting {
     const now = scope.deps.clock.now();
     const execution = scope.nextExecution(unit);
     const seen = scope.seenBy(unit);
-    // Of a set the condition was asked once, before its items.
+    // The condition of a map step was evaluated once, before its items.
     const entry = unit.item ? { kind: 'run' as const } : mayEnter(step, seen);
     if (entry.kind !== 'run') return this.#moves.notEntered(unit, execution, entry);
     let wait: Wait;
