@@ -1,8 +1,8 @@
 /**
- * Calls an HTTP hook of the installation's owner: one POST, one answer. Owns what an answer means for the step that
- * called: done, try again, or never.
+ * Calls an HTTP hook of the operator: one POST, one response. Owns the meaning of a response for the calling step:
+ * done, retry, or final failure.
  *
- * Must not: repeat a call by itself; the step's own policy does, under the same `Idempotency-Key`.
+ * Must not: repeat a call by itself; the step's policy does, with the same `Idempotency-Key`.
  */
 
 import { Fatal, type Json } from 'cairn';
@@ -19,7 +19,7 @@ export class Hook {
   readonly #name: string;
   readonly #url: string;
 
-  /** @param name stands in errors; the URL does not, since it may carry a secret */
+  /** @param name used in errors; the URL is not, because it may have a secret */
   constructor(name: string, url: string) {
     this.#name = name;
     this.#url = url;

@@ -8,7 +8,7 @@ import { CleanupListing } from '../workflows/nightly-cleanup/request.ts';
 import { Hook } from './hook.ts';
 
 export interface HookUrls {
-  /** Undefined: the workflow that would need it is not there. */
+  /** Undefined: the workflow is not installed. */
   readonly deploy: string | undefined;
   readonly cleanup: string | undefined;
 }

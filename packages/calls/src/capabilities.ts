@@ -1,4 +1,4 @@
-/** The call as an outside action, in two forms: whether the receiver may be called again is part of what an action is. */
+/** The call as a capability, in two forms: whether the receiver may be called again is a property of the capability. */
 import { defineCapability } from 'cairn';
 import { z } from 'zod';
 
@@ -38,7 +38,7 @@ export const repeatableCall = defineCapability({
   response: Answer,
 });
 
-/** For all others: a call of which nobody knows what became is a person's to settle. */
+/** For all others: an operator resolves a call in doubt. */
 export const singleCall = defineCapability({
   id: 'http.single-call',
   sideEffects: 'external_action',

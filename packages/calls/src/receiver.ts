@@ -1,5 +1,5 @@
 /**
- * Calls the receiver of an instance by HTTP. Owns what its answer, or the lack of one, means for the call.
+ * Calls the receiver of an instance over HTTP. Owns the meaning of its response, or of a missing one, for the call.
  *
  * Must not: repeat a call by itself; the step does, and the ledger knows whether it may.
  */
@@ -22,7 +22,7 @@ export interface Receiver {
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** The receiver says that it has not begun: too early, too many. */
 const NOT_BEGUN: ReadonlySet<number> = new Set([425, 429]);
-/** It refused because of what somebody else does, which may pass: conflict, locked. */
+/** Temporary refusals because of other requests: conflict, locked. */
 const PASSING: ReadonlySet<number> = new Set([409, 423]);
 
 export function callsTo(receiver: Receiver): readonly Binding[] {

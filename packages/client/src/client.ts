@@ -1,8 +1,8 @@
 /**
- * One conversation with an installation's API. Owns the credential on every request, the idempotency key on every change,
- * and that a request nobody answered is sent again, the same, a few times.
+ * Client of an installation's API. Owns the credential of every request, the idempotency key of every change, and
+ * bounded retries of unanswered requests.
  *
- * Must not: print, or follow a redirect with the credential in hand.
+ * Must not: print, or follow a redirect with the credential.
  */
 
 import type {
@@ -32,9 +32,9 @@ export interface ClientOptions extends Partial<Machine> {
   readonly credential: string | (() => string | Promise<string>);
   /** Recorded as the source of runs that this client starts. Default: `api`. */
   readonly name?: ClientName;
-  /** Ends what is under way, and everything after it. */
+  /** Ends current and later requests. */
   readonly signal?: AbortSignal;
-  /** Sendings of one request that nobody answers, or that the API cannot answer at the moment; 4 unless given. */
+  /** Attempts of one request without a response, or with a temporary error; default 4. */
   readonly attempts?: number;
 }
 
@@ -61,7 +61,7 @@ export interface Listed<Item> {
 
 /** Sendings of one request; what is not done by then will hardly be done in the next second. */
 const ATTEMPTS = 4;
-/** Between them where the answer does not say, and the most that it may say: somebody waits. */
+/** Pause between attempts without `Retry-After`, and its upper limit. */
 const PAUSE_MS = 500;
 const MOST_PAUSE_MS = 5_000;
 /** The API answers within 60 s, whatever it does. */
@@ -213,8 +213,8 @@ export class CairnClient {
   }
 
   /**
-   * Sends the same until there is an answer that says something; safe, since a change carries its key. Whoever is told to stay away
-   * for longer than a few seconds hears of it at once.
+   * Sends the request until there is a definite response; safe, because a change has its key. A `Retry-After` of more
+   * than a few seconds is returned to the caller.
    *
    * @returns a success
    * @throws Refusal, Unreachable

@@ -19,7 +19,7 @@ export type Followed =
   | { readonly kind: 'end'; readonly status: string };
 
 export interface Following {
-  /** Seq of the last event that is known; left out: none is. */
+  /** Sequence number of the last known event; default: none. */
   readonly after?: number;
 }
 
@@ -28,7 +28,7 @@ const SILENCE_MS = 45_000;
 /** In a row, without an event between them. With the pauses between them, about a minute. */
 const MOST_FAILURES = 15;
 const PAUSE_MS = 1_000;
-/** The API begins each stream with a word, at once. */
+/** The API starts each stream with a comment immediately. */
 const FIRST_WORD_MS = 5_000;
 /** One may be an instance that has to begin. */
 const MUTES = 2;

@@ -1,4 +1,4 @@
-/** Why a request was not done: the API refused it, or nobody answered. */
+/** Reason why a request failed: the API refused it, or there was no response. */
 
 /** As far as an answer of whatever server can be read as problem details. */
 export interface Problem {
@@ -26,16 +26,16 @@ export class Refusal extends Error {
   }
 }
 
-/** Nobody answered. */
+/** No response. */
 const NOBODY = 0;
-/** The same request is under way elsewhere. */
+/** The same request is in progress. */
 const UNDER_WAY = 202;
 
-/** No answer that says what became of the request. */
+/** No response with the outcome of the request. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
   readonly key: string | undefined;
-  /** 202: the same request is under way elsewhere. */
+  /** 202: the same request is in progress. */
   readonly status: typeof NOBODY | typeof UNDER_WAY;
 
   constructor(message: string, key: string | undefined, cause?: unknown, status: 0 | 202 = NOBODY) {
@@ -61,7 +61,7 @@ export function problemOf(status: number, text: string): Problem {
   };
 }
 
-/** True if the same request may be answered in a while: under way elsewhere, too many at once, or not at the moment. */
+/** True if the same request may succeed later: in progress, rate limited, or temporarily unavailable. */
 export function isPassing({ status, code }: Pick<Problem, 'status' | 'code'>): boolean {
   if (code === 'DATA_DAMAGED') return false;
   return status === NOBODY || status === UNDER_WAY || status === 429 || status >= 500;

@@ -4,14 +4,13 @@
 const DATE_STEP_MS = 1_000;
 /** A smaller difference is of no interest to anybody. */
 export const LEAST_OFFSET_MS = 2_000;
-/** An answer that took longer says too little about when its time was told. */
+/** A slower response is too imprecise for a clock comparison. */
 const MOST_ROUND_TRIP_MS = 5_000;
 
 /**
- * To be added to the clock of this machine for that of the installation, ms; 0 where they agree as far as can be told. Undefined: the
- * answer does not tell.
+ * Offset to add to the local clock for that of the installation, ms; 0 within the measuring error. Undefined: unknown.
  *
- * @param date as the header tells it; times by the clock of this machine, epoch ms
+ * @param date of the header; times in the local clock, epoch ms
  */
 export function offsetMs(date: string | null, askedAt: number, answeredAt: number): number | undefined {
   const told = date === null ? Number.NaN : Date.parse(date);

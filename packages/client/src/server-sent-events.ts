@@ -1,4 +1,4 @@
-/** Reads server-sent events (WHATWG HTML, 9.2.6) from the bytes of an answer. Pure but for reading. */
+/** Parses server-sent events (WHATWG HTML, 9.2.6) from the bytes of a response. Pure except for reading. */
 
 export interface Frame {
   /** Undefined where none is named. */

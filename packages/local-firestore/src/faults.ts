@@ -23,7 +23,7 @@ export interface FaultRule<Kind = Fault> {
   readonly call?: string;
   /** Only requests that touch a document or collection whose path contains this text; absent: any. */
   readonly path?: string;
-  /** Share of the calls it befalls, 0 to 1. */
+  /** Probability that a call is affected, 0 to 1. */
   readonly probability: number;
   /** So many calls that match are spared first. */
   readonly after?: number;
@@ -38,12 +38,12 @@ export class Faults<Kind extends { readonly kind: string } = Fault> {
   #random: () => number = generator(0);
   readonly #injected = new Map<string, number>();
 
-  /** `crash` ends the process at once; without it, rules that crash are refused. */
+  /** `crash` ends the process immediately; without it, rules that crash are refused. */
   constructor(crash?: () => void) {
     this.#crash = crash;
   }
 
-  /** Replaces all rules; the draws begin anew from `seed`. */
+  /** Replaces all rules; the draws restart from `seed`. */
   set(rules: readonly FaultRule<Kind>[], seed: number): void {
     for (const { probability, fault } of rules) {
       if (fault.kind === 'crash' && !this.#crash) throw new Error('This server cannot be made to crash.');

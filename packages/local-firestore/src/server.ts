@@ -31,7 +31,7 @@ export interface FirestoreServerOptions {
   readonly indexesFile?: string;
   /** `useIndexes` is called before anybody asks, so that entries stored for its indexes are not rebuilt twice. */
   readonly awaitsIndexes?: boolean;
-  /** Ends this process at once, for rules that ask for it; without it they are refused. */
+  /** Ends this process immediately, for rules that request it; without it they are refused. */
   readonly crash?: () => void;
   /** Interval of the search for expired documents, if the file declares a TTL policy. */
   readonly expiryIntervalMs?: number;

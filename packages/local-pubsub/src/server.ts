@@ -25,16 +25,16 @@ import { pubsubProtocol } from './wire/protocol.ts';
 
 export interface PubsubServerOptions {
   readonly storage: SqliteStorage;
-  /** 0 or left out: a free port. */
+  /** 0 or absent: any free port. */
   readonly port?: number;
   readonly clock: Clock;
   /** Sends what is pushed. */
   readonly dispatch: Dispatch;
   /** Never the same twice, not even after a restart: letters, digits, `-` and `_`. */
   readonly freshGeneration: () => string;
-  /** Does what delivers a message once its publisher has heard of its id; left out: a moment later. */
+  /** Runs a delivery after its publisher has received its id; default: a moment later. */
   readonly afterAnswer?: (deliver: () => void) => void;
-  /** Ends this process at once, for rules that ask for it; without it they are refused. */
+  /** Ends this process immediately, for rules that request it; without it they are refused. */
   readonly crash?: () => void;
 }
 
@@ -44,7 +44,7 @@ export interface PubsubServer {
   readonly counts: Readonly<BrokerCounts>;
   /** Injected faults; none at first. */
   readonly faults: Faults;
-  /** Makes the topic if it is not there. */
+  /** Creates the topic if it does not exist. */
   ensureTopic(name: string): void;
   /** Makes the subscription, and its topic, if they are not there, and has it push where the configuration says. */
   ensureSubscription(config: SubscriptionConfig): void;
@@ -111,7 +111,7 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
   };
 }
 
-/** The emulator that this stands in for serves HTTP as well; here it is not served. */
+/** Google's emulator also serves HTTP; this server does not. */
 function nothingElse(): HttpServer {
   return createServer((_request, response) => {
     response.writeHead(404, { 'content-type': 'text/plain' });

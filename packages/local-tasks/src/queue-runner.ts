@@ -113,7 +113,7 @@ export class QueueRunner {
     this.#start(entry);
   }
 
-  /** No further dispatch starts; those in flight go on. */
+  /** No further dispatch starts; running ones continue. */
   quiesce(): void {
     this.#stopped = true;
     this.#sleepUntil(undefined);

@@ -98,7 +98,7 @@ export class TaskRegistry {
     return config;
   }
 
-  /** Replaces the queue's configuration; what is in flight goes on. */
+  /** Replaces the queue's configuration; running dispatches continue. */
   configureQueue(config: QueueConfig): QueueConfig {
     const runner = this.#runner(config.name, notFound);
     this.#store.putQueue(config);

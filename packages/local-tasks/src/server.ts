@@ -23,7 +23,7 @@ import { TaskStore } from './storage.ts';
 
 export interface TasksServerOptions {
   readonly storage: SqliteStorage;
-  /** 0 or left out: a free port. */
+  /** 0 or absent: any free port. */
   readonly port?: number;
   readonly clock: Clock;
   readonly dispatch: Dispatch;

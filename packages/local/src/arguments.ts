@@ -9,7 +9,7 @@ export interface StartArguments {
   readonly port: number | undefined;
   readonly workers: number;
   readonly tickSeconds: number;
-  /** Goes on with what is left of damaged files. */
+  /** Starts with the readable data of damaged files. */
   readonly acceptDamage: boolean;
   /** Undefined: the usual time. */
   readonly watchdogSeconds: number | undefined;

@@ -28,7 +28,7 @@ export interface CloudProcess {
 
 export interface CloudProcessOptions {
   readonly data: string;
-  /** Left out: the project's own. */
+  /** Default: the project's own. */
   readonly functionsModule?: string;
   /** True if firebase-tools runs the functions, which takes longer to start. */
   readonly emulators?: boolean;

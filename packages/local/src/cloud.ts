@@ -30,15 +30,15 @@ import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
 export interface LocalCloudOptions {
   /** `memory`, or the directory that keeps the state; it is made if missing. */
   readonly data: string;
-  /** Port of the gateway. 0 or left out: a free one. */
+  /** Port of the gateway. 0 or absent: any free one. */
   readonly port?: number;
-  /** Ports of the other servers. Left out: free ones; the functions get their earlier port if it is free. */
+  /** Ports of the other servers. Default: free ones; the functions keep their earlier port if it is free. */
   readonly ports?: Ports;
-  /** Processes that run task-queue functions; left out: one. Other functions have one of their own. */
+  /** Processes that run task-queue functions; default: one. Other functions have their own. */
   readonly workers?: number;
-  /** A worker that gives no sign of life for so long is killed; left out: {@link DEFAULT_WATCHDOG_S}. */
+  /** A worker without a heartbeat for this time is killed; default: {@link DEFAULT_WATCHDOG_S}. */
   readonly watchdogSeconds?: number;
-  /** The module whose exports are served; left out: the project's own. */
+  /** Module whose exports are served; default: the project's own. */
   readonly functionsModule?: string;
   /** In place of one module: each has workers of its own. */
   readonly codebases?: readonly Codebase[];
@@ -47,26 +47,26 @@ export interface LocalCloudOptions {
    * `firebase.json` has a port of its own. Otherwise the gateway is that site.
    */
   readonly ownConsole?: boolean;
-  /** Called with a codebase that cannot be loaded at the start; left out: the cloud does not start. */
+  /** Called with a codebase that cannot be loaded at the start; absent: the cloud does not start. */
   readonly onNotLoaded?: (codebase: string, error: unknown) => void;
-  /** Called with what was changed in a workflow under its version; left out: the cloud does not start on such a one. */
+  /** Called with a definition that changed within its version; absent: the cloud does not start. */
   readonly onPlansChanged?: (message: string) => void;
-  /** Called with secrets whose values were made up, since nobody gave one. */
+  /** Called with secrets that got generated values. */
   readonly onMadeUp?: (secrets: readonly string[]) => void;
-  /** Time in ms that requests in hand have when their workers are replaced; left out: what Cloud Run leaves them. */
+  /** Grace period in ms of current requests when their workers are replaced; default: that of Cloud Run. */
   readonly graceMs?: number;
   /** Runner of the functions: processes of this cloud, or firebase-tools, which builds and serves the project's own. */
   readonly functionsBy?: 'workers' | 'firebase-tools';
-  /** Left out: the project's own. */
+  /** Default: the project's own. */
   readonly firebaseJson?: string;
   readonly projectId?: string;
-  /** Goes on with what is left of damaged files in the data directory; left out: refuses to start on them. */
+  /** Starts with the readable data of damaged files in the data directory; default: refuses to start. */
   readonly acceptDamage?: boolean;
   /** Length of the minute in `every N minutes`. */
   readonly tickSeconds?: number;
   /** Added to this process's environment for the functions. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where what functions print goes; left out: to standard error. */
+  /** Destination of the functions' output; default: standard error. */
   readonly output?: number | ((line: string, codebase: string) => void);
   /** One line of this cloud's own log. */
   readonly log?: (line: string) => void;
@@ -110,9 +110,9 @@ export interface LocalCloud {
   readonly pids: CloudPids;
   readonly clock: MovableClock;
   /**
-   * Loads a codebase as it is now and has it serve; what the workers of before have in hand they finish.
+   * Loads the current codebase and serves it; the previous workers finish their requests.
    *
-   * @throws the reason if it cannot be loaded; then those of before go on serving
+   * @throws the reason if it cannot be loaded; then the previous workers continue to serve
    */
   reload(codebase: Pick<Codebase, 'name' | 'env'>): Promise<void>;
   /** Lets work in hand finish (10 s at most), then ends everything. May be called more than once. */

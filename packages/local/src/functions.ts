@@ -22,7 +22,7 @@ export interface Serving {
 export interface Started {
   /** Secrets of the functions, by their short names. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Names of secrets whose values were made up, since nobody gave one. */
+  /** Names of secrets with generated values. */
   readonly madeUp: readonly string[];
 }
 

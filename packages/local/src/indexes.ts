@@ -5,9 +5,9 @@ import type { IndexesFile } from '@cairn/local-firestore/indexes';
 import { parseJsonc } from './jsonc.ts';
 
 /**
- * Entries that are in several are taken once; what the first says of a field holds.
+ * Entries in several files are used once; the first definition of a field applies.
  *
- * @returns undefined: nobody declares any
+ * @returns undefined: none are declared
  */
 export function mergedIndexes(files: readonly IndexesFile[]): IndexesFile | undefined {
   if (files.length === 0) return undefined;

@@ -18,7 +18,7 @@ if (flags.help) {
 const { startLocalCloud } = await import('./cloud.ts');
 type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
 
-/** Errors whose message says all there is to do; of others the place in this code is told too. */
+/** Errors with a self-explanatory message; others are logged with their stack. */
 const TOLD_WHOLE = new Set([
   'DamagedDataError',
   'DataDirBusyError',

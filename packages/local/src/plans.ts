@@ -1,6 +1,6 @@
 /**
- * Asks the functions, before anybody is served, whether their workflows are what their versions were in this data
- * directory: runs of before could not go on, and it is better said to who has just edited them than by parked runs.
+ * Compares the functions' workflows with their versions in this data directory before requests are served: existing
+ * runs could not continue, and a message to the developer is better than blocked runs.
  */
 
 /** Its message says all there is to do. */

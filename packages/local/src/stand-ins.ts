@@ -1,6 +1,6 @@
 /**
- * Starts the servers that stand in for Google's and for what functions act upon, each on its own state. Part of the composition root `cloud.ts`; owns
- * which file a server keeps its state in.
+ * Starts the servers that stand in for Google's and for external services, each with its own state. Part of the
+ * composition root `cloud.ts`; owns the file of each server's state.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ interface ServerContext {
   readonly acceptDamage: boolean;
   readonly clock: MovableClock;
   readonly stack: Closing;
-  /** Left out: a free one. */
+  /** Default: any free one. */
   readonly port?: number;
 }
 
@@ -43,7 +43,7 @@ export interface Setting extends Omit<ServerContext, 'port'> {
 
 export type StandIns = Awaited<ReturnType<typeof startStandIns>>;
 
-/** All of them at once; those that the environment says run elsewhere are left to it. They stop with the stack. */
+/** Starts all servers, except those that the environment locates elsewhere. They stop with the stack. */
 export async function startStandIns(
   setting: Setting,
   ports: { readonly firestore?: number; readonly tasks?: number; readonly pubsub?: number },

@@ -21,7 +21,7 @@ const CONCLUSIONS = new Map<string, z.output<typeof CiReport>['conclusion']>([
   ['CANCELLED', 'cancelled'],
 ]);
 
-/** Undefined for a build that goes on, and for one that was made of no commit. */
+/** Undefined for a running build, and for one without a commit. */
 export function ciReportOf({ json }: PubsubMessage): MessageEvent | undefined {
   const build = Build.safeParse(json);
   const conclusion = build.success ? CONCLUSIONS.get(build.data.status) : undefined;

@@ -1,7 +1,4 @@
-/**
- * Owns what a deployment needs of the place it deploys to. Whoever installs the workflow brings one; nothing here calls
- * anything.
- */
+/** Interface of a deployment target. The installer of the workflow provides one; nothing here calls anything. */
 import type { OutsideCall } from '../outside-call.ts';
 
 /** A service where it runs. */
@@ -22,7 +19,7 @@ export type Health = {
 
 /** Every method may be called again with the same key: a crash between an act and its record repeats it. */
 export interface DeployTarget {
-  /** Nobody else deploys there until `unlock`. Throws while another holds the lock. */
+  /** Locks the place until `unlock`. Throws while another run holds the lock. */
   lock(place: Place, call: OutsideCall): Promise<void>;
   /** Nothing, if it is not locked. */
   unlock(place: Place, call: OutsideCall): Promise<void>;

@@ -13,7 +13,7 @@ import { deploymentSteps, MESSAGES } from './workflow.ts';
 const USAGE = 'Usage: /deploy SERVICE ENVIRONMENT VERSION PREVIOUS-VERSION COMMIT [SOAK]';
 
 const ToldRequest = DeployRequest.safeExtend({
-  /** Where whoever asked is told the end: the `response_url` of a slash command. */
+  /** The `response_url` of the slash command, for the result. */
   replyTo: z.string().max(2_000).optional(),
 });
 

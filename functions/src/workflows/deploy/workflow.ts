@@ -1,7 +1,7 @@
 /**
- * Deploys one version of one service: waits for the CI, asks a person where one must agree, releases, watches, and
- * takes everything back in reverse order if it fails or is cancelled on the way. Where there is a Slack to answer to, new
- * runs get the plan of told-in-slack.ts, which does the same.
+ * Deploys one version of one service: waits for the CI, asks for approval where required, releases, checks health, and
+ * rolls back in reverse order if it fails or is cancelled. With Slack, new runs use the plan of told-in-slack.ts, which
+ * does the same.
  */
 import { defineWorkflow, Fatal, type StepFactory, type Workflow } from 'cairn';
 import { callFrom } from '../outside-call.ts';

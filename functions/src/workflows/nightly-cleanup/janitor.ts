@@ -1,7 +1,4 @@
-/**
- * Owns what a cleanup needs of the place it cleans. Whoever installs the workflow brings one; nothing here calls
- * anything.
- */
+/** Interface of a cleanup target. The installer of the workflow provides one; nothing here calls anything. */
 import type { OutsideCall } from '../outside-call.ts';
 import type { CleanupItem } from './request.ts';
 

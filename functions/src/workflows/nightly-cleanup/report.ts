@@ -14,7 +14,7 @@ export interface Outcomes {
   readonly stale: readonly CleanupItem[];
   /** In the order of `stale`: the id, or null where removing it failed. */
   readonly removed: readonly (string | null)[];
-  /** In the order of `stale`: whether it is still there; null or absent where nobody could tell. */
+  /** In the order of `stale`: true if it still exists; null or absent if unknown. */
   readonly left: readonly (boolean | null)[];
 }
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const Duration = z.string().refine(isDuration, 'must be a duration like "30d"');
 
-/** It stands in the key of a call, which is a header. */
+/** Part of the key of a call, which is a header. */
 const MAX_ID_CHARS = 500;
 
 export const CleanupItem = z.object({

@@ -1,6 +1,6 @@
 /**
- * Removes what nobody has used for long: a person confirms an unusually large removal, single failures are tolerated,
- * and after a while it is looked whether all is gone.
+ * Removes long unused items: an unusually large removal needs approval, single failures are tolerated, and the removal
+ * is verified later.
  */
 import { defineWorkflow, degraded, type Workflow } from 'cairn';
 import { callFrom } from '../outside-call.ts';
@@ -8,7 +8,7 @@ import type { Janitor } from './janitor.ts';
 import { reportOf, shortcomings } from './report.ts';
 import { CleanupRequest, staleItems } from './request.ts';
 
-/** Calls under way at once: what the receiver should bear at night. */
+/** Concurrent calls: what the receiver should bear at night. */
 const CONCURRENCY = 8;
 /** If more than this share cannot be removed, something else is wrong than single items. */
 const TOLERATED = '20%';

@@ -7,7 +7,7 @@
 import { addedLines } from './patch.ts';
 import type { ChangedFile } from './request.ts';
 
-/** `problem`: not to be merged like this. `warning`: somebody must look. `note`: good to know. */
+/** `problem`: must not be merged. `warning`: needs a check. `note`: informational. */
 export type Severity = 'problem' | 'warning' | 'note';
 
 export type Finding = {

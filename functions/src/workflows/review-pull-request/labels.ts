@@ -1,8 +1,8 @@
 /**
- * Owns which labels a pull request should carry, compared with those it carries.
+ * Labels of a pull request, compared with its current ones.
  *
- * Must not: propose to remove a label that a person may have set for reasons of their own: only the labels of this
- * file that say something measurable (size, draft, description) are ever taken off.
+ * Must not: remove a label that a person may have set deliberately: only the measurable labels of this file (size,
+ * draft, description) are removed.
  */
 import type { PullRequestEvent } from './event.ts';
 import { type ChangeKind, changeKind, hasDescription, isBreaking, isDraft, isFromFork } from './signals.ts';

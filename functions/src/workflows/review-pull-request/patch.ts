@@ -8,7 +8,7 @@ export interface AddedLine {
 
 const HUNK = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** Lines before the first hunk head belong to none and are left out. */
+/** Lines before the first hunk header are omitted. */
 export function addedLines(patch: string): AddedLine[] {
   const added: AddedLine[] = [];
   let line: number | undefined;

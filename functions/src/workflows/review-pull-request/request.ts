@@ -1,8 +1,8 @@
 /**
- * Owns what a review is asked with: the webhook's payload, and what a caller of the API can add to it.
+ * Request of a review: the webhook's payload, and additions of API callers.
  *
- * Must not: fetch anything. A `pull_request` payload says how many files changed, not which; who starts a review with
- * the files in hand (a CI job that lists them) has each of them read.
+ * Must not: fetch anything. A `pull_request` payload has the number of changed files, not their contents; a caller with
+ * the files (a CI job) sends them for review.
  */
 
 import { MAX_ITEMS } from 'cairn';

@@ -1,7 +1,7 @@
 /**
- * Owns who has to look at a pull request, and how many must approve.
+ * Reviewers of a pull request, and the number of required approvals.
  *
- * Must not: invent people: it names those the payload names, and roles where the payload cannot know the person.
+ * Must not: invent people: it names those in the payload, and roles where the payload cannot name a person.
  */
 import type { PullRequestEvent } from './event.ts';
 import { isBreaking, isDraft, isNewcomer, isReleaseBranch, sensitiveWord } from './signals.ts';
@@ -19,7 +19,7 @@ export type ReviewAdvice = {
   readonly reviewers: readonly Reviewer[];
   /** Approvals needed before the merge. */
   readonly approvals: number;
-  /** While it is a draft nobody is to be called yet. */
+  /** A draft needs no reviewers yet. */
   readonly when: 'now' | 'when ready';
 };
 

@@ -1,4 +1,4 @@
-/** Owns what is added to a review once a person has signed it off, or nobody had to. */
+/** Addition to a review after its sign-off, or without one. */
 import type { Approved } from 'cairn';
 import { code, type Summary } from './summary.ts';
 

@@ -80,8 +80,8 @@ export function isBreaking({ pull_request: pr }: PullRequestEvent): boolean {
 }
 
 /**
- * The first word of title or branch that stands for security, money or stored data. The body is not searched: templates
- * mention such words in every pull request.
+ * First word of title or branch about security, money or stored data. The body is not searched: templates have such
+ * words in every pull request.
  */
 export function sensitiveWord({ pull_request: pr }: PullRequestEvent): string | undefined {
   return SENSITIVE.exec(`${pr.title} ${pr.head.ref.replaceAll('_', ' ')}`)?.[1]?.toLowerCase();

@@ -1,7 +1,7 @@
 /**
- * Owns how big a change is to whoever has to read it.
+ * Size of a change for its reviewers.
  *
- * Must not: judge whether big is bad (see risk.ts).
+ * Must not: judge whether large is bad (see risk.ts).
  */
 import type { PullRequestEvent } from './event.ts';
 

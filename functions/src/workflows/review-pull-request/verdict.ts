@@ -1,7 +1,7 @@
 /**
- * Owns what the findings come to, and whether a person must sign that off.
+ * Verdict from the findings, and whether it needs a sign-off.
  *
- * Must not: find anything out itself (see risk.ts, file-review.ts).
+ * Must not: find anything itself (see risk.ts, file-review.ts).
  */
 import type { FileReview, Severity } from './file-review.ts';
 import type { ReviewRequest2 } from './request.ts';
@@ -17,7 +17,7 @@ export type Verdict = {
   readonly remark?: string;
 };
 
-/** Reasons shown; the findings themselves stand in the report. */
+/** Reasons shown; the report has all findings. */
 const MAX_REASONS = 10;
 
 export interface Evidence {
@@ -43,7 +43,7 @@ export function judge({ risk, files, remark }: Evidence): Verdict {
   };
 }
 
-/** Nobody is called to look at a draft. */
+/** A draft needs no sign-off. */
 export function needsSignOff(request: ReviewRequest2, { call }: Verdict): boolean {
   if (request.signOff === 'never') return false;
   if (request.signOff === 'always') return true;

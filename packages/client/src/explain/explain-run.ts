@@ -38,7 +38,7 @@ export type ExplainedRun = Pick<
 
 /** The steps that move, as far as the caller knows them: the run alone does not name every one. */
 export interface Activity {
-  /** Keys of steps whose body is under way. */
+  /** Keys of steps with a running body. */
   readonly working: readonly string[];
   readonly retrying: readonly { readonly key: string; readonly isPolling: boolean }[];
 }
@@ -47,7 +47,7 @@ export interface Explanation {
   readonly text: string;
   /** ISO. */
   readonly since?: string | undefined;
-  /** When the run moves by itself, or the wait times out; ISO. */
+  /** Time at which the run continues by itself, or the wait expires; ISO. */
   readonly until?: string | undefined;
   /** Steps to fix the problem. */
   readonly help?: string | undefined;
@@ -165,7 +165,7 @@ function resumedText({ resumeCount }: ExplainedRun): string {
   return ` Resumed after ${resumeCount === 1 ? 'an interruption' : `${resumeCount} interruptions`}.`;
 }
 
-/** The answer may be older than the events that say which steps are under way. */
+/** The response may be older than the events that list running steps. */
 function leaseWaitText({ leaseWait }: ExplainedRun, working: readonly string[]): string {
   const isPast = working.length > 0 && !leaseWait?.steps.some((step) => working.includes(step));
   if (!leaseWait || (isPast && leaseWait.steps.length > 0)) return '';

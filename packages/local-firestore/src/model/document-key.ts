@@ -1,6 +1,6 @@
 /**
- * The keys documents are stored under. A collection's documents are one contiguous range in name order, whatever
- * lies below them, because the depth comes before the path. Pure.
+ * Keys under which documents are stored. A collection's documents are one contiguous range in name order, regardless of
+ * subcollections, because the depth comes before the path. Pure.
  */
 import { ByteWriter } from './byte-writer.ts';
 import { writeSegmentKey } from './value-key.ts';

@@ -8,7 +8,7 @@ import type { Fields, Value } from './value.ts';
 
 export type FieldPath = readonly string[];
 
-/** The pseudo field that stands for the document's name in orders, filters and indexes. */
+/** Pseudo field for the document's name in orders, filters and indexes. */
 export const NAME_FIELD = '__name__';
 
 const SIMPLE = /^[A-Za-z_][A-Za-z0-9_]*$/;

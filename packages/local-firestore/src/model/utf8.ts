@@ -12,7 +12,7 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above U+FFFF, so they rank above U+E000..U+FFFF. */
+/** Surrogates represent code points above U+FFFF, so they rank above U+E000..U+FFFF. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;

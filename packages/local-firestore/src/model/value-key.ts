@@ -85,8 +85,8 @@ export function writeSegmentKey(out: ByteWriter, segment: string): void {
 }
 
 /**
- * The range of keys of one type: a type-bounded inequality never leaves it. `to` is exclusive. NaN lies outside the
- * numbers: it has a place in an order, but is neither less nor greater than any number.
+ * Key range of one type: a type-bounded inequality never leaves it. `to` is exclusive. NaN is outside the numbers: it
+ * has a place in an order, but is neither less nor greater than any number.
  */
 export function typeKeyRange(value: Value): { from: number; to: number } {
   switch (value.kind) {

@@ -89,7 +89,7 @@ export function compareValues(a: Value, b: Value): number {
   }
 }
 
-/** Null and NaN are found by `==` alone, which stands for "is null" and "is NaN": in a list they equal nothing. */
+/** Null and NaN match only `==`, which means "is null" and "is NaN": in a list they equal nothing. */
 export function isUnlisted(value: Value): boolean {
   return value.kind === 'null' || isNaNValue(value);
 }

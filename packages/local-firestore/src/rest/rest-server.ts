@@ -27,7 +27,7 @@ export interface RestOptions {
   reset(database: string): void;
 }
 
-/** JSON takes more room than the encoding it stands for (bytes a third, small numbers more); that is limited after. */
+/** JSON is larger than the encoding (bytes by a third, small numbers more), which is limited afterwards. */
 const MAX_BODY_BYTES = 4 * MAX_REQUEST_BYTES;
 const RESET = /^\/emulator\/v1\/(projects\/[^/]+\/databases\/[^/]+)\/documents$/;
 
@@ -98,7 +98,7 @@ async function call(
   return messages;
 }
 
-/** An error of a call whose answer is a list: it is told in one. */
+/** Error of a call with a list response, sent in a list. */
 class StreamError extends Error {
   constructor(cause: unknown) {
     super('The stream failed.', { cause });

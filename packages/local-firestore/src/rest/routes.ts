@@ -1,6 +1,6 @@
 /**
- * Which call a REST request is, and its request message as JSON: the bindings (`google.api.http`) stand in the client's own
- * protocol description, so they are those the unmodified client sends. Pure.
+ * Maps a REST request to its call and request message as JSON: the bindings (`google.api.http`) are from the client's
+ * own protocol description, as the unmodified client uses them. Pure.
  */
 
 import { fieldOf, JsonShapeError } from '@cairn/local-kit/wire/proto-json';
@@ -24,7 +24,7 @@ interface Binding {
   readonly type: protobuf.Type;
   readonly verb: string;
   readonly pattern: RegExp;
-  /** Ends in `:commit` or the like. */
+  /** Ends in a verb such as `:commit`. */
   readonly hasOwnVerb: boolean;
   /** In the order of the pattern's groups; `document.name` is a field of a field. */
   readonly pathFields: readonly string[];

@@ -60,7 +60,7 @@ export interface DocumentAddress {
   readonly segments: readonly string[];
 }
 
-/** Must not throw, read or write: a commit is under way. */
+/** Must not throw, read or write: a commit is in progress. */
 type Watcher = (names: readonly string[]) => void;
 
 export interface DatabaseOptions {
@@ -75,7 +75,7 @@ export class Database {
   readonly number: number;
   readonly storage: DocumentStorage;
   readonly indexes: IndexConfig;
-  /** Another one whenever what is known of recent commits begins anew. */
+  /** Changes whenever the history of recent commits restarts. */
   readonly incarnation: string = randomUUID();
   readonly #clock: () => number;
   readonly #snapshots = new Set<Snapshot>();

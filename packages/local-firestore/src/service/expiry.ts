@@ -1,6 +1,6 @@
 /**
- * TTL policies: deletes documents whose expiry field lies in the past, a bounded piece at a time, as production does in
- * the background. Like there, an expired document is still readable until it is deleted.
+ * TTL policies: deletes documents whose expiry field is in the past, in bounded batches, as production does in the
+ * background. As there, an expired document is readable until it is deleted.
  */
 
 import type { Meter } from '../meter.ts';
@@ -76,7 +76,7 @@ export class Expiry {
     return runQueryPlan(database, query, { count: STEP, snapshot: undefined });
   }
 
-  /** Only the version that was seen to be expired: whoever prolonged it meanwhile wins. */
+  /** Conditional on the version seen as expired: a concurrent extension wins. */
   async #delete(database: Database, { name, stored }: Found): Promise<void> {
     const precondition = { kind: 'updateTime', at: stored.updateTime } as const;
     const write = { kind: 'delete', name, resource: parseDocument(name), precondition } as const;

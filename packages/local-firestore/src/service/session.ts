@@ -93,7 +93,7 @@ export class Session {
     });
   }
 
-  /** Applies all writes at once. Ends the transaction, whatever the outcome, unless a lock refused it before. */
+  /** Applies all writes atomically. Ends the transaction in any case, unless a lock refused it before. */
   async commit(
     database: Database,
     writes: readonly Write[],

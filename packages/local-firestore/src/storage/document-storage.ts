@@ -60,15 +60,15 @@ export interface DocumentStorage {
   /** Documents in the order of their index entries. */
   scanEntries(scan: Scan): IndexedDocument[];
   countEntries(range: KeyRange): number;
-  /** Applies all mutations of one commit or none. Visible at once; durable when `durable()` resolves. */
+  /** Applies all mutations of one commit or none. Visible immediately; durable when `durable()` resolves. */
   apply(database: number, commitTime: number, mutations: readonly Mutation[]): void;
   /** Undefined when everything applied is durable already. */
   durable(): Promise<void> | undefined;
   /** Deletes all documents of a database. */
   clear(database: number): void;
   /**
-   * Makes the entries of every document anew unless that was done under the same `fingerprint` before. All or none:
-   * a crash on the way leaves the old entries.
+   * Rebuilds the entries of every document unless that was done under the same `fingerprint` before. Atomic: a crash
+   * leaves the old entries.
    */
   indexBy(fingerprint: string, entriesOf: (document: StoredDocument) => readonly Uint8Array[]): void;
   /** Writes a copy of everything to a new file, as of one moment. @throws when the file exists. */

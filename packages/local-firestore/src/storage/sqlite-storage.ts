@@ -90,7 +90,7 @@ function inUse(error: unknown, file: string | undefined): unknown {
   return new Error(`${file} is in use by another process: one server owns it at a time.`, { cause: error });
 }
 
-/** As a client of production's is told that the service cannot write now: it may try again. */
+/** Error that tells a client, as in production, that the service cannot write now: it may retry. */
 function unavailable(error: unknown): unknown {
   const known = storageError(error);
   return known instanceof StorageFullError ? new StatusError(Code.UNAVAILABLE, known.message) : known;

@@ -77,7 +77,7 @@ export class ProtoReader {
     return end;
   }
 
-  /** To be called where a message should end: a field that reaches beyond its message makes bytes that nobody can read. */
+  /** Call at the expected end of a message: a field that extends beyond it makes unreadable bytes. */
   close(end: number): void {
     if (this.at !== end) throw truncated();
   }

@@ -13,7 +13,7 @@ import { invalid } from '../model/status.ts';
 import { type Fields, NULL, type Value, vectorOf } from '../model/value.ts';
 import { ProtoReader } from './proto-reader.ts';
 
-/** Field number and wire type of each kind of value, as they stand in the bytes. */
+/** Field number and wire type of each kind of value. */
 const TAG = {
   boolean: 8,
   integer: 16,

@@ -27,7 +27,10 @@ export interface ServerCommand {
   readonly variable: string;
   /** Besides `port`, `data`, `project`, `json` and `help`, which all have. */
   readonly flags: readonly Flag[];
-  /** Loads the server: an older Node cannot, and is told so before. @throws UsageError for a value that makes no sense; Error when it cannot start */
+  /**
+   * Loads the server, after the Node version was checked. @throws UsageError for an invalid value; Error when it cannot
+   * start
+   */
   start(common: CommonFlags, values: FlagValues): Promise<{ readonly host: string; stop(): Promise<void> }>;
 }
 

@@ -72,7 +72,7 @@ export interface Refusal {
   readonly body: string;
 }
 
-/** @param status one of {@link TOLD}; another is told as a failure of ours */
+/** @param status one of {@link TOLD}; others become an internal error */
 export function refusalOf(status: number, detail: string, { field, help }: More = {}): Refusal {
   const told = TOLD[status] ?? TOLD[500] ?? UNAVAILABLE;
   const body = JSON.stringify({

@@ -20,7 +20,7 @@ const UNREADABLE: Readonly<Record<string, Unreadable>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request did not arrive in time' },
 };
 
-/** Call it when the server is made. A connection on which an answer is under way is cut instead. */
+/** Call it when the server is created. A connection with a response in progress is cut instead. */
 export function answerUnreadable(server: Server): void {
   const busy = new WeakSet<Duplex>();
   server.on('request', ({ socket }, response) => {

@@ -1,9 +1,9 @@
 /**
- * A SQLite database that one server owns. Owns its settings, its prepared statements, transactions, and writes that may
- * come a moment later, in groups: losing those repeats a delivery, which at-least-once allows. What must be durable
- * before it is answered is written at once.
+ * A SQLite database owned by one server. Owns its settings, its prepared statements, transactions, and deferrable group
+ * writes: losing those repeats a delivery, which at-least-once allows. Data that must be durable before a response is
+ * written immediately.
  *
- * Must not: know what the tables are for.
+ * Must not: know the meaning of the tables.
  */
 import {
   DatabaseSync,
@@ -19,7 +19,7 @@ export type SqliteStorage =
   | {
       readonly kind: 'sqlite';
       readonly file: string;
-      /** Goes on with what is left of damaged files. */
+      /** Starts with the readable data of damaged files. */
       readonly acceptDamage?: boolean;
     };
 
@@ -114,7 +114,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     }
   }
 
-  /** For who reads: sees what was to be written later, unless there is no room for it. At-least-once allows that. */
+  /** For readers: applies deferred writes, unless there is no room for them. At-least-once allows that. */
   catchUp(): void {
     try {
       this.flush();

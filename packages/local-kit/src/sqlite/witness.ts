@@ -64,7 +64,7 @@ export class Witness {
 
 export interface Checking {
   readonly file: string;
-  /** Copies what is damaged to `*.damaged` and goes on with what is left. */
+  /** Copies damaged files to `*.damaged` and continues with the readable data. */
   readonly acceptDamage: boolean;
 }
 

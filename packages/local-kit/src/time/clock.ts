@@ -12,7 +12,7 @@ export interface Clock {
   now(): number;
   /** Calls `wake` once, as soon as `now() >= timeMs`; never within this call. */
   at(timeMs: number, wake: () => void): Cancel;
-  /** Calls `wake` once `ms` of the machine's time have gone by: for what is under way, which a moved clock makes no longer. */
+  /** Calls `wake` after `ms` of the machine's time: for running work, which a moved clock does not lengthen. */
   after(ms: number, wake: () => void): Cancel;
 }
 
@@ -32,7 +32,7 @@ export interface MovableClock extends Clock {
 /** The year 3000: far beyond what anybody tries out, and far below the last time that a date or Firestore can hold. */
 export const LATEST_MS = Date.UTC(3000, 0);
 
-/** Node fires a timer with a longer delay at once; a wake-up further away is armed again on the way. */
+/** Node fires a timer with a longer delay immediately; a later wake-up is rearmed. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface Waiting {

@@ -17,7 +17,7 @@ import {
 } from '@grpc/grpc-js';
 import { FrameReader, PREFACE } from './frames.ts';
 
-/** Calls of one connection under way; it is not read while there are more. */
+/** Most concurrent calls of one connection; beyond, it is not read. */
 const MAX_UNDER_WAY = 1_000;
 
 interface Unary {

@@ -1,6 +1,6 @@
 /**
- * One loopback port for gRPC, HTTP/1.1 and frames (frames.ts): what a connection sends first tells which it is, and it is handed to that
- * server in this process. Costs gRPC nothing for a call, one look at the first bytes for a connection.
+ * One loopback port for gRPC, HTTP/1.1 and frames (frames.ts): the first bytes of a connection tell which it is, and it
+ * is passed to that server in this process. No cost per gRPC call, one check per connection.
  */
 import type { Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';

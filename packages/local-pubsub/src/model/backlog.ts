@@ -1,10 +1,9 @@
 /**
- * The unacknowledged messages of one subscription: which may be delivered to whom, and in which order again. Owns
- * redelivery and the order within a key. Pure but for its own state: takes the time, knows neither bodies, storage nor
- * transport.
+ * Unacknowledged messages of one subscription: who may receive them, and the order of redelivery. Owns redelivery and
+ * the order within a key. Pure except for its state: takes the time, knows neither bodies, storage nor transport.
  *
- * Ordering, as Pub/Sub documents it: of a key, several messages may be out at once, in order and to one consumer. When
- * one is given back, all later ones of its key come again after it, acknowledged or not.
+ * Ordering, as Pub/Sub documents it: several messages of a key may be outstanding, in order and with one consumer. When
+ * one is returned, all later ones of its key are redelivered after it, acknowledged or not.
  */
 import { DueHeap } from '@cairn/local-tasks/due-heap';
 import { type Consumer, hasRoom, type Lease, Leases } from './leases.ts';
@@ -40,7 +39,7 @@ export interface BacklogRules {
   /** At most one message of a key is out at a time, as for push. */
   readonly oneOfKey: boolean;
   readonly generation: string;
-  /** An acknowledgement counts at once or not at all: one that comes before an earlier message's is refused. */
+  /** An acknowledgement counts immediately or not at all: one before an earlier message's is refused. */
   confirmed(): boolean;
 }
 
@@ -87,7 +86,7 @@ export class Backlog {
   readonly #keys = new Map<string, KeyQueue>();
   readonly #leases: Leases<Entry>;
   readonly #ready = new DueHeap<Slot>();
-  /** Next messages of keys that one consumer has messages of: nobody else may take them. */
+  /** Next messages of keys that one consumer has messages of: no other consumer may take them. */
   readonly #owned = new Map<Consumer, DueHeap<Slot>>();
 
   constructor(rules: BacklogRules, events: BacklogEvents) {
@@ -183,7 +182,7 @@ export class Backlog {
     return this.size < size;
   }
 
-  /** Frees the counters of who has messages out: this backlog is replaced by another. */
+  /** Frees the counters of consumers with outstanding messages: this backlog is replaced by another. */
   abandon(): void {
     for (const lease of this.#leases.all()) this.#leases.end(lease);
   }
@@ -220,7 +219,7 @@ export class Backlog {
     return { id: entry.id, ackId: lease.ackId, attempt: entry.failures + 1 };
   }
 
-  /** @returns the key's queue, if it has one, which must be offered anew */
+  /** @returns the key's queue, if any, which must be offered again */
   #endLease(lease: Lease<Entry>): KeyQueue | undefined {
     const { entry, consumer } = lease;
     this.#leases.end(lease);
@@ -245,7 +244,7 @@ export class Backlog {
     else enqueue(entry, this.#ready);
   }
 
-  /** All later messages of the key come again; what was told about them no longer counts. */
+  /** All later messages of the key are redelivered; their acknowledgements no longer count. */
   #rewind(queue: KeyQueue, from: Entry): void {
     const at = queue.entries.indexOf(from);
     const offered = queue.entries[queue.next];

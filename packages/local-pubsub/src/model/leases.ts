@@ -4,7 +4,7 @@
  */
 import { DueHeap } from '@cairn/local-tasks/due-heap';
 
-/** Somebody who takes messages; the counters are kept here. */
+/** A consumer of messages; the counters are kept here. */
 export interface Consumer {
   readonly maxMessages: number;
   readonly maxBytes: number;

@@ -62,7 +62,7 @@ export interface SubscriptionConfig {
   readonly retentionMs: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly ordered: boolean;
-  /** Undefined: never expires. Told back to the caller, not acted on. */
+  /** Undefined: never expires. Returned to the caller, not enforced. */
   readonly expiresAfterMs: number | undefined;
   /** As the caller wrote it; empty: everything matches. */
   readonly filter: string;
@@ -140,6 +140,6 @@ export const LIMITS = {
   schemaBytes: 300 * 1024,
   /** Revisions of one schema at a time. */
   schemaRevisions: 20,
-  /** The most resources a list answers at once. */
+  /** Most resources per list response. */
   page: 1000,
 } as const;

@@ -22,7 +22,7 @@ import type { Pushers } from './push.ts';
 import { Snapshots } from './snapshots.ts';
 import { Topics } from './topics.ts';
 
-/** Exact expiry happens on delivery; this frees what nobody receives. */
+/** Exact expiry happens on delivery; this frees unreceived messages. */
 const SWEEP_MS = 10 * 60_000;
 
 export interface BrokerOptions {

@@ -1,6 +1,6 @@
 /**
- * One subscription at work: its backlog, those who receive from it, and the one timer it needs. Owns who gets what
- * next; what an end of a delivery means for storage is told to the store, and where a dead letter goes to the broker.
+ * One active subscription: its backlog, its receivers, and its timer. Owns the distribution; the store is told the
+ * results of deliveries, the broker dead letters.
  */
 import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import { type Acknowledgement, Backlog, type Delivery } from '../model/backlog.ts';
@@ -128,14 +128,14 @@ export class Feed {
     for (const receiver of this.#receivers) receiver.configured?.(config);
   }
 
-  /** Takes the backlog from storage anew: no delivery before counts. */
+  /** Reloads the backlog from storage: earlier deliveries no longer count. */
   reload(): void {
     this.#backlog.abandon();
     this.#backlog = this.#load();
     this.pump();
   }
 
-  /** Nobody receives any longer. */
+  /** Ends all receivers. */
   close(error: PubsubError): void {
     this.#closed = true;
     this.#sleepUntil(undefined);
@@ -144,7 +144,7 @@ export class Feed {
     for (const receiver of receivers) receiver.ended(error);
   }
 
-  /** Gives out what may go out now and sets the timer for what changes next. */
+  /** Delivers all deliverable messages and sets the timer for the next change. */
   pump(): void {
     // A receiver, or a dead letter that comes back to this subscription, changes something while it is given out.
     this.#pumpAgain = true;

@@ -83,7 +83,7 @@ function names(request: object): string[] {
 
 type Duplex = ServerDuplexStream<WireStreamingPull, object>;
 
-/** A fault befalls the opening of a stream; `cut-stream` ends it after so many responses. */
+/** A fault affects the opening of a stream; `cut-stream` ends it after a number of responses. */
 export function streamingPull(broker: Broker, faults: Faults) {
   return (call: Duplex) => {
     let stream: StreamingPull | undefined;

@@ -9,7 +9,9 @@ import type { PushConfig } from '../model/resources.ts';
 import { pushRequest } from '../wire/push-envelope.ts';
 import type { Feed, Received, Receiver } from './feed.ts';
 
-/** Requests of one subscription at once. Production begins low and goes up to thousands as answers are good. */
+/**
+ * Concurrent requests of one subscription. Production starts low and increases to thousands after successful responses.
+ */
 const MOST_IN_FLIGHT = 100;
 /** Statuses that acknowledge, as documented; every other response returns the message. */
 const ACKNOWLEDGING = new Set([102, 200, 201, 202, 204]);

@@ -35,7 +35,7 @@ export class Topics {
     return this.#put(topic);
   }
 
-  /** Makes it if it is not there. */
+  /** Creates it if it does not exist. */
   ensure(name: string): void {
     if (this.has(name)) return;
     this.#put({ name, labels: {}, retentionMs: undefined, schema: undefined });

@@ -1,8 +1,8 @@
 /**
- * The state of the Pub/Sub server in SQLite: topics, subscriptions, snapshots, messages, and who holds which of them. Owns
- * the moment of each write; decides nothing. Published messages are on disk before `append` returns, so an acknowledged
- * publish survives SIGKILL. What deliveries change is written in groups a moment later: losing it repeats a delivery,
- * which at-least-once allows. Who has confirmed a delivery writes it first (`flush`).
+ * State of the Pub/Sub server in SQLite: topics, subscriptions, snapshots, messages, and their holders. Owns the time
+ * of each write; decides nothing. Published messages are on disk before `append` returns, so an acknowledged publish
+ * survives SIGKILL. Changes by deliveries are written in groups a moment later: losing them repeats a delivery, which
+ * at-least-once allows. A confirmed delivery is written first (`flush`).
  */
 import type { Policy, PolicyStore } from '@cairn/local-kit/iam/policies';
 import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
@@ -157,7 +157,7 @@ export class PubsubStore implements PolicyStore {
     this.#db.statements.putPolicy.run(resource, JSON.stringify(policy));
   }
 
-  /** All or nothing. @returns the new ids, growing; a message nobody is to get has one but is not kept */
+  /** Atomic. @returns the new ids, increasing; a message without subscribers has one but is not kept */
   append(messages: readonly Addressed[], publishedAt: number): number[] {
     let ids: number[] = [];
     this.#db.transaction(() => {

@@ -41,7 +41,7 @@ const UPDATABLE: Readonly<Record<string, (wire: WireSchemaSettings) => WireSchem
   last_revision_id: ({ lastRevisionId }) => ({ lastRevisionId: lastRevisionId ?? '' }),
 };
 
-/** The settings as they were but for these fields. */
+/** The settings with these fields replaced. */
 export function updatedSettings(
   before: SchemaSettings | undefined,
   wire: WireSchemaSettings | null | undefined,

@@ -25,7 +25,7 @@ export function toWireSnapshot({ name, topic, expiresAt, labels }: SnapshotConfi
   return { name, topic, expireTime: fromMs(expiresAt), labels };
 }
 
-/** `topicRetentionMs`: of its topic, which is told with the subscription. */
+/** `topicRetentionMs`: of its topic, returned with the subscription. */
 export function toWireSubscription(config: SubscriptionConfig, topicRetentionMs: number | undefined): object {
   const { push, retry, deadLetter, expiresAfterMs } = config;
   return {

@@ -53,7 +53,7 @@ function envelope({ subscription, received: { message, attempt } }: Pushed): obj
 const RESERVED = /^(?:host|content-length|transfer-encoding|connection|user-agent|authorization|x-goog-.*)$/i;
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Attributes that HTTP cannot carry are left out. */
+/** Attributes that HTTP cannot represent are omitted. */
 function unwrapped({ subscription, received: { message } }: Pushed, writeMetadata: boolean) {
   const carried = Object.entries(message.attributes).filter(
     ([name, value]) => HEADER.test(name) && !RESERVED.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value),

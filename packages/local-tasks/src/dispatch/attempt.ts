@@ -1,10 +1,10 @@
 /**
- * One dispatch of one task as an HTTP request, and what an answer means. Pure but for the identity token's
- * clock value, which is passed in. The headers are those a handler behind Cloud Tasks receives.
+ * One dispatch of one task as an HTTP request, and the meaning of its response. Pure except for the time of the
+ * identity token, which is an argument. The headers are those a handler behind Cloud Tasks receives.
  */
 import type { TaskProgress, TaskRecord } from '../model.ts';
 
-/** A request to send. Nobody follows redirects: production does, no target of ours answers with one. */
+/** A request to send. Redirects are not followed: production follows them, but no target of ours uses them. */
 export interface DispatchRequest {
   readonly url: string;
   readonly method: string;
@@ -48,8 +48,8 @@ export function requestFor(task: TaskRecord, now: number): Omit<DispatchRequest,
 }
 
 /**
- * A token with the claims Google's would have but no signature (`alg: none`): a handler that verifies tokens
- * refuses it, which is right, since nobody vouches for a local caller.
+ * A token with the claims of Google's but without a signature (`alg: none`): a handler that verifies tokens refuses it,
+ * which is right for an unverified local caller.
  */
 export function identityToken(oidc: { serviceAccountEmail: string; audience: string }, now: number): string {
   const issued = Math.floor(now / 1000);

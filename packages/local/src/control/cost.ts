@@ -9,7 +9,7 @@ export interface Operations {
   readonly deletes: number;
 }
 
-/** US dollars, to the billionth. Storage, network and index entries beyond the documents are left out. */
+/** US dollars, to the billionth. Without storage, network and index entries. */
 export function estimatedCostUsd({ reads, writes, deletes }: Operations): number {
   const perHundredThousand = reads * PRICES.reads + writes * PRICES.writes + deletes * PRICES.deletes;
   return Math.round(perHundredThousand * 10_000) / 1_000_000_000;

@@ -1,6 +1,6 @@
 /**
- * Where the cloud of a data directory is reached while it runs, for whoever works on the same machine and knows only the
- * directory (the command line). Readable by its owner only, since it holds the development key.
+ * Connection file of a running cloud in its data directory, for programs on the same machine that know only the
+ * directory (the command line). Readable by its owner only, because it has the development key.
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * One cloud per data directory. The lock is the operating system's (through SQLite), so it ends with the process
- * that holds it, however that ends; a pid alone could be somebody else's by the time it is read.
+ * One cloud per data directory. The lock is the operating system's (through SQLite), so it ends with the process that
+ * holds it; a pid alone could have been reused.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -53,7 +53,7 @@ export class Builds {
     );
   }
 
-  /** Runs its script `build`; if that is under way, once more after it. */
+  /** Runs its script `build`; if it is running, once more after it. */
   async build(codebase: DevCodebase): Promise<void> {
     const { name } = codebase;
     if (this.#running.has(name)) {

@@ -20,7 +20,7 @@ export class Children {
   readonly #reaper = new Reaper();
   readonly #running = new Set<ChildProcess>();
 
-  /** Resolves with its exit code; 127 if it cannot be started, which is told as a line. */
+  /** Resolves with its exit code; 127 if it cannot be started, which is logged. */
   run({ command, args, cwd, env, line }: ChildOptions): Promise<number> {
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const { pid } = child;

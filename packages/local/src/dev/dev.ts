@@ -1,6 +1,6 @@
 /**
- * `cairn dev`: the functions of a project on the local cloud, loaded anew when a source file changes. Owns the order of things:
- * what is built, checked, served and told. Resolves when everything has ended.
+ * `cairn dev`: the functions of a project on the local cloud, reloaded when a source file changes. Owns the order of
+ * building, checking, serving and reporting. Resolves when everything has ended.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,11 +23,11 @@ export { DEFAULT_PORT, MAX_PORT } from './ports.ts';
 export { DevProblem } from './problem.ts';
 
 export interface DevOptions {
-  /** Where somebody stands: in the project, or below it. */
+  /** Current folder: the project, or below it. */
   readonly folder: string;
   /** Names; empty: all of `firebase.json`. */
   readonly codebases: readonly string[];
-  /** Directory of the state, or `memory`; left out: `.cairn` of the project. */
+  /** State directory, or `memory`; default: `.cairn` of the project. */
   readonly data: string | undefined;
   /** The first of the ports; 0: free ones. */
   readonly port: number;
@@ -231,7 +231,7 @@ class Session implements AsyncDisposable {
     return lines.join('\n');
   }
 
-  /** A file that cannot be read leaves the codebase without these values, and is told. */
+  /** An unreadable file is reported, and the codebase lacks its values. */
   #envOf(codebase: DevCodebase): Record<string, string> {
     return envOf(codebase, this.#projectId, FILES);
   }

@@ -45,7 +45,7 @@ const LEFT_OUT = new Set([
   'cause',
   'epoch',
 ]);
-/** Events that say nothing to somebody who watches steps. */
+/** Events that are irrelevant to a user who watches steps. */
 const SILENT = new Set(['run_claimed', 'run_checkpoint', 'runs_sampled']);
 
 export interface Shown {

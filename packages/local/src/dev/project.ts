@@ -42,7 +42,7 @@ export interface Build {
   readonly script: 'build:watch' | 'build' | undefined;
 }
 
-/** The folder of `firebase.json`, at or above the one where somebody stands. @throws DevProblem PROJECT_NOT_FOUND */
+/** The folder of `firebase.json`, at or above the current one. @throws DevProblem PROJECT_NOT_FOUND */
 export function projectFolder(start: string, files: Files): string {
   for (let folder = start; ; ) {
     if (files.exists(join(folder, 'firebase.json'))) return folder;

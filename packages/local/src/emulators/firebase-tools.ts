@@ -1,4 +1,4 @@
-/** firebase-tools as a process: where it is, how it is started so that it asks and tells nobody, how it ends. */
+/** firebase-tools as a process: its location, its non-interactive start without telemetry, its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -90,7 +90,7 @@ export function startFirebaseTools(options: FirebaseToolsOptions): FirebaseTools
   };
 }
 
-/** False: nobody is left of it. */
+/** False: no process of the group is left. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): boolean {
   if (pid === undefined) return false;
   try {

@@ -1,4 +1,4 @@
-/** Ports that were free a moment ago, for servers that must be told theirs before they start. */
+/** Recently free ports, for servers that need their port before they start. */
 import { createServer, type Server } from 'node:net';
 
 /** All different: each is held until the last one is found. */

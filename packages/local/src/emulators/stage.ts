@@ -1,7 +1,7 @@
 /**
- * The folder that firebase-tools is shown: the functions built as for a deployment, with the environment files of the local
- * cloud beside them. Not the project's own folder, where those files would hold a developer's secrets and the built
- * functions somebody else's build. Owns what lies in it; whoever makes one removes it.
+ * Staging folder for firebase-tools: the functions built as for a deployment, with the environment files of the local
+ * cloud. Separate from the project's folder, whose files would hold a developer's secrets and another build. Owns its
+ * contents; the creator removes it.
  */
 import { spawn } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -70,7 +70,10 @@ function build(root: string, outDir: string): Promise<void> {
   });
 }
 
-/** The project's own runtime, and nothing of its emulators: every port is given, so that several can run at once. */
+/**
+ * Uses the project's runtime, but none of its emulator settings: every port is given, so that several can run
+ * concurrently.
+ */
 async function configFor(root: string, ports: StageOptions['ports']): Promise<string> {
   const project = JSON.parse(await readFile(join(root, 'firebase.json'), 'utf8')) as {
     functions: readonly { readonly runtime: string; readonly codebase: string }[];

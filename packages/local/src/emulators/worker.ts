@@ -25,7 +25,7 @@ let emulatorPort = 0;
 let drain: (graceMs: number) => Promise<void> = async () => {};
 let ending: Promise<void> | undefined;
 
-/** To nobody once the cloud process is gone, which is no reason not to end in order. */
+/** Ignored once the cloud process is gone, so that the worker still ends in order. */
 const tell = (message: FromWorker) => process.connected && process.send?.(message, () => {});
 
 process.on('disconnect', () => void end(1));

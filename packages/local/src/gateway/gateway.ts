@@ -1,7 +1,7 @@
 /**
- * The one public port of the local cloud, in Firebase Hosting's place: sends a path to the function its rewrite
- * names, bytes untouched, and serves the site's files (site.ts). Owns what only this machine's own browser is told: the key
- * in `/console.json`.
+ * The public port of the local cloud, in place of Firebase Hosting: forwards a path to the function of its rewrite,
+ * bytes unchanged, and serves the site's files (site.ts). Owns the data for this machine's browser only: the key in
+ * `/console.json`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ export interface GatewayOptions {
   now(): number;
   /** Undefined: there are no files to serve. */
   readonly site?: Site | undefined;
-  /** JSON that only the local console gets, so that it opens without asking for a key. Left out: nothing. */
+  /** JSON for the local console only, which opens without asking for a key. Absent: none. */
   consoleJson?(): string;
   /** The page at `/`, as HTML, if there is no site. */
   welcome?(): string;
@@ -86,8 +86,8 @@ const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
 /**
- * The key in it opens everything, so no other page of the browser may read it: neither across origins, which the browser
- * tells, nor under a name that somebody made to resolve to this machine.
+ * The key grants full access, so no other page of the browser may read it: neither across origins, which the browser
+ * reports, nor under a name that resolves to this machine.
  */
 function isOwnPage({ headers }: IncomingMessage): boolean {
   const from = headers['sec-fetch-site'];

@@ -11,7 +11,7 @@ import { type HostingConfig, matchesSource, sitesOf } from './rewrites.ts';
 export interface Site {
   /** False if it is no file of the site; then nothing was answered. */
   serve(path: string, request: IncomingMessage, response: ServerResponse): boolean;
-  /** Answers with the site's page for what is not there. False if it has none; then nothing was answered. */
+  /** Responds with the site's page for missing paths. Returns false if it has none, without a response. */
   miss(path: string, request: IncomingMessage, response: ServerResponse): boolean;
 }
 

@@ -51,7 +51,7 @@ export interface FunctionSpec {
   /** Requests of this function one worker may serve at a time. */
   readonly concurrency: number;
   readonly secrets: readonly string[];
-  /** Where the installation of Cairn that it belongs to keeps its runs; told by one function of each. */
+  /** Location of the runs of its Cairn installation; provided by one function of each. */
   readonly store?: StoreLocation;
 }
 

@@ -17,7 +17,7 @@ import { type Codebase, ServedCodebase, type StartWorkers } from './served-codeb
 
 export interface HostOptions {
   readonly codebases: readonly Codebase[];
-  /** Left out: the workers run the functions themselves. */
+  /** Default: the workers run the functions themselves. */
   readonly workerMain?: string | undefined;
   /** For task-queue functions; the others have one of their own. */
   readonly workers: number;
@@ -25,11 +25,11 @@ export interface HostOptions {
   readonly watchdogMs: number;
   readonly region: string;
   readonly clock: MovableClock;
-  /** Where what functions print goes: a file descriptor, or whoever takes its lines. */
+  /** Destination of the functions' output: a file descriptor, or a function that takes lines. */
   readonly output: number | ((line: string, codebase: string) => void);
-  /** Time in ms that a worker's requests in hand have when it is replaced; left out: what Cloud Run leaves them. */
+  /** Grace period in ms of a worker's requests when it is replaced; default: that of Cloud Run. */
   readonly graceMs?: number | undefined;
-  /** Port of the front. Left out: the earlier one, or a free one. */
+  /** Port of the front. Default: the earlier one, or a free one. */
   readonly port?: number | undefined;
   /**
    * Ports this data's functions had before, the latest last. That one is taken again if it is free; tasks that
@@ -40,7 +40,7 @@ export interface HostOptions {
 }
 
 export interface FunctionsHost {
-  /** Functions are at `{url}/{functionName}`. Known before any worker runs: workers are told of it. */
+  /** Functions are at `{url}/{functionName}`. Known before any worker runs, because workers receive it. */
   readonly url: string;
   readonly port: number;
   readonly functions: ReadonlyMap<string, FunctionSpec>;
@@ -72,7 +72,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   /** Firebase refuses two functions of one name; here the first codebase has it. */
   const codebaseOf = (name: string) => all.find(({ functions }) => functions.has(name));
 
-  /** When the runs under way have shown under the last moved clock that they are alive. */
+  /** Resolves when running runs have sent a heartbeat under the last moved clock. */
   let settled: Promise<unknown> = Promise.resolve();
   let isStarted = false;
   let stopping: Promise<void> | undefined;

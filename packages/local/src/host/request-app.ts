@@ -61,9 +61,8 @@ function keepRawBody(request: IncomingMessage, _response: ServerResponse, body: 
 }
 
 /**
- * A body that is too large is refused here. One that does not parse reaches the function with `body` undefined
- * and `rawBody` set, so that it can check a signature first and answer in its own words; Cloud Functions answers
- * 400 by itself.
+ * Refuses a body that is too large. A body that does not parse reaches the function with `body` undefined and `rawBody`
+ * set, so that it can verify a signature first and respond itself; Cloud Functions answers 400 directly.
  */
 const bodyProblem: ErrorRequestHandler = (error: unknown, request, response, next) => {
   const { type, status } = error as { type?: string; status?: number };

@@ -24,7 +24,7 @@ export interface OutsideOptions {
   readonly refusal?: (matched: Matched, authorization: string | undefined) => Reply | undefined;
   /** On every answer. */
   readonly headers?: (now: number) => Readonly<Record<string, string>>;
-  /** 0 or left out: a free one. */
+  /** 0 or absent: any free one. */
   readonly port?: number;
 }
 
@@ -41,7 +41,7 @@ export interface OutsideServer {
 
 /** The largest request of the real ones is smaller. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Told at once; the rest stays in the database. */
+/** Most calls returned at once; the rest stays in the database. */
 const MAX_CALLS = 10_000;
 const MARKER = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 const CALLS_PATH = '/__calls';

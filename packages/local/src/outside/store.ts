@@ -5,7 +5,7 @@
  */
 import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 
-/** One request, and what became of it. */
+/** One request and its result. */
 export interface Call {
   readonly n: number;
   /** Epoch ms. */

@@ -37,8 +37,8 @@ export class Scheduler {
   }
 
   /**
-   * Takes over the functions with a schedule. `every N minutes` also fires at once: after a restart whatever was
-   * interrupted goes on now rather than at the next slot. A schedule that cannot be read is told and not run.
+   * Schedules the functions. `every N minutes` also fires immediately: after a restart interrupted work continues now
+   * rather than at the next slot. An invalid schedule is reported and not run.
    */
   start(functions: Iterable<FunctionSpec>): void {
     for (const spec of functions) {
@@ -50,8 +50,8 @@ export class Scheduler {
   }
 
   /**
-   * The functions were loaded anew: those whose schedule is as before keep their next slot, others begin, those that are
-   * gone end. Nothing fires at once, since every edit of a source file comes here.
+   * The functions were reloaded: unchanged schedules keep their next slot, new ones start, removed ones end. Nothing
+   * fires immediately, because this happens on every edit.
    */
   replace(functions: readonly FunctionSpec[]): void {
     const scheduled = new Map(functions.map((spec) => [spec.name, spec]));
@@ -72,7 +72,7 @@ export class Scheduler {
     this.#cancels.delete(name);
   }
 
-  /** Undefined: it has no schedule, or one that cannot be read, which is told. */
+  /** Undefined: it has no schedule, or an invalid one, which is reported. */
   #jobOf(spec: FunctionSpec): Job | undefined {
     if (spec.trigger.kind !== 'schedule') return undefined;
     const { trigger } = spec;

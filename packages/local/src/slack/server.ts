@@ -16,7 +16,7 @@ export interface SlackServerOptions {
 
 const KIND = 'message';
 const ADDRESS = '/commands/{team}/{id}/{secret}';
-/** Messages that Slack takes through one address. Its 30 minutes begin with a command that nobody here saw. */
+/** Most messages through one URL. The 30 minutes of Slack are not simulated. */
 const MAX_MESSAGES = 5;
 
 interface Params {

@@ -1,4 +1,4 @@
-/** The indexes of a server, which may be declared anew while it runs. Pure. */
+/** Indexes of a server, which may be redeclared while it runs. Pure. */
 import {
   AUTOMATIC_INDEXES,
   type FieldIndexes,

@@ -133,7 +133,7 @@ function remembering(find: IndexConfig['field']): IndexConfig['field'] {
   };
 }
 
-/** A field without an override has that of the map it lies in, then that of `*`, then the automatic indexes. */
+/** A field without an override inherits that of its map, then that of `*`, then the automatic indexes. */
 function lookUp(
   overrides: ReadonlyMap<string, FieldIndexes>,
   collectionId: string,

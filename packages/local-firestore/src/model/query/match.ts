@@ -89,7 +89,7 @@ export function compareCandidates(orders: readonly Order[], a: Candidate, b: Can
   return 0;
 }
 
-/** True when the document lies between the query's cursors. */
+/** True if the document is between the query's cursors. */
 export function withinCursors(query: Query, candidate: Candidate): boolean {
   if (query.startAt) {
     const position = positionOf(query.startAt, query.orders, candidate);

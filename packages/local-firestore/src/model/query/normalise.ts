@@ -28,9 +28,9 @@ export function normaliseQuery(request: QueryRequest): Query {
 }
 
 /**
- * The query whose results are summed or averaged over `fields`. It reads an index that holds them, so a document without
- * one of them is left out, and unless the caller orders by name the fields are orders of their own: a limit takes the
- * least values, and the index that is needed has the fields at its end.
+ * The query whose results are summed or averaged over `fields`. It reads an index that has them, so a document without
+ * one of them is omitted, and unless the caller orders by name the fields are additional orders: a limit takes the
+ * least values, and the required index has the fields at its end.
  */
 export function orderByAggregated(query: Query, fields: readonly FieldPath[]): Query {
   const name = query.orders.at(-1);

@@ -68,7 +68,7 @@ function filteredFields(query: Query, conjunction: Conjunction): Filtered {
   };
 }
 
-/** Equalities may stand in any order and direction; what is ordered or ranged over comes after them. */
+/** Equalities may be in any order and direction; ordered and ranged fields come after them. */
 function serves(declared: readonly IndexField[], { equal, ordered }: Filtered): boolean {
   if (declared.length !== equal.length + ordered.length) return false;
   const alike = (a: IndexField, b: IndexField) =>

@@ -48,7 +48,7 @@ function select(session: Session, database: string, wire: WireConsistency): Sele
   }
 }
 
-/** Reads under the consistency asked for. A transaction that began in a call that fails ends: nobody knows its id. */
+/** Reads with the requested consistency. A transaction started in a failing call ends, because nobody knows its id. */
 export async function reading<T>(
   session: Session,
   { database, wire }: { database: string; wire: WireConsistency },

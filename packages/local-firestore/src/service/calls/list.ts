@@ -1,4 +1,4 @@
-/** ListDocuments and ListCollectionIds: what lies below a path. */
+/** ListDocuments and ListCollectionIds. */
 import { fieldValue } from '../../model/query/match.ts';
 import { normaliseQuery } from '../../model/query/normalise.ts';
 import type { Cursor, Query } from '../../model/query/query.ts';
@@ -180,7 +180,7 @@ function decodeIdToken(token: string): string | undefined {
   return token === '' ? undefined : Buffer.from(token, 'base64url').toString();
 }
 
-/** The token of a query is where its last document stands in its order. */
+/** The token of a query is the position of its last document in its order. */
 function encodeCursorToken({ orders }: Query, last: Found): string {
   const values = orders.map(({ field }) => {
     const value = fieldValue(last, field);

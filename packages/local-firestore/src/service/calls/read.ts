@@ -1,4 +1,4 @@
-/** BatchGetDocuments, and how a document is told to who reads it. */
+/** BatchGetDocuments, and the encoding of documents for readers. */
 import { type FieldPath, project } from '../../model/field-path.ts';
 import { parseDatabase, parseDocument } from '../../model/resource-name.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';

@@ -75,10 +75,10 @@ function resultOf(query: Query, read: QueryRead): { shown: readonly Shown[]; bil
 interface Answered {
   readonly selected: Selected;
   readonly shown: readonly Shown[];
-  /** Documents the offset passed over: told with the first message. */
+  /** Documents skipped by the offset: sent with the first message. */
   readonly skipped: number;
   readonly readTime: object;
-  /** Told with the last message. */
+  /** Sent with the last message. */
   readonly stats: object | null | undefined;
 }
 

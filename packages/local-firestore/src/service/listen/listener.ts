@@ -1,7 +1,7 @@
 /**
- * One listening stream: its targets, and when they are looked at again. Every look is one step of the event loop and
- * brings all targets to the same moment; it is told when that moment is durable, and the next look waits until the
- * client has taken it. What changes meanwhile is remembered by name only, up to a bound.
+ * One listening stream: its targets, and their updates. Every update is one step of the event loop and brings all
+ * targets to the same moment; it is sent when that moment is durable, and the next one waits until the client has taken
+ * it. Changes meanwhile are remembered by name only, up to a bound.
  *
  * Must not: know gRPC, or the form of requests.
  */
@@ -80,7 +80,7 @@ export class Listener {
     this.#order({ kind: 'add', request });
   }
 
-  /** A target that cannot be listened to: told in its turn. */
+  /** Reports an invalid target in its turn. */
   refuse(id: number, why: StatusError): void {
     this.#order({ kind: 'refuse', id, why });
   }

@@ -14,7 +14,7 @@ export class Listeners {
     return this.#ends.size;
   }
 
-  /** Clients come back at once and are shown everything anew. */
+  /** Clients reconnect immediately and get everything again. */
   cut(): void {
     const why = new StatusError(Code.UNAVAILABLE, 'The documents of this server were replaced.');
     for (const end of [...this.#ends]) end(why);

@@ -67,7 +67,7 @@ export class Target {
     return [...gone, ...now.keys()].flatMap((name) => this.#compare(name, now.get(name)));
   }
 
-  /** Documents asked for by name that do not exist: a listener is told so, once. */
+  /** Missing documents requested by name: reported to a listener once. */
   missing(): string[] {
     if (this.scope.kind === 'query') return [];
     return this.scope.documents.map(({ name }) => name).filter((name) => !this.#shown.has(name));

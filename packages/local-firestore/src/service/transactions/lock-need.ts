@@ -8,7 +8,7 @@ export interface LockOwner {
   readonly wounds: boolean;
   /** Its commit is applied: it can no longer be aborted, and its locks end as soon as that is durable. */
   readonly isDecided: boolean;
-  /** Told when the owner lost a deadlock or waited too long; its locks are gone by then. */
+  /** Called when the owner lost a deadlock or timed out; its locks are released by then. */
   aborted(reason: string): void;
 }
 

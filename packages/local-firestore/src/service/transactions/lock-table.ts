@@ -1,7 +1,7 @@
 /**
- * Pessimistic locks, as production's server clients see them. What a read-write transaction has read (documents and
- * query ranges) stays locked until it ends; whoever writes waits. Writers hold nothing between events: a commit is one
- * step of this single-threaded process. Owns who waits for whom; knows neither storage nor requests.
+ * Pessimistic locks, as production's server clients see them. Reads of a read-write transaction (documents and query
+ * ranges) stay locked until it ends; writers wait. Writers hold nothing between events: a commit is one step of this
+ * single-threaded process. Owns the wait graph; knows neither storage nor requests.
  *
  * Priority is age: an older reader passes a younger waiting writer, a younger one queues behind it, the commit of a
  * transaction aborts younger readers, and of a deadlock the youngest member is refused.
@@ -58,8 +58,8 @@ export class LockTable {
   }
 
   /**
-   * Runs `action` once nothing stands in its way: at once when possible, else later, in one step with the check.
-   * @throws ABORTED after a deadlock or a time-out.
+   * Runs `action` once it does not conflict: immediately if possible, else later, in one step with the check. @throws
+   * ABORTED after a deadlock or a timeout
    */
   run<T>(owner: LockOwner, need: LockNeed, action: () => T): T | Promise<T> {
     if (this.#isFree() || this.#blockers(owner, need).size === 0) return this.#granted(owner, action);
@@ -116,7 +116,7 @@ export class LockTable {
     this.#pump();
   }
 
-  /** Refuses whoever has waited too long. */
+  /** Refuses owners that have waited too long. */
   sweep(): void {
     const now = this.#clock();
     for (const waiting of this.#waiting.filter((w) => w.deadline <= now)) {
@@ -203,7 +203,7 @@ export class LockTable {
     return owners;
   }
 
-  /** A new circle leads through whoever has just begun to wait or has just locked something. */
+  /** A new cycle includes the owner that has just started to wait or has just locked something. */
   #breakDeadlocks(owner: LockOwner): void {
     const waitsFor = (waiter: LockOwner) => this.#waitsFor(waiter);
     for (let found = circleThrough(owner, waitsFor); found; found = circleThrough(owner, waitsFor)) {

@@ -1,6 +1,6 @@
 /**
- * Reads of optimistic transactions. They lock nothing and keep nobody waiting; they see the moment of their first
- * read, and may write only if what they have read is still so at their commit. Owns who has read what; knows no requests.
+ * Reads of optimistic transactions. They take no locks; they see the time of their first read, and may write only if
+ * their reads are still valid at their commit. Owns the read sets; knows no requests.
  */
 import type { Candidate } from '../../model/query/match.ts';
 import type { StoredDocument } from '../../storage/document-storage.ts';

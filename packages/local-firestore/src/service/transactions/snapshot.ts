@@ -4,7 +4,7 @@
  */
 import type { StoredDocument } from '../../storage/document-storage.ts';
 
-/** Replaced documents one snapshot keeps; a reader this far behind is told to start again. */
+/** Most replaced documents per snapshot; a reader this far behind must restart. */
 const MAX_REPLACED = 100_000;
 
 export class Snapshot {

@@ -45,7 +45,7 @@ export class WriteLog {
     return turn;
   }
 
-  /** Where the client can go on from: everything it has acknowledged. */
+  /** Position from which the client can continue: all acknowledged responses. */
   get token(): Buffer {
     return this.#tokenAt(this.#acknowledged);
   }
@@ -70,7 +70,7 @@ export class WriteLog {
     );
   }
 
-  /** Keeps what a request of writes came to. Returns it as the answer, with its token. */
+  /** Records the result of a write request. Returns it as the response, with its token. */
   record(outcome: object): object {
     const position = ++this.#position;
     const answer = { ...outcome, streamToken: this.#tokenAt(position) };

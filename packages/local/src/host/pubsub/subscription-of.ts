@@ -3,7 +3,7 @@ import type { SubscriptionConfig } from '@cairn/local-pubsub/model/resources';
 import { LIMITS } from '@cairn/local-pubsub/model/resources';
 import type { FunctionSpec, MessageTrigger } from '../function-spec.ts';
 
-/** Shorter than the 10 s and 10 min of production, so that whoever looks on sees what is delivered again. */
+/** Shorter than the 10 s and 10 min of production, so that redeliveries are soon visible. */
 const RETRY = { minBackoffMs: 1_000, maxBackoffMs: 60_000 };
 
 export interface ForFunction {

@@ -1,8 +1,8 @@
 /**
- * Gives memory back to the system when a worker has come to rest: loading the libraries and a burst of work leave a
- * heap of which half is empty, and V8 does not shrink it by itself while nothing is allocated.
+ * Returns memory to the system when a worker is idle: loading the libraries and a burst of work leave a half-empty
+ * heap, and V8 does not shrink it while nothing is allocated.
  *
- * Must not: collect while a request is under way. A collection stops the process for about 0.1 s.
+ * Must not: collect during a request. A collection stops the process for about 0.1 s.
  */
 import type { Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';

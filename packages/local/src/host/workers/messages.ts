@@ -14,7 +14,7 @@ export type ToWorker =
       readonly env: Readonly<Record<string, string>>;
       /** Offset of the cloud's clock from the machine's. */
       readonly clockOffsetMs: number;
-      /** Time that requests in hand have after SIGTERM; left out: what Cloud Run leaves them. */
+      /** Grace period of current requests after SIGTERM; default: that of Cloud Run. */
       readonly graceMs?: number | undefined;
     }
   | { readonly kind: 'clock'; readonly offsetMs: number }
@@ -29,7 +29,7 @@ export type FromWorker =
   | { readonly kind: 'loaded'; readonly functions: readonly FunctionSpec[] }
   | { readonly kind: 'ready'; readonly port: number }
   | { readonly kind: 'alive' }
-  /** Answers `clock`: whatever is under way has noted the new time. */
+  /** Response to `clock`: all running work has recorded the new time. */
   | { readonly kind: 'clock-moved' }
   /** Once a second while it serves: its event loop turns. */
   | { readonly kind: 'beat' }

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** Reads `+ pid` and `- pid`; at the end of its input it kills whoever was added and not taken away. */
+/** Reads `+ pid` and `- pid`; at the end of its input it kills all remaining processes. */
 const SCRIPT = `
 trap '' INT TERM HUP
 pids=

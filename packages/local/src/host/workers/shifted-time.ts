@@ -4,9 +4,9 @@
  */
 
 /**
- * Makes `Date.now()` and `new Date()` run ahead by what the returned function was last given, in milliseconds.
- * `Date.now` is replaced at once, since code may keep a reference to it; the constructor only when there is
- * something to shift, because a proxied one is slower.
+ * Offsets `Date.now()` and `new Date()` by the last argument of the returned function, in milliseconds. `Date.now` is
+ * replaced immediately, because code may keep a reference to it; the constructor only when there is an offset, because
+ * a proxied one is slower.
  */
 export function shiftableTime(): (offsetMs: number) => void {
   const Real = Date;

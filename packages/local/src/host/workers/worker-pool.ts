@@ -23,7 +23,7 @@ export interface PoolOptions extends WorkerOptions {
 export interface Lease {
   readonly port: number;
   release(): void;
-  /** The connection to the worker broke or was refused: it may be dead, though nobody was told yet. */
+  /** The connection to the worker broke or was refused: it may be dead without notice. */
   broken(): void;
 }
 
@@ -40,7 +40,7 @@ export class NoWorkerError extends Error {
 
 /** Time that a request waits while no worker is alive. */
 const WAIT_FOR_WORKER_MS = 10_000;
-/** Workers that die sooner than this after they served do not work; others are restarted at once. */
+/** Workers that die sooner than this after they served are considered broken; others are restarted immediately. */
 const SHORT_LIFE_MS = 1_000;
 const BACKOFF_MS = { first: 200, most: 5_000 };
 const GRACE_MS = 10_000;
@@ -106,8 +106,8 @@ export class WorkerPool {
   }
 
   /**
-   * Also holds for workers started later. A worker takes no further request before it has moved its clock. Resolves when
-   * what is under way everywhere has noted the new time; a worker that is blocked does so later, or is killed.
+   * Also applies to workers started later. A worker takes no further request before it has moved its clock. Resolves
+   * when all running work has recorded the new time; a blocked worker does so later, or is killed.
    */
   async shiftClock(offsetMs: number): Promise<void> {
     await Promise.all(
@@ -119,7 +119,7 @@ export class WorkerPool {
     );
   }
 
-  /** Waiting is bounded in the machine's time: a clock that is moved makes nobody wait longer. */
+  /** Waiting is bounded in the machine's time, independent of moved clocks. */
   acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<Lease> {
     return this.#acquire(spec, this.#roleOf(spec), signal);
   }
@@ -177,7 +177,7 @@ export class WorkerPool {
     this.#reaper?.close();
   }
 
-  /** As {@link retire}; whoever is alive after what Cloud Run leaves an instance is killed. */
+  /** Like {@link retire}; workers alive after Cloud Run's grace period are killed. */
   async stop(): Promise<void> {
     const killer = setTimeout(() => {
       for (const worker of this.#workers) worker.kill('SIGKILL');

@@ -13,20 +13,20 @@ import type { Role } from './roles.ts';
 const WORKER_MAIN = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 export interface WorkerOptions {
-  /** Another main that says and answers what `messages.ts` has; left out: the usual one. */
+  /** Another main with the messages of `messages.ts`; default: the usual one. */
   readonly workerMain?: string | undefined;
   readonly module: string;
   readonly region: string;
   readonly env: Readonly<Record<string, string>>;
   clockOffsetMs(): number;
   readonly output: Output;
-  /** Time in ms that requests in hand have when it is asked to end; left out: what Cloud Run leaves them. */
+  /** Grace period in ms of current requests at its end; default: that of Cloud Run. */
   readonly graceMs?: number | undefined;
   /** The functions are known; answers with what to add to the environment before they are served. */
   onLoaded(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
 }
 
-/** Where functions' own output goes: a file descriptor, or whoever takes its lines. */
+/** Destination of the functions' output: a file descriptor, or a function that takes lines. */
 export type Output = number | ((line: string) => void);
 
 /** End of a worker. `error` is set if it could not load or serve the functions. */
@@ -184,7 +184,7 @@ export class WorkerProcess {
     this.#send({ kind: 'warm-up' });
   }
 
-  /** Resolves when what is under way in it has noted the new time, or it has ended. */
+  /** Resolves when running work in it has recorded the new time, or it has ended. */
   async shiftClock(offsetMs: number): Promise<void> {
     const moved = new Promise<void>((resolve) => {
       this.#onMoved.push(resolve);
@@ -194,9 +194,9 @@ export class WorkerProcess {
   }
 
   /**
-   * A connection to it broke, or it was told something that the next request must find done: it takes no request until
-   * it has answered a question, which a dying process never does, though its port may still accept connections for a
-   * moment. Resolves when it serves again or has ended.
+   * A connection to it broke, or it received a change that the next request must see: it takes no request until it has
+   * answered a probe, which a dying process never does, although its port may still accept connections for a moment.
+   * Resolves when it serves again or has ended.
    */
   async suspect(): Promise<void> {
     const port = this.#port;
@@ -222,7 +222,7 @@ export class WorkerProcess {
   }
 }
 
-/** A Node before 22.18 takes types away only if it is told to. */
+/** A Node before 22.18 strips types only with a flag. */
 function typeFlags(module: string): string[] {
   return /\.m?ts$/.test(module) && !process.features.typescript ? ['--experimental-strip-types'] : [];
 }

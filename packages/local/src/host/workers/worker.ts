@@ -103,7 +103,7 @@ async function serve(env: Readonly<Record<string, string>>): Promise<void> {
   setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref();
 }
 
-/** `firebase deploy` writes the defaults of declared parameters into the environment; here nobody else would. */
+/** `firebase deploy` writes the defaults of declared parameters into the environment; this does it here. */
 function setParamDefaults(): void {
   const symbol = Symbol.for('firebase-functions:manifest');
   const manifest = (globalThis as unknown as Record<symbol, { params?: ParamSpec[] } | undefined>)[symbol];
