@@ -111,7 +111,7 @@ describe('a run', () => {
   test('can be cancelled, and signalled for later', async () => {
     const id = await started();
     expect(await stage.cairn(['runs', 'signal', id, 'ci', '--for', 'pull-7', '--data', '1'])).toMatchObject({
-      out: 'kept until the run asks for it\n',
+      out: 'buffered until the run waits for it\n',
     });
     expect(await stage.cairn(['runs', 'cancel', id, '--reason', 'enough'])).toMatchObject({
       code: 0,
@@ -147,7 +147,7 @@ describe('a run', () => {
     expect((await stage.cairn(['runs', 'show', 'run_no'])).code).toBe(3);
     const before = stage.installation.written();
     const { code, err } = await stage.cairn(['runs', 'start', 'review', '--input', '{pull:7}']);
-    expect([code, err]).toEqual([2, expect.stringContaining('--input is no JSON')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('--input is not valid JSON')]);
     expect((await stage.cairn(['runs', 'start', 'review', '--input', '@no.json'])).code).toBe(2);
     const refused = await stage.cairn(['runs', 'start', 'review', '--input', '{}']);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('field: ')]);
@@ -246,13 +246,13 @@ describe('the switches', () => {
       /^plain is paused since .* by c\.key-installation\n$/,
     );
     expect((await stage.cairn(['workflows'])).out).toMatch(/plain +v1 +yes +\d+ +1 +since .*: wrong/);
-    expect((await stage.cairn(['unpause', 'plain'])).out).toMatch(/^plain goes on, \d+ runs were woken\n$/);
+    expect((await stage.cairn(['unpause', 'plain'])).out).toMatch(/^plain unpaused, \d+ runs woken\n$/);
     expect((await stage.cairn(['pause'])).code).toBe(2);
     expect((await stage.cairn(['pause', 'plain', '--everything'])).code).toBe(2);
-    expect((await stage.cairn(['pause', '--everything'])).out).toBe('everything is stopped\n');
+    expect((await stage.cairn(['pause', '--everything'])).out).toBe('kill switch on\n');
     expect((await stage.cairn(['workflows'])).err).toContain('cairn unpause --everything');
     expect((await stage.cairn(['doctor'])).code).toBe(7);
-    expect((await stage.cairn(['unpause', '--everything'])).out).toMatch(/^everything goes on/);
+    expect((await stage.cairn(['unpause', '--everything'])).out).toMatch(/^kill switch off/);
   });
 });
 
@@ -303,9 +303,7 @@ test('--version prints the version of the package', async () => {
 
 test('a restore is shown, begun and released', async () => {
   expect((await stage.cairn(['restore', 'show'])).out).toMatch(/: never restored\n$/);
-  expect((await stage.cairn(['restore', 'begin'])).out).toMatch(
-    /^restored at .* held: nothing is driven until/,
-  );
+  expect((await stage.cairn(['restore', 'begin'])).out).toMatch(/^restored at .* held: no run moves until/);
   expect((await stage.cairn(['restore', 'release'])).out).toMatch(/released, \d+ runs were woken\n$/);
   expect((await stage.cairn(['restore', 'show'])).out).toMatch(/, released\n$/);
 });

@@ -115,7 +115,7 @@ describe('doctor', () => {
     const { code, out } = await stage.cairn(['doctor']);
     expect(code).toBe(0);
     expect(out).toContain('✓ https://runs.test answers in');
-    expect(out).toContain('Not to be seen from here');
+    expect(out).toContain('Not checked from here');
     for (const { what } of findings.NOT_SEEN) expect(out).toContain(what);
   });
 

@@ -137,10 +137,10 @@ describe('watching a run', () => {
     const { world } = server({ cutAfter: frame(1) }, frame(2) + end('completed'));
     const { out, err } = await saying(['runs', 'watch', 'run_1'], world);
     expect(out.split('\n').filter(Boolean)).toEqual([
-      expect.stringMatching(/^ {4}1 {4}\+1\.000s {2}▶ came back {2}r$/),
-      expect.stringMatching(/^ {4}2 {4}\+2\.000s {2}▶ came back {2}r$/),
+      expect.stringMatching(/^ {4}1 {4}\+1\.000s {2}▶ resumed {2}r$/),
+      expect.stringMatching(/^ {4}2 {4}\+2\.000s {2}▶ resumed {2}r$/),
     ]);
-    expect(err).toContain('(cut: terminated; coming back)');
+    expect(err).toContain('(connection lost: terminated; reconnecting)');
     expect(err).toContain('completed\n');
   });
 });

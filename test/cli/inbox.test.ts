@@ -79,7 +79,7 @@ test('what waits is listed, answered in the words that were shown, and gone', as
   expect(await stage.cairn(['inbox'], { role: 'viewer' })).toMatchObject({
     code: 0,
     out: '',
-    err: 'Nothing waits for a person.\n',
+    err: 'No open questions.\n',
   });
   const { runId } = await Scene.asking({ world });
   const { out } = await stage.cairn(['inbox'], { role: 'viewer' });
@@ -98,5 +98,5 @@ test('runs are found by what somebody has in hand', async () => {
   const { out, code } = await stage.cairn(['runs', 'search', 'build-7'], { role: 'viewer' });
   expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`^BY .*\\nidempotency key +${id} `))]);
   const none = await stage.cairn(['runs', 'search', 'build-8']);
-  expect([none.code, none.out, none.err]).toEqual([0, '', 'No run has that name.\n']);
+  expect([none.code, none.out, none.err]).toEqual([0, '', 'No run found.\n']);
 });

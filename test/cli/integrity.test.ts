@@ -23,12 +23,12 @@ test('what is wrong is told with its document, its facts, and what a person does
   );
   expect(told).toBe(
     [
-      'broken run_a: the journal itself is in question, and nothing can be repaired',
+      'broken run_a: the journal itself is damaged, and nothing can be repaired',
       '  JOURNAL_GAP events/0000000004',
       '    An event is missing from the journal: after 3',
       '    Restore it.',
       '  and 4 more',
-      '1 large values were not read back: there are too many.',
+      '1 large values were not checked: there are too many.',
       '',
     ].join('\n'),
   );
@@ -57,13 +57,13 @@ test('a repair is told change by change, and what it leaves', () => {
     shape,
   );
   expect(told.split('\n')).toEqual([
-    'planned run_a: this would be changed; --apply changes it',
+    'planned run_a: these changes would be made; --apply makes them',
     '  replace run SNAPSHOT_DIFFERENT',
     '    status: "failed" → "completed"',
     '    error: {} → nothing',
     '  list waits/ci ci.1 WAIT_NOT_LISTED',
     '',
-    'What a person has to see to',
+    'Needs a person',
     '',
     '  JOURNAL_GAP events/0000000004',
     '    An event is missing from the journal: after 3',

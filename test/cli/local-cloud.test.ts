@@ -82,12 +82,12 @@ test('a run that is watched shows that its worker died and that it came back, an
   await eventually('the first step to begin', () => existsSync(join(folder, 'notes')) || undefined);
   await eventually(
     'the watch to show the claim',
-    () => watching.out().includes('drive 1 takes the run') || undefined,
+    () => watching.out().includes('dispatch 1 claimed the run') || undefined,
   );
   const { gateway } = cloud.ready;
   cloud.process.kill('SIGKILL');
   await cloud.ended;
-  await eventually('the watch to notice', () => watching.err().includes('(cut: ') || undefined);
+  await eventually('the watch to notice', () => watching.err().includes('(connection lost: ') || undefined);
   writeFileSync(release, '');
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
@@ -100,7 +100,7 @@ test('a run that is watched shows that its worker died and that it came back, an
 
   expect(await watching.ended).toBe(0);
   expect(watching.out()).toMatch(
-    /☠ drive 1 died {2}no sign of life for [\s\S]*▶ came back[\s\S]*✓ first[\s\S]*✓ completed/,
+    /☠ the worker of dispatch 1 died {2}no heartbeat for [\s\S]*▶ resumed[\s\S]*✓ first[\s\S]*✓ completed/,
   );
   const seqs = watching
     .out()
@@ -111,7 +111,7 @@ test('a run that is watched shows that its worker died and that it came back, an
 
   const shown = await said('runs', 'show', 'last');
   expect(shown.out).toMatch(new RegExp(`slow v1 completed in .*${id}`));
-  expect(shown.out).toMatch(/came back +(?:once|\d times)/);
+  expect(shown.out).toMatch(/resumed +(?:once|\d times)/);
   expect(await said('check', 'last')).toMatchObject({ code: 0, out: expect.stringMatching(/^consistent /) });
 });
 
@@ -140,6 +140,6 @@ test('a cloud that has ended takes its address away', async () => {
   expect(existsSync(join(folder, 'data/address.json'))).toBe(false);
   expect(await said('runs', 'list')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('no local cloud runs on'),
+    err: expect.stringContaining('no local cloud is running on'),
   });
 });

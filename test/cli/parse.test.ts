@@ -55,8 +55,8 @@ describe('words', () => {
 
   test.each([
     ['things show', 'THING is missing'],
-    ['things show x y z', "'z' is one word too many"],
-    ['things shwo x', 'one word too many'],
+    ['things show x y z', "unexpected argument 'z'"],
+    ['things shwo x', "unexpected argument 'shwo'"],
     ['thins', "Did you mean 'things'"],
     ['things show x --size 11', '--size must be a whole number from 1 to 10'],
     ['things show x --size 1.5', '--size must be a whole number'],

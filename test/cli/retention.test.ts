@@ -40,11 +40,11 @@ test('a run is held with a reason, by who held it first, and released', async ()
   const held = await stage.cairn(['runs', 'hold', id, '--reason', 'case 4711']);
   expect([held.code, held.out]).toEqual([
     0,
-    expect.stringMatching(/is held since .* by c\.key-installation: case 4711\n$/),
+    expect.stringMatching(/on hold since .* by c\.key-installation: case 4711\n$/),
   ]);
   expect((await stage.cairn(['runs', 'hold', id, '--reason', 'another'])).out).toBe(held.out);
   expect((await stage.cairn(['runs', 'retention', id])).out).toMatch(/ keep\n[\s\S]*held +since .*case 4711/);
-  expect((await stage.cairn(['runs', 'release', id])).out).toBe(`${id} is not held any more\n`);
+  expect((await stage.cairn(['runs', 'release', id])).out).toBe(`${id} released\n`);
   expect((await stage.cairn(['runs', 'retention', id])).out).not.toContain('case 4711');
   expect(await stage.cairn(['gc', '--dry-run'])).toMatchObject({ code: 0 });
   expect((await stage.cairn(['gc'], { role: 'operator' })).code).toBe(5);

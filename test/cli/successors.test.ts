@@ -31,7 +31,7 @@ beforeAll(async () => {
 test('a failed run is looked at, resumed once its cause is mended, replayed and forked', async () => {
   const foretold = await stage.cairn(['runs', 'preview', failed, 'resume']);
   expect(foretold.code).toBe(0);
-  expect(foretold.out).toContain(`resume of ${failed} would start a successor on v1`);
+  expect(foretold.out).toContain(`resume of ${failed} would start a new run on v1`);
   expect(foretold.out).toMatch(new RegExp(`read +reused +${failed} checkpoint \\d+\\nsend +runs +failed`));
 
   outside.isBroken = false;
@@ -42,14 +42,14 @@ test('a failed run is looked at, resumed once its cause is mended, replayed and 
   await stage.drive();
   const page = (await stage.cairn(['runs', 'show', id])).out;
   expect(page).toContain('report v1 completed in');
-  expect(page).toContain(`made from   ${failed} (resume`);
-  expect(page).toMatch(new RegExp(`= read taken from ${failed}`));
-  expect((await stage.cairn(['runs', 'show', failed])).out).toContain(`goes on as  ${id}`);
+  expect(page).toContain(`source      ${failed} (resume`);
+  expect(page).toMatch(new RegExp(`= read reused from ${failed}`));
+  expect((await stage.cairn(['runs', 'show', failed])).out).toContain(`continued   ${id}`);
 
   const again = await stage.cairn(['runs', 'resume', failed]);
   expect([again.code, again.err]).toEqual([1, expect.stringContaining(id)]);
   const blocked = await stage.cairn(['runs', 'preview', failed, 'resume']);
-  expect([blocked.code, blocked.out]).toEqual([1, expect.stringContaining('What stands in the way')]);
+  expect([blocked.code, blocked.out]).toEqual([1, expect.stringContaining('Obstacles')]);
 
   const replayed = (await stage.cairn(['runs', 'replay', id, '--from-step', 'send'])).out.trim();
   await stage.drive();
@@ -70,13 +70,9 @@ test('signals that nobody read are listed, and taken over if that is asked for',
   await stage.cairn(['runs', 'signal', id, 'weather', '--data', '"rain"']);
   await stage.drive();
   outside.isBroken = false;
-  expect((await stage.cairn(['runs', 'show', id])).out).toMatch(
-    /Signals that nobody read\n\n *SIGNAL.*\n *weather/,
-  );
+  expect((await stage.cairn(['runs', 'show', id])).out).toMatch(/Unread signals\n\n *SIGNAL.*\n *weather/);
   const foretold = (await stage.cairn(['runs', 'preview', id, 'resume'])).out;
-  expect(foretold).toMatch(
-    /Signals that nobody read \(--carry-signals takes them over\)\n\n *SIGNAL.*\n *weather/,
-  );
+  expect(foretold).toMatch(/Unread signals \(--carry-signals hands them over\)\n\n *SIGNAL.*\n *weather/);
   const resumed = (await stage.cairn(['runs', 'resume', id, '--carry-signals'])).out.trim();
   await stage.drive();
   const { run } = await stage.answer<{ run: { inbox: object[] } }>(['runs', 'show', resumed]);

@@ -27,8 +27,8 @@ function said(type: string, data: object): string {
 
 describe('an event is told in words', () => {
   test.each([
-    ['run_claimed', { owner: 'o', epoch: 3, expiresAt: AT }, '▶ drive 3 takes the run'],
-    ['step_started', { ...execution, attempt: 2, itemKey: '4' }, '▸ size[4] (attempt 2) began'],
+    ['run_claimed', { owner: 'o', epoch: 3, expiresAt: AT }, '▶ dispatch 3 claimed the run'],
+    ['step_started', { ...execution, attempt: 2, itemKey: '4' }, '▸ size[4] (attempt 2) started'],
     ['step_succeeded', settled, '✓ size (1.3 s · {"n":1})'],
     ['step_degraded', { ...settled, reason: 'no route' }, '~ size degraded: no route (1.3 s)'],
     [
@@ -39,7 +39,7 @@ describe('an event is told in words', () => {
     [
       'step_reused',
       { ...settled, from: { runId: 'run_a', checkpoint: 7 } },
-      '= size taken from run_a (checkpoint 7)',
+      '= size reused from run_a (checkpoint 7)',
     ],
     [
       'step_failed',
@@ -49,33 +49,33 @@ describe('an event is told in words', () => {
     [
       'step_retry_scheduled',
       { ...execution, retryAt: '2026-01-01T00:00:12.500Z', error },
-      '↻ size failed: STEP_TIMEOUT: it took too long (again in 2.5 s)',
+      '↻ size failed: STEP_TIMEOUT: it took too long (retry in 2.5 s)',
     ],
     [
       'orphan_detected',
       { owner: 'o', epoch: 1, lastHeartbeatAt: '2026-01-01T00:00:04.000Z' },
-      '☠ drive 1 died (no sign of life for 6 s)',
+      '☠ the worker of dispatch 1 died (no heartbeat for 6 s)',
     ],
     [
       'orphan_detected',
       { owner: 'o', epoch: 1, lastHeartbeatAt: '2026-01-01T00:00:04.000Z', why: 'redelivered' },
-      '☠ drive 1 died (its task was delivered again)',
+      '☠ the worker of dispatch 1 died (its task was redelivered)',
     ],
     [
       'orphan_detected',
       { owner: 'o', epoch: 1, lastHeartbeatAt: '2026-01-01T00:00:04.000Z', why: 'answered' },
-      '☠ drive 1 ended without letting go',
+      '☠ dispatch 1 ended without releasing the run',
     ],
     [
       'run_released',
       { reason: 'error', inFlight: [], error: { code: 'INTERNAL', message: 'no room' } },
-      '‖ let go (error) (INTERNAL: no room)',
+      '‖ released (error) (INTERNAL: no room)',
     ],
-    ['run_resumed', { reason: 'the drive died' }, '▶ came back (the drive died)'],
+    ['run_resumed', { reason: 'the drive died' }, '▶ resumed (the drive died)'],
     [
       'run_released',
       { reason: 'budget', inFlight: [{ stepId: 'a', revision: 1 }] },
-      '‖ let go (budget) (under way: a)',
+      '‖ released (budget) (running: a)',
     ],
     [
       'wait_opened',
@@ -98,7 +98,7 @@ describe('an event is told in words', () => {
     [
       'wait_opened',
       { wait: { id: 'w', kind: 'approval', purpose: 'doubt', execution } },
-      '? size was interrupted and may have done something: a person must say what becomes of it',
+      '? size was interrupted and may have acted: a person must decide how to continue',
     ],
     [
       'wait_resolved',
@@ -108,7 +108,7 @@ describe('an event is told in words', () => {
     [
       'wait_heartbeat',
       { waitId: 'w.1', dueAt: '2026-01-01T00:05:10.000Z' },
-      '♥ w.1: still at work (until 2026-01-01 00:05:10 UTC (5 min))',
+      '♥ w.1: heartbeat (until 2026-01-01 00:05:10 UTC (5 min))',
     ],
     ['wait_resolved', { waitId: 'w.1', signalId: 'e.1' }, '← w.1 answered (e.1)'],
     ['effect_attempted', { ...effect, attempt: 1 }, '→ pay calls shop.refund (k.0001)'],
@@ -116,7 +116,7 @@ describe('an event is told in words', () => {
     [
       'effect_settled',
       { ...effect, outcome: 'reused', by: 'lookup', originEffectId: 'j.0001' },
-      '= pay: shop.refund reused (known from a look at the receiver · j.0001)',
+      '= pay: shop.refund reused (reported by the receiver · j.0001)',
     ],
     [
       'run_failed',

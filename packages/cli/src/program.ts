@@ -56,6 +56,9 @@ function printHelp(
   commands: readonly Command[],
 ): ExitCode {
   const style = styleFor(world.stdout, world);
-  world.stdout.write('run' in about ? helpOf(about, style) : helpOfGroup(about, commands, style));
+  const columns = world.stdout.isTty ? world.stdout.columns : undefined;
+  world.stdout.write(
+    'run' in about ? helpOf(about, style, columns) : helpOfGroup(about, commands, style, columns),
+  );
   return EXIT.ok;
 }

@@ -79,13 +79,13 @@ describe('where and as whom', () => {
   });
 
   test.each([
-    ['nothing at all', {}, {}, 'no local cloud runs on /project/.cairn'],
-    ['a directory without a cloud', { local: 'd' }, {}, 'no local cloud runs on /home/ada/d'],
+    ['nothing at all', {}, {}, 'no local cloud is running on /project/.cairn'],
+    ['a directory without a cloud', { local: 'd' }, {}, 'no local cloud is running on /home/ada/d'],
     [
       'a file that makes no sense',
       {},
       { files: { '/project/.cairn/address.json': '{}' } },
-      'no local cloud runs',
+      'no local cloud is running',
     ],
     ['no key', { url: 'https://a.test' }, {}, 'no API key for https://a.test'],
     [
@@ -100,7 +100,7 @@ describe('where and as whom', () => {
       { env: { CAIRN_API_KEY: 'k' } },
       'unencrypted',
     ],
-    ['no address', { url: 'a.test' }, { env: { CAIRN_API_KEY: 'k' } }, 'is no address'],
+    ['no address', { url: 'a.test' }, { env: { CAIRN_API_KEY: 'k' } }, 'is not an address'],
     ['a query', { url: 'https://a.test/f?x' }, { env: { CAIRN_API_KEY: 'k' } }, 'Say https://a.test/f.'],
     [
       'a path of the API',

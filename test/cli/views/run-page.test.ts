@@ -28,7 +28,7 @@ const head = (more: object) => runHead({ ...RUN, ...more } as RunView, NOW, shap
 
 test('the page of a run whose drive is silent says since when, and when another takes the run', () => {
   expect(head({ lastHeartbeatAt: '2026-01-01T00:00:00.000Z' })).toMatch(
-    /drive 2, no sign of life for 1 min: if its worker is gone, another takes the run after /,
+    /dispatch 2, no heartbeat for 1 min; if its worker died, the run continues after /,
   );
   expect(head({ lastHeartbeatAt: '2026-01-01T00:00:50.000Z' })).not.toContain('no sign of life');
 });
@@ -61,6 +61,6 @@ test('the page of a run that stands without its plan says why and what to do, an
   const told = blockedText(blocked as NonNullable<RunView['blocked']>, NOW, shape as unknown as Shape);
   expect(told).toBe('  It cannot go on. (1 min ago)\n    Deploy it.\n');
   const parked = { parked: 'PLAN_CHANGED', wakeAt: since };
-  expect(head(parked)).toMatch(/next look/);
-  expect(head({ ...parked, blocked })).not.toMatch(/next look|PLAN_CHANGED/);
+  expect(head(parked)).toMatch(/next check/);
+  expect(head({ ...parked, blocked })).not.toMatch(/next check|PLAN_CHANGED/);
 });

@@ -158,7 +158,7 @@ describe("the operator's day, by the lines of docs/operations.md alone:", () => 
     expect(await say(stage, resume, { run: back })).toMatchObject({
       err: '',
       code: 0,
-      out: `${back} goes on\n`,
+      out: `${back} resumed\n`,
     });
     await stage.driveUntil(() =>
       [...world.db.runs.values()].every(({ snapshot }) => snapshot.completedAt !== undefined),

@@ -35,7 +35,7 @@ function connectLocally(wanted: Wanted, world: World): Connection {
   const cloud = localCloud(wanted, world);
   if (typeof cloud === 'string') {
     throw new UsageError(
-      `no address: neither --url nor CAIRN_URL is given, and no local cloud runs on ${cloud}`,
+      `no address: neither --url nor CAIRN_URL is given, and no local cloud is running on ${cloud}`,
       'Start one with npx cairn dev (in the repository of Cairn: npm start; on another data directory, name it with --local DIR), or set CAIRN_URL and CAIRN_API_KEY.',
     );
   }
@@ -49,7 +49,7 @@ function keyFor(url: string, wanted: Wanted, world: World): string {
   if (typeof cloud !== 'string' && checkedUrl(cloud.gateway) === checkedUrl(url)) return cloud.apiKey;
   throw new UsageError(
     `no API key for ${url}`,
-    'Set CAIRN_API_KEY, or put the key into a file and say --key-file FILE. Keys are made by cairn clients create.',
+    'Set CAIRN_API_KEY, or give a file with --key-file FILE. cairn clients create makes keys.',
   );
 }
 
@@ -63,7 +63,7 @@ function givenKey(wanted: Wanted, world: World): string | undefined {
     throw new UsageError(`the key file cannot be read: ${(error as Error).message}`);
   }
   if (/^\S+$/.test(text)) return text;
-  throw new UsageError(`${file} does not hold one API key and nothing else`);
+  throw new UsageError(`${file} must contain one API key and nothing else`);
 }
 
 /** The cloud that says it runs on the data directory; the directory, if none does. */
@@ -80,16 +80,16 @@ function localCloud({ local }: Wanted, world: World): LocalCloud | string {
 
 function checkedUrl(text: string): string {
   if (!URL.canParse(text))
-    throw new UsageError(`'${text}' is no address`, 'An address is like https://runs.example.com');
+    throw new UsageError(`'${text}' is not an address`, 'An address is like https://runs.example.com');
   const url = new URL(text);
   const isLocal = LOOPBACK.has(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
-    throw new UsageError(`${url.origin} would get the key unencrypted`, 'Use an https address.');
+    throw new UsageError(`${url.origin} would receive the key unencrypted`, 'Use an https address.');
   // Functions may be reached below a path: https://REGION-PROJECT.cloudfunctions.net/cairn-api
   const address = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
   const base = address.replace(/\/v1(?:\/.*)?$/, '');
   if (base !== address || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw new UsageError(`'${text}' says more than where the installation is`, `Say ${base}.`);
+    throw new UsageError(`'${text}' must be an origin and path only`, `Say ${base}.`);
   return base;
 }
 

@@ -83,13 +83,13 @@ export const GLOBAL_OPTIONS = {
   url: {
     type: 'text',
     value: 'URL',
-    help: 'address of the installation (default: CAIRN_URL, or the local cloud that runs)',
+    help: 'address of the installation (default: CAIRN_URL, or the running local cloud)',
   },
   'key-file': { type: 'text', value: 'FILE', help: 'file with the API key (default: CAIRN_API_KEY)' },
-  local: { type: 'text', value: 'DIR', help: 'the local cloud on this data directory (default .cairn)' },
-  json: { type: 'flag', help: 'print what the API answered, as JSON' },
-  'no-color': { type: 'flag', help: 'no colours (so does NO_COLOR)' },
-  help: { type: 'flag', help: 'print this' },
+  local: { type: 'text', value: 'DIR', help: 'local cloud with this data directory (default .cairn)' },
+  json: { type: 'flag', help: 'print the API response as JSON' },
+  'no-color': { type: 'flag', help: 'disable colours (as does NO_COLOR)' },
+  help: { type: 'flag', help: 'print this help' },
 } as const satisfies OptionSpecs;
 
 export type GlobalOptions = OptionsOf<typeof GLOBAL_OPTIONS>;
@@ -99,7 +99,7 @@ export const KEY_OPTION = {
   key: {
     type: 'text',
     value: 'KEY',
-    help: 'idempotency key (default: a new one): with the same key the same request is done once',
+    help: 'idempotency key (default: a new one); a request is carried out once per key',
   },
 } as const satisfies OptionSpecs;
 

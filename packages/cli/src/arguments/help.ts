@@ -1,41 +1,52 @@
 /** Help texts, made from the table of commands. Pure. */
 import type { Style } from '../render/style.ts';
-import { cells } from '../render/width.ts';
+import { cells, pad, wrap } from '../render/width.ts';
 import { type Command, GLOBAL_OPTIONS, KEY_OPTION, type OptionSpec, type OptionSpecs } from './command.ts';
 
-const INTRO = `cairn: see and steer runs, from a terminal or a script
+const INTRO = `cairn: manage runs from a terminal or a script
 
-  npm run cairn -- COMMAND …        in this project
-  cairn COMMAND …                   with the function of docs/cli.md
+  npx cairn COMMAND …               in a project that has @cairn/cli
+  npm run cairn -- COMMAND …        in the repository of Cairn
 
-With nothing set it talks to the local cloud that runs here (npm start). For any other installation set CAIRN_URL and
-CAIRN_API_KEY, or say --url and --key-file.`;
+By default it talks to the local cloud of this folder. For another
+installation, set CAIRN_URL and CAIRN_API_KEY, or give --url and --key-file.
+To see why a run is where it is: cairn explain RUN`;
 
-const OUTRO = `cairn COMMAND --help tells more, with examples. Exit codes: 0 done, 1 refused or failed, 2 wrong words, 3 not found,
-4 unreachable, 5 not allowed, 6 cancelled, 7 found something wrong.`;
+const OUTRO = `cairn COMMAND --help shows its options, with examples. cairn --version prints
+the version. Exit codes: 0 done, 1 refused or failed, 2 wrong usage,
+3 not found, 4 unreachable, 5 not allowed, 6 cancelled, 7 found a problem.`;
 
 /** Commands that begin with the words; all, if there are none. */
-export function helpOfGroup(words: readonly string[], commands: readonly Command[], style: Style): string {
+export function helpOfGroup(
+  words: readonly string[],
+  commands: readonly Command[],
+  style: Style,
+  room = USUAL_COLUMNS,
+): string {
   const start = words.join(' ');
   const those = commands.filter(({ name }) => start === '' || name.startsWith(`${start} `));
   const groups = Map.groupBy(those, ({ name }) => (name.includes(' ') ? (name.split(' ')[0] ?? '') : ''));
-  const width = Math.max(...those.map((one) => cells(usageOf(one)))) + 2;
   const lists = [...groups].map(([, members]) =>
-    members.map((one) => `  ${usageOf(one).padEnd(width)}${style.dim(one.summary)}`).join('\n'),
+    columns(
+      members.map((one) => [usageOf(one), one.summary] as const),
+      { room, paint: style.dim },
+    ),
   );
   if (start !== '') return `${lists.join('\n\n')}\n`;
-  return `${INTRO}\n\n${style.bold('Commands')}\n\n${lists.join('\n\n')}\n\n${optionList('Options of all commands', GLOBAL_OPTIONS, style)}\n\n${OUTRO}\n`;
+  return `${INTRO}\n\n${style.bold('Commands')}\n\n${lists.join('\n\n')}\n\n${optionList('Options of all commands', GLOBAL_OPTIONS, { style, room })}\n\n${OUTRO}\n`;
 }
 
-export function helpOf(command: Command, style: Style): string {
+export function helpOf(command: Command, style: Style, room = USUAL_COLUMNS): string {
   const { summary, details, args, options, mutates, examples } = command;
   const own = { ...options, ...(mutates ? KEY_OPTION : {}) };
   const parts = [
     `${style.bold(`cairn ${usageOf(command)}`)}${Object.keys(own).length > 0 ? ' [options]' : ''}`,
-    `${summary}.${details === undefined ? '' : `\n${details}`}`,
-    ...(Object.keys(args).length === 0 ? [] : [argumentList(command, style)]),
-    ...(Object.keys(own).length === 0 ? [] : [optionList('Options', own, style)]),
-    optionList('Options of all commands', GLOBAL_OPTIONS, style),
+    details !== undefined
+      ? wrap(`${summary}. ${details.replaceAll('\n', ' ')}`, room).join('\n')
+      : `${summary}.`,
+    ...(Object.keys(args).length === 0 ? [] : [argumentList(command, { style, room })]),
+    ...(Object.keys(own).length === 0 ? [] : [optionList('Options', own, { style, room })]),
+    optionList('Options of all commands', GLOBAL_OPTIONS, { style, room }),
     `${style.bold('Examples')}\n\n${examples.map(([line, what]) => `  ${style.dim(`# ${what}`)}\n  cairn ${line}`).join('\n\n')}`,
   ];
   return `${parts.join('\n\n')}\n`;
@@ -49,15 +60,21 @@ function usageOf({ name, args }: Command): string {
   return [name, ...shown].join(' ');
 }
 
-function argumentList({ args }: Command, style: Style): string {
+interface Look {
+  readonly style: Style;
+  /** Cells of a line. */
+  readonly room: number;
+}
+
+function argumentList({ args }: Command, { style, room }: Look): string {
   const rows = Object.entries(args).map(
     ([name, { help, choices }]) =>
       [name.toUpperCase(), choices ? `${help}: ${choices.join(', ')}` : help] as const,
   );
-  return `${style.bold('Arguments')}\n\n${columns(rows)}`;
+  return `${style.bold('Arguments')}\n\n${columns(rows, { room })}`;
 }
 
-function optionList(title: string, options: OptionSpecs, style: Style): string {
+function optionList(title: string, options: OptionSpecs, { style, room }: Look): string {
   const rows = Object.entries(options).map(
     ([name, spec]) =>
       [
@@ -65,14 +82,37 @@ function optionList(title: string, options: OptionSpecs, style: Style): string {
         spec.choices ? `${spec.help}: ${spec.choices.join(', ')}` : spec.help,
       ] as const,
   );
-  return `${style.bold(title)}\n\n${columns(rows)}`;
+  return `${style.bold(title)}\n\n${columns(rows, { room })}`;
 }
 
 function optionUsage(name: string, { type, value }: OptionSpec): string {
   return type === 'flag' ? `--${name}` : `--${name} ${value ?? name.toUpperCase()}`;
 }
 
-function columns(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`).join('\n');
+interface Columns {
+  readonly room: number;
+  readonly paint?: (text: string) => string;
+}
+
+/** Without a terminal. */
+const USUAL_COLUMNS = 80;
+/** A longer left side has a line of its own. */
+const MOST_LEFT = 30;
+
+/** The right side is wrapped beside the left. */
+function columns(
+  rows: readonly (readonly [string, string])[],
+  { room, paint = (text) => text }: Columns,
+): string {
+  const width = Math.min(MOST_LEFT, Math.max(...rows.map(([left]) => cells(left)))) + 2;
+  const indent = ' '.repeat(width + 2);
+  return rows
+    .flatMap(([left, right]) => {
+      const [first = '', ...rest] = wrap(right, Math.max(20, room - width - 2)).map(paint);
+      const beside = rest.map((line) => `${indent}${line}`);
+      return cells(left) + 2 > width
+        ? [`  ${left}`, `${indent}${first}`, ...beside]
+        : [`  ${pad(left, width)}${first}`, ...beside];
+    })
+    .join('\n');
 }

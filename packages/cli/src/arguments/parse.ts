@@ -60,7 +60,7 @@ function unknownCommand(positionals: readonly string[], commands: readonly Comma
   const names = [...new Set(commands.flatMap(({ name }) => [name, name.split(' ')[0] ?? '']))];
   const group = names.filter((name) => name.startsWith(`${positionals[0]} `));
   if (group.length > 0 && positionals.length === 1)
-    return new UsageError(`'${positionals[0]}' needs another word`, `There are: ${group.join(', ')}.`);
+    return new UsageError(`'${positionals[0]}' needs a subcommand`, `There are: ${group.join(', ')}.`);
   const said = positionals.slice(0, 2).join(' ');
   const near = closest(said, names) ?? closest(positionals[0] ?? '', names);
   return new UsageError(
@@ -147,7 +147,7 @@ function argumentsOf(command: Command, words: readonly string[]): Record<string,
   const missing = specs.find(([, { optional }], at) => !optional && (words[at] ?? '') === '');
   if (missing) throw new UsageError(`${missing[0].toUpperCase()} is missing: ${missing[1].help}`, usage);
   const extra = words[specs.length];
-  if (extra !== undefined) throw new UsageError(`'${extra}' is one word too many`, usage);
+  if (extra !== undefined) throw new UsageError(`unexpected argument '${extra}'`, usage);
   for (const [at, [name, { choices }]] of specs.entries()) {
     const word = words[at];
     if (choices && word !== undefined && !choices.includes(word))

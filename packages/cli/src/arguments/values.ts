@@ -19,8 +19,8 @@ export async function jsonValue(option: string, text: string, world: World): Pro
     return JSON.parse(source) as unknown;
   } catch (error) {
     throw new UsageError(
-      `${option} is no JSON: ${(error as Error).message}`,
-      `Give JSON, @FILE for a file, or - for standard input. A text needs its quotes: '"like this"'.`,
+      `${option} is not valid JSON: ${(error as Error).message}`,
+      `Give JSON, @FILE for a file, or - for standard input. A string needs quotes: '"like this"'.`,
     );
   }
 }

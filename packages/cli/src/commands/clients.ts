@@ -14,7 +14,7 @@ export const listClients = command({
   summary: 'List the API clients of the tenant',
   args: {},
   options: {},
-  examples: [['clients list', 'without secrets: those are shown once']],
+  examples: [['clients list', 'without keys: they are shown once']],
   async run({ api, out, notes }) {
     const { items, more } = await api.get('/v1/clients');
     out.answer({ items, ...(more ? { more } : {}) }, (shape) =>
@@ -39,17 +39,17 @@ export const listClients = command({
         shape,
       ),
     );
-    if (more && !out.json) notes.print(notes.style.dim('There are more than can be listed.\n'));
+    if (more && !out.json) notes.print(notes.style.dim('More clients exist than can be listed.\n'));
   },
 });
 
 export const createClient = command({
   name: 'clients create',
-  summary: 'Make an API client; its key is shown once',
-  args: { name: { help: 'what it is for' }, role: { help: 'what it may', choices: ROLES } },
+  summary: 'Create an API client; its key is shown once',
+  args: { name: { help: 'name of the client' }, role: { help: 'role', choices: ROLES } },
   options: {},
   mutates: true,
-  examples: [['clients create CI submitter', 'may start runs, and read']],
+  examples: [['clients create CI submitter', 'can start and read runs']],
   async run({ api, out, notes }, { args }) {
     const body = { name: args.name, role: roleOf(args.role) };
     const client = await api.change('POST', '/v1/clients', { body });
@@ -60,18 +60,18 @@ export const createClient = command({
 
 export const rotateClient = command({
   name: 'clients rotate',
-  summary: 'Give a client a new key; the old one is good for a while',
+  summary: 'Rotate the key of a client; the old key expires after a grace period',
   args: { client: CLIENT },
   options: {
     grace: {
       type: 'number',
       value: 'SECONDS',
       range: [0, MOST_GRACE_S],
-      help: 'how long the old key stays good (default a day; 0: not at all)',
+      help: 'seconds until the old key expires (default: one day; 0: at once)',
     },
   },
   mutates: true,
-  examples: [['clients rotate 4be1 --grace 0', 'the old key was seen by others']],
+  examples: [['clients rotate 4be1 --grace 0', 'after the old key leaked']],
   async run({ api, out, notes }, { args, options: { grace } }) {
     const body = grace === undefined ? {} : { graceSeconds: grace };
     const client = await api.change('POST', '/v1/clients/{id}/rotate', { params: { id: args.client }, body });
@@ -82,18 +82,18 @@ export const rotateClient = command({
 
 export const revokeClient = command({
   name: 'clients revoke',
-  summary: 'Take a client every access, for good',
+  summary: 'Revoke a client permanently',
   args: { client: CLIENT },
   options: {},
   mutates: true,
-  examples: [['clients revoke 4be1', 'works within fifteen seconds']],
+  examples: [['clients revoke 4be1', 'takes effect within fifteen seconds']],
   async run({ api, out }, { args }) {
     const client = await api.change('POST', '/v1/clients/{id}/revoke', { params: { id: args.client } });
     out.answer(client, () => `revoked ${client.id}\n`);
   },
 });
 
-const SHOWN_ONCE = 'Keep it: it is stored nowhere and never shown again.\n';
+const SHOWN_ONCE = 'Store it now: it is never shown again.\n';
 
 function secretText({ secret }: Answer<'ClientWithSecret'>): string {
   return secret === undefined

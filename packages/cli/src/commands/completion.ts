@@ -8,8 +8,8 @@ export function completionOf(commands: () => readonly Command[]): Command {
   return command({
     name: 'completion',
     summary: 'Print a completion script for a shell',
-    details: 'It completes the word cairn: make that a function first, see docs/cli.md.',
-    args: { shell: { help: 'which shell', choices: SHELLS } },
+    details: 'Completes the command cairn; see docs/cli.md to define it.',
+    args: { shell: { help: 'shell', choices: SHELLS } },
     options: {},
     examples: [
       ['completion bash > ~/.local/share/bash-completion/completions/cairn', 'bash'],

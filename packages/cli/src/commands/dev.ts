@@ -8,21 +8,21 @@ const MAX_PORT = 65_530;
 
 export const dev = command({
   name: 'dev',
-  summary: 'Serve the functions of this project on the local cloud, and load them anew when they are edited',
+  summary: 'Serve the functions of this project on the local cloud and reload them on edits',
   details:
-    'Your functions and those of Cairn, with Firestore, Cloud Tasks, Pub/Sub, the console and your site, on this machine\nonly. An edit is served while runs go on; one that does not load changes nothing and is told. Ctrl-C ends everything.',
+    'Your functions and those of Cairn, with Firestore, Cloud Tasks, Pub/Sub, the console and your site, on this machine\nonly. Edits are served while runs continue; an edit that does not load is reported and changes nothing. Ctrl-C stops\neverything.',
   args: {},
   options: {
-    codebase: { type: 'list', value: 'NAME', help: 'of firebase.json, may be repeated (default: all)' },
+    codebase: { type: 'list', value: 'NAME', help: 'codebase of firebase.json; repeatable (default: all)' },
     port: {
       type: 'number',
       range: [0, MAX_PORT],
-      help: `first of the six ports that are used (default ${USUAL_PORT}; 0: any that are free)`,
+      help: `first of six ports (default ${USUAL_PORT}; 0: any free ports)`,
     },
     data: { type: 'text', value: 'DIR', help: "keep state in DIR (default .cairn); 'memory' keeps none" },
     workers: { type: 'number', range: [1, 64], help: 'processes that run steps (default 1)' },
     project: { type: 'text', value: 'ID', help: 'project id (default demo-cairn)' },
-    'no-types': { type: 'flag', help: 'do not check types beside serving' },
+    'no-types': { type: 'flag', help: 'do not check types' },
   },
   examples: [
     ['dev', 'in the folder of firebase.json or below it'],

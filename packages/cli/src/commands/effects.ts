@@ -15,42 +15,42 @@ const MOST_LISTED = 5_000;
 
 export const listEffects = command({
   name: 'effects list',
-  summary: 'List what a run did outside, in its order',
+  summary: 'List the effects of a run, in order',
   args: { run: RUN },
   options: {
     limit: limitOption({ most: MOST_LISTED }),
   },
   examples: [
     ['effects list last', 'the newest run'],
-    ['effects list last --json', 'with requests, results and who resolved what'],
+    ['effects list last --json', 'with requests, results and resolutions'],
   ],
   async run(context, { args, options }) {
     const { api, out, notes } = context;
     const params = { id: await runIdOf(context, args.run) };
     const found = await api.list('/v1/runs/{id}/effects', { params, limit: options.limit ?? USUAL_LISTED });
     out.answer(found, (shape) => effectTable(found.items, api.now(), shape));
-    if (found.items.length === 0 && !out.json) notes.print('It did nothing outside.\n');
+    if (found.items.length === 0 && !out.json) notes.print('No effects.\n');
     tellMore(context, found.more);
   },
 });
 
 export const resolveEffect = command({
   name: 'effects resolve',
-  summary: 'Say what became of an action in doubt, or whether it may be repeated',
+  summary: 'Resolve an action in doubt: it took place, failed, or may be repeated',
   details:
     'Find out at the receiver first. recorded: it took place, and this is its result; re-execute: it did not, or may\nhappen again: once more; failed: it did not, and shall not.\nOf a run that has ended: recorded or failed; it is written down, and the run stays as it is.',
   args: {
     run: RUN,
-    effect: { help: 'id of the effect, or how it begins; see effects list' },
-    outcome: { help: 'what it is', choices: OUTCOMES },
+    effect: { help: 'id of the effect or its beginning; see effects list' },
+    outcome: { help: 'outcome', choices: OUTCOMES },
   },
   options: {
     result: {
       type: 'text',
       value: 'JSON',
-      help: 'with recorded: what the receiver answered, as JSON, @FILE, or -',
+      help: 'with recorded: response of the receiver as JSON, @FILE, or -',
     },
-    note: { type: 'text', value: 'TEXT', help: 'how you know' },
+    note: { type: 'text', value: 'TEXT', help: 'evidence' },
   },
   mutates: true,
   examples: [

@@ -5,12 +5,12 @@ import { moment } from '../render/time.ts';
 
 export const sendEvent = command({
   name: 'events send',
-  summary: 'Tell every run that waits for it that something has happened, or keep it for the first that will',
+  summary: 'Send an event to every waiting run, or buffer it for the first that waits',
   args: {
     event: { help: 'name of the event' },
-    for: { help: 'which one of that name: what runs call its key' },
+    for: { help: 'key of the event' },
   },
-  options: { data: { type: 'text', value: 'JSON', help: 'what it carries: JSON, @FILE, or -' } },
+  options: { data: { type: 'text', value: 'JSON', help: 'payload: JSON, @FILE, or -' } },
   mutates: true,
   examples: [
     [`events send ci-finished 4f2a91c --data '{"ok":true}'`, 'wakes the deployments of that commit'],

@@ -20,10 +20,10 @@ const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 export const firstClient = command({
   name: 'clients first',
-  summary: 'Make the first key of an installation, with the role installation, as the owner of its project',
+  summary: 'Create the first key of an installation, as the owner of its project',
   details:
     'Reads an access token of Google Cloud from standard input and writes one document to Firestore: the client, with\nthe sha256 of its secret. The token needs the role roles/datastore.user. The key is printed once.',
-  args: { project: { help: 'id of the Firebase project' }, tenant: { help: 'tenant whose admin it is' } },
+  args: { project: { help: 'id of the Firebase project' }, tenant: { help: 'tenant of the key' } },
   options: {
     client: { type: 'text', value: 'ID', help: 'id of the client (default first-admin)' },
     prefix: { type: 'text', value: 'PREFIX', help: 'COLLECTION_PREFIX of the installation (default gwi_)' },
@@ -34,10 +34,10 @@ export const firstClient = command({
   ],
   async run({ out, notes, world }, { args, options }) {
     const { client: id = 'first-admin', prefix = 'gwi_', database = '(default)' } = options;
-    if (!PROJECT.test(args.project)) throw new UsageError(`'${args.project}' is no project id`);
+    if (!PROJECT.test(args.project)) throw new UsageError(`'${args.project}' is not a project id`);
     if (!NAME.test(args.tenant))
-      throw new UsageError('a tenant has letters, digits, points, underlines and hyphens');
-    if (!CLIENT_ID.test(id)) throw new UsageError('the id of a client has letters, digits and hyphens');
+      throw new UsageError('a tenant consists of letters, digits, points, underscores and hyphens');
+    if (!CLIENT_ID.test(id)) throw new UsageError('a client id consists of letters, digits and hyphens');
     const token = (await world.readStdin()).trim();
     if (!/^\S+$/.test(token))
       throw new UsageError(
@@ -50,7 +50,7 @@ export const firstClient = command({
     await create(`${FIRESTORE}${path}?documentId=${id}`, { token, document, world });
     const made = { id, tenantId: args.tenant, role: 'installation', secret: `cairn_${id}_${secret}` };
     out.answer(made, () => `${made.secret}\n`);
-    if (!out.json) notes.print(notes.style.dim('Keep it: it is stored nowhere and never shown again.\n'));
+    if (!out.json) notes.print(notes.style.dim('Store it now: it is never shown again.\n'));
   },
 });
 

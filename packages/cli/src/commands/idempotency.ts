@@ -5,10 +5,10 @@ import { clean } from '../render/width.ts';
 
 export const readIdempotency = command({
   name: 'idempotency',
-  summary: "Tell what became of one's own request with this idempotency key",
-  args: { key: { help: 'as it was sent' } },
+  summary: 'Show the outcome of a request by its idempotency key',
+  args: { key: { help: 'key as it was sent' } },
   options: {},
-  examples: [['idempotency cli-5f0c…', 'after a request whose answer was lost']],
+  examples: [['idempotency cli-5f0c…', 'after a request without a response']],
   async run({ api, out }, { args }) {
     const record = await api.get('/v1/idempotency/{key}', { params: { key: args.key } });
     out.answer(record, ({ style }) => {

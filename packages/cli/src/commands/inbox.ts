@@ -9,12 +9,11 @@ const MOST = 1_000;
 
 export const inbox = command({
   name: 'inbox',
-  summary:
-    'List every open question to a person, the oldest first, with the command that answers it, and runs that get nowhere',
+  summary: 'List open questions, oldest first, each with the command that answers it',
   args: {},
-  options: { limit: limitOption({ most: MOST, usual: USUAL, what: 'how many questions, more or less' }) },
+  options: { limit: limitOption({ most: MOST, usual: USUAL, what: 'about how many questions' }) },
   examples: [
-    ['inbox', 'what waits for somebody'],
+    ['inbox', 'what waits for a person'],
     ['inbox --limit 500 --json', 'for a script'],
   ],
   async run({ api, out, notes }, { options: { limit = USUAL } }) {
@@ -27,7 +26,7 @@ export const inbox = command({
         answerLines(found.items) +
         findingList(findings, api.now(), shape),
     );
-    if (found.items.length + findings.length === 0 && !out.json) notes.print('Nothing waits for a person.\n');
+    if (found.items.length + findings.length === 0 && !out.json) notes.print('No open questions.\n');
     tellUnreadable({ out, notes }, found.unreadable);
     tellMore({ out, notes }, found.more);
   },

@@ -12,7 +12,7 @@ export const indexes = command({
     prefix: {
       type: 'text',
       value: 'PREFIX',
-      help: 'what the names of its collections begin with (default gwi_)',
+      help: 'prefix of the collections (default gwi_)',
     },
   },
   examples: [

@@ -6,8 +6,8 @@ import { RUN, runIdOf } from './runs/named.ts';
 
 export const checkRun = command({
   name: 'check',
-  summary: 'Hold all documents of a run against its journal; exit code 7 if something is wrong',
-  details: 'Reads, and writes nothing. docs/operations.md has a section for each problem it can name.',
+  summary: 'Check the documents of a run against its journal; exit code 7 if they differ',
+  details: 'Writes nothing. docs/operations.md explains each problem.',
   args: { run: RUN },
   options: {},
   examples: [
@@ -25,15 +25,15 @@ export const checkRun = command({
 
 export const repairRun = command({
   name: 'repair',
-  summary: 'Say what a repair of a run would change; with --apply, change it',
+  summary: 'Show what a repair of a run would change; --apply makes the changes',
   details:
     'Makes the documents beside the journal what the journal says, and leaves an event that tells so. The journal itself is\nnever repaired, nor what waits for a person. May be repeated. Exit code 7 while anything is left to do.',
   args: { run: RUN },
-  options: { apply: { type: 'flag', help: 'change it; takes the role admin' } },
+  options: { apply: { type: 'flag', help: 'make the changes; requires the role admin' } },
   mutates: true,
   examples: [
     ['repair last', 'a dry run'],
-    ['repair last --apply', 'after looking at that'],
+    ['repair last --apply', 'after a dry run'],
   ],
   async run(context, { args, options: { apply } }) {
     const { api, out } = context;

@@ -18,7 +18,7 @@ export function limitOption({ most, usual = USUAL_LISTED, what = 'how many' }: L
 
 /** Says on the side that the list was cut; a program sees that by itself. */
 export function tellMore({ out, notes }: Pick<Context, 'out' | 'notes'>, more: boolean): void {
-  if (more && !out.json) notes.print(notes.style.dim('There are more: say --limit N\n'));
+  if (more && !out.json) notes.print(notes.style.dim('More exist: --limit N\n'));
 }
 
 /** Says on the side which runs the list could not show, and what names the reason. */
@@ -28,5 +28,5 @@ export function tellUnreadable(
 ): void {
   if (out.json) return;
   for (const id of unreadable)
-    notes.print(`${notes.style.paint('bad', 'cannot be read')} ${clean(id)}: cairn check ${clean(id)}\n`);
+    notes.print(`${notes.style.paint('bad', 'unreadable')} ${clean(id)}: cairn check ${clean(id)}\n`);
 }

@@ -15,28 +15,28 @@ const MOST_LISTED = 5_000;
 
 export const gc = command({
   name: 'gc',
-  summary: 'List runs that have been kept long enough: which the next sweep deletes, and why others stay',
+  summary: 'List expired runs: which the next sweep deletes, and why others are kept',
   details: 'Changes nothing, with or without --dry-run: a scheduled function deletes, lineage by lineage.',
   args: {},
   options: {
-    'dry-run': { type: 'flag', help: 'said for clarity: it never does more' },
+    'dry-run': { type: 'flag', help: 'the default; it never deletes' },
     limit: limitOption({ most: MOST_LISTED }),
   },
-  examples: [['gc --dry-run', 'before a legal hold is lifted, or a retention time is shortened']],
+  examples: [['gc --dry-run', 'before a legal hold is released or a retention time shortened']],
   async run({ api, out, notes }, { options: { limit = USUAL_LISTED } }) {
     const found = await api.list('/v1/retention', { limit });
     out.answer(found, (shape) => expiredTable(found.items, api.now(), shape));
-    if (found.items.length === 0 && !out.json) notes.print('No run has been kept long enough.\n');
+    if (found.items.length === 0 && !out.json) notes.print('No run has expired.\n');
     tellMore({ out, notes }, found.more);
   },
 });
 
 export const readRetention = command({
   name: 'runs retention',
-  summary: 'Tell how long a run is kept, and why',
+  summary: 'Show how long a run is kept, and why',
   args: { run: RUN },
   options: {},
-  examples: [['runs retention last', 'when may it go, and what keeps it']],
+  examples: [['runs retention last', 'when it expires, and what keeps it']],
   async run(context, { args }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
@@ -47,45 +47,45 @@ export const readRetention = command({
 
 export const holdRun = command({
   name: 'runs hold',
-  summary: 'Keep a run, and all of its lineage, from being deleted',
+  summary: 'Put a run and its lineage on legal hold',
   args: { run: RUN },
-  options: { reason: { type: 'text', value: 'TEXT', help: 'why, e.g. a case number; needed' } },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'reason, e.g. a case number; required' } },
   mutates: true,
   examples: [['runs hold last --reason "case 4711"', 'until runs release']],
   async run(context, { args, options: { reason } }) {
-    if (reason === undefined) throw new UsageError('--reason is missing: whoever holds a run says why');
+    if (reason === undefined) throw new UsageError('--reason is missing: a legal hold requires a reason');
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
     const held = await api.change('POST', '/v1/runs/{id}/hold', { params, body: { reason } });
     const { by, at, reason: first } = held.legalHold;
-    out.answer(held, () => `${held.runId} is held since ${moment(at)} by ${clean(by)}: ${clean(first)}\n`);
+    out.answer(held, () => `${held.runId} on hold since ${moment(at)} by ${clean(by)}: ${clean(first)}\n`);
   },
 });
 
 export const releaseRun = command({
   name: 'runs release',
-  summary: 'Take a legal hold away',
+  summary: 'Release a legal hold',
   args: { run: RUN },
   options: {},
   mutates: true,
-  examples: [['runs release last', 'it may be deleted when its time has come']],
+  examples: [['runs release last', 'the run is deleted when it expires']],
   async run(context, { args }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
     const released = await api.change('POST', '/v1/runs/{id}/release-hold', { params });
-    out.answer(released, () => `${released.runId} is not held any more\n`);
+    out.answer(released, () => `${released.runId} released\n`);
   },
 });
 
-const CONFIRM = { confirm: { type: 'text', value: 'ID', help: 'the same id once more; needed' } } as const;
+const CONFIRM = { confirm: { type: 'text', value: 'ID', help: 'the same id again; required' } } as const;
 
 export const eraseRun = command({
   name: 'runs erase',
-  summary: 'Delete a run that has ended, with its lineage and its children; nothing brings it back',
+  summary: 'Erase an ended run with its lineage and children; cannot be undone',
   args: { run: { help: 'id of the run, in full' } },
   options: CONFIRM,
   mutates: true,
-  examples: [['runs erase RUN --confirm RUN', 'it is hidden at once, and gone within an hour']],
+  examples: [['runs erase RUN --confirm RUN', 'hidden at once, deleted within an hour']],
   async run({ api, out }, { args: { run }, options: { confirm } }) {
     if (confirm === undefined) throw new UsageError('--confirm is missing: repeat the id of the run');
     const erasure = await api.change('POST', '/v1/runs/{id}/erase', {
@@ -98,13 +98,11 @@ export const eraseRun = command({
 
 export const eraseTenant = command({
   name: 'tenants erase',
-  summary: 'Delete the runs, schedules, idempotency records and events of a tenant; nothing brings them back',
+  summary: 'Erase the runs, schedules, records and events of a tenant; cannot be undone',
   args: { tenant: { help: 'id of the tenant' } },
   options: CONFIRM,
   mutates: true,
-  examples: [
-    ['tenants erase acme --confirm acme', 'after its keys were revoked and its live runs cancelled'],
-  ],
+  examples: [['tenants erase acme --confirm acme', 'after revoking its keys and cancelling its live runs']],
   async run({ api, out }, { args: { tenant }, options: { confirm } }) {
     if (confirm === undefined) throw new UsageError('--confirm is missing: repeat the id of the tenant');
     const erasure = await api.change('POST', '/v1/erasures', { body: { tenantId: tenant, confirm } });
@@ -114,10 +112,10 @@ export const eraseTenant = command({
 
 export const showErasure = command({
   name: 'erasures show',
-  summary: 'Show what of an erasure is gone',
+  summary: 'Show the progress of an erasure',
   args: { erasure: { help: 'its id' } },
   options: {},
-  examples: [['erasures show ERASURE', 'done, and what is gone']],
+  examples: [['erasures show ERASURE', 'state and deleted documents']],
   async run({ api, out }, { args: { erasure: id } }) {
     const erasure = await api.get('/v1/erasures/{id}', { params: { id } });
     out.answer(erasure, () => erasureText(erasure));
@@ -127,5 +125,5 @@ export const showErasure = command({
 function erasureText({ id, state, keptBy, gone }: Answer<'Erasure'>): string {
   const counts = Object.entries(gone).map(([kind, count]) => `${kind} ${count}`);
   const kept = keptBy ? `kept by ${clean(keptBy.runId)}: ${keptBy.why}\n` : '';
-  return `${id} ${state}\n${kept}gone: ${counts.join(', ')}\n`;
+  return `${id} ${state}\n${kept}deleted: ${counts.join(', ')}\n`;
 }

@@ -6,7 +6,7 @@ import { UsageError } from '../exit.ts';
 import { scheduleLines, scheduleTable } from '../views/schedules.ts';
 import { limitOption, tellMore } from './listed.ts';
 
-const SCHEDULE = { help: 'id of the schedule, see schedules list' } as const;
+const SCHEDULE = { help: 'id of the schedule; see schedules list' } as const;
 const CATCH_UPS = ['skip', 'latest', 'all'] as const;
 const MOST_LISTED = 1_000;
 const USUAL_LISTED = 50;
@@ -14,12 +14,12 @@ const USUAL_LISTED = 50;
 /** What of a schedule can be said when it is made and when it is changed. */
 const TIMING = {
   timezone: { type: 'text', value: 'ZONE', help: 'IANA name, e.g. Europe/Berlin (default UTC)' },
-  input: { type: 'text', value: 'JSON', help: 'of every run: JSON, @FILE, or -' },
+  input: { type: 'text', value: 'JSON', help: 'input of every run: JSON, @FILE, or -' },
   'catch-up': {
     type: 'text',
     value: 'POLICY',
     choices: CATCH_UPS,
-    help: 'what becomes of slots nobody fired',
+    help: 'handling of missed slots',
   },
   name: { type: 'text', help: 'for people' },
 } as const;
@@ -31,7 +31,7 @@ export const listSchedules = command({
   options: {
     limit: limitOption({ most: MOST_LISTED, usual: USUAL_LISTED }),
   },
-  examples: [['schedules list', 'with the next time of each and how the last one went']],
+  examples: [['schedules list', 'with the next slot and the last outcome']],
   async run({ api, out, notes }, { options: { limit = USUAL_LISTED } }) {
     const { items, more } = await api.list('/v1/schedules', { limit });
     out.answer({ items, more }, (shape) => scheduleTable(items, api.now(), shape));
@@ -44,7 +44,7 @@ export const showSchedule = command({
   summary: 'Show a schedule and its next slots',
   args: { schedule: SCHEDULE },
   options: {},
-  examples: [['schedules show daily-report.core', 'does the line mean what was meant?']],
+  examples: [['schedules show daily-report.core', 'the next slots of the cron line']],
   async run({ api, out }, { args }) {
     const schedule = await api.get('/v1/schedules/{id}', { params: { id: args.schedule } });
     out.answer(schedule, (shape) => scheduleLines(schedule, api.now(), shape));
@@ -53,7 +53,7 @@ export const showSchedule = command({
 
 export const createSchedule = command({
   name: 'schedules create',
-  summary: 'Start a run of a workflow at the times a cron line names',
+  summary: 'Start runs of a workflow on a cron schedule',
   args: { type: { help: 'the workflow' }, cron: { help: 'five fields, in quotes' } },
   options: TIMING,
   mutates: true,
@@ -67,18 +67,18 @@ export const createSchedule = command({
 
 export const changeSchedule = command({
   name: 'schedules change',
-  summary: 'Change a schedule; what is left out stays',
+  summary: 'Change a schedule; omitted options stay',
   args: { schedule: SCHEDULE },
   options: {
     cron: { type: 'text', value: 'LINE', help: 'five fields, in quotes' },
     ...TIMING,
-    'no-name': { type: 'flag', help: 'take its name away' },
+    'no-name': { type: 'flag', help: 'remove its name' },
   },
   mutates: true,
-  examples: [['schedules change 7c1f --cron "0 6 * * *"', 'at six from now on']],
+  examples: [['schedules change 7c1f --cron "0 6 * * *"', 'at six']],
   async run({ api, out, world }, { args, options }) {
     if (options.name !== undefined && options['no-name'])
-      throw new UsageError('--name or --no-name, not both');
+      throw new UsageError('--name and --no-name exclude each other');
     const body = {
       ...(options.cron === undefined ? {} : { cron: options.cron }),
       ...(await bodyOf(options, world)),
@@ -91,11 +91,11 @@ export const changeSchedule = command({
 
 export const pauseSchedule = command({
   name: 'schedules pause',
-  summary: 'Have a schedule fire no more until it is resumed',
+  summary: 'Pause a schedule',
   args: { schedule: SCHEDULE },
   options: { reason: { type: 'text', value: 'TEXT', help: 'why' } },
   mutates: true,
-  examples: [['schedules pause 7c1f --reason holidays', 'what falls into a pause is not made up for']],
+  examples: [['schedules pause 7c1f --reason holidays', 'slots during a pause are not caught up']],
   async run({ api, out }, { args, options: { reason } }) {
     const body = reason === undefined ? {} : { reason };
     const schedule = await api.change('POST', '/v1/schedules/{id}/pause', {
@@ -108,7 +108,7 @@ export const pauseSchedule = command({
 
 export const resumeSchedule = command({
   name: 'schedules resume',
-  summary: 'Let a paused schedule go on',
+  summary: 'Resume a schedule',
   args: { schedule: SCHEDULE },
   options: {},
   mutates: true,
@@ -125,7 +125,7 @@ export const triggerSchedule = command({
   args: { schedule: SCHEDULE },
   options: {},
   mutates: true,
-  examples: [['schedules trigger 7c1f', 'for no slot; also of a paused one']],
+  examples: [['schedules trigger 7c1f', 'outside its slots; also while paused']],
   async run({ api, out }, { args }) {
     const made = await api.change('POST', '/v1/schedules/{id}/trigger', { params: { id: args.schedule } });
     out.answer(made, () => `${made.runId}\n`);
@@ -137,7 +137,7 @@ const AGREEMENT_MS = 5_000;
 
 export const backfillSchedule = command({
   name: 'schedules backfill',
-  summary: 'Start the runs of slots that lie in the past and have none',
+  summary: 'Start the runs of past slots that have none',
   args: { schedule: SCHEDULE },
   options: {
     from: { type: 'text', value: 'TIME', help: 'the first slot: a time, or how long ago like 3d' },
@@ -145,9 +145,7 @@ export const backfillSchedule = command({
     'dry-run': { type: 'flag', help: 'only count them' },
   },
   mutates: true,
-  examples: [
-    ['schedules backfill 7c1f --from 2025-12-01 --to 2025-12-07 --dry-run', 'how many would there be?'],
-  ],
+  examples: [['schedules backfill 7c1f --from 2025-12-01 --to 2025-12-07 --dry-run', 'count them first']],
   async run({ api, out, world }, { args, options }) {
     const slotsAt = (now: number) => ({
       from: timeValue('--from', options.from ?? '', now),

@@ -66,7 +66,7 @@ function unreachable(error: Unreachable, style: Style): Failure {
 /** After a change whose outcome is not known: how to find out without doing it twice. */
 function repetition(error: Refusal | Unreachable, style: Style): string | undefined {
   if (error.key === undefined || !isUncertain(error)) return undefined;
-  return `It may have been done. To repeat it without doing it twice, add ${style.bold(`--key ${error.key}`)}`;
+  return `The request may have been carried out. To repeat it safely, add ${style.bold(`--key ${error.key}`)}`;
 }
 
 function lines(parts: readonly (string | undefined)[]): string {

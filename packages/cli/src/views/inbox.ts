@@ -43,7 +43,7 @@ export function findingList(
     (finding) =>
       `${clean(finding.runId)} ${clean(finding.type)}, since ${ago(finding.since, now)}\n${findingText(finding, shape)}`,
   );
-  return section('Get nowhere', told.join(''), shape);
+  return section('Problems', told.join(''), shape);
 }
 
 /** One line for each run, since a person looks at a run before answering it. */

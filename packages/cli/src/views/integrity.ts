@@ -9,10 +9,10 @@ type Consistency = Answer<'Consistency'>;
 type Repair = Answer<'Repair'>;
 
 const VERDICTS: Readonly<Record<Consistency['verdict'], readonly [Tone, string]>> = {
-  consistent: ['good', 'everything fits the journal'],
-  healable: ['warn', 'repair --apply puts all of it right'],
-  needs_person: ['bad', 'some of it takes a person'],
-  broken: ['bad', 'the journal itself is in question, and nothing can be repaired'],
+  consistent: ['good', 'all documents match the journal'],
+  healable: ['warn', 'repair --apply fixes all of it'],
+  needs_person: ['bad', 'some of it needs a person'],
+  broken: ['bad', 'the journal itself is damaged, and nothing can be repaired'],
 };
 
 export function consistencyText(
@@ -28,15 +28,15 @@ export function consistencyText(
     moreText(more, shape),
     unread.length === 0
       ? ''
-      : style.dim(`${unread.length} large values were not read back: there are too many.\n`),
+      : style.dim(`${unread.length} large values were not checked: there are too many.\n`),
   ].join('');
 }
 
 const OUTCOMES: Readonly<Record<Repair['outcome'], readonly [Tone, string]>> = {
-  sound: ['good', 'there is nothing to repair'],
+  sound: ['good', 'nothing to repair'],
   refused: ['bad', 'none of it can be repaired'],
-  planned: ['warn', 'this would be changed; --apply changes it'],
-  applied: ['good', 'this was changed'],
+  planned: ['warn', 'these changes would be made; --apply makes them'],
+  applied: ['good', 'these changes were made'],
 };
 
 export function repairText({ runId, outcome, changes, more, refused, events }: Repair, shape: Shape): string {
@@ -47,11 +47,7 @@ export function repairText({ runId, outcome, changes, more, refused, events }: R
     `${style.paint(tone, outcome)} ${clean(runId)}: ${meaning}${told}\n`,
     changes.map((change) => changeText(change, shape)).join(''),
     moreText(more, shape),
-    section(
-      'What a person has to see to',
-      refused.map((problem) => problemText(problem, shape)).join(''),
-      shape,
-    ),
+    section('Needs a person', refused.map((problem) => problemText(problem, shape)).join(''), shape),
   ].join('');
 }
 

@@ -9,8 +9,8 @@ import { section, signalTable } from './run-page.ts';
 type Preview = Answer<'SuccessorPreview'>;
 
 const WOULD: Readonly<Record<Preview['would'], string>> = {
-  start_successor: 'would start a successor',
-  unpark: 'would set the run itself going',
+  start_successor: 'would start a new run',
+  unpark: 'would continue the run itself',
   nothing: 'would do nothing',
 };
 
@@ -23,10 +23,10 @@ export function previewText(preview: Preview, shape: Shape): string {
   );
   return [
     `${style.bold(mode)} of ${clean(preview.runId)} ${WOULD[would]} on v${planVersion}\n`,
-    section('What stands in the way', stops.join(''), shape),
+    section('Obstacles', stops.join(''), shape),
     section('Steps', stepTable(steps, shape), shape),
-    section(effectsCut ? 'Outside (not all are shown)' : 'Outside', effectTable(effects, shape), shape),
-    section('Signals that nobody read (--carry-signals takes them over)', signalTable(unread, shape), shape),
+    section(effectsCut ? 'Effects (not all are shown)' : 'Outside', effectTable(effects, shape), shape),
+    section('Unread signals (--carry-signals hands them over)', signalTable(unread, shape), shape),
   ].join('');
 }
 
@@ -48,7 +48,7 @@ function stepTable(steps: Preview['steps'], shape: Shape): string {
         least: 12,
       },
       {
-        title: 'ITEMS TAKEN OVER',
+        title: 'ITEMS REUSED',
         of: ({ items }) => (items ? String(items) : ''),
         align: 'right',
         goes: 1,

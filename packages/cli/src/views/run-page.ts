@@ -63,30 +63,30 @@ function factsOf(run: RunView, now: number): (readonly [string, string])[] {
           .filter(Boolean)
           .join(' · '),
     ],
-    ['parked', run.blocked ? undefined : run.parked],
+    ['blocked', run.blocked ? undefined : run.parked],
     [
-      'driven by',
+      'worker',
       lease && !isOver(run.status)
-        ? (silenceText(run, now) ?? `drive ${lease.epoch}, until ${moment(lease.expiresAt)} unless it beats`)
+        ? (silenceText(run, now) ?? `dispatch ${lease.epoch}, lease until ${moment(lease.expiresAt)}`)
         : undefined,
     ],
-    ['at', runningText(run, now)],
-    ['if it died', isOver(run.status) ? undefined : leaseWaitText(run)],
-    ['alone', isOver(run.status) ? undefined : suspicionText(run)],
+    ['running', runningText(run, now)],
+    ['lease', isOver(run.status) ? undefined : leaseWaitText(run)],
+    ['isolated', isOver(run.status) ? undefined : suspicionText(run)],
     [
-      'next look',
+      'next check',
       !isOver(run.status) && !run.blocked && run.wakeAt !== undefined ? ago(run.wakeAt, now) : undefined,
     ],
     [
-      'came back',
+      'resumed',
       run.resumeCount > 0 ? (run.resumeCount === 1 ? 'once' : `${run.resumeCount} times`) : undefined,
     ],
     [
-      'made from',
+      'source',
       source &&
         `${source.runId} (${source.mode}${source.checkpointId === undefined ? '' : `, checkpoint ${source.checkpointId}`})`,
     ],
-    ['goes on as', run.supersededBy],
+    ['continued', run.supersededBy],
     ['parent', parent && `${parent.runId} (step ${parent.stepId})`],
     ['cost', costText(run.cost)],
     ['trace', run.traceId],
@@ -102,7 +102,7 @@ function silenceText({ lease, lastHeartbeatAt }: RunView, now: number): string |
   if (!lease || lastHeartbeatAt === undefined) return undefined;
   const silentMs = now - Date.parse(lastHeartbeatAt);
   if (silentMs < SILENT_MS) return undefined;
-  return `drive ${lease.epoch}, no sign of life for ${duration(silentMs)}: if its worker is gone, another takes the run after ${moment(lease.expiresAt)}`;
+  return `dispatch ${lease.epoch}, no heartbeat for ${duration(silentMs)}; if its worker died, the run continues after ${moment(lease.expiresAt)}`;
 }
 
 /** More names than these say less. */
@@ -119,7 +119,7 @@ function runningText({ running, runningCount }: RunView, now: number): string {
 }
 
 function leaseWaitText({ leaseWait }: RunView): string | undefined {
-  return leaseWait && `it waits for its lease until ${moment(leaseWait.until)}: ${leaseWait.why}`;
+  return leaseWait && `if the worker died, the run continues at ${moment(leaseWait.until)}: ${leaseWait.why}`;
 }
 
 function suspicionText({ suspect }: RunView): string | undefined {
@@ -203,7 +203,7 @@ export function stepTable(steps: readonly Step[], shape: Shape): string {
       },
       {
         title: 'OUTPUT',
-        of: ({ errorTrace, outputsSummary }) => errorTrace ?? outputsSummary ?? '',
+        of: ({ errorTrace, outputsSummary }) => errorTrace?.split('\n')[0] ?? outputsSummary ?? '',
         least: 16,
         goes: 5,
       },
@@ -240,7 +240,7 @@ function lastBeat({ heartbeat }: Wait, now: number): string {
 }
 
 function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait): string {
-  if (purpose === 'doubt') return `${step}: was interrupted and may have done something; what becomes of it?`;
+  if (purpose === 'doubt') return `${step}: was interrupted and may have acted; a person must decide`;
   switch (kind) {
     case 'approval':
       return `${step}: ${questionText(detail)}`;

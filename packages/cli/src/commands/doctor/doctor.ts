@@ -14,7 +14,7 @@ const MARKS: Readonly<Record<Finding['state'], readonly [string, Tone]>> = {
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'See whether an installation is well; exit code 7 if something is wrong',
+  summary: 'Check an installation; exit code 7 if something is wrong',
   details:
     'Asks the API: reachability, clocks, key, kill switch, pauses, plan versions still in use, schedules, stuck runs;\nwith a key of the role installation also indexes, TTL, the queue, scheduled functions, secrets. What it cannot see it\nsays how to look at.',
   args: {},
@@ -33,7 +33,7 @@ export const doctor = command({
         return `${style.paint(tone, mark)} ${clean(what)}${name}\n${help === undefined ? '' : `    ${style.dim(clean(help))}\n`}`;
       });
       const hidden = NOT_SEEN.map(({ what, look }) => `  ${what}: ${style.dim(look)}\n`);
-      return `${lines.join('')}\n${style.bold('Not to be seen from here')}\n\n${hidden.join('')}`;
+      return `${lines.join('')}\n${style.bold('Not checked from here')}\n\n${hidden.join('')}`;
     });
     if (findings.some(({ code }) => code === 'UNREACHABLE')) return EXIT.unreachable;
     return findings.some(({ state }) => state === 'wrong') ? EXIT.found : EXIT.ok;

@@ -3,25 +3,25 @@ import { command } from '../../arguments/command.ts';
 
 export const init = command({
   name: 'init',
-  summary: 'Add Cairn to the Firebase project of this folder, or take it out again',
+  summary: 'Add Cairn to the Firebase project of this folder, or remove it',
   details:
     'Makes a codebase of its own with a database of its own, so that your functions, rules, indexes and site stay as they\nare. Says first what it would change, and asks. A second time there is nothing to do. --undo restores every file that\nnobody has edited since, and tells the others.',
   args: {},
   options: {
-    name: { type: 'text', help: 'of the codebase, its folder, database and export (default cairn)' },
+    name: { type: 'text', help: 'name of the codebase, its folder, database and export (default cairn)' },
     language: {
       type: 'text',
       choices: ['ts', 'js'],
-      help: 'of the files that are made (default: as your functions)',
+      help: 'language of the created files (default: that of your functions)',
     },
-    'no-install': { type: 'flag', help: 'do not run npm install in the folder that is made' },
+    'no-install': { type: 'flag', help: 'do not run npm install in the created folder' },
     yes: { type: 'flag', help: 'do not ask' },
-    undo: { type: 'flag', help: 'take out what an earlier cairn init added' },
+    undo: { type: 'flag', help: 'remove what an earlier cairn init added' },
   },
   examples: [
     ['init', 'in the folder of firebase.json or below it'],
     ['init --yes --json', 'in a script'],
-    ['init --undo', 'back to before'],
+    ['init --undo', 'restore the files'],
   ],
   async run(context, { options }) {
     const { name = 'cairn', language, undo, yes } = options;

@@ -7,19 +7,19 @@ import { RUN, runIdOf } from './named.ts';
 
 export const cancelRun = command({
   name: 'runs cancel',
-  summary: 'End a run, or ask whoever drives it to',
+  summary: 'Cancel a run; a running one ends at its next step',
   args: { run: RUN },
   options: {
-    reason: { type: 'text', value: 'TEXT', help: 'why; it stands in the journal' },
+    reason: { type: 'text', value: 'TEXT', help: 'reason; recorded in the journal' },
     'without-undo': {
       type: 'flag',
-      help: 'do not call the compensations of its steps; its last event names them',
+      help: 'do not undo completed steps; the last event names them',
     },
   },
   mutates: true,
   examples: [
-    ['runs cancel last --reason "not needed any more"', 'what it did is undone first, where steps say how'],
-    ['runs cancel last --without-undo', 'also if the version that could undo it is gone'],
+    ['runs cancel last --reason "not needed any more"', 'completed steps are undone first'],
+    ['runs cancel last --without-undo', 'when the version that could undo it is not deployed'],
   ],
   async run(context, { args, options: { reason, 'without-undo': withoutUndo } }) {
     const { api, out } = context;
@@ -35,18 +35,15 @@ export const cancelRun = command({
 
 export const suspendRun = command({
   name: 'runs suspend',
-  summary: 'Have a run stand: no step of it is started until it is continued',
+  summary: 'Suspend a run: no step starts until it is continued',
   args: { run: RUN },
-  options: { reason: { type: 'text', value: 'TEXT', help: 'why; needed' } },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'reason; required' } },
   mutates: true,
   examples: [
-    [
-      'runs suspend last --reason "the bank is down"',
-      'steps under way end; cairn runs continue has it go on',
-    ],
+    ['runs suspend last --reason "the bank is down"', 'running steps finish; cairn runs continue resumes it'],
   ],
   async run(context, { args, options: { reason } }) {
-    if (reason === undefined) throw new UsageError('--reason is missing: whoever suspends a run says why');
+    if (reason === undefined) throw new UsageError('--reason is missing: a suspension requires a reason');
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
     const suspension = await api.change('POST', '/v1/runs/{id}/suspend', { params, body: { reason } });
@@ -56,31 +53,31 @@ export const suspendRun = command({
 
 export const continueRun = command({
   name: 'runs continue',
-  summary: 'Have a suspended run go on',
+  summary: 'Continue a suspended run',
   args: { run: RUN },
-  options: { reason: { type: 'text', value: 'TEXT', help: 'why; it stands in the journal' } },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'reason; recorded in the journal' } },
   mutates: true,
-  examples: [['runs continue last', 'what came due meanwhile is seen to at once']],
+  examples: [['runs continue last', 'overdue waits and retries are handled at once']],
   async run(context, { args, options: { reason } }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
     const body = reason === undefined ? {} : { reason };
     const continued = await api.change('POST', '/v1/runs/{id}/continue', { params, body });
-    out.answer(continued, () => `goes on: ${continued.runId} (${continued.status})\n`);
+    out.answer(continued, () => `continued: ${continued.runId} (${continued.status})\n`);
   },
 });
 
 export const failWait = command({
   name: 'runs fail-wait',
-  summary: 'Say that the event which a step waits for will not come',
-  args: { run: RUN, step: { help: 'id of the step that waits' } },
-  options: { reason: { type: 'text', value: 'TEXT', help: 'why; the message of its error; needed' } },
+  summary: 'Fail a wait: the event will not come',
+  args: { run: RUN, step: { help: 'id of the waiting step' } },
+  options: { reason: { type: 'text', value: 'TEXT', help: 'message of the error; required' } },
   mutates: true,
   examples: [
     ['runs fail-wait last parcel --reason "lost by the carrier"', 'the step fails with EVENT_FAILED'],
   ],
   async run(context, { args, options: { reason } }) {
-    if (reason === undefined) throw new UsageError('--reason is missing: whoever fails a wait says why');
+    if (reason === undefined) throw new UsageError('--reason is missing: a failed wait requires a reason');
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run), stepId: args.step };
     const failed = await api.change('POST', '/v1/runs/{id}/waits/{stepId}/fail', {
@@ -93,11 +90,13 @@ export const failWait = command({
 
 export const heartbeatWait = command({
   name: 'runs heartbeat-wait',
-  summary: 'Say that somebody is still at work on the event which a step waits for',
-  args: { run: RUN, step: { help: 'id of the step that waits' } },
+  summary: 'Send a heartbeat for an event that a step waits for',
+  args: { run: RUN, step: { help: 'id of the waiting step' } },
   options: {},
   mutates: true,
-  examples: [['runs heartbeat-wait last parcel', 'without it for the `within` of the step, the step fails']],
+  examples: [
+    ['runs heartbeat-wait last parcel', 'without a heartbeat within the time of the step, the step fails'],
+  ],
   async run(context, { args }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run), stepId: args.step };
@@ -108,17 +107,17 @@ export const heartbeatWait = command({
 
 export const signalRun = command({
   name: 'runs signal',
-  summary: 'Tell one run something it waits for, or soon will',
+  summary: 'Send a signal to one run',
   args: { run: RUN, event: { help: 'name of the event' } },
   options: {
-    for: { type: 'text', value: 'KEY', help: 'which event of that name (default: any)' },
-    data: { type: 'text', value: 'JSON', help: 'what it carries: JSON, @FILE, or -' },
+    for: { type: 'text', value: 'KEY', help: 'key of the event (default: any)' },
+    data: { type: 'text', value: 'JSON', help: 'payload: JSON, @FILE, or -' },
   },
   mutates: true,
   examples: [
     [
       `runs signal last parcel.arrived --data '{"isComplete":true}'`,
-      'this run only; cairn events send tells all',
+      'this run only; cairn events send reaches every waiting run',
     ],
   ],
   async run(context, { args, options }) {
@@ -130,6 +129,8 @@ export const signalRun = command({
       ...(options.data === undefined ? {} : { data: await jsonValue('--data', options.data, world) }),
     };
     const told = await api.change('POST', '/v1/runs/{id}/signals', { params, body });
-    out.answer(told, () => (told.outcome === 'taken_in' ? 'taken in\n' : 'kept until the run asks for it\n'));
+    out.answer(told, () =>
+      told.outcome === 'taken_in' ? 'delivered\n' : 'buffered until the run waits for it\n',
+    );
   },
 });

@@ -6,12 +6,12 @@ import { Declined, UsageError } from '../../exit.ts';
 import { clean } from '../../render/width.ts';
 import { RUN, runIdOf } from './named.ts';
 
-const STEP = { help: 'the step that asks (default: the one, if only one does)', optional: true } as const;
+const STEP = { help: 'step that asks (default: the only one)', optional: true } as const;
 const WAIT = {
   wait: {
     type: 'text',
     value: 'ID',
-    help: 'which question of the step, e.g. sign-off.2 (default: the open one)',
+    help: 'id of the wait, e.g. sign-off.2 (default: the open one)',
   },
 } as const;
 const NOTE = { note: { type: 'text', value: 'TEXT', help: 'why' } } as const;
@@ -27,7 +27,7 @@ interface Decision {
 
 export const approve = command({
   name: 'runs approve',
-  summary: 'Approve what a run asks',
+  summary: 'Approve a question of a run',
   args: { run: RUN, step: STEP },
   options: { ...NOTE, ...WAIT },
   mutates: true,
@@ -41,25 +41,27 @@ export const approve = command({
 
 export const waive = command({
   name: 'runs waive',
-  summary: 'Approve in spite of something; the note says of what, and is kept',
+  summary: 'Approve with a waiver; the note is required and recorded',
   args: { run: RUN, step: STEP },
   options: { ...NOTE, ...WAIT },
   mutates: true,
-  examples: [['runs waive last sign-off --note "no tests, but the fix is urgent"', 'let it pass this time']],
+  examples: [
+    ['runs waive last sign-off --note "no tests, but the fix is urgent"', 'an exception, with its reason'],
+  ],
   run: (context, { args, options: { note, wait } }) =>
     decide(context, { ...args, wait, body: { decision: 'approve_with_waiver', note } }),
 });
 
 export const sendBack = command({
   name: 'runs send-back',
-  summary: 'Have steps done again, with feedback that their bodies see',
+  summary: 'Send steps back: they run again with your feedback',
   args: { run: RUN, step: STEP },
   options: {
-    feedback: { type: 'text', value: 'TEXT', help: 'what should be different' },
+    feedback: { type: 'text', value: 'TEXT', help: 'feedback for the steps' },
     again: {
       type: 'list',
       value: 'STEP',
-      help: 'a step to do again, with all that follows it; may be repeated (default: those the approval needs)',
+      help: 'step to run again, with all that follow it; repeatable (default: the dependencies of the approval)',
     },
     ...WAIT,
   },
@@ -80,7 +82,7 @@ export const sendBack = command({
 
 export const reject = command({
   name: 'runs reject',
-  summary: 'Reject what a run asks: the step fails',
+  summary: 'Reject a question of a run: the step fails',
   args: { run: RUN, step: STEP },
   options: { ...NOTE, ...WAIT },
   mutates: true,
@@ -91,11 +93,11 @@ export const reject = command({
 
 export const halt = command({
   name: 'runs halt',
-  summary: 'End the run at its question: it is cancelled as halted',
+  summary: 'Halt a run at its question: it is cancelled',
   args: { run: RUN, step: STEP },
   options: { ...NOTE, ...WAIT },
   mutates: true,
-  examples: [['runs halt last sign-off --note "superseded by #18"', 'nothing more is done']],
+  examples: [['runs halt last sign-off --note "superseded by #18"', 'no further step runs']],
   run: (context, { args, options: { note, wait } }) =>
     decide(context, { ...args, wait, body: { decision: 'halt', note } }),
 });
@@ -123,5 +125,5 @@ async function theOneThatAsks({ api }: Context, id: string): Promise<string> {
   if (step !== undefined && asking.length === 1) return step;
   throw asking.length === 0
     ? new Declined('the run asks nothing', `See what it waits for: cairn runs show ${id}`)
-    : new UsageError(`several steps ask: ${asking.join(', ')}`, 'Name the one you mean after the run.');
+    : new UsageError(`several steps ask: ${asking.join(', ')}`, 'Name the step after the run.');
 }

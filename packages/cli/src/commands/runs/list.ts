@@ -30,7 +30,7 @@ export const listRuns = command({
       help: 'only with an open wait of this kind, also while other branches run: awaiting_approval or waiting_external',
     },
     type: { type: 'text', help: 'only of this workflow' },
-    repo: { type: 'text', help: 'only about this repository' },
+    repo: { type: 'text', help: 'only of this repository' },
     thread: { type: 'text', help: 'only of this thread; the id of a schedule is the thread of its runs' },
     limit: {
       type: 'number',
@@ -41,7 +41,7 @@ export const listRuns = command({
   },
   examples: [
     ['runs list', 'the newest twenty'],
-    ['runs list --status awaiting_approval', 'what waits for a person'],
+    ['runs list --status awaiting_approval', 'runs that wait for a person'],
     ['runs list --status failed --status cancelled --since 24h', 'what ended badly in the last day'],
     ['runs list --type deploy --status failed --json', 'for a script'],
   ],
@@ -60,7 +60,7 @@ export const listRuns = command({
     if (out.json) return;
     tellUnreadable({ out, notes }, found.unreadable);
     if (found.items.length === 0) notes.print('No runs.\n');
-    if (found.more) notes.print(notes.style.dim(`There are more: --limit ${Math.min(MOST, limit * 5)}\n`));
+    if (found.more) notes.print(notes.style.dim(`More exist: --limit ${Math.min(MOST, limit * 5)}\n`));
   },
 });
 

@@ -27,7 +27,7 @@ const MOST_LISTED = 10_000;
 
 export const showRun = command({
   name: 'runs show',
-  summary: 'Show a run: its steps, what it waits for, and what happened',
+  summary: 'Show a run: its steps, effects, waits and events',
   args: { run: RUN },
   options: {
     events: {
@@ -39,7 +39,7 @@ export const showRun = command({
   },
   examples: [
     ['runs show last', 'the newest run'],
-    ['runs show run_mzx2qk7d5yhi3nvbwe4tgauoly --events 1000', 'with more of its journal'],
+    ['runs show run_mzx2qk7d5yhi3nvbwe4tgauoly --events 1000', 'with more events'],
   ],
   async run(context, { args, options }) {
     const { api, out } = context;
@@ -55,20 +55,18 @@ export const showRun = command({
     const page = (shape: Shape) =>
       [
         runHead(run, api.now(), shape),
-        run.finding ? section('Gets nowhere', findingText(run.finding, shape), shape) : '',
-        run.blocked ? section('Stands', blockedText(run.blocked, api.now(), shape), shape) : '',
+        run.finding ? section('Problem', findingText(run.finding, shape), shape) : '',
+        run.blocked ? section('Blocked', blockedText(run.blocked, api.now(), shape), shape) : '',
         section(steps.more ? `Steps (the first ${STEPS})` : 'Steps', stepTable(all.steps, shape), shape),
         section(
-          effects.more ? `Done outside (the first ${EFFECTS})` : 'Done outside',
+          effects.more ? `Effects (the first ${EFFECTS})` : 'Effects',
           effectTable(effects.items, api.now(), shape),
           shape,
         ),
-        section('Signals that nobody read', signalTable(run.inbox, shape), shape),
-        section('Waits for', waitList(run, api.now(), shape), shape),
+        section('Unread signals', signalTable(run.inbox, shape), shape),
+        section('Waiting for', waitList(run, api.now(), shape), shape),
         section(
-          events.length < run.head
-            ? `What happened (the newest ${events.length} of ${run.head} events)`
-            : 'What happened',
+          events.length < run.head ? `Events (the newest ${events.length} of ${run.head} events)` : 'Events',
           events.map((event) => timelineLine(event, run.createdAt, shape)).join(''),
           shape,
         ),
@@ -120,7 +118,7 @@ export const listCheckpoints = command({
   options: {
     limit: limitOption({ most: MOST_LISTED }),
   },
-  examples: [['runs checkpoints last', 'what was written down, and where']],
+  examples: [['runs checkpoints last', 'outputs with the number of their checkpoint']],
   async run(context, { args, options }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
@@ -134,8 +132,8 @@ export const listCheckpoints = command({
 
 export const readOutput = command({
   name: 'runs output',
-  summary: 'Print what a step returned, or the input or result of the run, as JSON, however large',
-  args: { run: RUN, checkpoint: { help: 'number of the checkpoint, see runs show' } },
+  summary: 'Print the output of a step, or the input or result of the run, as JSON',
+  args: { run: RUN, checkpoint: { help: 'number of the checkpoint; see runs show' } },
   options: {},
   examples: [['runs output last 7 > output.json', 'into a file']],
   async run(context, { args }) {

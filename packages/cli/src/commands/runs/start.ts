@@ -6,15 +6,15 @@ import { watch } from './watch.ts';
 export const startRun = command({
   name: 'runs start',
   summary: 'Start a run of the newest version of a workflow',
-  args: { type: { help: 'the workflow, see cairn workflows' } },
+  args: { type: { help: 'type of the workflow; see cairn workflows' } },
   options: {
     input: {
       type: 'text',
       value: 'JSON',
-      help: 'its input: JSON, @FILE, or - for standard input (default {})',
+      help: 'input: JSON, @FILE, or - for standard input (default {})',
     },
-    thread: { type: 'text', value: 'ID', help: 'thread that the run belongs to' },
-    watch: { type: 'flag', help: 'follow it until it ends, as runs watch does' },
+    thread: { type: 'text', value: 'ID', help: 'thread of the run' },
+    watch: { type: 'flag', help: 'follow the run until it ends' },
   },
   mutates: true,
   examples: [

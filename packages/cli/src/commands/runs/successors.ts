@@ -12,40 +12,45 @@ const MODES = ['resume', 'replay', 'fork'] as const;
 const LAST_SEQ = 9_999_999_999;
 
 const FROM = {
-  'from-step': { type: 'text', value: 'STEP', help: 'run this step and what follows it; take over all else' },
+  'from-step': {
+    type: 'text',
+    value: 'STEP',
+    help: 'run this step and all that follow it; reuse the others',
+  },
   'from-checkpoint': {
     type: 'number',
     value: 'SEQ',
     range: [1, LAST_SEQ],
-    help: 'take over what had completed at this checkpoint',
+    help: 'reuse what had completed at this checkpoint',
   },
 } as const;
 const FORCE = {
-  force: { type: 'flag', help: 'pass over the policy of the workflow, once; takes the role admin' },
+  force: { type: 'flag', help: 'override the policy of the workflow, once; requires the role admin' },
 } as const;
 const SIGNALS = {
-  'carry-signals': { type: 'flag', help: 'have the new run read the signals that nobody read' },
+  'carry-signals': { type: 'flag', help: 'the new run receives the unread signals' },
 } as const;
-const FOLLOW = { watch: { type: 'flag', help: 'follow it until it ends, as runs watch does' } } as const;
+const FOLLOW = { watch: { type: 'flag', help: 'follow the run until it ends' } } as const;
 const OTHER = {
-  input: { type: 'text', value: 'JSON', help: 'other input: JSON, @FILE, or - (default: the same)' },
+  input: { type: 'text', value: 'JSON', help: 'new input: JSON, @FILE, or - (default: the same)' },
   'plan-version': {
     type: 'number',
     value: 'N',
     range: [1, Number.MAX_SAFE_INTEGER],
-    help: 'another version of the workflow (default: the same)',
+    help: 'version of the workflow (default: the same)',
   },
 } as const;
 
 export const resumeRun = command({
   name: 'runs resume',
-  summary: 'Go on with a run: by a successor if it has ended badly, by itself if it was held up',
-  details: 'What had completed is taken over, the rest runs. A run that has ended never changes itself.',
+  summary: 'Resume a run: a new run continues one that failed or was cancelled',
+  details:
+    'Completed steps are reused, the others run. A blocked run continues itself; an ended run never changes.',
   args: { run: RUN },
   options: { ...FROM, ...SIGNALS, ...FORCE, ...FOLLOW },
   mutates: true,
   examples: [
-    ['runs resume last --watch', 'after the cause of the failure was mended'],
+    ['runs resume last --watch', 'after the cause of the failure is fixed'],
     ['runs resume last --from-step summarise', 'from an earlier step'],
   ],
   async run(context, { args, options }) {
@@ -55,7 +60,9 @@ export const resumeRun = command({
     const resumed = await api.change('POST', '/v1/runs/{id}/resume', { params, body });
     if ('outcome' in resumed && !options.watch) {
       out.answer(resumed, () =>
-        resumed.outcome === 'resumed' ? `${resumed.runId} goes on\n` : `${resumed.runId} goes on already\n`,
+        resumed.outcome === 'resumed'
+          ? `${resumed.runId} resumed\n`
+          : `${resumed.runId} is already running\n`,
       );
       return EXIT.ok;
     }
@@ -65,13 +72,11 @@ export const resumeRun = command({
 
 export const replayRun = command({
   name: 'runs replay',
-  summary: 'Do the work of an ended run once more, its outside actions answered as recorded',
+  summary: 'Replay an ended run: recorded effects are reused, not repeated',
   args: { run: RUN },
   options: { ...FROM, ...SIGNALS, ...FORCE, ...FOLLOW },
   mutates: true,
-  examples: [
-    ['runs replay last --from-step verdict', 'with new code of a step, without doing anything outside twice'],
-  ],
+  examples: [['runs replay last --from-step verdict', 'with new code of a step, without repeating effects']],
   async run(context, { args, options }) {
     const { api } = context;
     const params = { id: await runIdOf(context, args.run) };
@@ -82,11 +87,11 @@ export const replayRun = command({
 
 export const forkRun = command({
   name: 'runs fork',
-  summary: 'Go another way from an ended run: with other input, or another version of its plan',
+  summary: 'Fork an ended run: with new input or another version',
   args: { run: RUN },
   options: {
     ...OTHER,
-    thread: { type: 'text', value: 'ID', help: 'thread that it belongs to (default: the same)' },
+    thread: { type: 'text', value: 'ID', help: 'thread of the new run (default: the same)' },
     ...FROM,
     ...SIGNALS,
     ...FORCE,
@@ -94,7 +99,7 @@ export const forkRun = command({
   },
   mutates: true,
   examples: [
-    ['runs fork last --input @other.json', 'what does not depend on what changed is taken over'],
+    ['runs fork last --input @other.json', 'steps that do not depend on the change are reused'],
     ['runs fork last --plan-version 3', 'on a newer version of the workflow'],
   ],
   async run(context, { args, options }) {
@@ -113,18 +118,18 @@ export const forkRun = command({
 
 export const previewRun = command({
   name: 'runs preview',
-  summary: 'Say what a resume, replay or fork would take over, run, and do outside; changes nothing',
-  args: { run: RUN, mode: { help: 'what would be done', choices: MODES } },
+  summary: 'Preview a resume, replay or fork: steps reused and run, effects; changes nothing',
+  args: { run: RUN, mode: { help: 'action to preview', choices: MODES } },
   options: { ...OTHER, ...FROM },
   examples: [
     ['runs preview last resume', 'before anything happens'],
-    ['runs preview last fork --plan-version 3', 'what of it would a newer version take over?'],
+    ['runs preview last fork --plan-version 3', 'steps that a newer version would reuse'],
   ],
   async run(context, { args, options }) {
     const { api, out } = context;
     const mode = MODES.find((one) => one === args.mode) ?? 'resume';
     if (mode !== 'fork' && (options.input !== undefined || options['plan-version'] !== undefined))
-      throw new UsageError('only a fork has another input or plan version');
+      throw new UsageError('--input and --plan-version require the mode fork');
     const params = { id: await runIdOf(context, args.run) };
     const body = { mode, ...fromOf(options), ...(await otherOf(context, options)) };
     const preview = await api.change('POST', '/v1/runs/{id}/preview', { params, body });
@@ -140,7 +145,7 @@ interface FromOptions {
 
 function fromOf({ 'from-step': step, 'from-checkpoint': checkpoint }: FromOptions) {
   if (step !== undefined && checkpoint !== undefined)
-    throw new UsageError('--from-step or --from-checkpoint, not both');
+    throw new UsageError('--from-step and --from-checkpoint exclude each other');
   if (step !== undefined) return { from: { step } };
   return checkpoint === undefined ? {} : { from: { checkpoint } };
 }

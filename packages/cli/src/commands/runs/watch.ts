@@ -13,8 +13,8 @@ const LAST_SEQ = 9_999_999_999;
 
 export const watchRun = command({
   name: 'runs watch',
-  summary: 'Follow a run live; ends with it, with exit code 0 completed, 1 failed, 6 cancelled',
-  details: 'A cut connection is taken up again where it was cut. With --json: one line for each event.',
+  summary: 'Follow a run until it ends; exit code 0 completed, 1 failed, 6 cancelled',
+  details: 'Reconnects without losing events. With --json, prints one line for each event.',
   args: { run: RUN },
   options: {
     after: {
@@ -50,7 +50,8 @@ export async function watch(context: Context, runId: string, after: number): Pro
         if (followed.event.type === 'run_suspended') await tellWaits(context, runId);
         break;
       case 'again':
-        if (!out.json) notes.print(notes.style.dim(`      (cut: ${clean(followed.why)}; coming back)\n`));
+        if (!out.json)
+          notes.print(notes.style.dim(`      (connection lost: ${clean(followed.why)}; reconnecting)\n`));
         break;
       case 'end':
         if (!out.json) notes.print(`${notes.style.paint(statusTone(followed.status), followed.status)}\n`);

@@ -6,10 +6,10 @@ import { clean } from '../../render/width.ts';
 
 export const showRestore = command({
   name: 'restore show',
-  summary: 'Show whether the installation is held because its database was restored',
+  summary: 'Show whether the installation is held after a restore',
   args: {},
   options: {},
-  examples: [['restore show', 'which database is in use, and since when it is held']],
+  examples: [['restore show', 'the database in use, and since when it is held']],
   async run({ api, out }) {
     const restore = await api.get('/v1/restore');
     out.answer(restore, () => `${clean(restore.home)}: ${textOf(restore)}\n`);
@@ -18,7 +18,7 @@ export const showRestore = command({
 
 export const beginRestore = command({
   name: 'restore begin',
-  summary: 'Say that the database was restored, and hold the runs of every tenant',
+  summary: 'Declare that the database was restored, and hold the runs of every tenant',
   details:
     'An installation notices by itself that its database is a copy from elsewhere. Say so by hand after an import into the same database. Starts, answers and events are accepted as ever and wait.',
   args: {},
@@ -33,7 +33,7 @@ export const beginRestore = command({
 
 export const releaseRestore = command({
   name: 'restore release',
-  summary: 'Let runs go on after a restore; what they may have done before becomes a question',
+  summary: 'Release the runs after a restore; actions they may have repeated become questions',
   args: {},
   options: {},
   mutates: true,
@@ -47,5 +47,5 @@ export const releaseRestore = command({
 function textOf({ held, restoredAt, by }: Answer<'Restore'>): string {
   if (restoredAt === undefined) return held ? 'a copy from elsewhere, held' : 'never restored';
   const what = `restored at ${moment(restoredAt)} (${clean(by ?? '')})`;
-  return held ? `${what}, held: nothing is driven until cairn restore release` : `${what}, released`;
+  return held ? `${what}, held: no run moves until cairn restore release` : `${what}, released`;
 }

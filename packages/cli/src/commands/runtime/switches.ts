@@ -11,10 +11,10 @@ type Workflow = Answer<'WorkflowList'>['items'][number];
 
 export const listWorkflows = command({
   name: 'workflows',
-  summary: 'List workflows, their versions, and how many live runs of the tenant are on each',
+  summary: 'List workflows and their versions, with the live runs of the tenant',
   args: {},
   options: {},
-  examples: [['workflows', 'a version with live runs must stay deployed']],
+  examples: [['workflows', 'keep versions with live runs deployed']],
   async run({ api, out, notes }) {
     const list = await api.get('/v1/workflows');
     const rows = list.items.flatMap((workflow) =>
@@ -50,14 +50,14 @@ export const listWorkflows = command({
       ),
     );
     if (list.killSwitch && !out.json)
-      notes.print(notes.style.paint('bad', 'Everything is stopped: cairn unpause --everything\n'));
+      notes.print(notes.style.paint('bad', 'The kill switch is on: cairn unpause --everything\n'));
   },
 });
 
 export const readWorkflowInput = command({
   name: 'workflows input',
   summary: 'Print the input schema of a workflow, as JSON Schema',
-  args: { type: { help: 'the workflow, see cairn workflows' } },
+  args: { type: { help: 'type of the workflow; see cairn workflows' } },
   options: {},
   examples: [['workflows input deploy', 'before cairn runs start deploy']],
   async run({ api, out }, { args: { type } }) {
@@ -77,13 +77,13 @@ function pausedText({ paused }: Workflow): string {
 
 const TYPE = { help: 'the workflow', optional: true } as const;
 const EVERYTHING = {
-  everything: { type: 'flag', help: 'all workflows, of every tenant (the kill switch)' },
+  everything: { type: 'flag', help: 'all workflows of every tenant (the kill switch)' },
 } as const;
 
 export const pause = command({
   name: 'pause',
-  summary: 'Pause a workflow, for every tenant; nothing is lost',
-  details: 'Starts, answers and events are accepted as ever and wait. What is under way ends or hands over.',
+  summary: 'Pause a workflow for every tenant',
+  details: 'Starts, answers and events are accepted and wait. Running steps finish.',
   args: { type: TYPE },
   options: { ...EVERYTHING, reason: { type: 'text', value: 'TEXT', help: 'why' } },
   mutates: true,
@@ -106,20 +106,20 @@ export const pause = command({
 
 export const unpause = command({
   name: 'unpause',
-  summary: 'Let a paused workflow go on',
+  summary: 'Unpause a workflow',
   args: { type: TYPE },
   options: EVERYTHING,
   mutates: true,
   examples: [
-    ['unpause review-pull-request', 'held runs are enqueued at once'],
-    ['unpause --everything', 'what was paused by itself stays so'],
+    ['unpause review-pull-request', 'its runs continue at once'],
+    ['unpause --everything', 'workflows paused by themselves stay paused'],
   ],
   async run(context, { args, options }) {
     const { api, out } = context;
     const type = targetOf(args.type, options.everything);
     if (type === undefined) return setKillSwitch(context, false);
     const answer = await api.change('POST', '/v1/workflows/{type}/unpause', { params: { type } });
-    out.answer(answer, () => `${type} goes on, ${answer.woken} runs were woken\n`);
+    out.answer(answer, () => `${type} unpaused, ${answer.woken} runs woken\n`);
   },
 });
 
@@ -127,13 +127,13 @@ export const unpause = command({
 function targetOf(type: string | undefined, everything: boolean): string | undefined {
   if ((type === undefined) === everything) return type;
   throw type === undefined
-    ? new UsageError('name a workflow, or say --everything')
+    ? new UsageError('name a workflow, or give --everything')
     : new UsageError('a workflow or --everything, not both');
 }
 
 async function setKillSwitch({ api, out }: Context, killSwitch: boolean): Promise<undefined> {
   const answer = await api.change('PUT', '/v1/runtime', { body: { killSwitch } });
   out.answer(answer, () =>
-    answer.killSwitch ? 'everything is stopped\n' : `everything goes on, ${answer.woken} runs were woken\n`,
+    answer.killSwitch ? 'kill switch on\n' : `kill switch off, ${answer.woken} runs woken\n`,
   );
 }

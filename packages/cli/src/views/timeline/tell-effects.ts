@@ -37,7 +37,7 @@ export const EFFECT_LINES = {
       TONES[outcome],
       `${stepName(data)}: ${data.capabilityId} ${outcome.replace('_', ' ')}`,
       parts(
-        by && `known from ${by === 'person' ? 'a person' : 'a look at the receiver'}`,
+        by && `reported by ${by === 'person' ? 'a person' : 'the receiver'}`,
         originEffectId ?? data.effectId,
       ),
     ),

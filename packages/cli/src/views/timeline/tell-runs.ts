@@ -16,9 +16,9 @@ export const RUN_LINES = {
         data.parent && `child of ${data.parent.runId} (${data.parent.stepId})`,
       ),
     ),
-  run_claimed: ({ epoch }: DataOf<'run_claimed'>) => line('▶', 'dim', `drive ${epoch} takes the run`),
+  run_claimed: ({ epoch }: DataOf<'run_claimed'>) => line('▶', 'dim', `dispatch ${epoch} claimed the run`),
   run_started: ({ deadlineAt }: DataOf<'run_started'>) =>
-    line('▶', 'dim', 'started', deadlineAt && `must end by ${moment(deadlineAt)}`),
+    line('▶', 'dim', 'started', deadlineAt && `deadline ${moment(deadlineAt)}`),
   policy_evaluated: ({ allowed, stepId, reason }: DataOf<'policy_evaluated'>) =>
     line(
       allowed ? '✓' : '✗',
@@ -28,35 +28,35 @@ export const RUN_LINES = {
     ),
   run_suspended: ({ status, reason, until }: DataOf<'run_suspended'>) =>
     line('‖', 'warn', status, parts(reason, until && `until ${moment(until)}`)),
-  run_resumed: ({ reason }: DataOf<'run_resumed'>) => line('▶', 'good', 'came back', reason),
+  run_resumed: ({ reason }: DataOf<'run_resumed'>) => line('▶', 'good', 'resumed', reason),
   run_released: ({ reason, inFlight, dueAt, error }: DataOf<'run_released'>, at: string) =>
     line(
       '‖',
       'dim',
-      `let go (${reason})`,
+      `released (${reason})`,
       parts(
         error && errorText(error),
-        dueAt && `again in ${duration(Date.parse(dueAt) - Date.parse(at))}`,
-        inFlight.length > 0 && `under way: ${inFlight.map((step) => stepName(step)).join(', ')}`,
+        dueAt && `retry in ${duration(Date.parse(dueAt) - Date.parse(at))}`,
+        inFlight.length > 0 && `running: ${inFlight.map((step) => stepName(step)).join(', ')}`,
       ),
     ),
   replay_started: ({ mode, from }: DataOf<'replay_started'>) =>
-    line('⇢', 'busy', `${mode}: takes over from ${from}`),
-  replay_finished: () => line('⇢', 'busy', 'all that is reused is taken over'),
+    line('⇢', 'busy', `${mode}: reusing steps of ${from}`),
+  replay_finished: () => line('⇢', 'busy', 'completed steps reused'),
   cancel_requested: ({ stopKind, reason }: DataOf<'cancel_requested'>) =>
-    line('■', 'warn', `cancel asked for (${stopKind})`, reason),
+    line('■', 'warn', `cancellation requested (${stopKind})`, reason),
   suspend_requested: ({ reason }: DataOf<'suspend_requested'>) => line('‖', 'warn', 'suspended', reason),
   continue_requested: ({ reason }: DataOf<'continue_requested'>) => line('▶', 'good', 'continued', reason),
   worker_lost: ({ epoch }: DataOf<'worker_lost'>) =>
-    line('☠', 'bad', `the worker of drive ${epoch} died`, 'after it had let go of the run'),
+    line('☠', 'bad', `the worker of dispatch ${epoch} died`, 'after it had released the run'),
   orphan_detected: ({ epoch, lastHeartbeatAt, why }: DataOf<'orphan_detected'>, at: string) => {
     const silence = duration(Date.parse(at) - Date.parse(lastHeartbeatAt));
-    if (why === 'answered') return line('☠', 'warn', `drive ${epoch} ended without letting go`);
+    if (why === 'answered') return line('☠', 'warn', `dispatch ${epoch} ended without releasing the run`);
     return line(
       '☠',
       'bad',
-      `drive ${epoch} died`,
-      why === 'redelivered' ? 'its task was delivered again' : `no sign of life for ${silence}`,
+      `the worker of dispatch ${epoch} died`,
+      why === 'redelivered' ? 'its task was redelivered' : `no heartbeat for ${silence}`,
     );
   },
   run_completed: () => line('✓', 'good', 'completed'),
@@ -69,7 +69,7 @@ export const RUN_LINES = {
       `cancelled (${stopKind})`,
       parts(reason, notUndone && `not undone: ${stepsOf(notUndone)}`),
     ),
-  run_superseded: ({ by }: DataOf<'run_superseded'>) => line('⇢', 'dim', `goes on as ${by}`),
+  run_superseded: ({ by }: DataOf<'run_superseded'>) => line('⇢', 'dim', `continued in ${by}`),
   snapshot_repaired: ({ problems = [], documents = [] }: DataOf<'snapshot_repaired'>) =>
     line('✎', 'warn', parts(`repaired ${problems.join(', ')}`), documents.join(', ')),
 };

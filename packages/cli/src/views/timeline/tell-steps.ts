@@ -6,7 +6,7 @@ import { questionText } from '../question.ts';
 import { dueText, errorText, type Line, line, parts, stepName, stepsOf, valueText } from './line.ts';
 
 export const STEP_LINES = {
-  step_started: (data: DataOf<'step_started'>) => line('▸', 'busy', `${stepName(data)} began`),
+  step_started: (data: DataOf<'step_started'>) => line('▸', 'busy', `${stepName(data)} started`),
   step_succeeded: (data: DataOf<'step_succeeded'>) =>
     line('✓', 'good', stepName(data), parts(duration(data.durationMs), data.outputsSummary)),
   step_degraded: (data: DataOf<'step_degraded'>) =>
@@ -16,27 +16,32 @@ export const STEP_LINES = {
     line(
       '=',
       'good',
-      `${stepName(data)} taken from ${data.from.runId}`,
+      `${stepName(data)} reused from ${data.from.runId}`,
       `checkpoint ${data.from.checkpoint}`,
     ),
   step_failed: (data: DataOf<'step_failed'>) =>
     line('✗', 'bad', `${stepName(data)} failed: ${errorText(data.error)}`, duration(data.durationMs)),
   step_retry_scheduled: (data: DataOf<'step_retry_scheduled'>, at: string) => {
-    const again = `again in ${duration(Date.parse(data.retryAt) - Date.parse(at))}`;
+    const again = `retry in ${duration(Date.parse(data.retryAt) - Date.parse(at))}`;
     if (data.polled)
-      return line('↻', 'plain', `${stepName(data)} polled: not yet`, parts(data.error.message, again));
+      return line(
+        '↻',
+        'plain',
+        `${stepName(data)} polled: condition not met`,
+        parts(data.error.message, again),
+      );
     return line(
       '↻',
       'warn',
       `${stepName(data)} failed: ${errorText(data.error)}`,
-      data.whenRoom ? 'again when one of the open waits ends: its question does not fit among them' : again,
+      data.whenRoom ? 'retried when fewer questions are open' : again,
     );
   },
   step_compensated: (data: DataOf<'step_compensated'>) => line('↩', 'warn', `${stepName(data)} undone`),
   compensation_started: (data: DataOf<'compensation_started'>) =>
     line('↩', 'warn', `undoing ${stepsOf(data)}`, data.error && errorText(data.error)),
   compensation_failed: (data: DataOf<'compensation_failed'>) =>
-    line('✗', 'bad', `${stepName(data)} could not be undone: ${errorText(data.error)}`),
+    line('✗', 'bad', `${stepName(data)} undo failed: ${errorText(data.error)}`),
 };
 
 export const WAIT_LINES = {
@@ -50,10 +55,9 @@ export const WAIT_LINES = {
           `${waitId}: ${decision}`,
           saidText(payload),
         ),
-  wait_expired: ({ waitId }: DataOf<'wait_expired'>) =>
-    line('!', 'bad', `${waitId}: nobody answered in time`),
+  wait_expired: ({ waitId }: DataOf<'wait_expired'>) => line('!', 'bad', `${waitId}: timed out`),
   wait_heartbeat: ({ waitId, dueAt }: DataOf<'wait_heartbeat'>, at: string) =>
-    line('♥', 'dim', `${waitId}: still at work`, dueText(dueAt, at)),
+    line('♥', 'dim', `${waitId}: heartbeat`, dueText(dueAt, at)),
   signal_received: ({ name, key, payload }: DataOf<'signal_received'>) =>
     line('←', 'plain', `signal ${name}${key === undefined ? '' : ` for ${key}`}`, valueText(payload)),
   feedback_given: ({ again, feedback }: DataOf<'feedback_given'>) =>
@@ -69,7 +73,7 @@ function openedLine(wait: Wait, at: string): Line {
     return line(
       '?',
       'bad',
-      `${step} was interrupted and may have done something: a person must say what becomes of it`,
+      `${step} was interrupted and may have acted: a person must decide how to continue`,
       due,
     );
   switch (wait.kind) {
