@@ -40,6 +40,39 @@ export async function killToNextStep(cloud: MeasuredCloud, n: number): Promise<K
   };
 }
 
+/** W6: of a run whose worker is killed (SIGKILL) in its last step. */
+export interface Resume {
+  readonly steps: number;
+  readonly n: number;
+  /** From the kill to the next beginning of that step. */
+  readonly medianMs: number;
+  readonly maxMs: number;
+  /** Steps before it that ran again, at worst. */
+  readonly repeated: number;
+}
+
+export async function resumed(
+  cloud: MeasuredCloud,
+  { steps, n }: { steps: number; n: number },
+): Promise<Resume> {
+  const { client, folder, ready } = cloud;
+  const times: number[] = [];
+  let repeated = 0;
+  for (let i = 0; i < n; i += 1) {
+    await atRest(ready);
+    const mark = join(folder, `fatal-${steps}-${randomUUID()}`);
+    const startedAt = performance.now();
+    const runId = await client.start(`fatal-${steps}`, { input: { mark }, key: randomUUID() });
+    await new Watch(client, `fatal-${steps}`).completed(runId, startedAt);
+    const [first, second] = await beginnings(mark, 2);
+    times.push((second as Beginning).at - (first as Beginning).at);
+    const ends = (await client.events(runId)).filter(({ type }) => type === 'step_succeeded').length;
+    repeated = Math.max(repeated, ends - steps);
+    await answered(ready);
+  }
+  return { steps, n, medianMs: Math.round(median(times)), maxMs: Math.max(...times), repeated };
+}
+
 async function once({ client, folder, ready }: MeasuredCloud): Promise<number> {
   const mark = join(folder, `held-${randomUUID()}`);
   const startedAt = performance.now();

@@ -8,19 +8,17 @@ import { type Operations, operationsOf, type StartUp, startUp } from './footprin
 import { type MeasuredCloud, startMeasuredCloud } from './measured-cloud.ts';
 import { type LargeMap, largeMap } from './memory/large-map.ts';
 import { type ProcessorUse, withProcessorUse } from './processes.ts';
-import { type KillToNextStep, killToNextStep } from './recovery.ts';
+import { type KillToNextStep, killToNextStep, type Resume, resumed } from './recovery.ts';
 import { rounded } from './statistics.ts';
 import {
   type Chain,
   chain,
   fanOut,
-  killedAtItsEnd,
   type Latency,
   manyAtOnce,
   type OneKey,
   oneAtATime,
   oneKey,
-  type Recovery,
   type Throughput,
 } from './workloads.ts';
 
@@ -44,7 +42,7 @@ export interface Figures {
   W3?: readonly (Chain & ProcessorUse)[];
   W4?: Latency & ProcessorUse;
   W5?: OneKey;
-  W6?: readonly Recovery[];
+  W6?: readonly Resume[];
   recovery?: KillToNextStep;
   'large-map'?: LargeMap;
   'cold-start'?: readonly ColdStart[];
@@ -67,6 +65,7 @@ const W3 = [
 const W4_RUNS = 10;
 const W5 = { starts: 200, n: 3 };
 const W6_STEPS = [100, 1_000, 5_000];
+const W6_KILLS = 3;
 const KILLS = 20;
 
 /** Everything but the start-up on one local cloud, in the order of the names. */
@@ -101,7 +100,7 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
     await measure('W3', () => chains(cloud));
     await measure('W4', () => withProcessorUse(cloud, () => fanOut(cloud, W4_RUNS), latencyRuns));
     await measure('W5', () => oneKey(cloud, W5));
-    await measure('W6', () => inTurn(W6_STEPS, (steps) => killedAtItsEnd(cloud, steps)));
+    await measure('W6', () => inTurn(W6_STEPS, (steps) => resumed(cloud, { steps, n: W6_KILLS })));
     await measure('recovery', () => killToNextStep(cloud, KILLS));
     await measure('large-map', () => largeMap(cloud));
     figures.residentAfterMb = await cloud.residentMb();

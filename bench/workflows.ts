@@ -3,7 +3,7 @@
  *
  * Must not: do anything a user's workflow could not do.
  */
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { Workflow } from '../packages/cairn/src/engine/define/steps.ts';
 import type { Handle, StepFactory } from '../packages/cairn/src/engine/define/types.ts';
@@ -48,7 +48,7 @@ export function fan(width: number): Workflow {
 
 /**
  * `fatal-{length}`: like `seq-{length}`, but its last step kills the process that runs it, with SIGKILL, the first time.
- * Everything before it is recorded by then. `mark` is the file that tells the first time from the second, and when.
+ * Everything before it is recorded by then. Each time it begins it says so in the file `mark`.
  */
 export function fatal(length: number): Workflow {
   return defineWorkflow({
@@ -58,10 +58,9 @@ export function fatal(length: number): Workflow {
     steps(step) {
       const before = chained(step, length - 1);
       const last = step('last', { needs: { before } }, ({ input }) => {
-        if (!existsSync(input.mark)) {
-          writeFileSync(input.mark, String(Date.now()));
-          process.kill(process.pid, 'SIGKILL');
-        }
+        const isFirst = !existsSync(input.mark);
+        begins(input.mark);
+        if (isFirst) process.kill(process.pid, 'SIGKILL');
         return payload(length);
       });
       return { last };
@@ -81,8 +80,7 @@ export const held: Workflow = defineWorkflow({
     const before = step('before', () => payload(1));
     const body = step('body', { needs: { before }, timeout: '5m' }, ({ input }) => {
       const isFirst = !existsSync(input.mark);
-      const beginning: Beginning = { pid: process.pid, at: Date.now() };
-      appendFileSync(input.mark, `${JSON.stringify(beginning)}\n`);
+      begins(input.mark);
       return isFirst ? new Promise<Payload>(() => {}) : payload(2);
     });
     return { body };
@@ -102,10 +100,15 @@ export const largeItems: Workflow = defineWorkflow({
   },
 });
 
-/** A line of the file that `held` writes. */
+/** A line of the file that `fatal` and `held` write. */
 export interface Beginning {
   readonly pid: number;
   readonly at: number;
+}
+
+function begins(mark: string): void {
+  const beginning: Beginning = { pid: process.pid, at: Date.now() };
+  appendFileSync(mark, `${JSON.stringify(beginning)}\n`);
 }
 
 function chained<Input>(step: StepFactory<Input>, length: number): Handle<Payload> {

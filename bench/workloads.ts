@@ -1,20 +1,16 @@
 /**
- * The workloads W1 to W6. Each starts runs through the HTTP door, sees them completed through it, and returns its
+ * The workloads W1 to W5. Each starts runs through the HTTP door, sees them completed through it, and returns its
  * figures; nothing is taken from inside.
  *
  * Must not: start or stop a local cloud.
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Client, EventView } from './client.ts';
+import type { Client } from './client.ts';
 import { median, percentile, rounded } from './statistics.ts';
 import { CrowdWatch, Watch } from './watch.ts';
 
 export interface Bench {
   readonly client: Client;
-  /** An empty folder for the marks of W6. */
-  readonly folder: string;
 }
 
 const WARM_UP = 5;
@@ -151,36 +147,4 @@ export async function oneKey(
     await new Watch(client, 'seq-3').completed(answers[0] as string, startedAt);
   }
   return { starts, n, medianMs: rounded(median(times)), runsMade };
-}
-
-export interface Recovery {
-  readonly steps: number;
-  /** From the kill to the first new event. */
-  readonly goesOnMs: number;
-  /** From the first new event to the end of the last step: what could grow with the length of the run. */
-  readonly pickedUpMs: number;
-  /** Steps that ran again. One: the step that was killed. */
-  readonly stepsRepeated: number;
-}
-
-/** W6: a run whose worker is killed (SIGKILL) in its last step. */
-export async function killedAtItsEnd({ client, folder }: Bench, steps: number): Promise<Recovery> {
-  const mark = join(folder, `killed-${steps}-${randomUUID()}`);
-  const runId = await client.start(`fatal-${steps}`, { input: { mark }, key: randomUUID() });
-  await new Watch(client, `fatal-${steps}`).completed(runId, performance.now());
-  const killedAt = Number(readFileSync(mark, 'utf8'));
-  const events = await client.events(runId);
-  const orphaned = events.find(({ type }) => type === 'orphan_detected');
-  const ended = events.findLast(({ type }) => type === 'step_succeeded');
-  if (!orphaned || !ended) throw new Error(`run ${runId} was not recovered: the kill came to nothing`);
-  return {
-    steps,
-    goesOnMs: timeOf(orphaned) - killedAt,
-    pickedUpMs: timeOf(ended) - timeOf(orphaned),
-    stepsRepeated: events.filter(({ type, seq }) => type === 'step_succeeded' && seq > orphaned.seq).length,
-  };
-}
-
-function timeOf({ at }: EventView): number {
-  return Date.parse(at);
 }
