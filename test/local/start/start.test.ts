@@ -70,7 +70,7 @@ describe('what cannot start says why', () => {
     const port = String((holder.address() as AddressInfo).port);
     const started = start(['--json', '--data', 'memory', '--port', port]);
     expect(await started.ended).toMatchObject({ code: 1 });
-    expect(started.stderr()).toContain(`port ${port} is taken`);
+    expect(started.stderr()).toContain(`port ${port} is in use`);
     expect(started.stdout()).toBe('');
     holder.close();
   });
