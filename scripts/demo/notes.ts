@@ -8,7 +8,8 @@ export interface Note {
   readonly pid: number;
 }
 
-const LOOK_EVERY_MS = 50;
+/** A look may cost the installation a request, so the pauses between them grow. */
+const PAUSE_MS = { first: 50, most: 250, growth: 1.2 };
 /** A dead worker is noticed after 5 s; the rest is room for a busy machine. */
 const LIMIT_MS = 120_000;
 
@@ -35,10 +36,12 @@ export async function waitFor<T>(
   limitMs: number = LIMIT_MS,
 ): Promise<T> {
   const deadline = performance.now() + limitMs;
+  let pauseMs = PAUSE_MS.first;
   while (performance.now() < deadline) {
     const found = await look();
     if (found !== undefined) return found;
-    await delay(LOOK_EVERY_MS);
+    await delay(pauseMs);
+    pauseMs = Math.min(pauseMs * PAUSE_MS.growth, PAUSE_MS.most);
   }
   throw new Error(`timed out after ${limitMs} ms waiting for ${what}`);
 }

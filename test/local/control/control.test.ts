@@ -170,14 +170,14 @@ describe('the control port', () => {
 
   test.each([
     ['GET', '/nothing', undefined, 404, /serves nothing at/],
-    ['POST', '/pids', undefined, 405, /takes GET/],
+    ['POST', '/pids', undefined, 405, /supports GET/],
     ['GET', '/meter/runs/unknown', undefined, 404, /no usage recorded/],
     ['GET', '/meter/runs/%zz', undefined, 400, /cannot be decoded/],
     ['POST', '/clock/advance', undefined, 400, /only moves forward/],
     ['POST', '/clock/advance', '{"ms": -1}', 400, /only moves forward/],
-    ['POST', '/clock/advance', '{"ms": 1e300}', 400, /at most/],
+    ['POST', '/clock/advance', '{"ms": 1e300}', 400, /cannot be moved past/],
     ['POST', '/clock/advance', '{', 400, /not JSON/],
-    ['DELETE', '/emulator/v1/projects/p/databases/other/documents', undefined, 501, /only database/],
+    ['DELETE', '/emulator/v1/projects/p/databases/other/documents', undefined, 501, /can be reset/],
   ])('%s %s with %s is %i', async (method, path, body, status, detail) => {
     const answer = await ask(method, path, body);
     expect(answer).toMatchObject({ status, type: 'application/problem+json' });

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type BodyRefusals, jsonBody } from '@cairn/local-kit/http/json-body';
+import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import { ControlError, type Route } from './route.ts';
@@ -35,6 +36,7 @@ export async function startControlPort(options: {
       },
     );
   });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, '127.0.0.1', resolve);

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
@@ -102,6 +103,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   answerUnreadable(front);
   answerExpectations(front);
   front.requestTimeout = 0;
+  front.keepAliveTimeout = KEEP_ALIVE_MS;
   const port =
     options.port === undefined
       ? await listenOrElsewhere(front, options.formerPorts.at(-1) ?? 0)

@@ -7,6 +7,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Faults } from '@cairn/local-firestore/faults';
+import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { Clock } from '@cairn/local-kit/time/clock';
@@ -58,6 +59,7 @@ export async function startOutsideServer(options: OutsideOptions): Promise<Outsi
       send(response, { status, body: { message: String(error) } });
     });
   });
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port ?? 0, '127.0.0.1', resolve);
