@@ -43,6 +43,27 @@ test('a function kept from all others gets the idle worker of the tasks while th
   release();
 });
 
+test('such a function gets the worker of the tasks that is about to be idle, rather than a spare that has loaded nothing', async () => {
+  await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
+  const before = pool.pidsByRole.tasks;
+  const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const waiting = pool.acquire(SPEC);
+  task.release();
+  const { release } = await waiting;
+  expect(alone()).toEqual(before);
+  release();
+});
+
+test('it gets that spare if nothing loaded is about to be idle', async () => {
+  await until(() => (pool.pidsByRole.spare ?? []).length === 1, 'the spare to be ready');
+  const before = pool.pidsByRole.spare;
+  const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const { release } = await pool.acquire(SPEC);
+  expect(alone()).toEqual(before);
+  release();
+  task.release();
+});
+
 test('a worker of such a function serves one request, and ends in peace', async () => {
   for (let round = 0; round < 2; round += 1) {
     const leases = [await pool.acquire(SPEC), await pool.acquire(SPEC), await pool.acquire(SPEC)];

@@ -29,6 +29,8 @@ export type FromWorker =
   | { readonly kind: 'loaded'; readonly functions: readonly FunctionSpec[] }
   | { readonly kind: 'ready'; readonly port: number }
   | { readonly kind: 'alive' }
+  /** Answers `warm-up`, whether or not that succeeded. */
+  | { readonly kind: 'warm' }
   /** Response to `clock`: all running work has recorded the new time. */
   | { readonly kind: 'clock-moved' }
   /** Once a second while it serves: its event loop turns. */

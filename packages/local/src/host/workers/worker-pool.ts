@@ -46,6 +46,11 @@ const BACKOFF_MS = { first: 200, most: 5_000 };
 const GRACE_MS = 10_000;
 /** A spare loads the functions' libraries when it has been ready for so long: what starts with it comes first. */
 const WARM_UP_AFTER_MS = 1_000;
+/**
+ * A request that needs a process of its own waits this long for one that is loaded, before it takes a spare that is not: whoever took a
+ * run over hands it on a moment before it has answered and is idle, and loading takes longer.
+ */
+const COLD_AFTER_MS = 100;
 /** Interval at which workers are checked. */
 const TICK_MS = 500;
 /** A worker beyond those wanted ends when it had nothing to do for so long. */
@@ -54,6 +59,8 @@ const IDLE_MS = 30_000;
 interface Waiter {
   readonly spec: FunctionSpec;
   readonly role: Role;
+  /** It has waited long enough for a process that is loaded. */
+  takesCold: boolean;
   grant(lease: Lease): void;
   refuse(message: string): void;
 }
@@ -130,24 +137,31 @@ export class WorkerPool {
   }
 
   async #acquire(spec: FunctionSpec, role: Role, signal?: AbortSignal): Promise<Lease> {
-    const free = this.#place(spec, role);
+    const free = this.#place(spec, role, false);
     if (free) return free;
     const serving = [...this.#workers].some((worker) => worker.hasServed);
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiters.delete(waiter);
         clearTimeout(timer);
+        clearTimeout(cold);
         signal?.removeEventListener('abort', onAbort);
       };
       const waiter: Waiter = {
         spec,
         role,
+        takesCold: false,
         grant(lease) {
           leave();
           resolve(lease);
         },
         refuse: (message) => fail(503, message),
       };
+      const cold = setTimeout(() => {
+        waiter.takesCold = true;
+        this.#serveWaiters();
+      }, COLD_AFTER_MS);
+      cold.unref();
       const fail = (status: 503 | 504, message: string) => {
         leave();
         reject(new NoWorkerError(status, message));
@@ -276,7 +290,7 @@ export class WorkerPool {
 
   #serveWaiters(): void {
     for (const waiter of this.#waiters) {
-      const lease = this.#place(waiter.spec, waiter.role);
+      const lease = this.#place(waiter.spec, waiter.role, waiter.takesCold);
       if (lease) waiter.grant(lease);
     }
   }
@@ -308,7 +322,7 @@ export class WorkerPool {
   }
 
   /** The least busy worker of the role with room for one more request of the function. */
-  #place({ name, concurrency }: FunctionSpec, role: Role): Lease | undefined {
+  #place({ name, concurrency }: FunctionSpec, role: Role, takesCold: boolean): Lease | undefined {
     const crew = this.#of(role);
     const bounds = crewOf(role, this.#options.workers);
     let best: WorkerProcess | undefined;
@@ -318,7 +332,7 @@ export class WorkerPool {
     }
     if ((best === undefined || best.hangs) && this.#mayGrow(crew, bounds)) {
       // None while it is still starting: the request waits for it.
-      best = this.#readySpare ?? (crew.length === 0 ? this.#idleTaskWorker : undefined);
+      best = this.#freshFor(crew, takesCold);
       if (best) {
         best.role = role;
         // Not here: it serves those who wait, and the one that this place is for may still be among them.
@@ -330,6 +344,18 @@ export class WorkerPool {
     if (best?.port === undefined) return undefined;
     best.isSpent = bounds.servesOnce && this.#options.roles;
     return this.#lease(best, best.port, name);
+  }
+
+  /** A spare that is loaded, else a worker of the tasks that is, else a spare that is not. */
+  #freshFor(crew: readonly WorkerProcess[], takesCold: boolean): WorkerProcess | undefined {
+    const spare = this.#readySpare;
+    if (spare?.isWarm) return spare;
+    const loaded = crew.length === 0 ? this.#idleTaskWorker : undefined;
+    if (loaded) return loaded;
+    // None can come back soon: after a death alone, or where no worker of the tasks is at work.
+    const mayComeBack =
+      crew.length === 0 && !this.#isOneLost && this.#of(TASKS).some((worker) => worker.hasServed);
+    return takesCold || !mayComeBack ? spare : undefined;
   }
 
   #mayGrow(crew: readonly WorkerProcess[], { most, growsWhenFull }: Crew): boolean {

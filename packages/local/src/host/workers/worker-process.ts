@@ -62,6 +62,7 @@ export class WorkerProcess {
   #lastBeatAt = 0;
   #silentMs = 0;
   #hasServed = false;
+  #isWarm = false;
   #retired = false;
   #error: string | undefined;
   #port: number | undefined;
@@ -97,6 +98,7 @@ export class WorkerProcess {
           this.#send({ kind: 'serve', env: options.onLoaded(message.functions) });
         this.#lastBeatAt = performance.now();
         this.#silentMs = 0;
+        if (message.kind === 'warm') this.#isWarm = true;
         if (message.kind === 'alive') this.#onAlive();
         if (message.kind === 'clock-moved') this.#onMoved.shift()?.();
         if (message.kind === 'failed') this.#error = message.error;
@@ -121,6 +123,11 @@ export class WorkerProcess {
   /** Undefined while the worker does not serve: before, after, and when that is in doubt. */
   get port(): number | undefined {
     return this.#port;
+  }
+
+  /** It has loaded what its first request needs. */
+  get isWarm(): boolean {
+    return this.#isWarm;
   }
 
   get hasServed(): boolean {

@@ -68,6 +68,7 @@ async function warmUp(): Promise<void> {
   process.emit('cairn:warm-up' as 'message', waits, undefined);
   await Promise.allSettled(waits);
   collectAll();
+  tell({ kind: 'warm' });
 }
 
 async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
