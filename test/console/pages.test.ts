@@ -117,9 +117,9 @@ describe('the inbox', () => {
     await answer.click();
     await dialog(page).getByText('"A-2"').waitFor();
     await dialog(page).getByLabel('Result, as JSON').fill('{"receipt": ');
-    expect(await send(page, 'Record its result').isDisabled()).toBe(true);
+    expect(await send(page, 'Record the result').isDisabled()).toBe(true);
     await dialog(page).getByLabel('Result, as JSON').fill('{"receipt": "found in the ledger"}');
-    await send(page, 'Record its result').click();
+    await send(page, 'Record the result').click();
     await isGone(page);
     await has(page.getByRole('navigation').locator('.count'), String(before - 1));
     expect(await doubtful.count()).toBe(0);
@@ -139,8 +139,8 @@ describe('a workflow', () => {
     await send(page, 'Pause').click();
     await isGone(page);
     await has(page.getByRole('status'), 'the labels are wrong');
-    await press(page, 'Let it go on');
-    await send(page, 'Let it go on').click();
+    await press(page, 'Unpause');
+    await send(page, 'Unpause').click();
     await isGone(page);
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     expect(await page.getByText('the labels are wrong').count()).toBe(0);
@@ -197,9 +197,9 @@ describe('a workflow', () => {
       await words.fill('stop everything');
       await send(page, 'Stop everything').click();
       await isGone(page);
-      await page.getByText('Everything is stopped.').waitFor();
-      await press(page, 'Let everything go on');
-      await send(page, 'Let everything go on').click();
+      await page.getByText('The kill switch is on.').waitFor();
+      await press(page, 'Turn the kill switch off');
+      await send(page, 'Turn the kill switch off').click();
       await isGone(page);
       await page.getByRole('button', { name: 'Stop everything' }).waitFor();
     } finally {

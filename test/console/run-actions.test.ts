@@ -92,13 +92,13 @@ test('a review is sent back, its drafts are compared, it is approved, and an act
   await dialog(page).getByText('Owls of the ⟨U+202E⟩town').waitFor();
   await page.getByLabel('Result, as JSON').fill('{"confirmed": yes}');
   await dialog(page).getByText('No JSON, line 1, column 15: expected a value, not yes').waitFor();
-  expect(await send(page, 'Record its result').isDisabled()).toBe(true);
+  expect(await send(page, 'Record the result').isDisabled()).toBe(true);
   await page.getByLabel('Result, as JSON').fill('{"confirmed": 7}');
-  await send(page, 'Record its result').click();
+  await send(page, 'Record the result').click();
   await dialog(page).getByRole('alert').getByText('INVALID_INPUT').waitFor();
   await page.getByLabel('Result, as JSON').fill('{"confirmed": "by phone"}');
   await page.getByRole('textbox', { name: /^Note/ }).fill('called them');
-  await send(page, 'Record its result').click();
+  await send(page, 'Record the result').click();
   await isGone(page);
 
   await hasEnded(id);
@@ -149,7 +149,7 @@ test('a replay from a step does what its preview said, and nothing outside again
   expect(items.map(({ status }) => status)).toEqual(['reused']);
   await page.goto(`/runs/${successor}?tab=checkpoints`);
   await page.locator('[data-row]', { hasText: 'post' }).getByRole('button').click();
-  await page.getByLabel('Compare with').selectOption({ label: 'the same step of the run it was made of' });
+  await page.getByLabel('Compare with').selectOption({ label: 'the same step of the source run' });
   await page.getByRole('region', { name: 'Comparison' }).getByText('Both are the same.').waitFor();
 });
 
@@ -183,9 +183,9 @@ test('whoever only looks sees what could be done, and why not by them', async ()
   const answer = page.getByRole('button', { name: 'Answer review' });
   await answer.waitFor();
   expect(await answer.isDisabled()).toBe(true);
-  expect(await answer.getAttribute('title')).toBe('This takes the role operator.');
-  await page.getByText('Answer review, Suspend, Cancel: This takes the role operator.').waitFor();
-  await page.getByText('Signal: This takes the role submitter.').waitFor();
+  expect(await answer.getAttribute('title')).toBe('This requires the role operator.');
+  await page.getByText('Answer review, Suspend, Cancel: This requires the role operator.').waitFor();
+  await page.getByText('Signal: This requires the role submitter.').waitFor();
   expect(await page.getByRole('button', { name: 'Check the chain' }).isDisabled()).toBe(true);
 });
 

@@ -121,7 +121,7 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   await dialog.getByText('2 runs are hit, 0 not.').waitFor();
   for (const id of long)
     expect(await dialog.locator(`tr[data-run=${id}]`).textContent()).toContain(
-      'a new run: 0 steps taken over, 2 steps to run',
+      'a new run: 0 steps reused, 2 steps to run',
     );
   await dialog.getByRole('button', { name: 'Resume 2 runs' }).click();
   await dialog.getByText('2 of 2 done.').waitFor();

@@ -156,7 +156,7 @@ const SHOWN: readonly (readonly [string, Shown | undefined])[] = [
   ['Pause a workflow without a reason', workflows.pauseWorkflow('chain-10', '')],
   ['Let a workflow go on', workflows.unpauseWorkflow('chain-10')],
   ['Stop everything', workflows.setKillSwitch(true)],
-  ['Let everything go on', workflows.setKillSwitch(false)],
+  ['Turn the kill switch off', workflows.setKillSwitch(false)],
   ['New schedule', schedules.makeSchedule(NEW)],
   ['New schedule without a name', schedules.makeSchedule({ ...NEW, name: '' })],
   [

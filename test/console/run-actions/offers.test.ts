@@ -57,7 +57,7 @@ describe('what can be done with a run', () => {
         status: 'awaiting_approval',
         waits: [wait('a', { purpose: 'doubt' }), wait('b', { purpose: 'effect', effectId: 'e.1' })],
       },
-      ['Say what became of a', 'Resolve the action of b', 'Signal', 'Suspend', 'Cancel', 'Hold'],
+      ['Decide about a', 'Resolve the action of b', 'Signal', 'Suspend', 'Cancel', 'Hold'],
     ],
     [
       'one that waits for an event, a time and a child',
@@ -110,7 +110,7 @@ describe('why it cannot be done', () => {
     expect(refusals({ status: 'running' }, role)).toEqual(
       (['signal', 'suspend', 'cancel', 'hold'] as const).map((act, at) => [
         act,
-        needs[at] === 'no' ? 'no' : `This takes the role ${needs[at]}.`,
+        needs[at] === 'no' ? 'no' : `This requires the role ${needs[at]}.`,
       ]),
     );
   });
@@ -120,8 +120,8 @@ describe('why it cannot be done', () => {
     expect(refusals(run, 'admin')).toEqual([
       ['decide', 'The run is being cancelled.'],
       ['signal', 'no'],
-      ['suspend', 'It was asked for already.'],
-      ['cancel', 'It was asked for already.'],
+      ['suspend', 'It was requested already.'],
+      ['cancel', 'It was requested already.'],
       ['hold', 'no'],
     ]);
   });

@@ -83,9 +83,9 @@ test.each([
     { question: 'Shall it?', details: { card: 'x' } },
     { text: 'Shall it?', beside: { card: 'x' } },
   ],
-  [{ question: 7 }, { text: 'It asks about:', beside: { question: 7 } }],
-  [[1], { text: 'It asks about:', beside: [1] }],
-  [null, { text: 'It asks without saying what.' }],
+  [{ question: 7 }, { text: 'Question:', beside: { question: 7 } }],
+  [[1], { text: 'Question:', beside: [1] }],
+  [null, { text: '(no question)' }],
 ])('the question in %j is found', (detail, question) => expect(questionOf(detail)).toEqual(question));
 
 describe('what became of an effect', () => {

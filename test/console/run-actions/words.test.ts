@@ -109,8 +109,8 @@ describe('a check', () => {
 
   test.each([
     [{ verdict: 'consistent', head: 34 }, 'Checked: whole, 34 events.'],
-    [{ verdict: 'healable', problems: [{}] }, '1 problem. A repair puts all of it right.'],
-    [{ verdict: 'needs_person', problems: [{}], more: 2 }, '3 problems. Some of it takes a person.'],
+    [{ verdict: 'healable', problems: [{}] }, '1 problem. A repair fixes all of it.'],
+    [{ verdict: 'needs_person', problems: [{}], more: 2 }, '3 problems. Some of it needs a person.'],
     [{ verdict: 'broken', problems: [{}] }, 'nothing can be repaired'],
   ])('of %j says so', (part, words) => expect(found(part)).toContain(words));
 });
@@ -126,7 +126,7 @@ describe('a preview', () => {
     });
     expect(stepWords(step({ action: 'runs', why: 'failed', revision: 2, items: 3 }))).toMatchObject({
       words: 'runs, as revision 2',
-      because: 'it had failed, 3 of its items are taken over',
+      because: 'it had failed, 3 of its items are reused',
     });
   });
 
@@ -134,7 +134,7 @@ describe('a preview', () => {
     const steps = [step({ action: 'reused' }), step({ action: 'runs' })];
     const effects = [{ action: 're-executed' }, { action: 'reused' }];
     expect(countsOf({ steps, effects } as unknown as Preview)).toBe(
-      '1 reused · 1 to run · 1 outside actions done once more',
+      '1 reused · 1 to run · 1 effects repeated',
     );
   });
 });

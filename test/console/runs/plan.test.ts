@@ -9,11 +9,11 @@ import {
 import { STATUSES } from '../../../packages/console/src/pages/runs/filter/filter.ts';
 
 test.each([
-  [{ status: 'pending', isOver: false }, true, 'ends'],
-  [{ status: 'running', isOver: false }, true, 'is told to stop, and ends'],
-  [{ status: 'awaiting_approval', isOver: false }, true, 'ends'],
+  [{ status: 'pending', isOver: false }, true, 'ends at once'],
+  [{ status: 'running', isOver: false }, true, 'ends at its next step'],
+  [{ status: 'awaiting_approval', isOver: false }, true, 'ends at once'],
   [{ status: 'running', isOver: false, mark: 'being cancelled' }, false, 'is being cancelled already'],
-  [{ status: 'completed', isOver: true }, false, 'has ended, and an ended run never changes'],
+  [{ status: 'completed', isOver: true }, false, 'has ended'],
 ])('to cancel %j hits it: %p, %s', (row, isHit, text) => {
   const verdict = cancelVerdict(row);
   expect(verdict).toEqual(isHit ? { isHit, what: text } : { isHit, why: text });
@@ -25,21 +25,21 @@ const step = (action: string) => ({ action }) as Preview['steps'][number];
 const effect = (action: string) => ({ action }) as Preview['effects'][number];
 
 test.each([
-  [{ would: 'unpark' }, { isHit: true, what: 'goes on from where it is' }],
-  [{ would: 'nothing' }, { isHit: false, why: 'goes on already' }],
+  [{ would: 'unpark' }, { isHit: true, what: 'continues' }],
+  [{ would: 'nothing' }, { isHit: false, why: 'is running already' }],
   [
-    { blockers: [{ title: 'No', detail: 'its version is not deployed' }] },
-    { isHit: false, why: 'its version is not deployed' },
+    { blockers: [{ title: 'No', detail: 'the version is not deployed' }] },
+    { isHit: false, why: 'the version is not deployed' },
   ],
   [
     { steps: [step('reused'), step('runs'), step('runs')], effects: [effect('reused')] },
-    { isHit: true, what: 'a new run: 1 step taken over, 2 steps to run' },
+    { isHit: true, what: 'a new run: 1 step reused, 2 steps to run' },
   ],
   [
     { steps: [step('runs')], effects: [effect('asked'), effect('re-executed'), effect('re-executed')] },
     {
       isHit: true,
-      what: 'a new run: 0 steps taken over, 1 step to run; 2 outside actions once more; 1 question to a person',
+      what: 'a new run: 0 steps reused, 1 step to run; 2 effects repeated; 1 question to a person',
     },
   ],
 ] as [Partial<Preview>, object][])('what a preview like %j says is said', (part, verdict) => {

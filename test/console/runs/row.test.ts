@@ -27,7 +27,7 @@ test.each([
   [
     'that its version is away, before what it waits for',
     { ...waiting({ kind: 'timer' }), blocked: { code: 'PLAN_VERSION_UNAVAILABLE', since: '' } },
-    'its version is not deployed',
+    'the version is not deployed',
   ],
   [
     'why it was stopped, and by whom',
@@ -53,19 +53,19 @@ test.each([
   [
     'that a step is in doubt',
     waiting({ kind: 'approval', purpose: 'doubt' }),
-    'ask: interrupted, and may have done something',
+    'ask: interrupted, may have acted',
   ],
   [
     'that an outside action is in doubt',
     waiting({ kind: 'approval', purpose: 'effect' }),
-    'ask: did the outside action take place?',
+    'ask: did the action take place?',
   ],
   [
     'why it is put aside',
     { status: 'waiting_external', parked: 'version 3 is not deployed' },
     'version 3 is not deployed',
   ],
-  ['that its worker died', { status: 'interrupted' }, 'its worker died; it is looked after within a minute'],
+  ['that its worker died', { status: 'interrupted' }, 'the worker died; resumes within a minute'],
   ['which steps run', { running: [body('a'), body('b[2]')], runningCount: 5 }, 'a, b[2] and 3 more'],
   ['where it is', { currentStep: 'summarise' }, 'summarise'],
   ['nothing once it is complete', { status: 'completed', currentStep: 'last' }, ''],

@@ -48,7 +48,7 @@ export function NothingHere() {
   return (
     <Empty title="Nothing is here">
       <p>
-        This address leads nowhere. The runs are at <a href="/runs">/runs</a>.
+        There is no such page. Runs are at <a href="/runs">/runs</a>.
       </p>
     </Empty>
   );

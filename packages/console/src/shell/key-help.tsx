@@ -7,11 +7,11 @@ import { GO_KEYS } from './pages.ts';
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['/'], 'search, from anywhere'],
   ...GO_KEYS.map(([letter, name]) => [['g', letter], name] as const),
-  [['j', 'k'], 'next and previous in a list; the arrows do the same'],
-  [['Enter'], 'open or answer what is chosen'],
-  [['x'], 'select a run of the list; with Shift, all up to it'],
-  [['←', '↑', '→', '↓'], 'in the graph of a run: along its edges'],
-  [['Esc'], 'close a dialog, leave the search'],
+  [['j', 'k'], 'next and previous in a list, as the arrows'],
+  [['Enter'], 'open or answer the selected item'],
+  [['x'], 'select a run; with Shift, a range'],
+  [['←', '↑', '→', '↓'], 'move along the edges of a graph'],
+  [['Esc'], 'close a dialog or the search'],
   [['?'], 'this'],
 ];
 

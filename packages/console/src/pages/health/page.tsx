@@ -186,7 +186,7 @@ function Problems({ problems, sample }: Pick<Diagnosed, 'problems' | 'sample'>) 
             {sample.checked} recent runs were held against their journals <When at={sample.at} />.
           </>
         ) : (
-          'No run has been checked yet; a sample is, every hour.'
+          'No run has been checked yet. A sample is checked every hour.'
         )}
       </p>
       {problems.length > 0 && (

@@ -78,8 +78,8 @@ function markOf(run: RunSummary): string | undefined {
   if (cancellation) return 'being cancelled';
   if (suspension) return 'suspended';
   if (blocked) return 'blocked';
-  if (waitsFor === 'awaiting_approval' && waitsFor !== status) return 'asks a person';
-  return status === 'running' && steps && steps.retrying > 0 ? 'a step is tried again' : undefined;
+  if (waitsFor === 'awaiting_approval' && waitsFor !== status) return 'asks a person too';
+  return status === 'running' && steps && steps.retrying > 0 ? 'retrying a step' : undefined;
 }
 
 /** What it failed over, why it was stopped, what it waits for, or what it does. */
@@ -95,8 +95,8 @@ function nowOf(run: RunSummary): string {
     const more = run.waitCount > 1 ? ` and ${run.waitCount - 1} more` : '';
     return `${waitText(wait)}${more}`;
   }
-  if (status === 'interrupted') return 'its worker died; it is looked after within a minute';
-  if (status === 'pending') return 'not begun yet';
+  if (status === 'interrupted') return 'the worker died; resumes within a minute';
+  if (status === 'pending') return 'queued';
   const { running, runningCount } = run;
   if (running.length === 0) return run.currentStep ?? '';
   const more = runningCount - running.length;
@@ -104,9 +104,9 @@ function nowOf(run: RunSummary): string {
 }
 
 const BLOCKED: Readonly<Record<NonNullable<RunSummary['blocked']>['code'], string>> = {
-  PLAN_VERSION_UNAVAILABLE: 'its version is not deployed',
-  PLAN_CHANGED: 'its version is deployed with another definition',
-  DISPATCH_DUE: 'nothing is missing; it goes on at the next look',
+  PLAN_VERSION_UNAVAILABLE: 'the version is not deployed',
+  PLAN_CHANGED: 'the definition of the version has changed',
+  DISPATCH_DUE: 'continues at the next check',
 };
 
 /** That a step failed is said by its name. */
@@ -124,8 +124,8 @@ type Wait = RunSummary['waits'][number];
 function waitText({ kind, purpose, name, key, child, detail, execution }: Wait): string {
   const step =
     execution.itemKey === undefined ? execution.stepId : `${execution.stepId}[${execution.itemKey}]`;
-  if (purpose === 'doubt') return `${step}: interrupted, and may have done something`;
-  if (purpose === 'effect') return `${step}: did the outside action take place?`;
+  if (purpose === 'doubt') return `${step}: interrupted, may have acted`;
+  if (purpose === 'effect') return `${step}: did the action take place?`;
   switch (kind) {
     case 'approval':
       return `${step}: ${questionText(detail)}`;
@@ -134,7 +134,7 @@ function waitText({ kind, purpose, name, key, child, detail, execution }: Wait):
     case 'child':
       return `${step}: run ${child?.runId ?? ''}`;
     case 'timer':
-      return `${step}: a point in time`;
+      return `${step}: sleeping`;
   }
 }
 

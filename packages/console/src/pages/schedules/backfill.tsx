@@ -45,9 +45,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
       onDone={setDone}
       onClose={onClose}
     >
-      <p className="hint">
-        Starts a run for each slot of the past that has none. The times are those of this browser.
-      </p>
+      <p className="hint">Starts a run for each past slot that has none. Times are those of this browser.</p>
       <div className="row">
         <label className="field">
           From

@@ -53,7 +53,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         Cron line (minute, hour, day, month, weekday)
         <input className="mono" value={cron} onChange={(event) => setCron(event.target.value)} required />
         <span className="hint" role="status">
-          {cronWords(cron) ?? 'No words for this line; the API says whether it can be read.'}
+          {cronWords(cron) ?? 'The API checks this line.'}
         </span>
       </label>
       <label className="field">
@@ -61,7 +61,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
         <input value={timezone} onChange={(event) => setTimezone(event.target.value)} required />
       </label>
       <label className="field">
-        Slots that nobody fired
+        Missed slots
         <select value={catchUp} onChange={(event) => setCatchUp(event.target.value as CatchUp)}>
           {Object.entries(CATCH_UPS).map(([value, words]) => (
             <option key={value} value={value}>

@@ -23,7 +23,7 @@ const EVERY_MS = 30_000;
 type Doing = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'delete';
 
 /** Of what a workflow declares: the next deployment would undo it. */
-const DECLARED = 'a workflow declares it: change it there';
+const DECLARED = 'declared by a workflow: change it there';
 
 export function OneSchedule({ id }: { readonly id: string }) {
   const { api } = useSession();
@@ -150,7 +150,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
           onDone={onClose}
           onClose={onClose}
         >
-          <p>It fires no more until it is resumed. Runs under way go on.</p>
+          <p>No slot starts a run until it is resumed. Running runs continue.</p>
           <label className="field">
             Reason
             <input value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
@@ -166,7 +166,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
           onDone={onClose}
           onClose={onClose}
         >
-          <p>Slots that passed while it was paused are not made up for; backfill does that.</p>
+          <p>Slots during the pause are not caught up; use backfill.</p>
         </ActionDialog>
       );
     case 'trigger':
@@ -178,7 +178,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
           onDone={({ runId }) => navigate(`/runs/${runId}`)}
           onClose={onClose}
         >
-          <p>One run with the schedule's input, for no slot.</p>
+          <p>One run with the input of the schedule, outside its slots.</p>
         </ActionDialog>
       );
     case 'delete':

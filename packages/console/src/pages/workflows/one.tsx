@@ -42,7 +42,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
             Start a run
           </GuardedButton>
           <GuardedButton least="installation" onClick={() => setDoing('pause')}>
-            {paused ? 'Let it go on' : 'Pause'}
+            {paused ? 'Unpause' : 'Pause'}
           </GuardedButton>
           <Link href={`/runs?type=${encodeURIComponent(type)}`} className="button">
             Its runs
@@ -67,7 +67,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
             <tr>
               <th>Version</th>
               <th>Deployed</th>
-              <th>Live runs that need it</th>
+              <th>Live runs</th>
             </tr>
           </thead>
           <tbody>
@@ -85,7 +85,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
                   ) : deployed ? (
                     'yes'
                   ) : liveRuns > 0 ? (
-                    'no: its runs are parked until it is'
+                    'no: its runs are blocked until it is'
                   ) : (
                     'no'
                   )}
@@ -115,15 +115,14 @@ function Changed({ what: [first] }: { readonly what: readonly string[] }) {
           : <Text value={first} max={300} />
         </>
       )}
-      . Its runs are parked until it is as it was
+      . Its runs are blocked until the definition is restored
     </>
   );
 }
 
 function Plan({ version: { planVersion, steps, on } }: { readonly version: Version }) {
   const [selected, setSelected] = useQueryState('step');
-  if (!steps)
-    return <p className="dim">v{planVersion} is not deployed, so what it is made of is not known here.</p>;
+  if (!steps) return <p className="dim">v{planVersion} is not deployed, so its steps are not known.</p>;
   const views = new Map(steps.map((step) => [step.id, planView(step)]));
   const node = steps.find(({ id }) => id === selected);
   return (
@@ -176,7 +175,7 @@ function Starters({ on }: { readonly on: NonNullable<Version['on']> }) {
     <>
       <h3>Started by</h3>
       <ul>
-        {[...words, 'the API, and whoever starts it here'].map((one) => (
+        {[...words, 'the API and this console'].map((one) => (
           <li key={one}>
             <Text value={one} max={300} />
           </li>

@@ -33,7 +33,7 @@ export default function WorkflowsPage({ type }: { readonly type?: string }) {
       {type !== undefined && (
         <Empty title="No such workflow">
           <p>
-            <Text value={type} max={200} /> is not deployed, and no run of it is left.
+            <Text value={type} max={200} /> is not deployed and has no runs.
           </p>
         </Empty>
       )}
@@ -56,12 +56,12 @@ function Head({ killSwitch }: Pick<List, 'killSwitch'>) {
           className={killSwitch ? 'primary' : 'danger'}
           onClick={() => setSetting(true)}
         >
-          {killSwitch ? 'Let everything go on' : 'Stop everything'}
+          {killSwitch ? 'Turn the kill switch off' : 'Stop everything'}
         </GuardedButton>
       </div>
       {killSwitch && (
         <p className="failure" role="status">
-          <strong>Everything is stopped.</strong> Starts, answers and events are accepted and wait; no run
+          <strong>The kill switch is on.</strong> Starts, answers and events are accepted and wait; no run
           moves, of any tenant.
         </p>
       )}

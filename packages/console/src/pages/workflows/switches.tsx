@@ -17,13 +17,13 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
   if (isPaused)
     return (
       <ActionDialog
-        title={`Let ${type} go on`}
-        verb="Let it go on"
+        title={`Unpause ${type}`}
+        verb="Unpause"
         {...unpauseWorkflow(type)}
         onDone={onClose}
         onClose={onClose}
       >
-        <p>Held runs are enqueued at once.</p>
+        <p>Its runs continue at once.</p>
       </ActionDialog>
     );
   return (
@@ -34,10 +34,7 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
       onDone={onClose}
       onClose={onClose}
     >
-      <p>
-        For every tenant. Starts, answers and events are accepted as ever and wait; what is under way hands
-        over.
-      </p>
+      <p>For every tenant. Starts, answers and events are accepted and wait. Running steps finish.</p>
       <label className="field">
         Reason
         <input value={reason} maxLength={MOST_REASON} onChange={(event) => setReason(event.target.value)} />
@@ -55,8 +52,8 @@ export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(
   const { planned, cli } = setKillSwitch(!isOn);
   return (
     <ActionDialog
-      title={isOn ? 'Let everything go on' : 'Stop everything'}
-      verb={isOn ? 'Let everything go on' : 'Stop everything'}
+      title={isOn ? 'Turn the kill switch off' : 'Stop everything'}
+      verb={isOn ? 'Turn the kill switch off' : 'Stop everything'}
       danger={!isOn}
       planned={isMeant ? planned : undefined}
       cli={cli}
@@ -64,12 +61,12 @@ export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(
       onClose={onClose}
     >
       {isOn ? (
-        <p>Held runs of every tenant are enqueued. What was paused by itself stays so.</p>
+        <p>Runs of every tenant continue. Workflows paused by themselves stay paused.</p>
       ) : (
         <>
           <p>
-            No run of any tenant moves until it is taken back. Nothing is lost: starts, answers and events are
-            accepted and wait.
+            No run of any tenant moves until the kill switch is off. Starts, answers and events are accepted
+            and wait.
           </p>
           <label className="field">
             Type “{WORD}”

@@ -75,7 +75,7 @@ function Decide({ run, waitId, onClose }: DecideProps) {
   if (!wait) {
     return (
       <Dialog title="This question is not open" onClose={onClose}>
-        <p>It was answered, it expired, or the run has ended. The journal says which.</p>
+        <p>It was answered or timed out, or the run has ended. See the journal.</p>
         <button type="button" onClick={onClose}>
           Close
         </button>

@@ -20,38 +20,38 @@ export interface Choice {
 
 export const CHOICES: Readonly<Record<Asked, readonly Choice[]>> = {
   approval: [
-    { decision: 'approve', verb: 'Approve', meaning: 'The run goes on.' },
+    { decision: 'approve', verb: 'Approve', meaning: 'The run continues.' },
     {
       decision: 'approve_with_waiver',
       verb: 'Approve with a waiver',
-      meaning: 'The run goes on in spite of something; the note says of what, and is kept.',
+      meaning: 'The run continues with an exception. The note states it and is recorded.',
     },
     {
       decision: 'retry_with_feedback',
       verb: 'Send back',
-      meaning: 'Steps before it run again, with what you say in hand, and it asks again.',
+      meaning: 'Earlier steps run again with your feedback; then it asks again.',
     },
     {
       decision: 'reject',
       verb: 'Reject',
-      meaning: 'The step fails; what that means for the run its workflow says.',
+      meaning: 'The step fails. The workflow decides what follows.',
       isDanger: true,
     },
     {
       decision: 'halt',
       verb: 'Halt the run',
-      meaning: 'The run is cancelled, and what it did is undone where steps say how.',
+      meaning: 'The run is cancelled, and completed steps are undone where possible.',
       isDanger: true,
     },
   ],
   doubt: [
-    { decision: 'approve', verb: 'Run it again', meaning: 'It did nothing, or may do it twice.' },
+    { decision: 'approve', verb: 'Run it again', meaning: 'It did not act, or may act twice.' },
     {
       decision: 'approve_with_waiver',
-      verb: 'Take it as done',
-      meaning: 'It did what it should; it has no output. The note says how you know, and is kept.',
+      verb: 'Treat as done',
+      meaning: 'It did its work, without an output. The note gives the evidence and is recorded.',
     },
-    { decision: 'reject', verb: 'Count it as failed', meaning: 'The step fails.', isDanger: true },
+    { decision: 'reject', verb: 'Mark as failed', meaning: 'The step fails.', isDanger: true },
     { decision: 'halt', verb: 'Halt the run', meaning: 'The run is cancelled.', isDanger: true },
   ],
 };
@@ -70,8 +70,7 @@ export const UNFILLED: Filled = { decision: 'approve', note: '', feedback: '', s
 /** What the form still lacks, in words; undefined: it can be sent. */
 export function lacking({ decision, note, feedback }: Filled): string | undefined {
   if (decision === 'approve_with_waiver' && note.trim() === '') return 'A waiver needs a note.';
-  if (decision === 'retry_with_feedback' && feedback.trim() === '')
-    return 'Say what the steps should do otherwise.';
+  if (decision === 'retry_with_feedback' && feedback.trim() === '') return 'Give feedback for the steps.';
   return undefined;
 }
 
@@ -122,11 +121,11 @@ export function stepsBefore(nodes: readonly PlanNode[], step: string): readonly 
 
 /** The question in words, and what was given beside it to decide by. */
 export function questionOf(detail: unknown): { readonly text: string; readonly beside?: unknown } {
-  if (detail === undefined || detail === null) return { text: 'It asks without saying what.' };
+  if (detail === undefined || detail === null) return { text: '(no question)' };
   if (typeof detail === 'string') return { text: detail };
-  if (typeof detail !== 'object' || Array.isArray(detail)) return { text: 'It asks about:', beside: detail };
+  if (typeof detail !== 'object' || Array.isArray(detail)) return { text: 'Question:', beside: detail };
   const { question, ...beside } = detail as { readonly question?: unknown };
-  if (typeof question !== 'string') return { text: 'It asks about:', beside: detail };
+  if (typeof question !== 'string') return { text: 'Question:', beside: detail };
   const members = Object.entries(beside);
   if (members.length === 0) return { text: question };
   const [[name, value] = []] = members;

@@ -58,7 +58,7 @@ export function offersOf({ run, may, isHeld }: Looking): readonly Offer[] {
   const offers = [...answers(run), ...steering(run), ...successors(run), ...keeping(isHeld)];
   return offers.map((offer) => {
     const needed = NEEDS[offer.act];
-    return may(needed) ? offer : { ...offer, refused: `This takes the role ${needed}.` };
+    return may(needed) ? offer : { ...offer, refused: `This requires the role ${needed}.` };
   });
 }
 
@@ -68,7 +68,7 @@ function answers(run: Standing): Offers {
   const refused = run.cancellation
     ? { refused: 'The run is being cancelled.' }
     : run.compensating
-      ? { refused: 'The run has failed and undoes what it did.' }
+      ? { refused: 'The run has failed and is undoing its steps.' }
       : {};
   return run.waits.flatMap((wait): Offer[] => {
     const step = stepKey(wait.execution);
@@ -86,14 +86,14 @@ function answers(run: Standing): Offers {
       const name = `Resolve the action of ${step}`;
       return [{ act: 'resolve', about: { effect: effectId }, name, kind: 'answer', ...refused }];
     }
-    const name = wait.purpose === 'doubt' ? `Say what became of ${step}` : `Answer ${step}`;
+    const name = wait.purpose === 'doubt' ? `Decide about ${step}` : `Answer ${step}`;
     return [{ act: 'decide', about, name, kind: 'answer', ...refused }];
   });
 }
 
 function steering(run: Standing): Offers {
   if (isFinal(run.status)) return [];
-  const asked = run.cancellation ? { refused: 'It was asked for already.' } : {};
+  const asked = run.cancellation ? { refused: 'It was requested already.' } : {};
   return [
     { act: 'signal', about: {}, name: 'Signal', kind: 'plain' },
     run.suspension

@@ -22,25 +22,30 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
   doubt: [
     {
       outcome: 'recorded',
-      verb: 'Record its result',
-      meaning: 'It took place; this is what the receiver answered.',
+      verb: 'Record the result',
+      meaning: 'It took place. Give the response of the receiver.',
     },
     {
       outcome: 're-execute',
-      verb: 'Call it once more',
+      verb: 'Call again',
       meaning: 'It did not take place, or may happen twice.',
     },
-    { outcome: 'failed', verb: 'Count it as failed', meaning: 'It did not, and shall not.', isDanger: true },
+    {
+      outcome: 'failed',
+      verb: 'Mark as failed',
+      meaning: 'It did not take place and must not.',
+      isDanger: true,
+    },
   ],
   left: [
     {
       outcome: 'recorded',
-      verb: 'Record its result',
-      meaning: 'It took place; this is what the receiver answered. Runs made from this one take it over.',
+      verb: 'Record the result',
+      meaning: 'It took place. Give the response of the receiver. Runs made from this one reuse it.',
     },
     {
       outcome: 'failed',
-      verb: 'Count it as failed',
+      verb: 'Mark as failed',
       meaning: 'It did not take place. Runs made from this one may call it.',
     },
   ],
@@ -48,19 +53,19 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
     { outcome: 're-execute', verb: 'Allow the call', meaning: 'The receiver is called with this request.' },
     {
       outcome: 'recorded',
-      verb: 'Record its result',
-      meaning: 'It was done by hand; this is what it came to. The receiver is not called.',
+      verb: 'Record the result',
+      meaning: 'It was done by hand. Give the result. The receiver is not called.',
     },
-    { outcome: 'failed', verb: 'Fail the step', meaning: 'It is not to be done.', isDanger: true },
+    { outcome: 'failed', verb: 'Fail the step', meaning: 'It must not be done.', isDanger: true },
   ],
   repetition: [
     {
       outcome: 'recorded',
-      verb: 'Take the recorded result',
-      meaning: 'It is not done again; the step goes on with what was answered then.',
+      verb: 'Use the recorded result',
+      meaning: 'It is not done again. The step continues with the recorded response.',
     },
-    { outcome: 're-execute', verb: 'Do it once more', meaning: 'The receiver is called again.' },
-    { outcome: 'failed', verb: 'Fail the step', meaning: 'Neither: the step fails.', isDanger: true },
+    { outcome: 're-execute', verb: 'Do it again', meaning: 'The receiver is called again.' },
+    { outcome: 'failed', verb: 'Fail the step', meaning: 'The step fails.', isDanger: true },
   ],
 };
 

@@ -39,7 +39,7 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
   const body = resolveBody({ matter, outcome, result: readJson(text), note });
   return (
     <ActionDialog
-      title={matter === 'confirmation' ? 'May it be done?' : 'What became of it?'}
+      title={matter === 'confirmation' ? 'Allow the call?' : 'Resolve the action'}
       verb={saying?.verb ?? 'Send'}
       danger={saying?.isDanger ?? false}
       planned={
@@ -57,7 +57,7 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
       {row ? (
         <Asked row={row} />
       ) : row === null ? (
-        <p>The run has no such effect among those that were looked through.</p>
+        <p>The effect was not found in the run.</p>
       ) : error ? (
         <Failure error={error} again={refetch} />
       ) : (
@@ -91,10 +91,10 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
 }
 
 const LEGENDS = {
-  confirmation: 'It requires a confirmation',
+  confirmation: 'It requires confirmation',
   repetition: 'It was done before',
-  left: 'Find out at the receiver first; then',
-  doubt: 'Find out at the receiver first; then',
+  left: 'Check with the receiver first, then',
+  doubt: 'Check with the receiver first, then',
 } as const satisfies Record<Matter, string>;
 
 function matterOf(by: Effect['blockedBy'], isOver: boolean): Matter {

@@ -27,9 +27,7 @@ export function SignalDialog({ runId, waitedFor, onClose }: SignalDialogProps) {
       onDone={onClose}
       onClose={onClose}
     >
-      <p className="hint">
-        Only this run hears of it. If it does not wait for it yet, the signal is kept until it does.
-      </p>
+      <p className="hint">Only this run receives it. The signal is buffered until the run waits for it.</p>
       <label>
         Name of the event
         <input value={name} onChange={(event) => setName(event.target.value)} required spellCheck={false} />
@@ -42,7 +40,7 @@ export function SignalDialog({ runId, waitedFor, onClose }: SignalDialogProps) {
         label="Data, as JSON (may be left out)"
         text={text}
         onText={setText}
-        hint={'What the step gets, for example {"ok": true}.'}
+        hint={'Payload for the step, for example {"ok": true}.'}
       />
     </ActionDialog>
   );

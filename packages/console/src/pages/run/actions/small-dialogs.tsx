@@ -53,7 +53,7 @@ export function SuspendDialog({ runId, onClose }: OfRun) {
       onDone={onClose}
       onClose={onClose}
     >
-      <p>No step of it is started until it is continued. Steps under way end, and answers are taken in.</p>
+      <p>No step starts until the run is continued. Running steps finish, and answers are accepted.</p>
       <label>
         Reason, for whoever finds it standing
         <input
@@ -76,7 +76,7 @@ export function ContinueDialog({ runId, onClose }: OfRun) {
       onDone={onClose}
       onClose={onClose}
     >
-      <p>It goes on at once, with what came due meanwhile.</p>
+      <p>The run continues at once. Overdue waits and retries are handled first.</p>
     </ActionDialog>
   );
 }
@@ -120,7 +120,7 @@ export function HoldDialog({ runId, onClose }: OfRun) {
       onDone={onClose}
       onClose={onClose}
     >
-      <p>Neither this run nor any other of its lineage is deleted until the hold is released.</p>
+      <p>This run and its lineage are not deleted until the hold is released.</p>
       <label>
         Reason, for example a case number
         <input
@@ -143,7 +143,7 @@ export function ReleaseDialog({ runId, onClose }: OfRun) {
       onDone={onClose}
       onClose={onClose}
     >
-      <p>The run may be deleted once it has been kept long enough.</p>
+      <p>The run is deleted when its retention time is over.</p>
     </ActionDialog>
   );
 }

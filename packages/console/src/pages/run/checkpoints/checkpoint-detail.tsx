@@ -49,17 +49,17 @@ export function CheckpointDetail({ checkpoint, all }: CheckpointDetailProps) {
       )}
       <Facts
         facts={[
-          ['Made when', boundaryWords(checkpoint)],
+          ['Boundary', boundaryWords(checkpoint)],
           ['At', checkpoint.at],
           ['Summary', outputsSummary],
-          ['Taken over from', outputFrom && `run ${outputFrom.runId}, checkpoint ${outputFrom.checkpoint}`],
+          ['Reused from', outputFrom && `run ${outputFrom.runId}, checkpoint ${outputFrom.checkpoint}`],
           ['Attempt', checkpoint.attempt],
-          ['Version of the plan', checkpoint.planVersion],
+          ['Plan version', checkpoint.planVersion],
           ['Inputs hash', checkpoint.inputsHash],
           ['Output hash', checkpoint.outputHash],
-          ['Checkpoint before', checkpoint.parent || undefined],
-          ['May be taken over', checkpoint.resumable === undefined ? undefined : yesNo(checkpoint.resumable)],
-          ['May run again', checkpoint.idempotent === undefined ? undefined : yesNo(checkpoint.idempotent)],
+          ['Previous checkpoint', checkpoint.parent || undefined],
+          ['Reusable', checkpoint.resumable === undefined ? undefined : yesNo(checkpoint.resumable)],
+          ['Idempotent', checkpoint.idempotent === undefined ? undefined : yesNo(checkpoint.idempotent)],
         ]}
       />
       <p className="row">
@@ -67,7 +67,7 @@ export function CheckpointDetail({ checkpoint, all }: CheckpointDetailProps) {
           Its event
         </ViewLink>
         {key !== undefined && <ViewLink to={{ tab: 'overview', step: key }}>In the graph</ViewLink>}
-        {outputFrom && <a href={`/runs/${encodeURIComponent(outputFrom.runId)}`}>The run it comes from</a>}
+        {outputFrom && <a href={`/runs/${encodeURIComponent(outputFrom.runId)}`}>Source run</a>}
       </p>
     </>
   );
@@ -118,7 +118,7 @@ function Compare({ checkpoint, all }: CheckpointDetailProps) {
       ))}
       {hasSource && (
         <option value={comparedWord({ before: 'source', after: checkpoint.seq })}>
-          the same step of the run it was made of
+          the same step of the source run
         </option>
       )}
     </select>
@@ -130,7 +130,7 @@ function GoOn({ seq }: { readonly seq: number }) {
   const open = useOpenAct();
   const may = useMay('operator');
   if (!run || !isFinal(run.status)) return null;
-  const why = may ? undefined : 'This takes the role operator.';
+  const why = may ? undefined : 'This requires the role operator.';
   const from = `checkpoint:${seq}`;
   return (
     <>

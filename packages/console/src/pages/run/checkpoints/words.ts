@@ -9,10 +9,10 @@ export function keyOf({ stepId, itemKey }: Checkpoint): string | undefined {
 }
 
 const BOUNDARIES: Readonly<Record<Checkpoint['boundary'], string>> = {
-  run_created: 'the run was made',
+  run_created: 'the run was created',
   run_started: 'the run started',
   step_completed: 'a step ended',
-  suspended: 'the run began to wait',
+  suspended: 'the run started to wait',
   run_finished: 'the run ended',
 };
 

@@ -35,7 +35,7 @@ export function IntegrityPanel() {
           </strong>
         ) : (
           <span className="dim">
-            Not checked yet. A check holds every document of the run against its journal.
+            Not checked yet. A check compares every document of the run with its journal.
           </span>
         )}
         {data && (
@@ -75,4 +75,4 @@ export function IntegrityPanel() {
   );
 }
 
-const NEEDS = 'A check takes the role operator.';
+const NEEDS = 'A check requires the role operator.';

@@ -76,7 +76,7 @@ function Changes({ repair }: { readonly repair: Repair }) {
       </ul>
       {refused.length > 0 && (
         <>
-          <h3>What a person has to see to</h3>
+          <h3>Needs a person</h3>
           <ProblemList problems={refused} more={undefined} />
         </>
       )}

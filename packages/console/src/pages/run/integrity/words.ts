@@ -17,23 +17,23 @@ export function verdictOf({ verdict, head = 0, problems, more = 0 }: Consistency
     case 'consistent':
       return { tone: 'good', mark: '✓', words: `Checked: whole, ${head} events.` };
     case 'healable':
-      return { tone: 'warn', mark: '!', words: `${count}. A repair puts all of it right.` };
+      return { tone: 'warn', mark: '!', words: `${count}. A repair fixes all of it.` };
     case 'needs_person':
-      return { tone: 'bad', mark: '✕', words: `${count}. Some of it takes a person.` };
+      return { tone: 'bad', mark: '✕', words: `${count}. Some of it needs a person.` };
     case 'broken':
       return {
         tone: 'bad',
         mark: '✕',
-        words: `${count}. The journal itself is in question, and nothing can be repaired.`,
+        words: `${count}. The journal itself is damaged, and nothing can be repaired.`,
       };
   }
 }
 
 const OUTCOMES: Readonly<Record<Repair['outcome'], string>> = {
-  sound: 'There is nothing to repair.',
+  sound: 'Nothing to repair.',
   refused: 'None of it can be repaired.',
-  planned: 'This would be changed:',
-  applied: 'This was changed:',
+  planned: 'These changes would be made:',
+  applied: 'These changes were made:',
 };
 
 export function repairWords({ outcome }: Repair): string {

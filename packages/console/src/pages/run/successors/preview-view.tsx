@@ -36,7 +36,7 @@ function Told({ preview }: { readonly preview: Preview }) {
       {blockers.map(({ code, detail, help }) => (
         <div className="failure" key={`${code} ${detail}`}>
           <p>
-            <strong>This stands in the way</strong> <code>{code}</code>
+            <strong>Obstacle</strong> <code>{code}</code>
           </p>
           <p>
             <Text value={detail} />
@@ -46,8 +46,8 @@ function Told({ preview }: { readonly preview: Preview }) {
           </p>
         </div>
       ))}
-      {would === 'unpark' && <p>The run itself is set going again; there is no new run.</p>}
-      {would === 'nothing' && blockers.length === 0 && <p>Nothing: it goes on by itself already.</p>}
+      {would === 'unpark' && <p>The run itself continues; there is no new run.</p>}
+      {would === 'nothing' && blockers.length === 0 && <p>Nothing: the run continues by itself.</p>}
       {steps.length > 0 && <p>{countsOf(preview)}</p>}
       <StepTable steps={steps} />
       <EffectTable effects={effects} />
@@ -97,7 +97,7 @@ function EffectTable({ effects }: { readonly effects: Preview['effects'] }) {
   if (effects.length === 0) return null;
   return (
     <>
-      <h3>Outside, if a step that runs asks for the same again</h3>
+      <h3>Effects, if a step that runs requests them again</h3>
       <table>
         <thead>
           <tr>

@@ -44,7 +44,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
   return (
     <ActionDialog
       title={title}
-      verb={isItself ? 'Set it going' : `Start the ${mode}`}
+      verb={isItself ? 'Continue the run' : `Start the ${mode}`}
       planned={body && planned('POST', PATHS[mode], { params: { id: run.id }, body })}
       cli={isPossible ? successorCli(run.id, foreseen.body, isForced) : []}
       onDone={(answer) => navigate(`/runs/${answer.runId}`)}
@@ -65,7 +65,7 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
           <label className="check">
             <input type="checkbox" checked={carries} onChange={({ target }) => setCarries(target.checked)} />
             <span>
-              Take over the signals that nobody read ({run.inbox.length})
+              Take over unread signals ({run.inbox.length})
               <span className="hint">The new run finds them in its inbox, under the same ids.</span>
             </span>
           </label>
@@ -94,11 +94,11 @@ function Force({ isForced, onForce }: { readonly isForced: boolean; onForce(forc
         onChange={({ target }) => onForce(target.checked)}
       />
       <span>
-        Pass over the policy of the workflow, once
+        Override the policy of the workflow, once
         <span className="hint">
           {may
-            ? 'It is not asked whether this run may be. Who had it so stands in the journal.'
-            : 'This takes the role admin.'}
+            ? 'The policy is not evaluated. The journal records who overrode it.'
+            : 'This requires the role admin.'}
         </span>
       </span>
     </label>

@@ -13,18 +13,18 @@ export interface Words {
 }
 
 const WHY: Readonly<Record<NonNullable<Step['why']>, string>> = {
-  from_start: 'it begins from the start',
+  from_start: 'it starts from the beginning',
   chosen: 'it was chosen',
-  follows_chosen: 'it follows the step that was chosen',
+  follows_chosen: 'it follows the chosen step',
   not_reached: 'the run had not reached it',
   failed: 'it had failed',
   not_completed: 'it had not completed',
-  undone: 'what it did was undone',
-  undo_failed: 'what it did could not be undone',
-  effect_in_doubt: 'nobody knows what became of an outside action of it',
-  not_resumable: 'its workflow says that it is not to be taken over',
-  needs_run: 'a step that it needs runs',
-  changed: 'it would see something else than it did',
+  undone: 'it was undone',
+  undo_failed: 'its undo failed',
+  effect_in_doubt: 'an action of it is in doubt',
+  not_resumable: 'its workflow does not allow reuse',
+  needs_run: 'a step it depends on runs',
+  changed: 'its inputs changed',
 };
 
 /** Of a set that runs: how much of it is taken over. */
@@ -33,7 +33,7 @@ export function stepWords({ action, why, from, items = 0, revision }: Step): Wor
     const because = from ? `as recorded at checkpoint ${from.checkpoint}` : 'as recorded';
     return { tone: 'good', words: 'reused', because };
   }
-  const taken = items === 0 ? '' : `, ${items} of its items are taken over`;
+  const taken = items === 0 ? '' : `, ${items} of its items are reused`;
   return {
     tone: 'live',
     words: revision > 1 ? `runs, as revision ${revision}` : 'runs',
@@ -43,15 +43,15 @@ export function stepWords({ action, why, from, items = 0, revision }: Step): Wor
 
 const ACTIONS: Readonly<Record<Effect['action'], readonly [Words['tone'], string]>> = {
   reused: ['good', 'answered as recorded'],
-  're-executed': ['warn', 'done once more'],
-  asked: ['wait', 'a person is asked first'],
-  looked_up: ['live', 'looked up at the receiver'],
+  're-executed': ['warn', 'done again'],
+  asked: ['wait', 'asks a person first'],
+  looked_up: ['live', 'checked with the receiver'],
 };
 const EFFECT_WHY: Readonly<Record<Effect['why'], string>> = {
   recorded: 'its result is recorded',
-  policy: 'so says its replay policy',
+  policy: 'by its replay policy',
   not_applied: 'it did not take place',
-  in_doubt: 'nobody knows whether it took place',
+  in_doubt: 'it is in doubt',
 };
 
 /** If the step asks for the same again. */
@@ -66,8 +66,8 @@ export function countsOf({ steps, effects }: Preview): string {
   const counts: [number, string][] = [
     [reused, 'reused'],
     [steps.length - reused, 'to run'],
-    [effects.filter(({ action }) => action === 're-executed').length, 'outside actions done once more'],
-    [effects.filter(({ action }) => action === 'asked').length, 'outside actions asked about'],
+    [effects.filter(({ action }) => action === 're-executed').length, 'effects repeated'],
+    [effects.filter(({ action }) => action === 'asked').length, 'effects asked about'],
   ];
   return counts
     .filter(([count], at) => count > 0 || at < 2)
@@ -78,15 +78,15 @@ export function countsOf({ steps, effects }: Preview): string {
 export const MODES: Readonly<Record<Mode, { readonly title: string; readonly what: string }>> = {
   resume: {
     title: 'Resume the run',
-    what: 'A new run goes on where this one stopped. What had completed is taken over; what is recorded is never done again outside.',
+    what: 'A new run continues where this one stopped. Completed steps are reused, and recorded effects are not repeated.',
   },
   replay: {
     title: 'Replay the run',
-    what: 'A new run does the same work once more, its outside actions answered as recorded unless their policy says otherwise.',
+    what: 'A new run repeats the work. Recorded effects are reused unless their policy says otherwise.',
   },
   fork: {
     title: 'Fork the run',
-    what: 'A new run goes another way: with other input, or on another version of the plan. What would come to the same is taken over.',
+    what: 'A new run with new input or on another version. Steps with unchanged inputs are reused.',
   },
 };
 

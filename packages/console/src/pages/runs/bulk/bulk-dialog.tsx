@@ -54,7 +54,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         <p>
           <Text value={what} />
           {meant !== undefined && `, of these ${meant}`}
-          {bulk.isCut && `; the first ${MOST_CHOSEN} of them, the others stay as they are`}.
+          {bulk.isCut && `; the first ${MOST_CHOSEN} only`}.
         </p>
         <Progress bulk={bulk} hit={hit.length} done={done} />
         {bulk.error !== undefined && <Failure error={bulk.error} />}
@@ -128,11 +128,11 @@ function Progress({ bulk: { stage, targets, pausedMs }, hit, done }: ProgressPro
   function said(): string {
     switch (stage) {
       case 'finding':
-        return 'Finding out which…';
+        return 'Finding the runs…';
       case 'looking':
-        return `Finding out what would happen: ${looked} of ${runs(targets.length)}.`;
+        return `Previewing: ${looked} of ${runs(targets.length)}.`;
       case 'broken':
-        return 'What is hit could not be found out; nothing was sent.';
+        return 'The runs could not be determined. Nothing was sent.';
       case 'ready':
         return `${runs(hit)} ${hit === 1 ? 'is' : 'are'} hit, ${targets.length - hit} not.`;
       case 'sending':

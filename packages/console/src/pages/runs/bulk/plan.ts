@@ -29,10 +29,10 @@ export function meantText(mode: BulkMode, filter: RunFilter): string | undefined
 }
 
 export function cancelVerdict(row: Pick<RunRow, 'status' | 'mark' | 'isOver'>): Verdict {
-  if (row.isOver) return { isHit: false, why: 'has ended, and an ended run never changes' };
+  if (row.isOver) return { isHit: false, why: 'has ended' };
   if (row.mark === 'being cancelled') return { isHit: false, why: 'is being cancelled already' };
   const isDriven = row.status === 'running' || row.status === 'replaying';
-  return { isHit: true, what: isDriven ? 'is told to stop, and ends' : 'ends' };
+  return { isHit: true, what: isDriven ? 'ends at its next step' : 'ends at once' };
 }
 
 type Preview = Answer<'SuccessorPreview'>;
@@ -40,14 +40,14 @@ type Preview = Answer<'SuccessorPreview'>;
 export function resumeVerdict({ would, blockers, steps, effects }: Preview): Verdict {
   const [blocker] = blockers;
   if (blocker) return { isHit: false, why: blocker.detail ?? blocker.title };
-  if (would === 'nothing') return { isHit: false, why: 'goes on already' };
-  if (would === 'unpark') return { isHit: true, what: 'goes on from where it is' };
+  if (would === 'nothing') return { isHit: false, why: 'is running already' };
+  if (would === 'unpark') return { isHit: true, what: 'continues' };
   const reused = steps.filter(({ action }) => action === 'reused').length;
   const asked = effects.filter(({ action }) => action === 'asked').length;
   const again = effects.filter(({ action }) => action === 're-executed').length;
   const parts = [
-    `a new run: ${counted(reused, 'step')} taken over, ${counted(steps.length - reused, 'step')} to run`,
-    again > 0 && `${counted(again, 'outside action')} once more`,
+    `a new run: ${counted(reused, 'step')} reused, ${counted(steps.length - reused, 'step')} to run`,
+    again > 0 && `${counted(again, 'effect')} repeated`,
     asked > 0 && `${counted(asked, 'question')} to a person`,
   ];
   return { isHit: true, what: parts.filter(Boolean).join('; ') };

@@ -178,7 +178,7 @@ async function sendOne(api: Api, { mode, id, reason, key }: One): Promise<Sendab
   }
   const resumed = await api.change(planned('POST', '/v1/runs/{id}/resume', { params: { id } }), key);
   if ('outcome' in resumed) {
-    return { what: resumed.outcome === 'resumed' ? 'goes on' : 'goes on already', runId: id };
+    return { what: resumed.outcome === 'resumed' ? 'goes on' : 'is running already', runId: id };
   }
   return { what: 'goes on as a new run', runId: resumed.runId };
 }
