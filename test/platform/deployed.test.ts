@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CloudProcess, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../scripts/test-functions/built.ts';
 import { sign } from '../api/installation.ts';
 
 /** The deployed functions as a whole, in worker processes behind the gateway, over real wire protocols. */
@@ -12,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'cairn-deployed-'));
 let cloud: CloudProcess;
 
 beforeAll(async () => {
-  const functionsModule = join(import.meta.dirname, 'fixtures/functions.ts');
+  const functionsModule = builtFunctions(join(import.meta.dirname, 'fixtures/functions.ts'));
   cloud = await startCloudProcess({ data: 'memory', functionsModule });
 });
 afterAll(async () => {

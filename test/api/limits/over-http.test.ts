@@ -1,13 +1,14 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 import { type CloudFixture, startFixture } from '../../local/host/cloud-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 let fixture: CloudFixture;
 beforeAll(async () => {
   fixture = await startFixture({
-    functionsModule: join(ROOT, 'functions/src/index.ts'),
+    functionsModule: builtFunctions(join(ROOT, 'functions/src/index.ts')),
     firebaseJson: join(ROOT, 'firebase.json'),
   });
 });
