@@ -11,6 +11,7 @@ export const WORKLOADS = [
   'W5',
   'W6',
   'recovery',
+  'recovery-lost',
   'large-map',
   'cold-start',
   'discovery',

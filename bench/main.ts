@@ -9,7 +9,7 @@ import { FIRST_ANSWER_MS } from './cold/cold-start.ts';
 import { compare, table } from './comparison.ts';
 import { LARGE_MAP_MOST_MB } from './memory/large-map.ts';
 import { assertPeers } from './peers.ts';
-import { RECOVERS_WITHIN_MS } from './recovery.ts';
+import { RECOVERS_LOST_WITHIN_MS, RECOVERS_WITHIN_MS } from './recovery.ts';
 import { runSuite } from './suite.ts';
 
 const flags = flagsOrExit();
@@ -34,12 +34,25 @@ const comparison =
     ? undefined
     : await compare({ suite, rounds: flags.rounds, folder: peers, first: figures });
 if (comparison) for (const line of table(comparison)) tell(line);
-const { recovery, 'large-map': large, 'cold-start': cold = [], discovery, reload } = figures;
+const {
+  recovery,
+  'recovery-lost': lost,
+  'large-map': large,
+  'cold-start': cold = [],
+  discovery,
+  reload,
+} = figures;
 const line = { data, workers, ...figures, ...(comparison && { comparison }) };
 process.stdout.write(`${JSON.stringify(line)}\n`);
 if (recovery && recovery.medianMs > RECOVERS_WITHIN_MS) {
   process.stderr.write(
     `bench: from the kill to the next step it took ${recovery.medianMs} ms, and should ${RECOVERS_WITHIN_MS}\n`,
+  );
+  process.exitCode = 1;
+}
+if (lost && lost.medianMs > RECOVERS_LOST_WITHIN_MS) {
+  process.stderr.write(
+    `bench: without its task it took ${lost.medianMs} ms from the kill to the next step, and should ${RECOVERS_LOST_WITHIN_MS}\n`,
   );
   process.exitCode = 1;
 }

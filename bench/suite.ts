@@ -44,6 +44,7 @@ export interface Figures {
   W5?: OneKey;
   W6?: readonly Resume[];
   recovery?: KillToNextStep;
+  'recovery-lost'?: KillToNextStep;
   'large-map'?: LargeMap;
   'cold-start'?: readonly ColdStart[];
   discovery?: Discovery;
@@ -67,6 +68,8 @@ const W5 = { starts: 200, n: 3 };
 const W6_STEPS = [100, 1_000, 5_000];
 const W6_KILLS = 3;
 const KILLS = 20;
+/** Each waits for a lease of 90 s. */
+const LOST_KILLS = 3;
 
 /** Everything but the start-up on one local cloud, in the order of the names. */
 export async function runSuite(options: SuiteOptions): Promise<Figures> {
@@ -101,7 +104,8 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
     await measure('W4', () => withProcessorUse(cloud, () => fanOut(cloud, W4_RUNS), latencyRuns));
     await measure('W5', () => oneKey(cloud, W5));
     await measure('W6', () => inTurn(W6_STEPS, (steps) => resumed(cloud, { steps, n: W6_KILLS })));
-    await measure('recovery', () => killToNextStep(cloud, KILLS));
+    await measure('recovery', () => killToNextStep(cloud, { kills: KILLS, isTaskLost: false }));
+    await measure('recovery-lost', () => killToNextStep(cloud, { kills: LOST_KILLS, isTaskLost: true }));
     await measure('large-map', () => largeMap(cloud));
     figures.residentAfterMb = await cloud.residentMb();
   }
