@@ -34,11 +34,18 @@ export async function makeShowcase(cloud: ConsoleCloud, text: string): Promise<S
     };
     return (await call<{ runId: string }>('POST', '/v1/runs', body)).runId;
   };
-  const until = (runId: string, what: string, holds: (run: Run) => boolean) =>
-    eventually(`${runId} ${what}`, async () => {
-      const run = await call<Run>('GET', `/v1/runs/${runId}`);
-      return holds(run) ? run : undefined;
-    });
+  const until = async (runId: string, what: string, holds: (run: Run) => boolean) => {
+    let last: Run | undefined;
+    try {
+      return await eventually(`${runId} ${what}`, async () => {
+        last = await call<Run>('GET', `/v1/runs/${runId}`);
+        return holds(last) ? last : undefined;
+      });
+    } catch (error) {
+      // Says where the run is instead.
+      throw new Error(`${(error as Error).message}: ${JSON.stringify(last)}`, { cause: error });
+    }
+  };
   const asks = (runId: string) => until(runId, 'to ask', ({ status }) => status === 'awaiting_approval');
   const decide = async (runId: string, decision: string) => {
     await asks(runId);
