@@ -43,14 +43,17 @@ async function deployed(address: string, sha: string): Promise<string> {
   });
   const { headers, method, body } = slackRequest({ form, secret: secrets.slack, now: Date.now() });
   const request = { method, headers, body: await new Response(body).text() };
-  const { text } = (await (await fetch(`${gateway}/webhooks/slack`, request)).json()) as { text: string };
-  const [, runId = ''] = /^Started `deploy`: run `(\w+)`\.$/.exec(text) ?? [];
+  // On a busy machine the first response may only say that the start takes longer. The same command names the run.
+  const runId = await eventually('the run of the command', async () => {
+    const { text } = (await (await fetch(`${gateway}/webhooks/slack`, request)).json()) as { text: string };
+    return /^Started `deploy`: run `(\w+)`\.$/.exec(text)?.[1];
+  });
   const sent = await fetch(`${gateway}/v1/events`, {
     method: 'POST',
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ event: 'ci.finished', key: sha, data: { conclusion: 'success' } }),
   });
-  expect([runId === '', sent.status]).toEqual([false, 200]);
+  expect(sent.status).toBe(200);
   return runId;
 }
 
