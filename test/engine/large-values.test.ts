@@ -5,7 +5,7 @@ import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.
 import { storedText } from '../../packages/cairn/src/engine/stored-text.ts';
 import type { JournalCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
-import { type Call, intercept, never, type Proceed } from '../support/intercept.ts';
+import { type InterceptedCall, intercept, never, type Proceed } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import { World } from '../support/world.ts';
 
@@ -34,7 +34,7 @@ function largeOutput({ large = LARGE }: { large?: string } = {}) {
 }
 
 /** Commits with a reference before its payload was there, which must not be; and the methods called, in order. */
-function watched(world: World, around: (call: Call, proceed: Proceed) => Promise<unknown>) {
+function watched(world: World, around: (call: InterceptedCall, proceed: Proceed) => Promise<unknown>) {
   const calls: string[] = [];
   const dangling: string[] = [];
   const store = intercept(world.store, (call, proceed) => {

@@ -9,8 +9,8 @@ import { decideApproval } from '../../packages/cairn/src/operations/approvals/de
 import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import {
   type Conflict,
-  type Ending,
   type Metrics,
+  type RunEnd,
   type Transition,
   UNMEASURED,
 } from '../../packages/cairn/src/ports/metrics.ts';
@@ -27,11 +27,11 @@ class Noted implements Metrics {
     this.conflicts.push(conflict);
   }
   readonly transitions: Transition[] = [];
-  readonly endings: Ending[] = [];
+  readonly endings: RunEnd[] = [];
   transition(transition: Transition): void {
     this.transitions.push(transition);
   }
-  ended(ending: Ending): void {
+  ended(ending: RunEnd): void {
     this.endings.push(ending);
   }
   answered(): void {}
@@ -87,9 +87,9 @@ const workflows = [
 ];
 
 /** Status changes and ends in the journals. */
-function inJournals(world: World): { transitions: Transition[]; endings: Ending[] } {
+function inJournals(world: World): { transitions: Transition[]; endings: RunEnd[] } {
   const transitions: Transition[] = [];
-  const endings: Ending[] = [];
+  const endings: RunEnd[] = [];
   for (const [runId, { events }] of world.db.runs) {
     const [first, ...rest] = [...events.values()] as RunEvent[];
     let state = initialState(runId, first as RunEvent<'run_created'>);

@@ -6,7 +6,7 @@ import { runInput } from '../../packages/cairn/src/engine/run-input.ts';
 import type { StartDeps, StartRequest } from '../../packages/cairn/src/operations/start/request.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
-import { type Call, intercept, type Proceed } from '../support/intercept.ts';
+import { type InterceptedCall, intercept, type Proceed } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import { World } from '../support/world.ts';
 
@@ -33,7 +33,9 @@ function request(changes: Partial<StartRequest> = {}): StartRequest {
   };
 }
 
-function setUp(around: (call: Call, proceed: Proceed) => Promise<unknown> = (_, proceed) => proceed()) {
+function setUp(
+  around: (call: InterceptedCall, proceed: Proceed) => Promise<unknown> = (_, proceed) => proceed(),
+) {
   const world = new World({ workflows: [workflow] });
   const calls: string[] = [];
   const store = intercept(world.store, (call, proceed) => {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { jsonLog, type Severity } from '../../packages/cairn/src/platform/log.ts';
+import { jsonLog, type LogSeverity } from '../../packages/cairn/src/platform/log.ts';
 
-function captured(least: Severity = 'DEBUG') {
+function captured(least: LogSeverity = 'DEBUG') {
   const lines: string[] = [];
   const log = jsonLog({ least: () => least, write: (line) => void lines.push(line) });
   return { log, lines, entries: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };

@@ -5,7 +5,7 @@
  */
 import { fold, reduce } from '../../packages/cairn/src/core/run/reduce/index.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
-import { Outputs } from '../../packages/cairn/src/engine/drive/outputs.ts';
+import { StepOutputs } from '../../packages/cairn/src/engine/drive/outputs.ts';
 import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
 import type { Program } from './data/program.ts';
 
@@ -22,7 +22,7 @@ interface Keeper {
 export class Holdings {
   readonly #db: MemoryDatabase;
   readonly #programs: ReadonlyMap<string, Program>;
-  readonly #keepers = new WeakMap<Outputs, Keeper>();
+  readonly #keepers = new WeakMap<StepOutputs, Keeper>();
   readonly #states = new Map<string, RunState>();
   /** The most that a dispatch has kept at a time. */
   mostBytes = 0;
@@ -36,10 +36,10 @@ export class Holdings {
 
   /** Watches all dispatches of this process until `stop` is called. */
   watch(): { stop(): void } {
-    const { load, put, release } = Outputs.prototype;
+    const { load, put, release } = StepOutputs.prototype;
     const holdings = this;
-    Object.assign(Outputs.prototype, {
-      async load(this: Outputs, ...args: Parameters<typeof load>) {
+    Object.assign(StepOutputs.prototype, {
+      async load(this: StepOutputs, ...args: Parameters<typeof load>) {
         await load.apply(this, args);
         const [, state] = args;
         holdings.#keepers.set(this, {
@@ -49,20 +49,20 @@ export class Holdings {
         });
         holdings.#check(this);
       },
-      put(this: Outputs, ...args: Parameters<typeof put>) {
+      put(this: StepOutputs, ...args: Parameters<typeof put>) {
         put.apply(this, args);
         holdings.#check(this);
       },
-      release(this: Outputs, ...args: Parameters<typeof release>) {
+      release(this: StepOutputs, ...args: Parameters<typeof release>) {
         release.apply(this, args);
         holdings.#keepers.get(this)?.released.add(args[0].id);
         holdings.#check(this);
       },
     });
-    return { stop: () => void Object.assign(Outputs.prototype, { load, put, release }) };
+    return { stop: () => void Object.assign(StepOutputs.prototype, { load, put, release }) };
   }
 
-  #check(outputs: Outputs): void {
+  #check(outputs: StepOutputs): void {
     const keeper = outputs && this.#keepers.get(outputs);
     const state = keeper && this.#stateOf(keeper.runId);
     // A process that lost its run may not know yet.

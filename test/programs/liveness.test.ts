@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
-import { Outputs } from '../../packages/cairn/src/engine/drive/outputs.ts';
+import { StepOutputs } from '../../packages/cairn/src/engine/drive/outputs.ts';
 import { assertLively } from './liveness.ts';
 import { trial } from './trial.ts';
 
@@ -41,12 +41,12 @@ describe('the memory of a dispatch', () => {
   });
 
   test('leaves it where outputs are kept that nothing needs any more', async () => {
-    const { release } = Outputs.prototype;
-    Object.assign(Outputs.prototype, { release() {} });
+    const { release } = StepOutputs.prototype;
+    Object.assign(StepOutputs.prototype, { release() {} });
     try {
       expect(await firstFailure()).toMatch(/keeps the \d+ bytes of .* which nothing needs any more/);
     } finally {
-      Object.assign(Outputs.prototype, { release });
+      Object.assign(StepOutputs.prototype, { release });
     }
   });
 });

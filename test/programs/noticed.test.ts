@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { StoredRendezvous } from '../../packages/cairn/src/ports/rendezvous-store.ts';
 import type { CommitResult } from '../../packages/cairn/src/ports/run-store.ts';
 import type { Memo } from '../../packages/cairn/src/ports/value-store.ts';
-import { type Call, intercept, type Proceed } from '../support/intercept.ts';
+import { type InterceptedCall, intercept, type Proceed } from '../support/intercept.ts';
 import type { Sabotage } from './chaos/worker.ts';
 import type { Repertoire } from './data/generate.ts';
 import { trial } from './trial.ts';
@@ -27,7 +27,7 @@ async function noticed(sabotage: Sabotage): Promise<string> {
   return 'nothing';
 }
 
-type Around = (call: Call, proceed: Proceed) => Promise<unknown>;
+type Around = (call: InterceptedCall, proceed: Proceed) => Promise<unknown>;
 const onStore =
   (around: Around): Sabotage =>
   (deps) => ({ ...deps, store: intercept(deps.store, around) });

@@ -1,6 +1,6 @@
 /** The test kit's place between a caller and a port, under the name by which the engine's own tests know it. */
 export {
-  type Call,
+  type InterceptedCall,
   intercept,
   never,
   type Proceed,

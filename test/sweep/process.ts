@@ -18,7 +18,7 @@ import type { LoadedRun } from '../../packages/cairn/src/ports/run-store.ts';
 import type { PlanStore } from '../../packages/cairn/src/ports/runs/plan-store.ts';
 import type { RuntimeConfigStore } from '../../packages/cairn/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
-import { type Call, intercept, never, type Proceed } from '../support/intercept.ts';
+import { type InterceptedCall, intercept, never, type Proceed } from '../support/intercept.ts';
 import { seededRandomness } from '../support/world.ts';
 import { type Calls, isOverlap, type Mode, TIMER } from './calls.ts';
 
@@ -57,7 +57,7 @@ export interface ProcessParams {
   /** Another one for each process: owners of leases must differ. */
   readonly seed: number;
   /** Told of every call that was applied, before anything else happens. */
-  readonly onApplied: (label: string, call: Call) => void;
+  readonly onApplied: (label: string, call: InterceptedCall) => void;
   /** Told at the moment something goes wrong, after the call was applied where it was. */
   readonly onDisturbed: (mode: Mode) => void;
 }
@@ -140,7 +140,7 @@ export class Process {
     running.run(this, () => this.#shutdown.abort());
   }
 
-  async #call(label: string, call: Call, proceed: Proceed): Promise<unknown> {
+  async #call(label: string, call: InterceptedCall, proceed: Proceed): Promise<unknown> {
     if (!this.#alive) return never();
     const mode = this.#params.calls.note(label);
     if (mode === 'before') return this.#die(mode);
@@ -170,7 +170,7 @@ export class Process {
     }
   }
 
-  #noteTold({ method, args }: Call, told: unknown): void {
+  #noteTold({ method, args }: InterceptedCall, told: unknown): void {
     const [runId] = args;
     if (typeof runId !== 'string') return;
     const seq =

@@ -7,7 +7,7 @@
 import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
 import type { MemoryEventBus } from '../../packages/cairn/src/memory/memory-event-bus.ts';
 import type { SnapshotTouch } from '../../packages/cairn/src/ports/run-store.ts';
-import type { Call } from '../support/intercept.ts';
+import type { InterceptedCall } from '../support/intercept.ts';
 import { assertStored } from '../support/soundness.ts';
 import type { Process } from './process.ts';
 
@@ -25,7 +25,7 @@ export class Watch {
   }
 
   /** Told of every call that was applied. */
-  see(label: string, { args }: Call): void {
+  see(label: string, { args }: InterceptedCall): void {
     if (label !== 'store.commit' && label !== 'store.touch') return;
     const { runId, wakeAt } = args[0] as SnapshotTouch;
     // A touch under an old version of the snapshot changes nothing.

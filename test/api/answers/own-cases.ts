@@ -2,7 +2,7 @@
 
 import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
 import type { ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
-import type { Found } from '../../../packages/cairn/src/core/integrity/facts.ts';
+import type { FoundDocument } from '../../../packages/cairn/src/core/integrity/facts.ts';
 import type { StepRecord } from '../../../packages/cairn/src/core/run/records.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import type { RunReader } from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
@@ -31,7 +31,12 @@ const endless = (deps: ApiDeps): ApiDeps => ({
       ),
   }),
 });
-const STEP: Found<StepRecord> = { id: 'step', version: 'v', kind: 'unreadable', reason: 'one of many' };
+const STEP: FoundDocument<StepRecord> = {
+  id: 'step',
+  version: 'v',
+  kind: 'unreadable',
+  reason: 'one of many',
+};
 const pageOf = (limit: number) => Array.from({ length: limit }, () => STEP);
 
 const CANCEL = 'POST /v1/runs/{id}/cancel';

@@ -1,7 +1,7 @@
 /** Draws requests for every route of the table, so that a new route is fuzzed without an edit here. */
 import fc from 'fast-check';
 import { PATHS } from '../../../packages/cairn/src/api/openapi/paths/all.ts';
-import type { Operation, Paths } from '../../../packages/cairn/src/api/openapi/paths/describe.ts';
+import type { Operation, PathTable } from '../../../packages/cairn/src/api/openapi/paths/describe.ts';
 import { document } from '../openapi/checked.ts';
 import { type Hints, jsonText, type Schema } from './json-text.ts';
 import type { Ids, Stage } from './stage.ts';
@@ -28,7 +28,7 @@ export interface Drawn {
   readonly body: string | Uint8Array | undefined;
 }
 
-export const ROUTES: readonly Route[] = Object.entries(PATHS as Paths).flatMap(([template, methods]) =>
+export const ROUTES: readonly Route[] = Object.entries(PATHS as PathTable).flatMap(([template, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method, template, operation })),
 );
 

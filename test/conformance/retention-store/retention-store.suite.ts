@@ -2,7 +2,11 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EventDraft, RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
-import type { Bucket, Ended, LineageMember } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
+import type {
+  Bucket,
+  EndPosition,
+  LineageMember,
+} from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 import { row } from '../effect-store/rows.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts';
@@ -88,7 +92,7 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       await run('run_6', { at: T0, end: FAILED });
       const bucket: Bucket = { status: 'completed', type: 'review-pull-request' };
       const found: string[] = [];
-      let after: Ended | undefined;
+      let after: EndPosition | undefined;
       for (let page = 0; page < 4; page += 1) {
         const runs = await stores.retention.ended({ bucket, until: T0 + 3, after, limit: 2 });
         for (const one of runs) expect(one).toMatchObject({ rootRunId: 'r', tenantId: 'acme' });

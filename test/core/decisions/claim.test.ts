@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { claimVerdict, type Delivery, lateDeath } from '../../../packages/cairn/src/core/decisions/claim.ts';
-import type { Deployed } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import {
+  claimVerdict,
+  lateDeath,
+  type TaskDelivery,
+} from '../../../packages/cairn/src/core/decisions/claim.ts';
+import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { isOver, type Lease, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { hasUntold, isParked, nextDue } from '../../../packages/cairn/src/core/run/wake.ts';
 import {
@@ -74,7 +78,7 @@ describe('what a drive may do with a run', () => {
   });
 
   describe('of a driven run whose holder was heard of lately', () => {
-    const delivery = (retryCount: number, more: Partial<Delivery> = {}) => ({
+    const delivery = (retryCount: number, more: Partial<TaskDelivery> = {}) => ({
       name: 'drive/1',
       retryCount,
       ...more,
@@ -88,7 +92,7 @@ describe('what a drive may do with a run', () => {
       }),
       bySystem('run_started', {}),
     ]);
-    const deployed: Deployed = {
+    const deployed: DeployedPlan = {
       available: true,
       isIdempotent: (key) => key !== 'once',
       isCompensable: () => false,
@@ -173,7 +177,7 @@ describe('a delivery of the task whose dispatch alone let go of the run', () => 
       left: { epoch: 4, task: { name: 'driveAlone/1', retryCount: 2 } },
     },
   };
-  const again: Delivery = { name: 'driveAlone/1', retryCount: 3 };
+  const again: TaskDelivery = { name: 'driveAlone/1', retryCount: 3 };
   test.each([
     ['the next one tells of its death', left, again, 4],
     ['also while another drive has the run', { ...left, lease: leased.lease as Lease }, again, 4],

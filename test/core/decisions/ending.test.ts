@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
   ATTENDED,
   type EndFacts,
-  type Ending,
+  type EndingDecision,
   endingOf,
 } from '../../../packages/cairn/src/core/decisions/ending.ts';
 import { T0 } from '../run/journal-drafts.ts';
@@ -14,7 +14,7 @@ const failure = { code: 'RUN_TIMEOUT', message: 'too long', retryable: false };
 interface Situation {
   readonly name: string;
   readonly facts: Partial<EndFacts>;
-  readonly ending: Ending;
+  readonly ending: EndingDecision;
 }
 
 /** In the order in which they count. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { compensationsDue } from '../../../packages/cairn/src/core/decisions/compensation.ts';
 import { conclude } from '../../../packages/cairn/src/core/decisions/conclude.ts';
-import type { Deployed } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
 import { recoveryVerdict } from '../../../packages/cairn/src/core/decisions/recovery.ts';
 import {
@@ -26,7 +26,7 @@ type Means =
   | 'goes on';
 
 /** Decision of a drive when nothing is running: steps are left, so it never completes. */
-function ofDrive(state: RunState, { isCompensable }: Deployed): Means {
+function ofDrive(state: RunState, { isCompensable }: DeployedPlan): Means {
   const conclusion = conclude({
     active: 0,
     unacknowledged: 0,
@@ -56,7 +56,7 @@ function ofDrive(state: RunState, { isCompensable }: Deployed): Means {
 }
 
 /** Decision of recovery; a run that it only resumes is left to the drive that follows. */
-function ofRecovery(state: RunState, deployed: Deployed): Means | 'left to a drive' {
+function ofRecovery(state: RunState, deployed: DeployedPlan): Means | 'left to a drive' {
   switch (recoveryVerdict(state, deployed).kind) {
     case 'cancel':
       return 'cancelled';
@@ -73,7 +73,7 @@ function ofRecovery(state: RunState, deployed: Deployed): Means | 'left to a dri
   }
 }
 
-function ofCancel(state: RunState, deployed: Deployed): Means | 'asked' {
+function ofCancel(state: RunState, deployed: DeployedPlan): Means | 'asked' {
   const types = cancelDrafts(state, { stopKind: 'user' }, deployed).map(({ type }) => type);
   if (types.includes('run_cancelled')) return 'cancelled';
   if (state.lease) return 'asked';
@@ -91,7 +91,7 @@ const plans = fc
     attempts: fc.nat(3),
   })
   .map(
-    ({ available, idempotent, compensable, onDoubt, attempts }): Deployed => ({
+    ({ available, idempotent, compensable, onDoubt, attempts }): DeployedPlan => ({
       available,
       isIdempotent: () => idempotent,
       allowsNewAttempt: (_, already) => already < attempts,

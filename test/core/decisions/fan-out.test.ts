@@ -1,22 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  type Completion,
-  type Counts,
+  type CompletionRule,
   FanOutProgress,
   type FanOutVerdict,
   fanOutVerdict,
+  type ItemCounts,
   type ItemState,
   MAX_ITEMS,
 } from '../../../packages/cairn/src/core/decisions/fan-out.ts';
 
-const ALL: Completion = { kind: 'all' };
-const tolerate = (failures: number): Completion => ({ kind: 'tolerate', failures });
-const share = (percent: number): Completion => ({ kind: 'share', percent });
-const atLeast = (successes: number): Completion => ({ kind: 'at_least', successes });
+const ALL: CompletionRule = { kind: 'all' };
+const tolerate = (failures: number): CompletionRule => ({ kind: 'tolerate', failures });
+const share = (percent: number): CompletionRule => ({ kind: 'share', percent });
+const atLeast = (successes: number): CompletionRule => ({ kind: 'at_least', successes });
 
 describe('whether the outcome of a set of items is decided', () => {
-  test.each<[string, Completion, readonly [number, number, number], FanOutVerdict]>([
+  test.each<[string, CompletionRule, readonly [number, number, number], FanOutVerdict]>([
     ['no items: nothing is missing', ALL, [0, 0, 0], 'succeeded'],
     ['all: one is missing', ALL, [3, 2, 0], 'open'],
     ['all: none is missing', ALL, [3, 3, 0], 'succeeded'],
@@ -187,7 +187,7 @@ function begin(progress: FanOutProgress): number | undefined {
   return index;
 }
 
-function completions(): fc.Arbitrary<Completion> {
+function completions(): fc.Arbitrary<CompletionRule> {
   return fc.oneof(
     fc.constant(ALL),
     fc.nat({ max: 9 }).map(tolerate),
@@ -196,7 +196,7 @@ function completions(): fc.Arbitrary<Completion> {
   );
 }
 
-function countsOf(most: number): fc.Arbitrary<Counts> {
+function countsOf(most: number): fc.Arbitrary<ItemCounts> {
   return fc.array(fc.constantFrom('succeeded', 'failed', 'left'), { maxLength: most }).map((items) => ({
     items: items.length,
     succeeded: items.filter((item) => item === 'succeeded').length,
@@ -205,7 +205,7 @@ function countsOf(most: number): fc.Arbitrary<Counts> {
 }
 
 /** Plays every outcome of the items that are left, and says what they have in common. */
-function judged(completion: Completion, { items, succeeded, failed }: Counts): FanOutVerdict {
+function judged(completion: CompletionRule, { items, succeeded, failed }: ItemCounts): FanOutVerdict {
   const left = items - succeeded - failed;
   const endings: boolean[] = [];
   for (let outcomes = 0; outcomes < 2 ** left; outcomes += 1) {
@@ -218,7 +218,7 @@ function judged(completion: Completion, { items, succeeded, failed }: Counts): F
   return enough ? 'succeeded' : 'open';
 }
 
-function isGood(completion: Completion, items: number, failures: number): boolean {
+function isGood(completion: CompletionRule, items: number, failures: number): boolean {
   switch (completion.kind) {
     case 'all':
       return failures === 0;

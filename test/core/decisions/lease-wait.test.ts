@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bearsASecond } from '../../../packages/cairn/src/core/decisions/claim.ts';
-import type { Deployed } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { leaseWaitOf } from '../../../packages/cairn/src/core/decisions/lease-wait.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { claimed, created, grownBy } from '../run/journal-drafts.ts';
@@ -20,7 +20,7 @@ const acting = (...keys: string[]): RunState => ({
   ...leased,
   effects: keys.map((step) => ({ effectId: step, step, revision: 1, capabilityId: 'mail' })),
 });
-const deployed = (twice: boolean, available = true): Deployed => ({
+const deployed = (twice: boolean, available = true): DeployedPlan => ({
   available,
   isIdempotent: () => twice,
   isCompensable: () => false,

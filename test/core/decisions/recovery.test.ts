@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Deployed } from '../../../packages/cairn/src/core/decisions/deployed.ts';
+import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { MAX_DEATHS_ALONE, stepsInDoubt } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
 import { recoveryVerdict } from '../../../packages/cairn/src/core/decisions/recovery.ts';
 import {
@@ -24,17 +24,17 @@ import {
 } from '../run/journal-drafts.ts';
 import { journals } from '../run/random-journal.ts';
 
-const safe: Deployed = {
+const safe: DeployedPlan = {
   available: true,
   isIdempotent: () => true,
   isCompensable: () => false,
   onDoubt: 'fail',
 };
-const unsafe: Deployed = { ...safe, isIdempotent: () => false };
-const anew: Deployed = { ...unsafe, allowsNewAttempt: (_, attempts) => attempts < 2 };
-const unsure: Deployed = { ...unsafe, onDoubt: 'ask' };
-const undoing: Deployed = { ...safe, isCompensable: (key) => key === 'done' };
-const gone: Deployed = {
+const unsafe: DeployedPlan = { ...safe, isIdempotent: () => false };
+const anew: DeployedPlan = { ...unsafe, allowsNewAttempt: (_, attempts) => attempts < 2 };
+const unsure: DeployedPlan = { ...unsafe, onDoubt: 'ask' };
+const undoing: DeployedPlan = { ...safe, isCompensable: (key) => key === 'done' };
+const gone: DeployedPlan = {
   ...safe,
   available: false,
   isIdempotent: () => {

@@ -13,13 +13,13 @@ import {
 } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { type EffectPlace, effectKey } from '../../../packages/cairn/src/core/effects/keys.ts';
 import {
+  type EffectRequest,
   effectVerdict,
   lineageVerdict,
-  type Wish,
 } from '../../../packages/cairn/src/core/effects/verdict.ts';
 
 const KEY = 'a'.repeat(64);
-const WISH: Wish = {
+const WISH: EffectRequest = {
   requestHash: 'same',
   idempotency: 'not_supported',
   replayPolicy: 'use_recorded_result',
@@ -48,7 +48,7 @@ function rowsOf(...sketches: readonly Sketch[]): EffectRecord[] {
 }
 
 describe('the verdict over rows of the run itself', () => {
-  test.each<[string, Sketch[], Partial<Wish>, object]>([
+  test.each<[string, Sketch[], Partial<EffectRequest>, object]>([
     ['nothing was done', [], {}, { kind: 'act', n: 1 }],
     ['recorded', [{ status: 'recorded' }], {}, { kind: 'reuse' }],
     [

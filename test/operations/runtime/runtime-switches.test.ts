@@ -12,7 +12,7 @@ import {
 import { MAX_WOKEN } from '../../../packages/cairn/src/operations/runtime/wake-held.ts';
 import type { PauseMark, RuntimeConfigStore } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
-import { type Call, intercept, type Proceed } from '../../support/intercept.ts';
+import { type InterceptedCall, intercept, type Proceed } from '../../support/intercept.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 
@@ -144,7 +144,7 @@ describe('changes at once', () => {
     for (const dying of ['read', 'write']) {
       world = new World({ workflows });
       let deaths = 3;
-      const around = async ({ method }: Call, proceed: Proceed) => {
+      const around = async ({ method }: InterceptedCall, proceed: Proceed) => {
         if (method !== dying || deaths-- <= 0) return proceed();
         if (applied) await proceed();
         throw new OutcomeUnknown(method, 'gone');

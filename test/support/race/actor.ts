@@ -9,7 +9,7 @@ import type { Clock } from '../../../packages/cairn/src/ports/clock.ts';
 import type { Randomness } from '../../../packages/cairn/src/ports/randomness.ts';
 import type { LoadedRun } from '../../../packages/cairn/src/ports/run-store.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
-import { type Call, intercept, type Proceed } from '../intercept.ts';
+import { type InterceptedCall, intercept, type Proceed } from '../intercept.ts';
 
 /**
  * Response to a call. Other faults are equivalent to one of these:
@@ -71,7 +71,7 @@ export class Actor {
 
   /** @param tolerated names of errors that this work may end with */
   begin(tolerated: readonly string[], work: (deps: EngineDeps) => Promise<string>): void {
-    const gate = (call: Call, proceed: Proceed) => this.#gate(call, proceed);
+    const gate = (call: InterceptedCall, proceed: Proceed) => this.#gate(call, proceed);
     const deps: EngineDeps = {
       ...this.#base,
       store: intercept(this.#base.store, gate),
@@ -110,7 +110,7 @@ export class Actor {
     this.waiting.length = 0;
   }
 
-  #gate({ method }: Call, proceed: Proceed): Promise<unknown> {
+  #gate({ method }: InterceptedCall, proceed: Proceed): Promise<unknown> {
     if (UNGATED.has(method)) return proceed();
     const kind = WRITES.has(method) ? 'write' : 'read';
     const what = { label: method, kind, at: 0, private: this.#mayHappenAtOnce(method) } as const;

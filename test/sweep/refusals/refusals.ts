@@ -16,7 +16,7 @@ import {
 } from '../../../packages/cairn/src/ports/rendezvous-store.ts';
 import type { StartCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { OutcomeUnknown, StoreRefused } from '../../../packages/cairn/src/ports/store-errors.ts';
-import { type Call, intercept } from '../../support/intercept.ts';
+import { type InterceptedCall, intercept } from '../../support/intercept.ts';
 import { duplicatesIn } from '../judge.ts';
 import type { Outcome } from '../outcome.ts';
 import { NO_ANSWER, START } from '../outside.ts';
@@ -197,7 +197,7 @@ class HostileStore {
       this.unnamed = `after ten dispatches ${run.snapshot.status} and unnamed`;
   }
 
-  #refuses(port: Port, call: Call): boolean {
+  #refuses(port: Port, call: InterceptedCall): boolean {
     if (!isWriteOf(port, call.method) || this.#healed) return false;
     const target = targetOf(port, call, this.#performance);
     if (this.#target === undefined && this.#writes++ === this.#point.write) {
@@ -236,7 +236,11 @@ interface Target {
   readonly runId?: string | undefined;
 }
 
-function targetOf(port: Port, { method, args }: Call, performance: Performance | undefined): Target {
+function targetOf(
+  port: Port,
+  { method, args }: InterceptedCall,
+  performance: Performance | undefined,
+): Target {
   const [first] = args;
   switch (port) {
     case 'store': {
@@ -264,7 +268,7 @@ function targetOfStart({ events, records }: StartCommit): Target {
   return { id: `start ${records[0]?.record.key ?? created.type}`, runId: created.data.parent?.runId };
 }
 
-function isLarge({ method, args }: Call): boolean {
+function isLarge({ method, args }: InterceptedCall): boolean {
   if (method !== 'commit') return method !== 'touch';
   const { events, steps } = args[0] as Record<'events' | 'steps', readonly unknown[]>;
   return events.length > 1 || steps.length > 0;

@@ -10,7 +10,7 @@ export interface Issue {
   readonly message: string;
 }
 
-export interface Refusal {
+export interface FirstIssue {
   /** Where, with dots; empty if it is the whole. */
   readonly field: string;
   readonly why: string;
@@ -23,7 +23,7 @@ const WHY_CHARS = 500;
 const MOST_ISSUES = 10;
 
 /** Every issue in one text, and the field of the first. */
-export function allIssues(issues: readonly Issue[], within?: string): Refusal {
+export function allIssues(issues: readonly Issue[], within?: string): FirstIssue {
   const named = issues.slice(0, MOST_ISSUES).map((issue) => firstIssue([issue], within));
   const more = issues.length - named.length;
   const texts = named.map(({ field, why }) => `${field}: ${why}`);
@@ -32,7 +32,7 @@ export function allIssues(issues: readonly Issue[], within?: string): Refusal {
 }
 
 /** @param within name of the checked value; it begins the field */
-export function firstIssue(issues: readonly Issue[], within?: string): Refusal {
+export function firstIssue(issues: readonly Issue[], within?: string): FirstIssue {
   const [issue] = issues;
   const path = [...(within === undefined ? [] : [within]), ...(issue?.path ?? [])];
   return {

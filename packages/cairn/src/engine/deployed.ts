@@ -1,5 +1,5 @@
 /** Facts of this deployment about the plan of a run. */
-import type { Deployed } from '../core/decisions/deployed.ts';
+import type { DeployedPlan } from '../core/decisions/deployed.ts';
 import { CairnError } from '../core/errors.ts';
 import { optional } from '../core/optional.ts';
 import { differ } from '../core/plan/plan.ts';
@@ -72,12 +72,12 @@ export async function learnUndoable(
 export function planStanding(
   registry: WorkflowRegistry,
   run: Pinned,
-): Pick<Deployed, 'available'> & { readonly changed: boolean } {
+): Pick<DeployedPlan, 'available'> & { readonly changed: boolean } {
   const available = workflowOf(registry, run) !== undefined;
   return { available, changed: !available && registry.pinned(run.type, run.planVersion) !== undefined };
 }
 
-export function deployedFor(registry: WorkflowRegistry, state: RunState): Deployed {
+export function deployedFor(registry: WorkflowRegistry, state: RunState): DeployedPlan {
   const workflow = workflowOf(registry, state);
   const stepOf = (key: string) => workflow?.steps.get(stepIdOf(key));
   return {

@@ -12,7 +12,7 @@ import type { EngineDeps } from './deps.ts';
 const MAX_ASKED = 3;
 const ASK_AGAIN_MS = 500;
 
-export interface Asked {
+export interface PolicyCall {
   readonly state: RunState;
   readonly input: unknown;
   readonly at: PolicyQuestion<unknown>['at'];
@@ -39,7 +39,7 @@ export function passedOver(actor: string | undefined): EventDraft[] {
 export async function askPolicy(
   { clock, log }: EngineDeps,
   policy: AnyPolicy,
-  { state, input, at, stepId }: Asked,
+  { state, input, at, stepId }: PolicyCall,
 ): Promise<PolicyAnswer | undefined> {
   const { id: runId, tenantId, type, environment } = state;
   const about = {

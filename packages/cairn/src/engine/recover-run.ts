@@ -1,5 +1,5 @@
 /** Recovers one run whose worker died. Used by the scan, and by a drive that finds such a run itself. */
-import { claimVerdict, type Delivery, type Observation } from '../core/decisions/claim.ts';
+import { claimVerdict, type Observation, type TaskDelivery } from '../core/decisions/claim.ts';
 import { stepsToAttemptAnew } from '../core/decisions/end-facts.ts';
 import { type RecoveryVerdict, recoveryVerdict } from '../core/decisions/recovery.ts';
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
@@ -32,14 +32,14 @@ export interface Recovering {
   /** The span that led to it. */
   readonly by?: TraceContext | undefined;
   /** Delivery of the dispatch that found it, if the queue named it. */
-  readonly delivery?: Delivery | undefined;
+  readonly delivery?: TaskDelivery | undefined;
 }
 
 /** The facts by which a claim is judged. */
 export function observation(
   { settings, registry }: Pick<EngineDeps, 'settings' | 'registry'>,
   loaded: LoadedRun,
-  delivery: Delivery | undefined,
+  delivery: TaskDelivery | undefined,
 ): Observation {
   const deployed = deployedFor(registry, loaded.state);
   return { ...loaded, leaseMs: settings.leaseMs, delivery, deployed };

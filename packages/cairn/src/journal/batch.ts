@@ -54,7 +54,7 @@ export interface StatusMove {
   readonly by: RunEvent;
 }
 
-export interface Batch {
+export interface CommitBatch {
   /** State after the last event. */
   readonly after: RunState;
   readonly events: readonly RunEvent[];
@@ -68,7 +68,7 @@ export interface Batch {
 }
 
 /** Takes proposals in order until the commit is full; the first is always taken. */
-export function assembleBatch({ state, proposals, owner, now, newEventId }: BatchParams): Batch {
+export function assembleBatch({ state, proposals, owner, now, newEventId }: BatchParams): CommitBatch {
   const events: RunEvent[] = [];
   const checkpoints: Checkpoint[] = [];
   const steps = new Map<string, StepRecord>();

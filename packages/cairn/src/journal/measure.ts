@@ -5,9 +5,9 @@
 import { isTerminal } from '../core/run/status.ts';
 import { type Log, ofRun } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import type { Batch } from './batch.ts';
+import type { CommitBatch } from './batch.ts';
 
-export type Durable = Pick<Batch, 'after' | 'events' | 'moves' | 'checkpoints'>;
+export type Durable = Pick<CommitBatch, 'after' | 'events' | 'moves' | 'checkpoints'>;
 
 interface Observers {
   readonly metrics: Metrics;

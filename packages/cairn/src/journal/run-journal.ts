@@ -16,7 +16,7 @@ import type { Randomness } from '../ports/randomness.ts';
 import type { CommitResult, LoadedRun, RunStore, SoftUpdate, Version } from '../ports/run-store.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
-import { assembleBatch, type Batch, type Decide } from './batch.ts';
+import { assembleBatch, type CommitBatch, type Decide } from './batch.ts';
 import { measure } from './measure.ts';
 import type { JournalOptions } from './options.ts';
 
@@ -212,7 +212,7 @@ export class RunJournal {
   }
 
   /** `overtaken`: it never will be durable, and the foreign events are folded in. */
-  async #commit(batch: Batch, deadline: number): Promise<CommitEnd> {
+  async #commit(batch: CommitBatch, deadline: number): Promise<CommitEnd> {
     const now = this.#deps.clock.now();
     const due = now - this.#lastSnapshotAt >= this.#options.flushMs;
     const withSnapshot = mustWriteSnapshot(this.#state, batch.after) || (due && this.#isHolder(batch.after));
@@ -251,7 +251,7 @@ export class RunJournal {
    * After a refusal: determines whether our own append was applied with a lost response (J8), or another's was. Folds
    * the tail either way. If neither, the conflict was not an event.
    */
-  async #whoWrote(batch: Batch): Promise<{ isOurs: boolean; foreign: boolean }> {
+  async #whoWrote(batch: CommitBatch): Promise<{ isOurs: boolean; foreign: boolean }> {
     const first = batch.events[0];
     const tail = await this.#readTail();
     const isOurs = tail.length > 0 && tail[0]?.id === first?.id;
@@ -259,7 +259,7 @@ export class RunJournal {
   }
 
   /** Those whose rows others have written decide again; the rest of the batch is sent once more. */
-  #refuseEffects(jobs: readonly Extract<Job, { kind: 'append' }>[], { results }: Batch): void {
+  #refuseEffects(jobs: readonly Extract<Job, { kind: 'append' }>[], { results }: CommitBatch): void {
     results.forEach((result, i) => {
       const job = jobs[i];
       if (!job || result.kind !== 'appended' || !result.withEffects) return;
@@ -342,7 +342,11 @@ export class RunJournal {
     return appends;
   }
 
-  #settle(jobs: readonly Extract<Job, { kind: 'append' }>[], batch: Batch, effectsVersion?: Version): void {
+  #settle(
+    jobs: readonly Extract<Job, { kind: 'append' }>[],
+    batch: CommitBatch,
+    effectsVersion?: Version,
+  ): void {
     this.#jobs.splice(0, batch.results.length);
     batch.results.forEach((result, i) => {
       const done = jobs[i]?.done;

@@ -20,7 +20,7 @@ import type { Version } from '../ports/run-store.ts';
 import type { StoredEffect } from '../ports/runs/effect-store.ts';
 import type { StoredErasure } from '../ports/runs/erasure-store.ts';
 import type { StoredPlan } from '../ports/runs/plan-store.ts';
-import type { Progress as RetentionProgress } from '../ports/runs/retention-store.ts';
+import type { RetentionProgress } from '../ports/runs/retention-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
 import type { StoredSchedule } from '../ports/schedules/schedule-store.ts';
 

@@ -3,7 +3,7 @@
  * any other is asked to end, and a drive ends it: its current worker as soon as it sees the request.
  */
 import { leftUndone } from '../core/decisions/compensation.ts';
-import type { Deployed } from '../core/decisions/deployed.ts';
+import type { DeployedPlan } from '../core/decisions/deployed.ts';
 import { endFactsOf } from '../core/decisions/end-facts.ts';
 import { endingOf } from '../core/decisions/ending.ts';
 import { optional } from '../core/optional.ts';
@@ -78,7 +78,7 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
 export function cancelDrafts(
   state: RunState,
   request: Omit<CancelRequest, 'runId' | 'tenantId'>,
-  deployed: Deployed,
+  deployed: DeployedPlan,
 ): EventDraft[] {
   if (state.status === 'cancelled') return [];
   if (isOver(state)) assertTransition(state.status, 'cancelled');

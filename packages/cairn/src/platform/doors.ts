@@ -1,7 +1,7 @@
 /** Handlers of the deployed functions, once loaded: adapt, call, adapt back. */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
-import type { Delivery } from '../core/decisions/claim.ts';
+import type { TaskDelivery } from '../core/decisions/claim.ts';
 import { isRunId } from '../core/encoding/ids.ts';
 import { optional } from '../core/optional.ts';
 import { parseTraceparent } from '../core/trace.ts';
@@ -20,7 +20,7 @@ import { tick } from '../triggers/schedule/tick.ts';
 import { slackWebhook } from '../triggers/slack/webhook.ts';
 import { systemClock } from './clock.ts';
 import { exchange, type FunctionResponse } from './http.ts';
-import type { Installation } from './installation/installation.ts';
+import type { CairnInstallation } from './installation/installation.ts';
 import { platformLog } from './log.ts';
 import { compose, type Root } from './root.ts';
 import { surviveRejections } from './stray-rejections.ts';
@@ -38,13 +38,13 @@ let hasDriven = false;
  * Opens the clients that the first task would open. For a process that is kept ready to take the place of one that died.
  * Sends nothing, so that it neither counts as an operation nor meets an injected fault.
  */
-export async function warmUp(installation: Installation): Promise<void> {
+export async function warmUp(installation: CairnInstallation): Promise<void> {
   const { connect } = await compose(installation);
   await Promise.all(connect.map((each) => each()));
 }
 
 export async function answerApi(
-  installation: Installation,
+  installation: CairnInstallation,
   request: FunctionRequest,
   response: FunctionResponse,
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function answerApi(
 }
 
 export async function answerGithub(
-  installation: Installation,
+  installation: CairnInstallation,
   request: FunctionRequest,
   response: FunctionResponse,
 ): Promise<void> {
@@ -65,7 +65,7 @@ export async function answerGithub(
 }
 
 export async function answerSlack(
-  installation: Installation,
+  installation: CairnInstallation,
   request: FunctionRequest,
   response: FunctionResponse,
 ): Promise<void> {
@@ -119,7 +119,7 @@ export const ANSWERED_LATER = 409;
  * make no more sense the next time.
  */
 export async function driveTask(
-  installation: Installation,
+  installation: CairnInstallation,
   request: TaskRequest,
   { alone, pool }: DriveQueue,
 ): Promise<'done' | 'later'> {
@@ -152,7 +152,7 @@ export async function driveTask(
 }
 
 /** Undefined without the headers, as in a call by hand. */
-function deliveryOf({ id, queueName, retryCount, previousResponse }: TaskRequest): Delivery | undefined {
+function deliveryOf({ id, queueName, retryCount, previousResponse }: TaskRequest): TaskDelivery | undefined {
   if (!id || !Number.isSafeInteger(retryCount)) return undefined;
   return { name: `${queueName}/${id}`, retryCount, answered: previousResponse === ANSWERED_LATER };
 }
@@ -163,7 +163,7 @@ function traceparentIn(data: unknown): string | undefined {
   return typeof traceparent === 'string' ? traceparent : undefined;
 }
 
-export async function recover(installation: Installation): Promise<void> {
+export async function recover(installation: CairnInstallation): Promise<void> {
   const { engine, telemetry, census, restore, beating: sign } = await compose(installation);
   await beating(sign, 'recoverRuns', async () => {
     await noticeRestore(restore);
@@ -188,7 +188,7 @@ async function tellActive(
   }
 }
 
-export async function fireDueSchedules(installation: Installation): Promise<void> {
+export async function fireDueSchedules(installation: CairnInstallation): Promise<void> {
   const { schedules, telemetry, beating: sign } = await compose(installation);
   await beating(sign, 'fireSchedules', async () => {
     const report = await tick(schedules);
@@ -199,7 +199,7 @@ export async function fireDueSchedules(installation: Installation): Promise<void
 }
 
 /** Nobody waits for it: runs that could not be checked are checked an hour later. */
-export async function checkSample(installation: Installation): Promise<void> {
+export async function checkSample(installation: CairnInstallation): Promise<void> {
   const { sample, telemetry, beating: sign } = await compose(installation);
   await beating(sign, 'checkRuns', async () => {
     const { problems, ...report } = await sampleRuns(sample);
@@ -209,7 +209,7 @@ export async function checkSample(installation: Installation): Promise<void> {
   await telemetry?.workEnded();
 }
 
-export async function deleteOldRuns(installation: Installation): Promise<void> {
+export async function deleteOldRuns(installation: CairnInstallation): Promise<void> {
   const { retention, telemetry, beating: sign } = await compose(installation);
   await beating(sign, 'deleteExpired', async () => {
     const report = await sweepRetention(retention);
@@ -223,7 +223,7 @@ export async function deleteOldRuns(installation: Installation): Promise<void> {
 
 /** @throws if the message is to be delivered again */
 export async function takeTopicMessage(
-  installation: Installation,
+  installation: CairnInstallation,
   topic: string,
   delivered: unknown,
 ): Promise<void> {

@@ -6,19 +6,19 @@ import { messageOf, stackOf } from '../core/thrown.ts';
 import type { Log, LogFields } from '../ports/log.ts';
 import { logLevel } from './settings/parameters.ts';
 
-export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
+export type LogSeverity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
-const ORDER: readonly Severity[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
+const ORDER: readonly LogSeverity[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
 
 export interface JsonLogOptions {
   /** Lines below it are dropped. Asked with each, since parameters have values only once the platform runs a function. */
-  readonly least: () => Severity;
+  readonly least: () => LogSeverity;
   write(line: string): void;
 }
 
 export function jsonLog({ least, write }: JsonLogOptions): Log {
   const line =
-    (severity: Severity) =>
+    (severity: LogSeverity) =>
     (event: string, fields: LogFields = {}) => {
       if (ORDER.indexOf(severity) >= ORDER.indexOf(least())) write(`${text(severity, event, fields)}\n`);
     };
@@ -26,12 +26,12 @@ export function jsonLog({ least, write }: JsonLogOptions): Log {
 }
 
 /** Lowest severity to log; lines are billed, so the default is `INFO`. */
-function leastWanted(): Severity {
+function leastWanted(): LogSeverity {
   wanted ??= ORDER.find((severity) => severity === logLevel.value().toUpperCase()) ?? 'INFO';
   return wanted;
 }
 
-let wanted: Severity | undefined;
+let wanted: LogSeverity | undefined;
 
 /** To standard output, which is where Cloud Run collects lines. */
 export const platformLog: Log = jsonLog({
@@ -43,7 +43,7 @@ export const platformLog: Log = jsonLog({
  * `severity`, `message` and `event` are ours: a field of that name would hide them. But what a field `message` says is what
  * people look for in a list of lines, so it stands there behind the event.
  */
-function text(severity: Severity, event: string, fields: LogFields): string {
+function text(severity: LogSeverity, event: string, fields: LogFields): string {
   const said = fields.message;
   const own = { severity, message: typeof said === 'string' ? `${event}: ${said}` : event, event };
   try {

@@ -41,7 +41,7 @@ import { InstanceOperations } from './diagnosis/instance-operations.ts';
 import { firebaseIdTokens, noIdTokens } from './id-tokens.ts';
 import { assertDrivesFit, deletionGraceMs, driveTimeoutS, poolsOf } from './installation/drive-classes.ts';
 import { functionNames, runningFunction, servedModule } from './installation/exported-names.ts';
-import { type Installation, servedInstallations } from './installation/installation.ts';
+import { type CairnInstallation, servedInstallations } from './installation/installation.ts';
 import type { CairnOptions, Lazily } from './installation/options.ts';
 import { assertApart } from './installation/store-location.ts';
 import { shutdown } from './instance/shutdown.ts';
@@ -79,10 +79,10 @@ export interface Root {
   readonly connect: readonly (() => Promise<unknown>)[];
 }
 
-const roots = new WeakMap<Installation, Promise<Root>>();
+const roots = new WeakMap<CairnInstallation, Promise<Root>>();
 
 /** The same for every function of the instance. @throws Error if the installation's settings are not usable */
-export function compose(installation: Installation): Promise<Root> {
+export function compose(installation: CairnInstallation): Promise<Root> {
   const known = roots.get(installation);
   if (known) return known;
   const root = composed(installation);
@@ -92,14 +92,14 @@ export function compose(installation: Installation): Promise<Root> {
   return root;
 }
 
-async function composed(installation: Installation): Promise<Root> {
+async function composed(installation: CairnInstallation): Promise<Root> {
   const { options } = installation;
   const [module, workflows, own] = await Promise.all([
     servedModule(),
     given(options.workflows),
     given(options.bindings ?? []),
   ]);
-  const namesOf = ({ members }: Installation) => functionNames(members, module, runningFunction());
+  const namesOf = ({ members }: CairnInstallation) => functionNames(members, module, runningFunction());
   const names = namesOf(installation);
   assertApart(servedInstallations().map((each) => ({ installation: each, drive: namesOf(each).drive })));
   const settings = readSettings(options, names);

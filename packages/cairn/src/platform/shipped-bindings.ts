@@ -1,5 +1,5 @@
 /** Bindings of the capabilities that are shipped, for what an installation opts into. */
-import { GithubApi, type GithubOptions } from '../capabilities/github/api.ts';
+import { GithubApi, type GithubApiOptions } from '../capabilities/github/api.ts';
 import { githubBindings } from '../capabilities/github/bindings.ts';
 import { slackRespondBinding } from '../capabilities/slack/respond.ts';
 import type { Binding } from '../engine/define/capability.ts';
@@ -10,7 +10,7 @@ import { githubAccess, slackHooks } from './settings/outside.ts';
 export interface GithubApiAccess {
   /** Without a slash at the end. */
   readonly url: string;
-  readonly token: GithubOptions['token'];
+  readonly token: GithubApiOptions['token'];
 }
 
 /** Those that the installation has given, and the shipped ones of capabilities that it does not bind itself. */

@@ -13,7 +13,7 @@ export interface Transition {
   readonly to: RunStatus;
 }
 
-export interface Ending {
+export interface RunEnd {
   readonly tenantId: string;
   /** Type of the workflow. */
   readonly type: string;
@@ -65,7 +65,7 @@ export interface Dispatch {
 
 export interface Metrics {
   transition(transition: Transition): void;
-  ended(ending: Ending): void;
+  ended(ending: RunEnd): void;
   answered(answer: KeyedAnswer): void;
   effect(effect: Effect): void;
   conflict(conflict: Conflict): void;
@@ -118,7 +118,7 @@ export interface Histogram {
 }
 
 /** Counts of one instance for one tenant since it started. */
-export interface Counts {
+export interface TenantCounts {
   readonly transitions: readonly (Omit<Transition, 'tenantId'> & { readonly count: number })[];
   readonly durations: readonly Durations[];
   readonly answers: readonly (Omit<KeyedAnswer, 'tenantId'> & { readonly count: number })[];
@@ -131,7 +131,7 @@ export interface Counts {
 export interface Dispatches extends Omit<Dispatch, 'tenantId' | 'durationMs'>, Histogram {}
 
 export interface CountReader {
-  countsOf(tenantId: string): Counts;
+  countsOf(tenantId: string): TenantCounts;
 }
 
 /** From a step that only computes to a run that waits for people over a weekend. */

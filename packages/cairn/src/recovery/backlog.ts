@@ -15,7 +15,7 @@ export interface BacklogDeps {
 }
 
 /** A run that a worker is to handle. */
-export interface Taken {
+export interface TakenRun {
   readonly run: DueRun;
   readonly as: DueClass;
 }
@@ -69,7 +69,7 @@ export class Backlog {
    *
    * @throws what reading a page throws, to every worker that waits for the page
    */
-  async next(): Promise<Taken | undefined> {
+  async next(): Promise<TakenRun | undefined> {
     for (;;) {
       const move = this.#move();
       if (move === 'end') return undefined;

@@ -23,7 +23,7 @@ import type { InstallationMetrics } from '../ports/metrics.ts';
 import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
 import { StoreRefused } from '../ports/store-errors.ts';
-import { Backlog, type Taken } from './backlog.ts';
+import { Backlog, type TakenRun } from './backlog.ts';
 
 /** Dependencies of the scan besides those of the engine. */
 export interface ScanDeps extends EngineDeps {
@@ -100,7 +100,7 @@ interface Look {
 }
 
 /** A run that cannot be handled, be it undecodable, must not keep the others from being seen. */
-async function handleSafely(deps: EngineDeps, { run, as }: Taken, look: Look): Promise<Handled> {
+async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, look: Look): Promise<Handled> {
   try {
     return await (as === 'held' ? putAside(deps, run) : handle(deps, run, look));
   } catch (error) {

@@ -2,12 +2,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { ROLES } from '../../../../packages/cairn/src/api/auth.ts';
 import { PATHS } from '../../../../packages/cairn/src/api/openapi/paths/all.ts';
-import type { Paths } from '../../../../packages/cairn/src/api/openapi/paths/describe.ts';
+import type { PathTable } from '../../../../packages/cairn/src/api/openapi/paths/describe.ts';
 import type { Role } from '../../../../packages/cairn/src/ports/access/client-store.ts';
 import { methodOf, ROUTES, type Route, type Row, TABLE } from './table.ts';
 import { type Answered, OWNER, Tenancy } from './tenancy.ts';
 
-const described = Object.entries(PATHS as Paths).flatMap(([path, methods]) =>
+const described = Object.entries(PATHS as PathTable).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { role }]) => [`${method} ${path}`, role]),
 );
 

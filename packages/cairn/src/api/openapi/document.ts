@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
 import { ERROR_CODES, type ErrorCode } from '../../core/errors.ts';
 import { PATHS } from './paths/all.ts';
-import type { Answer, Method, Operation, Paths } from './paths/describe.ts';
+import type { AnswerDescription, Method, Operation, PathTable } from './paths/describe.ts';
 import { NAMED, type SchemaName } from './schemas/named.ts';
 
 type Part = { readonly [name: string]: Json };
@@ -56,7 +56,7 @@ export function openApi(version: string): OpenApi {
     security: [{ bearer: [] }],
     tags: [...new Set(Object.keys(PATHS).map(tagOf))].map((name) => ({ name })),
     paths: Object.fromEntries(
-      Object.entries(PATHS as Paths).map(([path, methods]) => [
+      Object.entries(PATHS as PathTable).map(([path, methods]) => [
         path,
         Object.fromEntries(
           Object.entries(methods).map(([method, operation]) => [
@@ -149,7 +149,7 @@ const REPLAYED: Part = {
   },
 };
 
-function answerOf({ what, schema, media = 'application/json' }: Answer): Part {
+function answerOf({ what, schema, media = 'application/json' }: AnswerDescription): Part {
   return {
     description: what,
     content: { [media]: schema === undefined ? {} : { schema: { $ref: REF + schema } } },

@@ -1,5 +1,5 @@
 /** Reason and help for a run that needs only a dispatch. */
-import { type Blocked, blockedOn } from '../../core/decisions/blocked.ts';
+import { type BlockedRun, blockedOn } from '../../core/decisions/blocked.ts';
 import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
@@ -23,7 +23,7 @@ export function listedBlocked(
 }
 
 export function blockedView(
-  { code, since, lookMs }: Blocked,
+  { code, since, lookMs }: BlockedRun,
   { id, type, planVersion, cancellation }: Pick<RunState, 'id' | 'type' | 'planVersion' | 'cancellation'>,
 ): View {
   const plan = `version ${planVersion} of '${type}'`;
@@ -51,7 +51,7 @@ interface Words {
   readonly help: string;
 }
 
-const WORDS: Readonly<Record<Blocked['code'], (plan: string, within: string) => Words>> = {
+const WORDS: Readonly<Record<BlockedRun['code'], (plan: string, within: string) => Words>> = {
   PLAN_VERSION_UNAVAILABLE: (plan, within) => ({
     message: `The run is blocked: ${plan} is not deployed.`,
     help: `Deploy that version again. The run continues within ${within}, or immediately if you resume it.`,

@@ -9,14 +9,14 @@ import { iso } from './values.ts';
 
 type View = { readonly [name: string]: Json };
 
-export interface Told {
+export interface InstallationFacts {
   readonly version: string;
   readonly project: string;
   readonly environment: string;
   readonly publishes: boolean;
 }
 
-export function diagnosisView(diagnosis: Diagnosis, told: Told): View {
+export function diagnosisView(diagnosis: Diagnosis, told: InstallationFacts): View {
   const { at, skewMs, findings, heard, waking, queue, lateSchedules, operations } = diagnosis;
   const { version, project, environment, publishes } = told;
   return {

@@ -1,5 +1,5 @@
 /** Problems of a run and the changes of a repair, as operators see them. */
-import type { Change, PlaceChange } from '../../core/integrity/plan.ts';
+import type { PlaceChange, RepairChange } from '../../core/integrity/plan.ts';
 import { PROBLEMS, type Problem } from '../../core/integrity/problems.ts';
 import { differing, textOf } from '../../core/integrity/same.ts';
 import { cut } from '../../core/run/records.ts';
@@ -43,7 +43,7 @@ function problemView({ code, severity, healable, subject, evidence }: Problem): 
   return { code, severity, healable, subject, title, help, evidence };
 }
 
-function changeView(change: Change): View {
+function changeView(change: RepairChange): View {
   const { subject, fixes, seen, before, after } = change;
   const action = after === undefined ? 'delete' : seen === undefined ? 'create' : 'replace';
   // A checkpoint is found without its output, which is compared by its hash alone.

@@ -9,7 +9,7 @@ import { optional } from '../../core/optional.ts';
 import type { Found, LookupOptions } from '../../engine/define/capability.ts';
 import { type Clock, pause } from '../../ports/clock.ts';
 import { wasNeverSent } from '../unsent.ts';
-import { type Answer, judged, limitEnd } from './refusal.ts';
+import { type GithubAnswer, judged, limitEnd } from './refusal.ts';
 
 /**
  * A request as GitHub's documentation writes it: `POST /repos/{owner}/{repo}/…`, and what belongs into the braces, the query or
@@ -20,7 +20,7 @@ type Octokit = (
   parameters: Readonly<Record<string, unknown>>,
 ) => Promise<{ readonly status: number; readonly data: unknown }>;
 
-export interface GithubOptions {
+export interface GithubApiOptions {
   /** E.g. `https://api.github.com`, without a slash at the end. */
   readonly baseUrl: string;
   /** Asked at each request, since those of GitHub Apps last an hour; undefined: there is none, and nothing is sent. */
@@ -39,7 +39,7 @@ const TIMEOUT_MS = 20_000;
 const API_VERSION = '2022-11-28';
 const PAGE_SIZE = 100;
 
-export interface Asked {
+export interface GithubCall {
   /** In words, for messages. */
   readonly what: string;
   readonly signal: AbortSignal;
@@ -50,7 +50,7 @@ export interface Asked {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-export interface Sought<T> extends Asked {
+export interface Sought<T> extends GithubCall {
   readonly maxPages: number;
   /** The things on a page, checked. */
   readonly itemsOf: (data: unknown) => readonly T[];
@@ -58,14 +58,14 @@ export interface Sought<T> extends Asked {
 }
 
 export class GithubApi {
-  readonly #options: GithubOptions;
+  readonly #options: GithubApiOptions;
 
-  constructor(options: GithubOptions) {
+  constructor(options: GithubApiOptions) {
     this.#options = options;
   }
 
   /** A request that changes something. @throws NotApplied if it certainly did not, Error if it may have */
-  async act(asked: Asked): Promise<unknown> {
+  async act(asked: GithubCall): Promise<unknown> {
     try {
       return await this.#send(asked);
     } catch (error) {
@@ -74,7 +74,7 @@ export class GithubApi {
   }
 
   /** The same, where a refusal can mean that all is as it was to be. */
-  async ensure(asked: Asked, isSo: (refusal: Answer) => boolean): Promise<void> {
+  async ensure(asked: GithubCall, isSo: (refusal: GithubAnswer) => boolean): Promise<void> {
     try {
       await this.#send(asked);
     } catch (error) {
@@ -84,7 +84,7 @@ export class GithubApi {
   }
 
   /** A request that changes nothing. @throws RetryAt while GitHub's limits allow none, Error otherwise */
-  async read(asked: Asked): Promise<unknown> {
+  async read(asked: GithubCall): Promise<unknown> {
     try {
       return await this.#send(asked);
     } catch (error) {
@@ -128,12 +128,12 @@ export class GithubApi {
     return look();
   }
 
-  #judged({ what }: Asked, error: unknown): unknown {
+  #judged({ what }: GithubCall, error: unknown): unknown {
     const answer = answerOf(error);
     return answer ? judged(what, answer, this.#options.clock.now()) : error;
   }
 
-  async #send({ what, signal, traceparent, route, parameters }: Asked): Promise<unknown> {
+  async #send({ what, signal, traceparent, route, parameters }: GithubCall): Promise<unknown> {
     const { baseUrl, token, clock } = this.#options;
     const bearer = await token();
     if (bearer === undefined) throw new NotApplied(`no GITHUB_TOKEN is set for ${what}`, { final: true });
@@ -181,11 +181,11 @@ const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 interface RequestError {
   readonly message: string;
   /** Absent: GitHub did not answer. */
-  readonly response?: { readonly status: number; readonly headers: Answer['headers'] };
+  readonly response?: { readonly status: number; readonly headers: GithubAnswer['headers'] };
 }
 
 /** The GitHub response in an Octokit error. */
-function answerOf(error: unknown): Answer | undefined {
+function answerOf(error: unknown): GithubAnswer | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { response, message } = error as RequestError;
   if (!response) return undefined;

@@ -8,14 +8,14 @@ import {
   nextDue,
   nextParkedLookMs,
   parkedSince,
-  type Resting,
+  type RestingRun,
   standsSuspended,
 } from '../run/wake.ts';
-import type { Deployed } from './deployed.ts';
+import type { DeployedPlan } from './deployed.ts';
 
 export const BLOCKED_CODES = ['PLAN_VERSION_UNAVAILABLE', 'PLAN_CHANGED', 'DISPATCH_DUE'] as const;
 
-export interface Blocked {
+export interface BlockedRun {
   /** `DISPATCH_DUE`: nothing is missing any more; the next look of the scan sets it going. */
   readonly code: (typeof BLOCKED_CODES)[number];
   /** Start of the block, epoch ms. */
@@ -28,10 +28,10 @@ export interface Blocked {
 const TICK_MS = 60_000;
 
 export function blockedOn(
-  state: Resting,
-  deployed: Pick<Deployed, 'available' | 'changed'>,
+  state: RestingRun,
+  deployed: Pick<DeployedPlan, 'available' | 'changed'>,
   now: number,
-): Blocked | undefined {
+): BlockedRun | undefined {
   const standing = standingOf(state, now);
   // One that an operator suspended says so itself, and stays as it is.
   if (!standing || state.lease || standsSuspended(state)) return undefined;
@@ -47,7 +47,7 @@ interface Standing {
   readonly canGoOn: boolean;
 }
 
-function standingOf(state: Resting, now: number): Standing | undefined {
+function standingOf(state: RestingRun, now: number): Standing | undefined {
   switch (state.status) {
     case 'awaiting_approval':
     case 'waiting_external':
@@ -68,6 +68,6 @@ function wholeTicks(ms: number): number {
   return Math.ceil(ms / TICK_MS) * TICK_MS;
 }
 
-function timesOf({ since, lookMs }: Standing): Pick<Blocked, 'since' | 'lookMs'> {
+function timesOf({ since, lookMs }: Standing): Pick<BlockedRun, 'since' | 'lookMs'> {
   return { since, lookMs };
 }

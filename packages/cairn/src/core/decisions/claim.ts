@@ -4,11 +4,11 @@ import type { Takeover, TaskRef } from '../run/lease/takeover.ts';
 import type { RunState, SoftState } from '../run/state.ts';
 import { isOver } from '../run/state.ts';
 import { isDue, isParked, nextDue, standsSuspended } from '../run/wake.ts';
-import type { Deployed } from './deployed.ts';
+import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
 
 /** A delivery of the queue, as its handler sees it. */
-export interface Delivery extends TaskRef {
+export interface TaskDelivery extends TaskRef {
   /** The delivery before this one was answered by the function: its dispatch lives, or ended in peace. */
   readonly answered?: boolean;
 }
@@ -20,9 +20,9 @@ export interface Observation {
   readonly readAt: number;
   readonly leaseMs: number;
   /** The delivery of the dispatch that looks, if the queue named it. */
-  readonly delivery?: Delivery | undefined;
+  readonly delivery?: TaskDelivery | undefined;
   /** Absent for callers without a delivery. */
-  readonly deployed?: Deployed;
+  readonly deployed?: DeployedPlan;
 }
 
 export type ClaimVerdict =
@@ -80,7 +80,7 @@ function leasedVerdict({ state, soft, readAt, leaseMs, delivery, deployed }: Obs
  * The task that holds the lease was redelivered: the queue gave up on its dispatch, which has ended or will find at its
  * next append that it lost the run.
  */
-function takeover({ lease }: RunState, delivery: Delivery | undefined): Takeover | undefined {
+function takeover({ lease }: RunState, delivery: TaskDelivery | undefined): Takeover | undefined {
   if (!delivery || !follows(delivery, lease?.task)) return undefined;
   return delivery.answered ? 'answered' : 'redelivered';
 }
@@ -89,7 +89,7 @@ function takeover({ lease }: RunState, delivery: Delivery | undefined): Takeover
  * The dispatch before this delivery ran alone, let go of the run, and died before it answered: its epoch. Undefined: nothing
  * says so.
  */
-export function lateDeath(state: RunState, delivery: Delivery | undefined): number | undefined {
+export function lateDeath(state: RunState, delivery: TaskDelivery | undefined): number | undefined {
   const left = state.suspect?.left;
   if (isOver(state) || !delivery || delivery.answered || !follows(delivery, left?.task)) return undefined;
   return left?.epoch;
@@ -100,7 +100,7 @@ function follows(delivery: TaskRef, earlier: TaskRef | undefined): boolean {
 }
 
 /** True if nothing is running that must not overlap with the previous holder, which may still be working. */
-export function bearsASecond(state: RunState, deployed: Deployed): boolean {
+export function bearsASecond(state: RunState, deployed: DeployedPlan): boolean {
   const isActing = state.effects.length > 0 || state.compensating;
   return deployed.available && !isActing && stepsInDoubt(state, deployed).length === 0;
 }

@@ -3,7 +3,13 @@
  * it. Pure and total: every combination has one answer.
  */
 import type { RecordedError } from '../run/events.ts';
-import { ATTENDED, type Cancelled, type Ending, endingOf, type Failed } from './ending.ts';
+import {
+  ATTENDED,
+  type CancelledEnding,
+  type EndingDecision,
+  endingOf,
+  type FailedEnding,
+} from './ending.ts';
 
 export interface DriveFacts {
   /** Bodies that are running and may still end with a result. */
@@ -25,7 +31,7 @@ export interface DriveFacts {
   /** A step failed for good, or the time of the run is over: the first that did. */
   readonly failure: RecordedError | undefined;
   /** The requested cancellation, if the drive stops for it. */
-  readonly cancellation: Cancelled['cancellation'] | undefined;
+  readonly cancellation: CancelledEnding['cancellation'] | undefined;
   /**
    * Its plan says how to undo steps. Which of them are due is known when all that is on its way is durable, so by who undoes
    * them.
@@ -42,11 +48,11 @@ export interface DriveFacts {
 
 export type Conclusion =
   | { readonly kind: 'wait' }
-  | Exclude<Ending, { kind: 'goes_on' }>
+  | Exclude<EndingDecision, { kind: 'goes_on' }>
   /** `until` absent: nothing happens without external input. */
   | { readonly kind: 'suspend'; readonly until?: number }
   /** Its children have to end before it can end so: they are cancelled, and the run waits for them. */
-  | { readonly kind: 'end_children'; readonly end: Cancelled | Failed }
+  | { readonly kind: 'end_children'; readonly end: CancelledEnding | FailedEnding }
   | {
       readonly kind: 'release';
       readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held' | 'cleared';

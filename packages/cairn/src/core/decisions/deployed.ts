@@ -1,6 +1,6 @@
 /** Facts about the plan of a run that decisions need. Provided by engine/deployed.ts; not part of the journal. */
 
-export interface Deployed {
+export interface DeployedPlan {
   /** False if the plan the run was started on is not deployed. */
   readonly available: boolean;
   /** Its version is deployed, with another plan than the run was started on: nothing of that one may touch the run. */

@@ -4,7 +4,7 @@
  */
 import { type RunState, stepsInFlight, UNDOING, waitsOutChildren } from '../run/state.ts';
 import { compensationsDue } from './compensation.ts';
-import type { Deployed } from './deployed.ts';
+import type { DeployedPlan } from './deployed.ts';
 import type { EndFacts } from './ending.ts';
 
 /**
@@ -20,7 +20,7 @@ export const MAX_DEATHS_ALONE = 3;
  */
 export const MAX_CUT_OFF = 10;
 
-export function endFactsOf(state: RunState, deployed: Deployed): EndFacts {
+export function endFactsOf(state: RunState, deployed: DeployedPlan): EndFacts {
   // Traces of an earlier death count until the run is dispatched again: then a worker has it, and may get further.
   const died = state.status === 'interrupted';
   return {
@@ -41,19 +41,22 @@ export function endFactsOf(state: RunState, deployed: Deployed): EndFacts {
 }
 
 /** Steps that must not run twice and were caught mid-flight, by their keys. */
-export function stepsInDoubt(state: RunState, { isIdempotent }: Pick<Deployed, 'isIdempotent'>): string[] {
+export function stepsInDoubt(
+  state: RunState,
+  { isIdempotent }: Pick<DeployedPlan, 'isIdempotent'>,
+): string[] {
   return stepsInFlight(state).filter((key) => !isIdempotent(key));
 }
 
 /** Steps that must not run twice, were caught mid-flight, and say that a new attempt may follow. */
-export function stepsToAttemptAnew(state: RunState, deployed: Deployed): string[] {
+export function stepsToAttemptAnew(state: RunState, deployed: DeployedPlan): string[] {
   return stepsInDoubt(state, deployed).filter((key) => {
     const step = state.steps.get(key);
     return step?.phase === 'running' && deployed.allowsNewAttempt?.(key, step.attempt - (step.polls ?? 0));
   });
 }
 
-function withoutNewAttempt(state: RunState, deployed: Deployed): string[] {
+function withoutNewAttempt(state: RunState, deployed: DeployedPlan): string[] {
   const anew = new Set(stepsToAttemptAnew(state, deployed));
   return stepsInDoubt(state, deployed).filter((key) => !anew.has(key));
 }

@@ -64,12 +64,12 @@ export interface EndFacts {
   readonly allEnded: boolean;
 }
 
-export type Ending =
+export type EndingDecision =
   | GoesOn
   /** It is to end so, and a drive has to undo first what it did. */
-  | { readonly kind: 'undo_first'; readonly end: Cancelled | Failed }
-  | Cancelled
-  | Failed
+  | { readonly kind: 'undo_first'; readonly end: CancelledEnding | FailedEnding }
+  | CancelledEnding
+  | FailedEnding
   | { readonly kind: 'completed' };
 
 /** `held`: what keeps it from moving; absent: nothing of what is judged here. */
@@ -77,15 +77,19 @@ export type GoesOn =
   | { readonly kind: 'goes_on'; readonly held?: 'driven_by_another' | 'without_plan' | 'question_open' }
   | { readonly kind: 'goes_on'; readonly held: 'in_doubt'; readonly steps: readonly string[] }
   /** It is to end so, after its children. */
-  | { readonly kind: 'goes_on'; readonly held: 'children_open'; readonly end: Cancelled | Failed };
+  | {
+      readonly kind: 'goes_on';
+      readonly held: 'children_open';
+      readonly end: CancelledEnding | FailedEnding;
+    };
 
-export interface Cancelled {
+export interface CancelledEnding {
   readonly kind: 'cancelled';
   readonly cancellation: NonNullable<RunState['cancellation']>;
 }
 
 /** `because`: which fact it was; a `failure` is known to the journal or to the drive already, the others are found here. */
-export interface Failed {
+export interface FailedEnding {
   readonly kind: 'failed';
   readonly because: 'lost_workers' | 'failure' | 'in_doubt' | 'never_saved';
   readonly error: RecordedError;
@@ -109,7 +113,7 @@ export const ATTENDED: EndFacts = {
 };
 
 /** The table above: the first that has an answer gives it. */
-const ORDER: readonly ((facts: EndFacts) => Ending | undefined)[] = [
+const ORDER: readonly ((facts: EndFacts) => EndingDecision | undefined)[] = [
   ({ drivenByAnother }) => (drivenByAnother ? { kind: 'goes_on', held: 'driven_by_another' } : undefined),
   cancelled,
   ({ isDeployed }) => (isDeployed ? undefined : { kind: 'goes_on', held: 'without_plan' }),
@@ -121,7 +125,7 @@ const ORDER: readonly ((facts: EndFacts) => Ending | undefined)[] = [
   ({ allEnded }) => (allEnded ? { kind: 'completed' } : undefined),
 ];
 
-export function endingOf(facts: EndFacts): Ending {
+export function endingOf(facts: EndFacts): EndingDecision {
   for (const answer of ORDER) {
     const ending = answer(facts);
     if (ending) return afterChildren(ending, facts);
@@ -129,7 +133,7 @@ export function endingOf(facts: EndFacts): Ending {
   return { kind: 'goes_on' };
 }
 
-function afterChildren(ending: Ending, facts: EndFacts): Ending {
+function afterChildren(ending: EndingDecision, facts: EndFacts): EndingDecision {
   if (!isForChildren(facts) || !facts.isDeployed) return ending;
   const end = ending.kind === 'undo_first' ? ending.end : ending;
   return end.kind === 'cancelled' || end.kind === 'failed'
@@ -145,7 +149,7 @@ function isForChildren({ childrenOpen, compensating, lostWorkers }: EndFacts): b
  * A cancel has to come about: what kills its workers is not begun once more for it. But what it did would be dropped for good
  * where nothing can undo it, so there it stands, and its answer says so.
  */
-function cancelled(facts: EndFacts): Ending | undefined {
+function cancelled(facts: EndFacts): EndingDecision | undefined {
   const { cancellation, undoDue, lostWorkers, isDeployed } = facts;
   if (!cancellation) return undefined;
   const undoes = undoDue && !lostWorkers && !cancellation.withoutUndo;
@@ -155,7 +159,7 @@ function cancelled(facts: EndFacts): Ending | undefined {
 }
 
 /** If it was its compensations that killed the worker, they are not begun again. */
-function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): Ending | undefined {
+function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): EndingDecision | undefined {
   if (!lostWorkers) return undefined;
   const { times, at, isSameStep, shutDown } = lostWorkers;
   const isStep = at !== NO_STEP && at !== UNDOING;
@@ -169,11 +173,11 @@ function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): Ending | un
   return undoneFirst({ kind: 'failed', because: 'lost_workers', error }, undoDue && !compensating);
 }
 
-function failing({ failure: error, undoDue }: EndFacts): Ending | undefined {
+function failing({ failure: error, undoDue }: EndFacts): EndingDecision | undefined {
   return error && undoneFirst({ kind: 'failed', because: 'failure', error }, undoDue);
 }
 
-function doubted({ inDoubt, onDoubt, undoDue }: EndFacts): Ending | undefined {
+function doubted({ inDoubt, onDoubt, undoDue }: EndFacts): EndingDecision | undefined {
   const [stepId] = inDoubt;
   if (stepId === undefined) return undefined;
   if (onDoubt === 'ask') return { kind: 'goes_on', held: 'in_doubt', steps: inDoubt };
@@ -182,7 +186,7 @@ function doubted({ inDoubt, onDoubt, undoDue }: EndFacts): Ending | undefined {
   return undoneFirst({ kind: 'failed', because: 'in_doubt', error }, undoDue);
 }
 
-function orphaned({ neverSaved }: EndFacts): Ending | undefined {
+function orphaned({ neverSaved }: EndFacts): EndingDecision | undefined {
   if (!neverSaved) return undefined;
   const message = 'the run lost its worker before its first checkpoint';
   return {
@@ -192,6 +196,6 @@ function orphaned({ neverSaved }: EndFacts): Ending | undefined {
   };
 }
 
-function undoneFirst(ending: Cancelled | Failed, undoDue: boolean): Ending {
+function undoneFirst(ending: CancelledEnding | FailedEnding, undoDue: boolean): EndingDecision {
   return undoDue ? { kind: 'undo_first', end: ending } : ending;
 }

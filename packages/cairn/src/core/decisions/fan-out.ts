@@ -9,7 +9,7 @@
 export const MAX_ITEMS = 1_000;
 
 /** `all`: none may fail. `tolerate`: so many may. `share`: so many per cent may. `at_least`: enough that so many succeed. */
-export type Completion =
+export type CompletionRule =
   | { readonly kind: 'all' }
   | { readonly kind: 'tolerate'; readonly failures: number }
   | { readonly kind: 'share'; readonly percent: number }
@@ -17,14 +17,17 @@ export type Completion =
 
 export type FanOutVerdict = 'open' | 'succeeded' | 'failed';
 
-export interface Counts {
+export interface ItemCounts {
   readonly items: number;
   readonly succeeded: number;
   readonly failed: number;
 }
 
 /** Decides whether the outcome of the map step is settled. Running items are still awaited. */
-export function fanOutVerdict(completion: Completion, { items, succeeded, failed }: Counts): FanOutVerdict {
+export function fanOutVerdict(
+  completion: CompletionRule,
+  { items, succeeded, failed }: ItemCounts,
+): FanOutVerdict {
   if (completion.kind === 'at_least') {
     const wanted = completion.successes;
     if (succeeded >= wanted) return 'succeeded';
@@ -34,7 +37,7 @@ export function fanOutVerdict(completion: Completion, { items, succeeded, failed
   return succeeded + failed === items ? 'succeeded' : 'open';
 }
 
-function toleratedFailures(completion: Exclude<Completion, { kind: 'at_least' }>, items: number): number {
+function toleratedFailures(completion: Exclude<CompletionRule, { kind: 'at_least' }>, items: number): number {
   switch (completion.kind) {
     case 'all':
       return 0;
@@ -50,14 +53,14 @@ function toleratedFailures(completion: Exclude<Completion, { kind: 'at_least' }>
 export type ItemState = 'idle' | 'open' | 'succeeded' | 'failed';
 
 export class FanOutProgress {
-  readonly #completion: Completion;
+  readonly #completion: CompletionRule;
   readonly #concurrency: number;
   readonly #states: ItemState[];
   readonly #counts = { open: 0, succeeded: 0, failed: 0 };
   /** Nothing before it is idle. */
   #next = 0;
 
-  constructor(states: readonly ItemState[], completion: Completion, concurrency: number) {
+  constructor(states: readonly ItemState[], completion: CompletionRule, concurrency: number) {
     this.#completion = completion;
     this.#concurrency = concurrency;
     this.#states = [...states];

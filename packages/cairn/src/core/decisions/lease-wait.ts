@@ -1,7 +1,7 @@
 /** Why a run whose worker died waits for the end of its lease, though the queue delivers its task again before. Pure. */
 import type { RunState } from '../run/state.ts';
 import { bearsASecond } from './claim.ts';
-import type { Deployed } from './deployed.ts';
+import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
 
 export interface LeaseWait {
@@ -15,7 +15,7 @@ export interface LeaseWait {
 const MOST_NAMED = 3;
 
 /** Undefined: no worker holds the run, or its next delivery takes it over immediately (`bearsASecond`). */
-export function leaseWaitOf(state: RunState, deployed: Deployed): LeaseWait | undefined {
+export function leaseWaitOf(state: RunState, deployed: DeployedPlan): LeaseWait | undefined {
   if (!state.lease || bearsASecond(state, deployed)) return undefined;
   if (!deployed.available) return { steps: [], why: 'its plan is not deployed' };
   if (state.compensating) return { steps: [], why: 'its compensations are running' };

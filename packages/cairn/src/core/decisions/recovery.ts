@@ -7,9 +7,9 @@
 import type { RecordedError } from '../run/events.ts';
 import type { RunState } from '../run/state.ts';
 import { leftUndone } from './compensation.ts';
-import type { Deployed } from './deployed.ts';
+import type { DeployedPlan } from './deployed.ts';
 import { endFactsOf } from './end-facts.ts';
-import { endingOf, type Failed, type GoesOn } from './ending.ts';
+import { endingOf, type FailedEnding, type GoesOn } from './ending.ts';
 
 export type RecoveryVerdict =
   | {
@@ -30,7 +30,7 @@ export type RecoveryVerdict =
   | { readonly kind: 'cancel'; readonly notUndone: readonly string[] };
 
 /** Decision about an `interrupted` run, or one that was released with steps running. */
-export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVerdict {
+export function recoveryVerdict(state: RunState, deployed: DeployedPlan): RecoveryVerdict {
   const ending = endingOf(endFactsOf(state, deployed));
   switch (ending.kind) {
     case 'goes_on':
@@ -50,7 +50,7 @@ export function recoveryVerdict(state: RunState, deployed: Deployed): RecoveryVe
   }
 }
 
-function goingOn(ending: GoesOn, { changed }: Deployed): RecoveryVerdict {
+function goingOn(ending: GoesOn, { changed }: DeployedPlan): RecoveryVerdict {
   switch (ending.held) {
     case 'without_plan':
       return {
@@ -73,6 +73,6 @@ function goingOn(ending: GoesOn, { changed }: Deployed): RecoveryVerdict {
 }
 
 /** The journal says already that it is failing: the next drive ends it, and undoes first what it has to. */
-function isKnown({ because }: Failed): boolean {
+function isKnown({ because }: FailedEnding): boolean {
   return because === 'failure';
 }

@@ -72,7 +72,7 @@ export type WhyRun =
   /** It would see something else than it did. */
   | 'changed';
 
-export type StepPlan = { readonly id: string; readonly kind: StepKind; readonly revision: number } & (
+export type StepReuse = { readonly id: string; readonly kind: StepKind; readonly revision: number } & (
   | { readonly action: 'reused'; readonly from: CheckpointRef }
   /** `items`: for a map step, the number of items reused. */
   | { readonly action: 'runs'; readonly why: WhyRun; readonly items: number }
@@ -85,7 +85,7 @@ export interface Reuse extends RecordedStep {
 
 export interface SuccessorPlan {
   /** Every step, in the order of the graph. */
-  readonly steps: readonly StepPlan[];
+  readonly steps: readonly StepReuse[];
   /** In the order in which they had been completed: that in which they are undone if the successor ends badly. */
   readonly reused: readonly Reuse[];
   /** Revisions of the steps that run, where not 1. */
@@ -115,7 +115,7 @@ class Planning {
   }
 
   plan(): SuccessorPlan {
-    const steps: StepPlan[] = [];
+    const steps: StepReuse[] = [];
     const reused: Reuse[] = [];
     for (const step of this.#run.steps) {
       const why = this.#whyRun(step);
@@ -145,7 +145,7 @@ class Planning {
   }
 
   /** A mark of another revision than the one that runs says nothing about its list. */
-  #marksOf(steps: readonly StepPlan[], reused: readonly Reuse[]): SuccessorPlan['marks'] {
+  #marksOf(steps: readonly StepReuse[], reused: readonly Reuse[]): SuccessorPlan['marks'] {
     const sets = new Set(reused.flatMap(({ data, key }) => (key === data.stepId ? [] : [data.stepId])));
     const known = this.#source.asOf?.itemMarks ?? {};
     return Object.fromEntries(

@@ -8,7 +8,7 @@ import type { EffectRecord, Idempotency, ReplayPolicy } from './effect.ts';
 /** The rows of one key, the newest first. */
 export type Rows = readonly EffectRecord[];
 
-export interface Wish {
+export interface EffectRequest {
   readonly requestHash: string;
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
@@ -40,14 +40,14 @@ export type EffectVerdict =
  * A row whose call had no response is in doubt until it is resolved; a permission for another call applies once, to the
  * next row.
  */
-export function effectVerdict(rows: Rows, wish: Wish): EffectVerdict {
+export function effectVerdict(rows: Rows, wish: EffectRequest): EffectVerdict {
   const verdict = verdictOfRows(rows, wish);
   const isNew = verdict.kind === 'act' || verdict.kind === 'confirm';
   return isNew && !isKnownSince(rows, wish) ? { kind: 'presume', n: verdict.n } : verdict;
 }
 
 /** E8: since the restore the outcome was reported, or was about to be asked. */
-function isKnownSince(rows: Rows, { restoredAt }: Wish): boolean {
+function isKnownSince(rows: Rows, { restoredAt }: EffectRequest): boolean {
   if (restoredAt === undefined) return true;
   return rows.some(
     ({ presumedAt, resolution }) =>
@@ -55,7 +55,7 @@ function isKnownSince(rows: Rows, { restoredAt }: Wish): boolean {
   );
 }
 
-function verdictOfRows(rows: Rows, wish: Wish): EffectVerdict {
+function verdictOfRows(rows: Rows, wish: EffectRequest): EffectVerdict {
   const n = (rows[0]?.n ?? 0) + 1;
   for (const row of rows) {
     // A question, or a refusal: no action stands behind it.
@@ -80,7 +80,11 @@ function verdictOfRows(rows: Rows, wish: Wish): EffectVerdict {
 }
 
 /** A person's permission holds for this request until it is done, however many calls fail before. */
-function confirmedFirst(rows: Rows, { requiresConfirmation, requestHash }: Wish, n: number): EffectVerdict {
+function confirmedFirst(
+  rows: Rows,
+  { requiresConfirmation, requestHash }: EffectRequest,
+  n: number,
+): EffectVerdict {
   if (!requiresConfirmation) return { kind: 'act', n };
   const same = rows.filter((row) => row.requestHash === requestHash);
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return { kind: 'act', n };
@@ -89,7 +93,7 @@ function confirmedFirst(rows: Rows, { requiresConfirmation, requestHash }: Wish,
 }
 
 /** E5. With another request neither a look nor a repetition would be about what was attempted. */
-function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: Wish): DoubtRemedy {
+function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: EffectRequest): DoubtRemedy {
   if (row.requestHash !== requestHash) return 'ask';
   if (hasLookup) return 'lookup';
   return idempotency === 'required' ? 'call_again' : 'ask';
@@ -113,7 +117,7 @@ export type LineageVerdict =
  */
 export function lineageVerdict(
   rows: Rows,
-  wish: Wish,
+  wish: EffectRequest,
   { mode, runId, goesOnIn = [] }: EffectScope & { readonly goesOnIn?: readonly string[] },
   asked?: EffectRecord,
 ): LineageVerdict {

@@ -4,7 +4,7 @@ import { encodeKey } from '../encoding/keys.ts';
 import type { StepRecord } from '../run/records.ts';
 import { messageOf } from '../thrown.ts';
 import type { ExpectedCheckpoint } from './expected.ts';
-import type { CheckpointFact, Found, RunFacts } from './facts.ts';
+import type { CheckpointFact, FoundDocument, RunFacts } from './facts.ts';
 import { type Evidence, healable, type Problem, type ProblemCode, unhealable } from './problems.ts';
 import { differing } from './same.ts';
 
@@ -62,7 +62,11 @@ interface Where {
 }
 
 /** A document that was decoded may still hold anything where a value has parts. */
-function unlikeSafely(found: Found<CheckpointFact>, expected: ExpectedCheckpoint, where: Where): Problem[] {
+function unlikeSafely(
+  found: FoundDocument<CheckpointFact>,
+  expected: ExpectedCheckpoint,
+  where: Where,
+): Problem[] {
   try {
     return unlike(found, expected, where);
   } catch (error) {
@@ -71,7 +75,7 @@ function unlikeSafely(found: Found<CheckpointFact>, expected: ExpectedCheckpoint
   }
 }
 
-function unlike(found: Found<CheckpointFact>, expected: ExpectedCheckpoint, where: Where): Problem[] {
+function unlike(found: FoundDocument<CheckpointFact>, expected: ExpectedCheckpoint, where: Where): Problem[] {
   const { subject } = where;
   if (found.kind === 'newer') {
     return [unhealable('NEWER_SCHEMA', subject, { schemaVersion: found.schemaVersion })];
@@ -143,7 +147,7 @@ export function stepProblems(judging: Judging): Problem[] {
 }
 
 function stepProblem(
-  found: Found<StepRecord>,
+  found: FoundDocument<StepRecord>,
   expected: StepRecord | undefined,
   { head, lastAt, vouched }: Judging,
 ): Problem | undefined {

@@ -9,7 +9,7 @@ import type { EventData, RunEvent } from '../run/events.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import { messageOf } from '../thrown.ts';
 import type { Judging } from './documents.ts';
-import type { Found } from './facts.ts';
+import type { FoundDocument } from './facts.ts';
 import { type Problem, unhealable } from './problems.ts';
 import { isSame } from './same.ts';
 
@@ -90,7 +90,11 @@ interface Where {
   readonly state: RunState;
 }
 
-function rowProblems(found: Found<EffectRecord>, told: ToldEffect, { subject, state }: Where): Problem[] {
+function rowProblems(
+  found: FoundDocument<EffectRecord>,
+  told: ToldEffect,
+  { subject, state }: Where,
+): Problem[] {
   if (found.kind === 'newer') {
     return [unhealable('NEWER_SCHEMA', subject, { schemaVersion: found.schemaVersion })];
   }

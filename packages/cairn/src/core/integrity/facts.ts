@@ -11,7 +11,7 @@ import type { RunState, SoftState } from '../run/state.ts';
 import type { JournalFacts } from './journal-reading.ts';
 
 /** A document, by the id it is stored under. `version` is the store's own: a later write asks for it. */
-export type Found<T> = { readonly id: string; readonly version: string } & Content<T>;
+export type FoundDocument<T> = { readonly id: string; readonly version: string } & Content<T>;
 
 type Content<T> =
   | { readonly kind: 'sound'; readonly value: T }
@@ -19,10 +19,10 @@ type Content<T> =
   /** Written by a newer version of this software: nothing of the run may be touched. */
   | { readonly kind: 'newer'; readonly schemaVersion: number };
 
-export type FoundEvent = Found<RunEvent>;
+export type FoundEvent = FoundDocument<RunEvent>;
 
 /** The run document. What can be read of it though the rest cannot stands beside the rest. */
-export type FoundSnapshot = Found<RunState> & {
+export type FoundSnapshot = FoundDocument<RunState> & {
   /** As much of the part that is not folded as can be read. */
   readonly soft: SoftState;
   /** Names of the members of that part that cannot. */
@@ -98,15 +98,15 @@ export interface RunFacts {
   readonly snapshot: FoundSnapshot | undefined;
   /** Pages of it with which something is wrong. */
   readonly pages: readonly PageFact[];
-  readonly checkpoints: readonly Found<CheckpointFact>[];
-  readonly steps: readonly Found<StepRecord>[];
+  readonly checkpoints: readonly FoundDocument<CheckpointFact>[];
+  readonly steps: readonly FoundDocument<StepRecord>[];
   /** Rows of the ledger that the run made, and those of which its journal tells. */
-  readonly effects: readonly Found<EffectRecord>[];
+  readonly effects: readonly FoundDocument<EffectRecord>[];
   readonly payloads: readonly PayloadFact[];
   readonly origins: readonly OriginFact[];
   readonly rendezvous: readonly RendezvousFact[];
   /** The finding that names the run outside of its own documents. */
   readonly finding: FindingFact | undefined;
   /** Under the key of the start. Undefined: the run has no key, or there is no such record. */
-  readonly record: Found<IdempotencyRecord> | undefined;
+  readonly record: FoundDocument<IdempotencyRecord> | undefined;
 }

@@ -8,7 +8,7 @@ import { encodeKey } from '../encoding/keys.ts';
 import type { Checkpoint, StepRecord } from '../run/records.ts';
 import type { RunState } from '../run/state.ts';
 import { carriesRight, expectedAt, outputsOf } from './documents.ts';
-import type { CheckpointFact, Found, RunFacts } from './facts.ts';
+import type { CheckpointFact, FoundDocument, RunFacts } from './facts.ts';
 import { isBlocking, type Problem, type ProblemCode } from './problems.ts';
 
 interface DocumentChange {
@@ -25,7 +25,7 @@ interface DocumentChange {
 /** Where the output of a checkpoint comes from: it is in the journal, or in a checkpoint of this seq (it may be its own). */
 export type OutputSource = { readonly text: string } | { readonly checkpoint: number };
 
-export type Change =
+export type RepairChange =
   | (DocumentChange & { readonly kind: 'snapshot'; readonly after: RunState })
   /** `after` undefined: the document is deleted. */
   | (DocumentChange & { readonly kind: 'step'; readonly id: string; readonly after: StepRecord | undefined })
@@ -48,7 +48,7 @@ export interface PlaceChange {
 }
 
 export interface RepairPlan {
-  readonly changes: readonly Change[];
+  readonly changes: readonly RepairChange[];
   readonly places: readonly PlaceChange[];
   /** Problems that need an operator. If the journal is damaged, all of them. */
   readonly refused: readonly Problem[];
@@ -88,9 +88,9 @@ interface Target {
 /** The facts by the ids of documents. */
 interface Known {
   readonly facts: RunFacts;
-  readonly steps: ReadonlyMap<string, Found<StepRecord>>;
+  readonly steps: ReadonlyMap<string, FoundDocument<StepRecord>>;
   readonly expectedSteps: ReadonlyMap<string, StepRecord>;
-  readonly checkpoints: ReadonlyMap<string, Found<CheckpointFact>>;
+  readonly checkpoints: ReadonlyMap<string, FoundDocument<CheckpointFact>>;
   readonly outputs: ReadonlyMap<string, CheckpointFact>;
 }
 
@@ -104,7 +104,7 @@ function knownOf(facts: RunFacts): Known {
   };
 }
 
-function changesOf(known: Known, state: RunState, target: Target): Change[] {
+function changesOf(known: Known, state: RunState, target: Target): RepairChange[] {
   const { subject } = target;
   if (subject === 'run') return [snapshotChange(known.facts.snapshot, state, target)];
   const [folder, id = ''] = subject.split('/', 2);
@@ -113,17 +113,21 @@ function changesOf(known: Known, state: RunState, target: Target): Change[] {
   return [];
 }
 
-function snapshotChange(snapshot: Found<RunState> | undefined, after: RunState, target: Target): Change {
+function snapshotChange(
+  snapshot: FoundDocument<RunState> | undefined,
+  after: RunState,
+  target: Target,
+): RepairChange {
   return { ...target, kind: 'snapshot', seen: snapshot?.version, before: soundValue(snapshot), after };
 }
 
-function stepChange({ steps, expectedSteps }: Known, id: string, target: Target): Change {
+function stepChange({ steps, expectedSteps }: Known, id: string, target: Target): RepairChange {
   const found = steps.get(id);
   const after = expectedSteps.get(id);
   return { ...target, kind: 'step', id, seen: found?.version, before: soundValue(found), after };
 }
 
-function checkpointChange({ facts, checkpoints, outputs }: Known, id: string, target: Target): Change {
+function checkpointChange({ facts, checkpoints, outputs }: Known, id: string, target: Target): RepairChange {
   const found = checkpoints.get(id);
   const expected = expectedAt(facts, id);
   const change = {
@@ -161,7 +165,7 @@ function placeSubject(event: string, key: string): string {
   return `rendezvous/${event}/${key}`;
 }
 
-function soundValue(found: Found<object> | undefined): object | undefined {
+function soundValue(found: FoundDocument<object> | undefined): object | undefined {
   return found?.kind === 'sound' ? found.value : undefined;
 }
 

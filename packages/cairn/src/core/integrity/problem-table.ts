@@ -6,10 +6,10 @@
  */
 
 /** `error`: something the run or its readers rely on is wrong. `warning`: worth checking, but harmless by itself. */
-export type Severity = 'error' | 'warning';
+export type ProblemSeverity = 'error' | 'warning';
 
 export interface ProblemEntry {
-  readonly severity: Severity;
+  readonly severity: ProblemSeverity;
   /** Short and the same for every occurrence. */
   readonly title: string;
   /** Instructions for an operator if `repair` refuses. */

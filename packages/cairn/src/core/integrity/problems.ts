@@ -4,7 +4,7 @@
  * Must not: say what there is to find; see problem-table.ts.
  */
 import type { Json } from '../encoding/json.ts';
-import { PROBLEMS, type ProblemEntry, type Severity } from './problem-table.ts';
+import { PROBLEMS, type ProblemEntry, type ProblemSeverity } from './problem-table.ts';
 
 export { PROBLEMS };
 
@@ -17,7 +17,7 @@ export type Evidence = Readonly<Record<string, Json>>;
 
 export interface Problem {
   readonly code: ProblemCode;
-  readonly severity: Severity;
+  readonly severity: ProblemSeverity;
   /** True if `repair` can fix it. */
   readonly healable: boolean;
   /** Which document, from that of the run: `run`, `events/0000000007`, `steps/verdict`. */

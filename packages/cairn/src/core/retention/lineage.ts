@@ -51,7 +51,7 @@ export type Reason =
   /** It has more runs than are looked at. */
   | { readonly why: 'too_many'; readonly runId: string };
 
-export type Verdict =
+export type LineageDecision =
   /** `unmark`: runs that are marked, and are not to go after all. */
   | { readonly kind: 'keep'; readonly reason: Reason; readonly unmark: readonly string[] }
   | { readonly kind: 'mark'; readonly runIds: readonly string[] }
@@ -75,7 +75,7 @@ interface Asked {
 export function lineageVerdict(
   { members, relatives }: LineageFacts,
   { now, retentionOf, graceMs = GRACE_MS }: Asked,
-): Verdict {
+): LineageDecision {
   const marked = members.filter(({ markedAt }) => markedAt !== undefined);
   const own = new Set(members.map(({ runId }) => runId));
   for (const member of members) {

@@ -33,7 +33,7 @@ export function wakeAt(state: RunState, soft: SoftState = {}): number | undefine
 }
 
 /** The members of a run that tell whether it rests, and until when. */
-export type Resting = Pick<
+export type RestingRun = Pick<
   RunState,
   | 'status'
   | 'lease'
@@ -50,7 +50,7 @@ export type Resting = Pick<
 
 /** True if an operator suspended the run and no worker holds it: its own timers do not move it. */
 export function standsSuspended(
-  state: Pick<Resting, 'status' | 'lease' | 'suspension' | 'cancellation'>,
+  state: Pick<RestingRun, 'status' | 'lease' | 'suspension' | 'cancellation'>,
 ): boolean {
   return isSuspended(state) && !isOver(state) && state.lease === undefined && state.status !== 'interrupted';
 }
@@ -87,32 +87,32 @@ function waitingUntil(state: RunState): number {
  * True if the run has a wait that was not announced because its worker died: an event without a mailbox entry, a child
  * that was not started.
  */
-export function hasUntold({ waits }: Pick<Resting, 'waits'>): boolean {
+export function hasUntold({ waits }: Pick<RestingRun, 'waits'>): boolean {
   return waits.some(({ kind, announced }) => !announced && (kind === 'event' || kind === 'child'));
 }
 
 /** Suspended for something that no wait of its own will bring. */
-export function isParked({ parked, waits }: Pick<Resting, 'parked' | 'waits'>): boolean {
+export function isParked({ parked, waits }: Pick<RestingRun, 'parked' | 'waits'>): boolean {
   return parked !== undefined || waits.length === 0;
 }
 
 /** Start of the block of a parked run: parking records its end, which later events do not change. Epoch ms. */
-export function parkedSince({ dueAt, updatedAt }: Pick<Resting, 'dueAt' | 'updatedAt'>): number {
+export function parkedSince({ dueAt, updatedAt }: Pick<RestingRun, 'dueAt' | 'updatedAt'>): number {
   return dueAt === undefined ? updatedAt : dueAt - FIRST_PARKED_LOOK_MS;
 }
 
 /** Time until the next scan of a parked run, ms. */
-export function nextParkedLookMs(state: Pick<Resting, 'dueAt' | 'updatedAt'>, now: number): number {
+export function nextParkedLookMs(state: Pick<RestingRun, 'dueAt' | 'updatedAt'>, now: number): number {
   return Math.min(PARKED_MS, Math.max(FIRST_PARKED_LOOK_MS, now - parkedSince(state)));
 }
 
 /** True for a waiting run with work due at this time: a deadline, a timer, a retry, or an announcement. */
-export function isDue(state: Resting, now: number): boolean {
+export function isDue(state: RestingRun, now: number): boolean {
   return !isParked(state) && (hasUntold(state) || (nextDue(state) ?? Number.POSITIVE_INFINITY) <= now);
 }
 
 /** Next time a waiting run has work without external input: a deadline, a timer, or a retry. Undefined: never. */
-export function nextDue(state: Resting): number | undefined {
+export function nextDue(state: RestingRun): number | undefined {
   if (endsAfterChildren(state)) return undefined;
   const times = state.waits.flatMap((wait) => (wait.dueAt === undefined ? [] : [wait.dueAt]));
   if (state.dueAt !== undefined) times.push(state.dueAt);

@@ -2,7 +2,7 @@
  * The options that several kinds of step share: checked, and completed from the defaults. What is wrong is said with
  * the workflow and the step it is wrong in; the `field` of the error is the step, or `step.option`.
  */
-import { type Completion, MAX_ITEMS } from '../../core/decisions/fan-out.ts';
+import { type CompletionRule, MAX_ITEMS } from '../../core/decisions/fan-out.ts';
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
@@ -194,7 +194,7 @@ function retryOf(name: StepName, option: string, given: Partial<RetryPolicy>): R
   }
 }
 
-function completionOf(name: StepName, given: types.Completion | undefined): Completion {
+function completionOf(name: StepName, given: types.Completion | undefined): CompletionRule {
   if (given === undefined) return { kind: 'all' };
   if ('atLeast' in given) return { kind: 'at_least', successes: count(name, 'atLeast', given.atLeast) };
   if (typeof given.tolerate === 'number') {

@@ -1,6 +1,6 @@
 /** A workflow as the engine reads it; the types of inputs and outputs were the compiler's business. Types only. */
 import type { ZodType } from 'zod';
-import type { Completion as FanOutCompletion } from '../../core/decisions/fan-out.ts';
+import type { CompletionRule as FanOutCompletion } from '../../core/decisions/fan-out.ts';
 import type { PollPolicy, RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
 import type { Retention } from '../../core/retention/policy.ts';

@@ -9,7 +9,7 @@ import { isCompensable } from '../deployed.ts';
 import * as drafts from '../facts/drafts.ts';
 import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
 import * as terminal from '../facts/terminal.ts';
-import type { Outputs } from './outputs.ts';
+import type { StepOutputs } from './outputs.ts';
 
 /** Compensations run before the last event. */
 export type Closing = Exclude<Conclusion, { kind: 'wait' | 'undo_first' }>;
@@ -68,7 +68,7 @@ function assertAllEnded({ id, steps }: RunState, { graph }: Workflow): void {
  * The result of a run that did all it had to: the outputs of the steps its workflow returned, by name. Outputs that each
  * fit but are too large together fail the run.
  */
-export function resultOf({ result }: Workflow, outputs: Outputs): Output | RecordedError {
+export function resultOf({ result }: Workflow, outputs: StepOutputs): Output | RecordedError {
   const members = Object.keys(result)
     .sort()
     .map((name) => `${JSON.stringify(name)}:${(outputs.get(result[name] ?? '') ?? NO_OUTPUT).text}`);

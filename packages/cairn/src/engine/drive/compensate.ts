@@ -27,7 +27,7 @@ import { policyFor } from './bodies/after-failure.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './bodies/attempt.ts';
 import type { Beats } from './bodies/beats.ts';
 import { BodyContext } from './bodies/body-context.ts';
-import { loadOutputs, Outputs } from './outputs.ts';
+import { loadOutputs, StepOutputs } from './outputs.ts';
 import { seenBy, type Unit } from './step-inputs.ts';
 
 export interface Compensating {
@@ -231,7 +231,7 @@ async function undoable(params: Compensating, { step: key, revision, seq }: Comp
   const { deps, journal, workflow, input } = params;
   const { state } = journal;
   const step = workflow.steps.get(stepIdOf(key)) as BodyStep;
-  const outputs = new Outputs(workflow, [step.id], []);
+  const outputs = new StepOutputs(workflow, [step.id], []);
   await outputs.load(deps.store, state);
   const [output] = await loadOutputs(deps.store, state.id, [seq]);
   const unit: Unit = key === step.id ? { step } : { step, item: itemOf() };

@@ -2,7 +2,7 @@
  * One dispatch of the queue: takes the run if it is free, executes it as far as possible, and leaves it so that it will
  * be continued. Any number of drives of one run may be running; the journal lets one of them work.
  */
-import { type ClaimVerdict, claimVerdict, type Delivery } from '../../core/decisions/claim.ts';
+import { type ClaimVerdict, claimVerdict, type TaskDelivery } from '../../core/decisions/claim.ts';
 import { type RecoveryVerdict, recoveryVerdict } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import { optional } from '../../core/optional.ts';
@@ -356,7 +356,7 @@ function restedForPolicy({ status, policyDue, dueAt, updatedAt, failures }: RunS
   return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;
 }
 
-function taskOf(delivery: Delivery | undefined): { task?: TaskRef } {
+function taskOf(delivery: TaskDelivery | undefined): { task?: TaskRef } {
   return delivery ? { task: { name: delivery.name, retryCount: delivery.retryCount } } : {};
 }
 

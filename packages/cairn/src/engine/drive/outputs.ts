@@ -12,7 +12,7 @@ import { originsOf, originText } from '../stored-text.ts';
 /** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
 const READ_CHUNK = 100;
 
-export class Outputs {
+export class StepOutputs {
   readonly #outputs = new Map<string, Output>();
   /** Number of unfinished steps that still need an output. */
   readonly #wanted = new Map<string, number>();

@@ -15,7 +15,7 @@ export interface RestingOptions {
   readonly onDue: (id: string) => void;
 }
 
-export class Resting {
+export class RestingSteps {
   readonly #options: RestingOptions;
   /** Due times, epoch ms. */
   readonly #due = new Map<string, number>();

@@ -10,7 +10,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Context, StepDefinition, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { kept, type Output } from '../facts/output.ts';
-import { Outputs } from './outputs.ts';
+import { StepOutputs } from './outputs.ts';
 import { nextExecution, seenBy, type Unit } from './step-inputs.ts';
 
 export interface ScopeParams {
@@ -27,7 +27,7 @@ export class Scope {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
   readonly workflow: Workflow;
-  readonly outputs: Outputs;
+  readonly outputs: StepOutputs;
   readonly #params: ScopeParams;
   readonly #owner: string | undefined;
   #onTheWay = 0;
@@ -40,7 +40,7 @@ export class Scope {
     const { state } = params.journal;
     this.#owner = state.lease?.owner;
     const unsettled = params.workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
-    this.outputs = new Outputs(params.workflow, unsettled);
+    this.outputs = new StepOutputs(params.workflow, unsettled);
     if (state.compensating) this.outputs.releaseResult();
   }
 

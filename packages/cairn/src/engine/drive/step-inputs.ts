@@ -8,7 +8,7 @@ import { readable } from '../../core/thrown.ts';
 import type { Context, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { inputHashSeenBy, inputSeenBy } from '../read-input.ts';
-import type { Outputs } from './outputs.ts';
+import type { StepOutputs } from './outputs.ts';
 
 /** One execution to be: a step, or one item of a set of like executions. */
 export interface Unit {
@@ -24,7 +24,7 @@ export function keyOf({ step, item }: Unit): string {
 export function nextExecution(
   state: RunState,
   unit: Unit,
-  { input, outputs, now }: { readonly input: unknown; readonly outputs: Outputs; readonly now: number },
+  { input, outputs, now }: { readonly input: unknown; readonly outputs: StepOutputs; readonly now: number },
 ): StepExecution {
   const { step, item } = unit;
   const before = state.steps.get(keyOf(unit));
@@ -73,7 +73,7 @@ export function isSet(step: StepDefinition): boolean {
 }
 
 /** Argument of conditions, questions and keys: the input, and the needed outputs by name. */
-export function seenBy(unit: Unit, input: unknown, outputs: Outputs): Context {
+export function seenBy(unit: Unit, input: unknown, outputs: StepOutputs): Context {
   const { step, item } = unit;
   return {
     ...Object.fromEntries(Object.entries(step.needs).map(([name, id]) => [name, outputs.value(id)])),

@@ -17,7 +17,7 @@ import type { Beats } from './bodies/beats.ts';
 import { Bodies, type BodyUnit } from './bodies/bodies.ts';
 import { BodyEnds } from './bodies/body-ends.ts';
 import { nodeState } from './progress.ts';
-import { Resting } from './resting.ts';
+import { RestingSteps } from './resting.ts';
 import type { Scope } from './scope.ts';
 import type { SetStep } from './sets/fan-out-set.ts';
 import { FanOuts } from './sets/fan-outs.ts';
@@ -49,7 +49,7 @@ export class Stepping {
   readonly #bodies: Bodies;
   readonly #sets: FanOuts;
   readonly #waiting: Waiting;
-  readonly #resting: Resting;
+  readonly #resting: RestingSteps;
   readonly #withoutRoom = new WithoutRoom();
   readonly #ends: BodyEnds;
   /** The run as the drive found it. */
@@ -69,7 +69,12 @@ export class Stepping {
     this.#tracker = new ReadyTracker(workflow.graph, (id) => nodeState(state, id));
     this.#unsettled = workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done').length;
     const { shortRetryMs: soonMs, budgetMs } = deps.settings;
-    this.#resting = new Resting({ clock: deps.clock, soonMs, budgetMs, onDue: (key) => this.#onDue(key) });
+    this.#resting = new RestingSteps({
+      clock: deps.clock,
+      soonMs,
+      budgetMs,
+      onDue: (key) => this.#onDue(key),
+    });
     this.#bodies = new Bodies({
       deps,
       journal,

@@ -18,11 +18,10 @@ import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import { refOf } from '../facts/drafts.ts';
 import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
-import { recordAnswer, type Written } from './answers.ts';
+import { recordAnswer, type WrittenEffect } from './answers.ts';
 import { isStillHeld } from './fence.ts';
-import { type Place, placeOf } from './place.ts';
+import { type LedgerPlace, placeOf } from './place.ts';
 import {
-  type Answer,
   answerOf,
   attemptedRow,
   blockedRow,
@@ -31,14 +30,15 @@ import {
   recordedChange,
   resultTextOf,
   reusedRow,
+  type StoredAnswer,
 } from './rows.ts';
-import type { ActEnd, Ask, Wish } from './wish.ts';
+import type { ActEnd, Ask, PerformCall } from './wish.ts';
 
 /** Times the rows are read again because of concurrent writes. */
 const MAX_LOOKS = 8;
 
 /** @throws what the store could not do; the effect may be in doubt then */
-export async function act(wish: Wish): Promise<ActEnd> {
+export async function act(wish: PerformCall): Promise<ActEnd> {
   let { mayHaveRows } = wish;
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     try {
@@ -55,7 +55,7 @@ export async function act(wish: Wish): Promise<ActEnd> {
 }
 
 /** Rows that say how an action ended, where a crash kept the journal from saying so. */
-function unsaid(wish: Wish, { rows }: Place): EventDraft[] {
+function unsaid(wish: PerformCall, { rows }: LedgerPlace): EventDraft[] {
   const open = new Set(wish.asker.state.effects.map(({ effectId }) => effectId));
   return rows.flatMap(({ effectId, status, responseHash }) =>
     open.has(effectId) && (status === 'recorded' || status === 'failed')
@@ -64,7 +64,7 @@ function unsaid(wish: Wish, { rows }: Place): EventDraft[] {
   );
 }
 
-async function actOn(wish: Wish, place: Place): Promise<ActEnd | 'look_again'> {
+async function actOn(wish: PerformCall, place: LedgerPlace): Promise<ActEnd | 'look_again'> {
   const { verdict } = place;
   switch (verdict.kind) {
     case 'act':
@@ -94,7 +94,7 @@ interface RowOfCall {
 }
 
 /** The fence (E1): nothing is called unless this was appended by who holds the run. */
-async function attempt(wish: Wish, key: string, { n, again, after }: RowOfCall): Promise<ActEnd> {
+async function attempt(wish: PerformCall, key: string, { n, again, after }: RowOfCall): Promise<ActEnd> {
   const { asker, request, deps, undo } = wish;
   const effectId = effectIdOf(key, n);
   const bindingCallId = deps.random.token();
@@ -134,7 +134,7 @@ async function attempt(wish: Wish, key: string, { n, again, after }: RowOfCall):
 }
 
 /** E8: the row says that it may have been attempted. What follows is what follows for any call whose answer is lost. */
-async function presume(wish: Wish, { key }: Place, n: number): Promise<ActEnd | 'look_again'> {
+async function presume(wish: PerformCall, { key }: LedgerPlace, n: number): Promise<ActEnd | 'look_again'> {
   const { asker, request, deps, restoredAt: presumedAt } = wish;
   const effectId = effectIdOf(key, n);
   const { events } = await wish.append((state) => {
@@ -153,7 +153,7 @@ async function presume(wish: Wish, { key }: Place, n: number): Promise<ActEnd | 
 }
 
 /** The doubt moves to the next row: this one needs no decision. Conditional on the version that was read. */
-function passedOn(wish: Wish, { record, version: seen }: StoredEffect, at: number): EventDraft {
+function passedOn(wish: PerformCall, { record, version: seen }: StoredEffect, at: number): EventDraft {
   const { effectId } = record;
   const resolution = { outcome: 're-execute' as const, by: `run ${wish.asker.state.id}`, at };
   const change = { status: 'blocked' as const, blockedBy: 'doubt' as const, resolution, updatedAt: at };
@@ -161,16 +161,16 @@ function passedOn(wish: Wish, { record, version: seen }: StoredEffect, at: numbe
 }
 
 /** A run that is cancelled, failing or sent back makes no more calls except compensations. */
-function mayAct(state: RunState, { undo, asker }: Wish): boolean {
+function mayAct(state: RunState, { undo, asker }: PerformCall): boolean {
   return undo || (state.cancellation === undefined && !isOutdated(state, asker.execution));
 }
 
-interface Call extends Written {
+interface Call extends WrittenEffect {
   /** It repeats a call with the same key whose outcome is unknown. */
   readonly inDoubtBefore: boolean;
 }
 
-async function call(wish: Wish, key: string, written: Call): Promise<ActEnd> {
+async function call(wish: PerformCall, key: string, written: Call): Promise<ActEnd> {
   const { deps, asker, request, signal } = wish;
   const { capability, binding, state } = asker;
   const { effectId } = written;
@@ -208,7 +208,7 @@ function laterIf(cause: NotApplied): Error {
 }
 
 /** E3: the row that answers is pointed at, once per execution. */
-async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<ActEnd> {
+async function reuse(wish: PerformCall, place: LedgerPlace, origin: EffectRecord): Promise<ActEnd> {
   const { asker, deps } = wish;
   const text = await resultTextOf(deps.store, origin);
   const isOurs = (row: EffectRecord) =>
@@ -226,7 +226,7 @@ async function reuse(wish: Wish, place: Place, origin: EffectRecord): Promise<Ac
 }
 
 /** E4. */
-async function refuse(wish: Wish, place: Place, origin: EffectRecord): Promise<ActEnd> {
+async function refuse(wish: PerformCall, place: LedgerPlace, origin: EffectRecord): Promise<ActEnd> {
   const { asker, request } = wish;
   const { capability, execution } = asker;
   const error = `'${capability.id}' is recorded with a different request in ${origin.effectId}`;
@@ -244,7 +244,7 @@ async function refuse(wish: Wish, place: Place, origin: EffectRecord): Promise<A
 }
 
 /** E6: the row that asks is made by the commit that opens the question. */
-function askFirst(wish: Wish, place: Place, origin: EffectRecord): ActEnd {
+function askFirst(wish: PerformCall, place: LedgerPlace, origin: EffectRecord): ActEnd {
   const { asker } = wish;
   const { asked } = place;
   if (asked && asked.record.resolution === undefined) return asking(wish, asked, 'policy');
@@ -260,9 +260,9 @@ function askFirst(wish: Wish, place: Place, origin: EffectRecord): ActEnd {
 
 /** Nothing was done yet: as above, without an earlier row. */
 function confirmFirst(
-  wish: Wish,
-  place: Place,
-  { n, asked }: Extract<Place['verdict'], { kind: 'confirm' }>,
+  wish: PerformCall,
+  place: LedgerPlace,
+  { n, asked }: Extract<LedgerPlace['verdict'], { kind: 'confirm' }>,
 ): ActEnd {
   if (asked) return asking(wish, place.stored(asked), 'confirmation');
   const { asker } = wish;
@@ -275,12 +275,12 @@ function confirmFirst(
   };
 }
 
-type Doubt = Extract<Place['verdict'], { kind: 'doubt' }>;
+type Doubt = Extract<LedgerPlace['verdict'], { kind: 'doubt' }>;
 
 /** E5. */
 async function resolveDoubt(
-  wish: Wish,
-  place: Place,
+  wish: PerformCall,
+  place: LedgerPlace,
   { row, remedy }: Doubt,
 ): Promise<ActEnd | 'look_again'> {
   const { asker } = wish;
@@ -315,19 +315,19 @@ export function abortOf(signal: AbortSignal): Promise<void> {
   });
 }
 
-async function isDead({ deps }: Wish, runId: string): Promise<boolean> {
+async function isDead({ deps }: PerformCall, runId: string): Promise<boolean> {
   const other = await deps.store.load(runId);
   return !other || isOver(other.state);
 }
 
 async function lookUp(
-  wish: Wish,
+  wish: PerformCall,
   key: string,
   { record, version }: StoredEffect,
 ): Promise<ActEnd | 'look_again'> {
   const { deps, asker, request, signal } = wish;
   const { binding, capability, state } = asker;
-  let answer: Answer | undefined;
+  let answer: StoredAnswer | undefined;
   try {
     // It may have been attempted at any time since the run began.
     const attemptedAt = record.presumedAt === undefined ? record.updatedAt : state.createdAt;
@@ -358,12 +358,12 @@ async function lookUp(
 }
 
 /** Span attributes of an effect call. */
-function wishOf({ asker, trace }: Wish): Performed {
+function wishOf({ asker, trace }: PerformCall): Performed {
   const { state, execution, capability } = asker;
   return { runId: state.id, execution, capability, parent: trace };
 }
 
-function asking({ asker, deps }: Wish, { record, version }: StoredEffect, why: Ask['why']): ActEnd {
+function asking({ asker, deps }: PerformCall, { record, version }: StoredEffect, why: Ask['why']): ActEnd {
   const { effectId, capabilityId, runId } = record;
   const { id } = asker.state;
   const askedBy = runId === id ? {} : { askedBy: id };
@@ -373,18 +373,18 @@ function asking({ asker, deps }: Wish, { record, version }: StoredEffect, why: A
 }
 
 /** A row by which nothing is called. */
-function newRow({ deps, request, call }: Wish, key: string, n: number): NewRow {
+function newRow({ deps, request, call }: PerformCall, key: string, n: number): NewRow {
   return { key, n, request, call, bindingCallId: deps.random.token(), now: deps.clock.now() };
 }
 
-function nextRow({ rows }: Place): number {
+function nextRow({ rows }: LedgerPlace): number {
   return (rows[0]?.n ?? 0) + 1;
 }
 
 type SettledData = EventData['effect_settled'];
 
 function settled(
-  { asker }: Wish,
+  { asker }: PerformCall,
   effectId: string,
   outcome: SettledData['outcome'],
   more: Pick<SettledData, 'originEffectId' | 'responseHash'> & { readonly by?: 'lookup' } = {},

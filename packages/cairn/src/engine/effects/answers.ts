@@ -9,7 +9,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { EngineDeps } from '../deps.ts';
 
-export interface Written {
+export interface WrittenEffect {
   readonly effectId: string;
   readonly bindingCallId: string;
   /** The version of the row as this call made it; undefined if the store has not said. */
@@ -19,7 +19,7 @@ export interface Written {
 /** `late`: something else was decided before it came. */
 export async function recordAnswer(
   deps: EngineDeps,
-  written: Written,
+  written: WrittenEffect,
   change: EffectChange,
 ): Promise<'kept' | 'late'> {
   const { effectId, bindingCallId } = written;
@@ -38,7 +38,7 @@ export async function recordAnswer(
 /** The row is still as the call made it, if it bears the call's own mark. */
 async function versionOfOwn(
   deps: EngineDeps,
-  { effectId, bindingCallId }: Written,
+  { effectId, bindingCallId }: WrittenEffect,
 ): Promise<Version | undefined> {
   const { record, version } = await current(deps, effectId);
   return record.status === 'attempted' && record.bindingCallId === bindingCallId ? version : undefined;

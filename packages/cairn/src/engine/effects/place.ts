@@ -6,7 +6,7 @@
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { effectKey } from '../../core/effects/keys.ts';
 import {
-  type Wish as Asked,
+  type EffectRequest as Asked,
   type EffectVerdict,
   effectVerdict,
   type LineageVerdict,
@@ -14,9 +14,9 @@ import {
 } from '../../core/effects/verdict.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
-import type { Wish } from './wish.ts';
+import type { PerformCall } from './wish.ts';
 
-export interface Place {
+export interface LedgerPlace {
   readonly key: string;
   /** The newest first. */
   readonly rows: readonly EffectRecord[];
@@ -30,7 +30,7 @@ export interface Place {
 }
 
 /** @throws Error if a key has more rows than a lineage may have */
-export async function placeOf(wish: Wish): Promise<Place> {
+export async function placeOf(wish: PerformCall): Promise<LedgerPlace> {
   const { asker } = wish;
   const asked = askedOf(wish);
   const [scope, ...older] = asker.state.effectScopes ?? [];
@@ -62,7 +62,7 @@ export async function placeOf(wish: Wish): Promise<Place> {
   return plain(own, ownRows, asked);
 }
 
-function plain(key: string, rows: readonly StoredEffect[], asked: Asked): Place {
+function plain(key: string, rows: readonly StoredEffect[], asked: Asked): LedgerPlace {
   const own = { key, n: (rows[0]?.record.n ?? 0) + 1 };
   const found = records(rows);
   return {
@@ -75,7 +75,7 @@ function plain(key: string, rows: readonly StoredEffect[], asked: Asked): Place 
   };
 }
 
-function askedOf({ asker, request, restoredAt }: Wish): Asked {
+function askedOf({ asker, request, restoredAt }: PerformCall): Asked {
   const { capability, binding } = asker;
   const { idempotency, replayPolicy, requiresConfirmation = false } = capability;
   const hasLookup = binding.lookup !== undefined;
@@ -89,14 +89,14 @@ function askedOf({ asker, request, restoredAt }: Wish): Asked {
   };
 }
 
-function keyIn({ asker, call, undo }: Wish, scope: string | undefined): string {
+function keyIn({ asker, call, undo }: PerformCall, scope: string | undefined): string {
   const { state, execution, capability } = asker;
   const { stepId, itemKey, revision } = execution;
   const place = { rootRunId: state.rootRunId, stepId, itemKey, revision, capabilityId: capability.id, call };
   return effectKey({ ...place, undo, scope });
 }
 
-async function read({ deps, mayHaveRows }: Wish, key: string): Promise<readonly StoredEffect[]> {
+async function read({ deps, mayHaveRows }: PerformCall, key: string): Promise<readonly StoredEffect[]> {
   return mayHaveRows ? sendUntilKnown(deps, () => deps.effects.rowsOf(key)) : [];
 }
 
@@ -109,7 +109,7 @@ function records(rows: readonly StoredEffect[]): readonly EffectRecord[] {
   return rows.map(({ record }) => record);
 }
 
-function storedIn(rows: readonly StoredEffect[]): Place['stored'] {
+function storedIn(rows: readonly StoredEffect[]): LedgerPlace['stored'] {
   return (row) => {
     const found = rows.find(({ record }) => record.effectId === row.effectId);
     if (!found) throw new Error(`effect ${row.effectId} was not read`);

@@ -118,13 +118,13 @@ export function reusedRow(asker: Asker, row: NewRow, origin: EffectRecord): Effe
 }
 
 /** Nothing is done, for this reason. */
-export function blockedRow(asker: Asker, row: NewRow, blocked: Blocked): EffectRecord {
+export function blockedRow(asker: Asker, row: NewRow, blocked: BlockedEffect): EffectRecord {
   const { by: blockedBy, error, origin } = blocked;
   const from = origin ? { originEffectId: origin.effectId } : {};
   return { ...rowOf(asker, row), status: 'blocked', blockedBy, error, ...from };
 }
 
-export interface Blocked {
+export interface BlockedEffect {
   readonly by: BlockedBy;
   readonly error: string;
   /** Record of the action that was done before, if any. */
@@ -132,7 +132,7 @@ export interface Blocked {
 }
 
 /** An answer as the row keeps it: in full, or as a reference to where it was put before. */
-export type Answer = Required<Pick<EffectRecord, 'responseHash'>> &
+export type StoredAnswer = Required<Pick<EffectRecord, 'responseHash'>> &
   Pick<EffectRecord, 'resultText' | 'recordedResultRef'>;
 
 /**
@@ -146,7 +146,7 @@ export async function answerOf(
   runId: string,
   capability: Capability,
   response: unknown,
-): Promise<{ readonly answer: Answer; readonly text: string }> {
+): Promise<{ readonly answer: StoredAnswer; readonly text: string }> {
   const what = `the answer of '${capability.id}'`;
   const text = redacted(toJsonText(response ?? null, what), capability.secrets.response);
   assertFits(text, what, MAX_PAYLOAD_BYTES);
@@ -172,7 +172,7 @@ export function responseOf({ id, response }: Capability, text: string): unknown 
   throw new Fatal(`'${id}' took effect, but its response does not match its schema: ${field} ${why}`);
 }
 
-export function recordedChange(answer: Answer, now: number): EffectChange {
+export function recordedChange(answer: StoredAnswer, now: number): EffectChange {
   return { status: 'recorded', ...answer, error: undefined, blockedBy: undefined, updatedAt: now };
 }
 

@@ -15,7 +15,7 @@ import type { Asker, Request } from './rows.ts';
 export type AliveCalls = Map<string, Promise<unknown>>;
 
 /** One `perform` of a body. */
-export interface Wish {
+export interface PerformCall {
   readonly deps: EngineDeps;
   readonly asker: Asker;
   readonly request: Request;

@@ -15,7 +15,7 @@ import type { RunState } from '../../core/run/state.ts';
 import type { StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT, type Outcome, type Output, outputFrom, type Used } from './output.ts';
 
-export interface Ending {
+export interface EndedExecution {
   readonly step: StepDefinition;
   readonly execution: StepExecution;
   /** Epoch ms. */
@@ -32,7 +32,7 @@ export function started(execution: StepExecution, items?: string): EventDraft {
   return { type: 'step_started', initiator: 'system', data: { ...execution, ...optional('items', items) } };
 }
 
-export function succeeded(ending: Ending, output: Output, used: Used = {}): EventDraft {
+export function succeeded(ending: EndedExecution, output: Output, used: Used = {}): EventDraft {
   return {
     type: 'step_succeeded',
     initiator: 'system',
@@ -43,14 +43,14 @@ export function succeeded(ending: Ending, output: Output, used: Used = {}): Even
 
 /** A body returned: in full, or with less than what was asked for. */
 export function done(
-  ending: Ending,
+  ending: EndedExecution,
   output: Output,
   { degraded: reason, ...used }: Used & { degraded?: string | undefined },
 ): EventDraft {
   return reason === undefined ? succeeded(ending, output, used) : degraded(ending, output, reason, used);
 }
 
-export function skipped(ending: Ending, reason: string): EventDraft {
+export function skipped(ending: EndedExecution, reason: string): EventDraft {
   return {
     type: 'step_skipped',
     initiator: 'system',
@@ -59,7 +59,7 @@ export function skipped(ending: Ending, reason: string): EventDraft {
   };
 }
 
-export function failed(ending: Ending, error: RecordedError): EventDraft {
+export function failed(ending: EndedExecution, error: RecordedError): EventDraft {
   return {
     type: 'step_failed',
     initiator: 'system',
@@ -67,7 +67,12 @@ export function failed(ending: Ending, error: RecordedError): EventDraft {
   };
 }
 
-export function degraded(ending: Ending, output: Output, reason: string, used: Used = {}): EventDraft {
+export function degraded(
+  ending: EndedExecution,
+  output: Output,
+  reason: string,
+  used: Used = {},
+): EventDraft {
   return {
     type: 'step_degraded',
     initiator: 'system',
@@ -82,7 +87,7 @@ export function degraded(ending: Ending, output: Output, reason: string, used: U
 }
 
 /** Event for a final failure, as the step declares it. */
-export function failedByPolicy(ending: Ending, error: RecordedError): EventDraft {
+export function failedByPolicy(ending: EndedExecution, error: RecordedError): EventDraft {
   const { onFailure } = ending.step;
   // The step decides about an item's failure once all items are known.
   if (ending.execution.itemKey !== undefined || onFailure.kind === 'fail') return failed(ending, error);
@@ -157,7 +162,10 @@ export function outcomeOf(facts: readonly EventDraft[]): Outcome | undefined {
   return undefined;
 }
 
-function settled({ step, execution, now }: Ending, output: Output): Omit<StepSettled, 'outputsSummary'> {
+function settled(
+  { step, execution, now }: EndedExecution,
+  output: Output,
+): Omit<StepSettled, 'outputsSummary'> {
   return {
     ...execution,
     outputHash: output.hash,

@@ -10,7 +10,7 @@ import { carried } from './drafts.ts';
 import type { Output } from './output.ts';
 
 /** A run, or one that is about to be asked to end. */
-export interface Cancelled {
+export interface CancelledRun {
   readonly cancellation?: Omit<NonNullable<RunState['cancellation']>, 'requestedAt'>;
   readonly inbox: RunState['inbox'];
 }
@@ -39,7 +39,7 @@ export function runFailed(error: RecordedError): EventDraft {
  * @param notUndone keys of the steps whose compensations are due
  */
 export function runCancelled(
-  { cancellation, inbox }: Cancelled,
+  { cancellation, inbox }: CancelledRun,
   notUndone: readonly string[],
 ): EventDraft<'run_cancelled'> {
   return {

@@ -12,12 +12,12 @@ import { isPlanMissing } from '../deployed.ts';
 import { changeRendezvous, type RendezvousDeps } from './change.ts';
 import {
   accepted,
-  type Delivery,
+  type EventDelivery,
+  type IncomingEvent,
   isKnown,
   NOBODY,
   type Offered,
   reported,
-  type SentEvent,
 } from './delivery.ts';
 import { OFFER_CONCURRENCY } from './limits.ts';
 import { comeBackSoon } from './look-soon.ts';
@@ -25,7 +25,7 @@ import { type Brought, type OfferDeps, offerTo, type Reception } from './offer.t
 
 export interface DeliverDeps extends RendezvousDeps, OfferDeps {}
 
-export interface Refusal {
+export interface EventRefusal {
   readonly runId: string;
   readonly code: ErrorCode;
   readonly reason: string;
@@ -34,8 +34,8 @@ export interface Refusal {
 export interface Delivered {
   /** It had been sent before. */
   readonly repeated: boolean;
-  readonly outcome: Exclude<Delivery, { kind: 'offer' | 'unfinished' }>;
-  readonly refused: readonly Refusal[];
+  readonly outcome: Exclude<EventDelivery, { kind: 'offer' | 'unfinished' }>;
+  readonly refused: readonly EventRefusal[];
 }
 
 /** Rounds of offers to those who came during the one before. More than one is rare, so many mean something is wrong. */
@@ -49,7 +49,7 @@ const MAX_ROUNDS = 20;
 export async function deliver(
   deps: DeliverDeps,
   address: RendezvousAddress,
-  event: SentEvent,
+  event: IncomingEvent,
 ): Promise<Delivered> {
   let repeated: boolean | undefined;
   const begun = await changeRendezvous(deps, address, (seen) => {
@@ -94,7 +94,7 @@ export async function askHolder(
 async function goOn(
   deps: DeliverDeps,
   address: RendezvousAddress,
-  begun: Delivery,
+  begun: EventDelivery,
 ): Promise<Omit<Delivered, 'repeated'>> {
   const tally = new Tally();
   let delivery = begun;
@@ -113,7 +113,7 @@ async function goOn(
   return { outcome: delivery, refused: tally.refusals };
 }
 
-export function broughtOf({ eventId: id, dataText, actor }: SentEvent): Brought {
+export function broughtOf({ eventId: id, dataText, actor }: IncomingEvent): Brought {
   return { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' };
 }
 
@@ -168,7 +168,7 @@ class Tally {
   readonly #closed: WaitRef[] = [];
   readonly #refused: WaitRef[] = [];
   readonly #failed: WaitRef[] = [];
-  readonly refusals: Refusal[] = [];
+  readonly refusals: EventRefusal[] = [];
   failure: Error | undefined;
 
   get offered(): Offered {

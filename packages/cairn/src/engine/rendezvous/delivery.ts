@@ -12,7 +12,7 @@ import { EVENT_TTL_MS, MAX_EARLY, MAX_EARLY_BYTES } from './limits.ts';
 import { emptyAt, hasExpired, tidied, withRuns } from './tidy.ts';
 
 /** Progress of a delivery. */
-export type Delivery =
+export type EventDelivery =
   /** These waits are to be offered it, and then `reported` is to be called. */
   | { readonly kind: 'offer'; readonly event: EarlyEvent; readonly to: readonly WaitRef[] }
   | { readonly kind: 'delivered'; readonly takenIn: readonly string[] }
@@ -23,10 +23,10 @@ export type Delivery =
   /** No run received it while it was buffered. */
   | { readonly kind: 'expired' };
 
-export type SentEvent = Pick<EarlyEvent, 'eventId' | 'dataText' | 'actor'>;
+export type IncomingEvent = Pick<EarlyEvent, 'eventId' | 'dataText' | 'actor'>;
 
 /** Returns true if this event was sent before, as far as remembered. */
-export function isKnown(seen: Rendezvous | undefined, { eventId }: Pick<SentEvent, 'eventId'>): boolean {
+export function isKnown(seen: Rendezvous | undefined, { eventId }: Pick<IncomingEvent, 'eventId'>): boolean {
   const events = [...(seen?.early ?? []), ...(seen?.delivered ?? [])];
   return events.some((event) => event.eventId === eventId);
 }
@@ -39,8 +39,8 @@ export function isKnown(seen: Rendezvous | undefined, { eventId }: Pick<SentEven
 export function accepted(
   seen: Rendezvous | undefined,
   address: RendezvousAddress,
-  { event, now }: { readonly event: SentEvent; readonly now: number },
-): Move<Delivery> {
+  { event, now }: { readonly event: IncomingEvent; readonly now: number },
+): Move<EventDelivery> {
   const { early, ...rest } = seen ?? emptyAt(address);
   const { waiting } = rest;
   const past = rest.delivered.find(({ eventId }) => eventId === event.eventId);
@@ -89,7 +89,7 @@ export function reported(
   seen: Rendezvous | undefined,
   address: RendezvousAddress,
   { eventId, offered, now }: Report,
-): Move<Delivery> {
+): Move<EventDelivery> {
   const at = seen ?? emptyAt(address);
   const { waiting, holder } = afterOffers(at, eventId, offered);
   const event = at.early.find((other) => other.eventId === eventId);
@@ -147,10 +147,10 @@ function afterOffers(
 function settledMeanwhile(
   seen: Rendezvous | undefined,
   { eventId, offered, now, waiting }: Report & Pick<Rendezvous, 'waiting'>,
-): Move<Delivery> {
+): Move<EventDelivery> {
   const past = seen?.delivered.find((event) => event.eventId === eventId);
   const takenIn = withRuns(past?.takenIn ?? [], offered.takenIn);
-  const result: Delivery = takenIn.length > 0 ? { kind: 'delivered', takenIn } : { kind: 'expired' };
+  const result: EventDelivery = takenIn.length > 0 ? { kind: 'delivered', takenIn } : { kind: 'expired' };
   if (!seen || (waiting.length === seen.waiting.length && takenIn === past?.takenIn))
     return { next: seen, result };
   const delivered = seen.delivered.map((event) => (event === past ? { ...past, takenIn } : event));
@@ -165,7 +165,7 @@ function keysOf(waits: readonly WaitRef[]): ReadonlySet<string> {
   return new Set(waits.map(keyOf));
 }
 
-function assertRoom(early: readonly EarlyEvent[], { dataText }: SentEvent): void {
+function assertRoom(early: readonly EarlyEvent[], { dataText }: IncomingEvent): void {
   const bytes = early.reduce(
     (sum, event) => sum + Buffer.byteLength(event.dataText),
     Buffer.byteLength(dataText),

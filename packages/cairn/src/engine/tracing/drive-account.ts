@@ -2,7 +2,7 @@
  * Telemetry of one dispatch: a span and its duration, reported exactly once: by the drive at its end, or, if it died or
  * lost its run, by the process that took the run over (recover-run.ts).
  */
-import type { Delivery } from '../../core/decisions/claim.ts';
+import type { TaskDelivery } from '../../core/decisions/claim.ts';
 import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runSpan, type TraceContext } from '../../core/trace.ts';
@@ -18,7 +18,7 @@ export interface DriveRequest {
   /** True for the first work of its instance. */
   readonly isCold?: boolean;
   /** Which delivery of the queue this is, if the queue said. */
-  readonly delivery?: Delivery | undefined;
+  readonly delivery?: TaskDelivery | undefined;
   /** Nothing else runs in this process: the place for suspects. */
   readonly alone?: boolean | undefined;
   /** The workflows that it is for; absent: all that have no functions of their own. */
@@ -39,7 +39,7 @@ export class DriveAccount {
     this.#startedAt = deps.clock.now();
   }
 
-  get delivery(): Delivery | undefined {
+  get delivery(): TaskDelivery | undefined {
     return this.#request.delivery;
   }
 

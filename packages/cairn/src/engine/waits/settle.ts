@@ -13,7 +13,7 @@ import * as drafts from '../facts/drafts.ts';
 import type { Output } from '../facts/output.ts';
 
 /** Source of an answer, and what to record of it. */
-export interface Answer {
+export interface WaitAnswer {
   readonly initiator: Initiator;
   readonly actor?: string | undefined;
   readonly decision?: Decision | undefined;
@@ -31,12 +31,12 @@ export interface EndOfWait {
 }
 
 /** The wait was answered, and the step has this output. */
-export function answered({ step, wait, now }: EndOfWait, answer: Answer, output: Output): EventDraft[] {
+export function answered({ step, wait, now }: EndOfWait, answer: WaitAnswer, output: Output): EventDraft[] {
   return [resolved(wait, answer), drafts.succeeded({ step, execution: wait.execution, now }, output)];
 }
 
 /** The wait was answered with what fails the step; the step's `onFailure` says what that means. */
-export function refused(end: EndOfWait, answer: Answer, error: RecordedError): EventDraft[] {
+export function refused(end: EndOfWait, answer: WaitAnswer, error: RecordedError): EventDraft[] {
   const { step, wait, now } = end;
   return [resolved(wait, answer), drafts.failedByPolicy({ step, execution: wait.execution, now }, error)];
 }
@@ -54,14 +54,14 @@ export function expired({ step, wait, now }: EndOfWait, outcome: RecordedError |
 export function resumed(
   state: RunState,
   reason: string,
-  { initiator, actor }: Pick<Answer, 'initiator' | 'actor'> = { initiator: 'system' },
+  { initiator, actor }: Pick<WaitAnswer, 'initiator' | 'actor'> = { initiator: 'system' },
 ): EventDraft[] {
   if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external') return [];
   const by = actor === undefined ? { initiator } : { initiator, actor };
   return [{ type: 'run_resumed', ...by, data: { reason } }];
 }
 
-export function resolved({ id: waitId }: Wait, answer: Answer): EventDraft {
+export function resolved({ id: waitId }: Wait, answer: WaitAnswer): EventDraft {
   const { initiator, actor, decision, payloadText, signalId } = answer;
   return {
     type: 'wait_resolved',

@@ -1,10 +1,10 @@
 /** Signs of life in memory. */
 import type {
   BeatingFunction,
+  EndReport,
   HeardBeats,
   Heartbeat,
   HeartbeatStore,
-  Said,
 } from '../../ports/diagnosis/heartbeats.ts';
 import { adopt, type MemoryDatabase } from '../memory-database.ts';
 
@@ -15,7 +15,7 @@ export class MemoryHeartbeatStore implements HeartbeatStore {
     this.#db = db;
   }
 
-  async beat(name: BeatingFunction, beat: Heartbeat, { found, installation }: Said = {}): Promise<void> {
+  async beat(name: BeatingFunction, beat: Heartbeat, { found, installation }: EndReport = {}): Promise<void> {
     const { beats, since = this.#db.now() } = this.#db.heartbeats;
     const changed = {
       [name]: adopt(beat),

@@ -6,7 +6,7 @@ import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { seqId } from '../../core/encoding/ids.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
-import type { CheckpointFact, Found, FoundSnapshot } from '../../core/integrity/facts.ts';
+import type { CheckpointFact, FoundDocument, FoundSnapshot } from '../../core/integrity/facts.ts';
 import { askingSince } from '../../core/run/asking.ts';
 import { SCHEMA_VERSION } from '../../core/run/events.ts';
 import type { Checkpoint } from '../../core/run/records.ts';
@@ -149,7 +149,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     };
   }
 
-  #foundCheckpoint(seq: number, stored: Checkpoint): Found<CheckpointFact> {
+  #foundCheckpoint(seq: number, stored: Checkpoint): FoundDocument<CheckpointFact> {
     const one = this.#found(seqId(seq), stored);
     if (one.kind !== 'sound') return one;
     const { outputText, ...checkpoint } = one.value;
@@ -157,7 +157,7 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
     return { ...one, value: { checkpoint, ...outputSha } };
   }
 
-  #found<T>(id: string, stored: T): Found<T> {
+  #found<T>(id: string, stored: T): FoundDocument<T> {
     const version = this.#versionOf(stored) ?? 'none';
     if (typeof stored !== 'object' || stored === null) {
       return { id, version, kind: 'unreadable', reason: `expected a document, found ${typeof stored}` };

@@ -1,6 +1,6 @@
 /** Runs to be looked at, drawn from memory. */
 import { COMPLETED_TTL_MS } from '../../core/decisions/idempotency.ts';
-import type { RunSample, StartedRun } from '../../ports/runs/integrity-store.ts';
+import type { RecordedStart, RunSample } from '../../ports/runs/integrity-store.ts';
 import type { MemoryDatabase } from '../memory-database.ts';
 
 export class MemoryRunSample implements RunSample {
@@ -23,7 +23,7 @@ export class MemoryRunSample implements RunSample {
     return ids.sort().slice(0, limit);
   }
 
-  async startedSince(at: number, limit: number): Promise<readonly StartedRun[]> {
+  async startedSince(at: number, limit: number): Promise<readonly RecordedStart[]> {
     return [...this.#db.records.values()]
       .map(({ record }) => record)
       .filter(({ status, expiresAt }) => status === 'completed' && expiresAt > at + COMPLETED_TTL_MS)

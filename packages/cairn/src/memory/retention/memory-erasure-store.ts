@@ -2,7 +2,7 @@
 import type { Erasure } from '../../core/retention/erasure.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
-import type { Cleared, Written } from '../../ports/runs/retention-store.ts';
+import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
 import { adopt, type MemoryDatabase } from '../memory-database.ts';
 import { descending } from '../paging.ts';
 
@@ -23,7 +23,7 @@ export class MemoryErasureStore implements ErasureStore {
     return { kind: 'created' };
   }
 
-  async write(erasure: Erasure, seen: Version): Promise<Written> {
+  async write(erasure: Erasure, seen: Version): Promise<MarkResult> {
     if (this.#db.erasures.get(erasure.id)?.version !== seen) return { kind: 'stale' };
     this.#set(erasure);
     return { kind: 'written' };

@@ -15,10 +15,10 @@ import type {
   EndedQuery,
   EndedRun,
   LineageMember,
+  MarkResult,
   PayloadOwner,
-  Progress,
+  RetentionProgress,
   RetentionStore,
-  Written,
 } from '../../ports/runs/retention-store.ts';
 import { freeze, type MemoryDatabase, type RunDocuments } from '../memory-database.ts';
 import { ascending } from '../paging.ts';
@@ -79,14 +79,14 @@ export class MemoryRetentionStore implements RetentionStore {
     );
   }
 
-  async mark(runId: string, seen: Version, markedAt: number | undefined): Promise<Written> {
+  async mark(runId: string, seen: Version, markedAt: number | undefined): Promise<MarkResult> {
     return this.#write(runId, seen, ({ deletionMarkedAt: _, ...soft }) => ({
       ...soft,
       ...(markedAt === undefined ? {} : { deletionMarkedAt: markedAt }),
     }));
   }
 
-  async hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<Written> {
+  async hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<MarkResult> {
     return this.#write(runId, seen, ({ legalHold: _, ...soft }) => ({
       ...soft,
       ...(hold === undefined ? {} : { legalHold: hold }),
@@ -119,7 +119,7 @@ export class MemoryRetentionStore implements RetentionStore {
     );
   }
 
-  async deleteRun(runId: string, seen: Version): Promise<Written> {
+  async deleteRun(runId: string, seen: Version): Promise<MarkResult> {
     const run = this.#db.runs.get(runId);
     if (run?.version !== seen) return { kind: 'stale' };
     this.#db.runs.delete(runId);
@@ -152,15 +152,15 @@ export class MemoryRetentionStore implements RetentionStore {
     );
   }
 
-  async readProgress(): Promise<Progress> {
+  async readProgress(): Promise<RetentionProgress> {
     return this.#db.retention;
   }
 
-  async saveProgress(progress: Progress): Promise<void> {
+  async saveProgress(progress: RetentionProgress): Promise<void> {
     this.#db.retention = freeze({ ...progress });
   }
 
-  #write(runId: string, seen: Version, change: (soft: SoftState) => SoftState): Written {
+  #write(runId: string, seen: Version, change: (soft: SoftState) => SoftState): MarkResult {
     const run = this.#db.runs.get(runId);
     if (run?.version !== seen) return { kind: 'stale' };
     run.soft = freeze(change(run.soft));

@@ -5,7 +5,7 @@
  */
 import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
-import type { Deployed } from '../../core/decisions/deployed.ts';
+import type { DeployedPlan } from '../../core/decisions/deployed.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { grouped } from '../../core/run/bounded.ts';
@@ -23,7 +23,7 @@ import { type DecideRequest, payloadTextOf } from './request.ts';
 export interface Deciding {
   readonly state: RunState;
   readonly workflow: Workflow;
-  readonly deployed: Deployed;
+  readonly deployed: DeployedPlan;
   readonly wait: Wait;
   readonly request: DecideRequest;
   /** Epoch ms. */
@@ -140,7 +140,7 @@ function bytesOf(value: string | readonly string[]): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;
 }
 
-function answerOf(request: DecideRequest): settle.Answer {
+function answerOf(request: DecideRequest): settle.WaitAnswer {
   const { actor, decision } = request;
   return { initiator: 'approval', actor, decision, payloadText: payloadTextOf(request) };
 }

@@ -25,7 +25,7 @@ export interface DecideRequest {
 }
 
 /** Decision without actor and target. */
-export type Said = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps'>;
+export type DecisionContent = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps'>;
 
 /** The first answer to the question; a repetition gets the same. */
 export interface ApprovalDecided {
@@ -39,12 +39,12 @@ export interface ApprovalDecided {
 }
 
 /** All that was said beside the decision, as canonical JSON. */
-export function payloadTextOf({ note, feedback, steps }: Said): string {
+export function payloadTextOf({ note, feedback, steps }: DecisionContent): string {
   return canonicalJson({ note, feedback, steps: steps && [...new Set(steps)].sort() });
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE naming the member at fault */
-export function assertMakesSense({ decision, note, feedback, steps }: Said): void {
+export function assertMakesSense({ decision, note, feedback, steps }: DecisionContent): void {
   checkText('note', note);
   checkText('feedback', feedback);
   const sendsBack = decision === 'retry_with_feedback';

@@ -11,17 +11,17 @@ export interface Finding {
   /** Steps to fix the problem. */
   readonly help?: string;
   /** Figures and names; never the value of a secret, a tenant or a run, because admins of any tenant see it. */
-  readonly evidence?: Evidence;
+  readonly evidence?: FindingEvidence;
 }
 
-export type Evidence = Readonly<Record<string, Json>>;
+export type FindingEvidence = Readonly<Record<string, Json>>;
 
 interface More {
   readonly help?: string;
-  readonly evidence?: Evidence;
+  readonly evidence?: FindingEvidence;
 }
 
-export function well(code: string, what: string, evidence?: Evidence): Finding {
+export function well(code: string, what: string, evidence?: FindingEvidence): Finding {
   return { code, state: 'well', what, ...optional('evidence', evidence) };
 }
 

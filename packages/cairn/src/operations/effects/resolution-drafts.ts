@@ -12,15 +12,15 @@ import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
-import type { Answer } from '../../engine/effects/rows.ts';
+import type { StoredAnswer } from '../../engine/effects/rows.ts';
 import * as drafts from '../../engine/facts/drafts.ts';
 import * as settle from '../../engine/waits/settle.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { ResolveRequest } from './request.ts';
 
 /** The operator's additions, as stored. */
-export interface Said {
-  readonly answer?: Answer;
+export interface ResolutionContent {
+  readonly answer?: StoredAnswer;
 }
 
 export interface Resolving {
@@ -29,7 +29,7 @@ export interface Resolving {
   readonly wait: Wait;
   readonly stored: StoredEffect;
   readonly request: ResolveRequest;
-  readonly said: Said;
+  readonly said: ResolutionContent;
   /** Epoch ms. */
   readonly now: number;
 }
@@ -98,7 +98,7 @@ export function changeOf({
 function whatItIsNow(
   { record }: StoredEffect,
   { outcome }: ResolveRequest,
-  { answer }: Said,
+  { answer }: ResolutionContent,
 ): Partial<EffectChange> {
   if (record.blockedBy === 'policy' || outcome === 're-execute') return {};
   return { status: outcome, blockedBy: undefined, ...(outcome === 'recorded' ? answer : {}) };

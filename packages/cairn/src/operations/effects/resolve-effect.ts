@@ -15,7 +15,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { appendFromOutside, loadOwn } from '../outside-append.ts';
 import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
-import { resolutionDrafts, type Said, waitFor } from './resolution-drafts.ts';
+import { type ResolutionContent, resolutionDrafts, waitFor } from './resolution-drafts.ts';
 import { settleLeft } from './settle-left.ts';
 
 export interface ResolveDeps extends JournalDeps, DriveAfterDeps {
@@ -97,7 +97,11 @@ async function ownEffect(deps: ResolveDeps, request: ResolveRequest): Promise<St
 }
 
 /** The recorded result, checked by the capability and kept where it belongs. */
-async function saidOf(deps: ResolveDeps, request: ResolveRequest, row: EffectRecord): Promise<Said> {
+async function saidOf(
+  deps: ResolveDeps,
+  request: ResolveRequest,
+  row: EffectRecord,
+): Promise<ResolutionContent> {
   const { outcome, result, runId } = request;
   const fromOrigin = row.blockedBy === 'policy';
   if (outcome !== 'recorded' || fromOrigin) {
@@ -130,7 +134,7 @@ async function saidOf(deps: ResolveDeps, request: ResolveRequest, row: EffectRec
 
 interface Repeating {
   readonly request: ResolveRequest;
-  readonly said?: Said;
+  readonly said?: ResolutionContent;
   readonly state?: RunState | undefined;
 }
 

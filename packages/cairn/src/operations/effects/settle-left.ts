@@ -12,7 +12,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { letGo } from '../inbox/let-go.ts';
 import type { ResolveRequest } from './request.ts';
-import { changeOf, type Said, waitFor } from './resolution-drafts.ts';
+import { changeOf, type ResolutionContent, waitFor } from './resolution-drafts.ts';
 
 export interface Settling {
   /** Has ended. */
@@ -20,7 +20,7 @@ export interface Settling {
   /** In doubt. */
   readonly stored: StoredEffect;
   readonly request: ResolveRequest;
-  readonly said: Said;
+  readonly said: ResolutionContent;
 }
 
 /**

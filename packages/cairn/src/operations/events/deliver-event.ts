@@ -4,7 +4,7 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
-import { type DeliverDeps, deliver, type Refusal } from '../../engine/rendezvous/deliver.ts';
+import { type DeliverDeps, deliver, type EventRefusal } from '../../engine/rendezvous/deliver.ts';
 import { MAX_EVENT_BYTES } from '../../engine/rendezvous/limits.ts';
 import { rendezvousId } from '../../ports/rendezvous-store.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
@@ -33,7 +33,7 @@ export interface EventDelivered {
   /** Epoch ms. */
   readonly keptUntil?: number;
   /** Runs that wait for it but whose step would not have it; they wait on. */
-  readonly refused: readonly Refusal[];
+  readonly refused: readonly EventRefusal[];
   /** It had been sent before; the rest of the answer is about now. */
   readonly repeated: boolean;
 }

@@ -22,7 +22,7 @@ export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** A decision (`…/approvals/{step}`), a resolution (`…/effects/{effectId}/resolve`), or `…/resume`. */
 export const ANSWERS = [...DECISIONS, ...RESOLUTIONS, 'resume'] as const;
-export type Answer = Decision | Resolution | 'resume';
+export type AnswerName = Decision | Resolution | 'resume';
 
 export interface OpenQuestion {
   readonly kind: QuestionKind;
@@ -34,11 +34,11 @@ export interface OpenQuestion {
   readonly wait?: Wait;
   readonly effectId?: string;
   readonly capabilityId?: string;
-  readonly answers: readonly Answer[];
+  readonly answers: readonly AnswerName[];
 }
 
 /** Deployed definitions, which determine the accepted answers. */
-export interface Deployed {
+export interface DeployedDefinitions {
   readonly registry: WorkflowRegistry;
   readonly bindings: Bindings;
 }
@@ -47,7 +47,7 @@ export interface Deployed {
  * Questions of one run, the oldest first; what cannot be answered any more is none. Of a run that has ended, each action of
  * whose end its journal does not know; the ledger may know. @param now epoch ms
  */
-export function openQuestions(run: RunState, deployed: Deployed, now: number): OpenQuestion[] {
+export function openQuestions(run: RunState, deployed: DeployedDefinitions, now: number): OpenQuestion[] {
   if (leavesDoubt(run)) return leftInDoubt(run, deployed);
   const open = questionsOf(run).filter(({ dueAt }) => dueAt === undefined || now < dueAt);
   return open
@@ -55,7 +55,7 @@ export function openQuestions(run: RunState, deployed: Deployed, now: number): O
     .sort((a, b) => a.openedAt - b.openedAt || (a.step < b.step ? -1 : 1));
 }
 
-function leftInDoubt(run: RunState, { registry, bindings }: Deployed): OpenQuestion[] {
+function leftInDoubt(run: RunState, { registry, bindings }: DeployedDefinitions): OpenQuestion[] {
   const openedAt = run.completedAt ?? run.updatedAt;
   // A completed or already resumed run cannot be resumed, nor can a version that is not deployed.
   const isResumable = run.status !== 'completed' && run.supersededBy === undefined;
@@ -75,7 +75,7 @@ function leftInDoubt(run: RunState, { registry, bindings }: Deployed): OpenQuest
   }));
 }
 
-function questionOf(run: RunState, wait: Wait, { registry }: Deployed): OpenQuestion {
+function questionOf(run: RunState, wait: Wait, { registry }: DeployedDefinitions): OpenQuestion {
   const question = { step: stepKey(wait.execution), openedAt: wait.openedAt, wait };
   const workflow = workflowOf(registry, run);
   if (wait.purpose === 'effect') {

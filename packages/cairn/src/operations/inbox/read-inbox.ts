@@ -13,9 +13,9 @@ import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
 import { leftInDoubt } from './left-in-doubt.ts';
 import { type LetGoDeps, letGo } from './let-go.ts';
-import { type Deployed, type OpenQuestion, openQuestions } from './questions.ts';
+import { type DeployedDefinitions, type OpenQuestion, openQuestions } from './questions.ts';
 
-export interface InboxDeps extends Deployed, LetGoDeps {
+export interface InboxDeps extends DeployedDefinitions, LetGoDeps {
   readonly finder: RunFinder;
   readonly clock: Clock;
 }

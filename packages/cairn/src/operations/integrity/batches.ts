@@ -4,7 +4,7 @@
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
-import type { Change, PlaceChange, RepairPlan } from '../../core/integrity/plan.ts';
+import type { PlaceChange, RepairChange, RepairPlan } from '../../core/integrity/plan.ts';
 import { textOf } from '../../core/integrity/same.ts';
 import type { EventData } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
@@ -18,8 +18,8 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 /** Names that an event tells: it is kept for as long as the run. */
 const MAX_NAMES = 50;
 
-export interface Batch {
-  readonly changes: readonly Change[];
+export interface RepairBatch {
+  readonly changes: readonly RepairChange[];
   readonly places: readonly PlaceChange[];
   readonly steps: readonly DocumentWrite<StepRecord>[];
   readonly checkpoints: readonly DocumentWrite<Checkpoint>[];
@@ -35,7 +35,7 @@ export async function* batchesOf(
   deps: FetchDeps,
   facts: RunFacts,
   { changes, places }: RepairPlan,
-): AsyncGenerator<Batch | 'stale'> {
+): AsyncGenerator<RepairBatch | 'stale'> {
   let batch = new Filling();
   for (const change of [...changes].sort(snapshotFirst)) {
     const text = await outputFor(deps, facts, change);
@@ -55,7 +55,7 @@ export async function* batchesOf(
 }
 
 /** Record of a commit for the journal: hashes of the documents before and after, and their names. */
-export function toldOf({ changes, places }: Batch): EventData['snapshot_repaired'] {
+export function toldOf({ changes, places }: RepairBatch): EventData['snapshot_repaired'] {
   const hashOf = (side: 'before' | 'after') =>
     sha256Hex(JSON.stringify(changes.map((change) => [change.subject, textOf(change[side])])));
   const documents = [...new Set([...changes, ...places].map(({ subject }) => subject))];
@@ -68,8 +68,8 @@ export function toldOf({ changes, places }: Batch): EventData['snapshot_repaired
   };
 }
 
-class Filling implements Batch {
-  readonly changes: Change[] = [];
+class Filling implements RepairBatch {
+  readonly changes: RepairChange[] = [];
   readonly places: PlaceChange[] = [];
   readonly steps: DocumentWrite<StepRecord>[] = [];
   readonly checkpoints: DocumentWrite<Checkpoint>[] = [];
@@ -84,7 +84,7 @@ class Filling implements Batch {
     return this.isEmpty || (this.changes.length < MAX_DOCUMENTS && bytes <= MAX_OUTPUT_BYTES);
   }
 
-  add(change: Change, outputText: string | undefined): void {
+  add(change: RepairChange, outputText: string | undefined): void {
     this.changes.push(change);
     this.#bytes += Buffer.byteLength(outputText ?? '');
     if (change.kind === 'step') {
@@ -99,7 +99,7 @@ class Filling implements Batch {
   }
 }
 
-function snapshotFirst(a: Change, b: Change): number {
+function snapshotFirst(a: RepairChange, b: RepairChange): number {
   return Number(b.kind === 'snapshot') - Number(a.kind === 'snapshot');
 }
 
@@ -107,7 +107,7 @@ function snapshotFirst(a: Change, b: Change): number {
 async function outputFor(
   deps: FetchDeps,
   { runId, journal }: RunFacts,
-  change: Change,
+  change: RepairChange,
 ): Promise<{ readonly text: string } | 'stale' | undefined> {
   if (change.kind !== 'checkpoint' || !change.output) return undefined;
   const { output } = change;

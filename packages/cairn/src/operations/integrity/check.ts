@@ -24,7 +24,7 @@ export interface Consistency {
 }
 
 /** `healable`: a repair puts all of it right. `broken`: the journal itself is in question, and nothing can be repaired. */
-export type Verdict = 'consistent' | 'healable' | 'needs_person' | 'broken';
+export type ConsistencyVerdict = 'consistent' | 'healable' | 'needs_person' | 'broken';
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
 export async function checkConsistency(deps: ReadFactsDeps, which: WhichRun): Promise<Consistency> {
@@ -37,7 +37,7 @@ export function consistencyOf(facts: RunFacts, unread: readonly string[]): Consi
   return { runId, checkedAt, head: journal.state?.head, problems: checkRun(facts), unread };
 }
 
-export function verdictOf(problems: readonly Problem[]): Verdict {
+export function verdictOf(problems: readonly Problem[]): ConsistencyVerdict {
   if (problems.length === 0) return 'consistent';
   if (problems.some(isBlocking)) return 'broken';
   return problems.every(({ healable }) => healable) ? 'healable' : 'needs_person';

@@ -8,7 +8,7 @@ import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import type {
-  Found,
+  FoundDocument,
   FoundSnapshot,
   OriginFact,
   RendezvousFact,
@@ -155,8 +155,8 @@ async function all<T extends { readonly id: string }>(
 }
 
 /** Those that say they are of the run, and those of others of its lineage, of which its journal tells. */
-async function readEffects(reader: RunReader, journal: JournalFacts): Promise<Found<EffectRecord>[]> {
-  const rows: Found<EffectRecord>[] = [];
+async function readEffects(reader: RunReader, journal: JournalFacts): Promise<FoundDocument<EffectRecord>[]> {
+  const rows: FoundDocument<EffectRecord>[] = [];
   for (;;) {
     const page = await reader.effectsOfRun(rows.at(-1), EFFECTS_A_PAGE);
     rows.push(...page);

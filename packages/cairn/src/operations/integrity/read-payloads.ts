@@ -1,6 +1,6 @@
 /** Reads back the large values to which the checkpoints of a run point, as far as there is time, and says what is wrong with them. */
 import { CairnError } from '../../core/errors.ts';
-import type { CheckpointFact, Found, PayloadFact } from '../../core/integrity/facts.ts';
+import type { CheckpointFact, FoundDocument, PayloadFact } from '../../core/integrity/facts.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import { grpcStatusOf } from '../../ports/grpc-outcome.ts';
@@ -17,7 +17,7 @@ export interface ReadPayloadsDeps extends SendDeps {
 export async function readPayloads(
   deps: ReadPayloadsDeps,
   runId: string,
-  checkpoints: readonly Found<CheckpointFact>[],
+  checkpoints: readonly FoundDocument<CheckpointFact>[],
 ): Promise<{ readonly payloads: readonly PayloadFact[]; readonly unread: readonly string[] }> {
   const payloads: PayloadFact[] = [];
   const unread: string[] = [];

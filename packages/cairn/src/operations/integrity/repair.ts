@@ -10,16 +10,16 @@ import { CairnError } from '../../core/errors.ts';
 import { checkRun } from '../../core/integrity/check-run.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
 import {
-  type Change,
   isEmpty,
   type PlaceChange,
   planRepair,
+  type RepairChange,
   type RepairPlan,
 } from '../../core/integrity/plan.ts';
 import type { Problem } from '../../core/integrity/problems.ts';
 import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair.ts';
 import type { Log } from '../../ports/log.ts';
-import { type Batch, batchesOf, toldOf } from './batches.ts';
+import { batchesOf, type RepairBatch, toldOf } from './batches.ts';
 import { readOwnFacts, type WhichRun } from './check.ts';
 import { type PlaceDeps, putPlaceRight } from './places.ts';
 import type { ReadFactsDeps } from './read-facts.ts';
@@ -38,7 +38,7 @@ export interface RepairReport {
   /** `sound`: nothing is wrong. `refused`: something is, and none of it can be repaired. */
   readonly outcome: 'sound' | 'refused' | 'planned' | 'applied';
   /** Planned or applied changes. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly RepairChange[];
   readonly places: readonly PlaceChange[];
   /** Problems that need an operator. */
   readonly refused: readonly Problem[];
@@ -51,7 +51,7 @@ const MAX_ROUNDS = 5;
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (ask for the same again), PAYLOAD_TOO_LARGE */
 export async function repairRun(deps: RepairDeps, request: RepairRequest): Promise<RepairReport> {
-  const changes: Change[] = [];
+  const changes: RepairChange[] = [];
   const places: PlaceChange[] = [];
   const events: number[] = [];
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -87,7 +87,7 @@ interface Work {
 async function carryOut(deps: RepairDeps, request: RepairRequest, { facts, plan }: Work): Promise<Done> {
   const { snapshot, journal } = facts;
   const { actor } = request;
-  const done = { changes: [] as Change[], places: [] as PlaceChange[], events: [] as number[] };
+  const done = { changes: [] as RepairChange[], places: [] as PlaceChange[], events: [] as number[] };
   let state = journal.state;
   let seen = snapshot?.version;
   if (!state) throw new Error('a plan for a run without a journal');
@@ -117,10 +117,10 @@ async function carryOut(deps: RepairDeps, request: RepairRequest, { facts, plan 
   return done;
 }
 
-function writesOf({ steps, checkpoints }: Batch): Pick<Batch, 'steps' | 'checkpoints'> {
+function writesOf({ steps, checkpoints }: RepairBatch): Pick<RepairBatch, 'steps' | 'checkpoints'> {
   return { steps, checkpoints };
 }
 
-function codesOf(batch: Batch): { readonly codes: readonly string[] } {
+function codesOf(batch: RepairBatch): { readonly codes: readonly string[] } {
   return { codes: toldOf(batch).problems ?? [] };
 }

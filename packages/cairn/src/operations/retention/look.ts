@@ -1,9 +1,9 @@
 /** Decision about a lineage from its stored state. Reads only. */
 import {
+  type LineageDecision,
   type LineageFacts,
   lineageVerdict,
   relativesOf,
-  type Verdict,
 } from '../../core/retention/lineage.ts';
 import type { LineageMember } from '../../ports/runs/retention-store.ts';
 import { type LookDeps, MAX_MEMBERS } from './deps.ts';
@@ -11,7 +11,7 @@ import { type LookDeps, MAX_MEMBERS } from './deps.ts';
 export interface Looked {
   readonly members: readonly LineageMember[];
   /** `gone`: there is no such lineage any more. */
-  readonly verdict: Verdict | { readonly kind: 'gone' };
+  readonly verdict: LineageDecision | { readonly kind: 'gone' };
 }
 
 /** @throws errors of the store, also for an unreadable run: then it is unknown whether anything may be deleted */

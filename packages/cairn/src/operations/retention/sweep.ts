@@ -4,14 +4,14 @@
  */
 import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/gate.ts';
-import type { Progress } from '../../ports/runs/retention-store.ts';
+import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
 import { Budget } from './budget.ts';
 import { carryOut, type Done } from './carry-out.ts';
 import { type Bounds, CONCURRENCY, PAGE, type SweepDeps, TICK } from './deps.ts';
 import { type ErasureReport, sweepErasures } from './erasure/sweep.ts';
 import { type Looked, lookAtLineage } from './look.ts';
 import { deleteOrphans } from './orphans.ts';
-import { type Place, placeText, readPlace, walk } from './walk.ts';
+import { type BucketPosition, placeText, readPlace, walk } from './walk.ts';
 
 export interface SweepReport {
   /** Checked lineages by result. */
@@ -39,7 +39,7 @@ interface Sweep {
   readonly handled: Set<string>;
   readonly counts: { [K in Done | 'failed']: number };
   /** Stored progress, to avoid storing it again. */
-  progress: Progress;
+  progress: RetentionProgress;
   /** Lineages of which something may have been deleted, and something may be left. */
   readonly underway: Set<string>;
 }
@@ -84,7 +84,7 @@ async function sweepRuns(deps: SweepDeps, sweep: Sweep): Promise<string | undefi
 }
 
 /** A position stored by another version starts over. */
-function placeIn({ log }: SweepDeps, text: string | undefined): Place | undefined {
+function placeIn({ log }: SweepDeps, text: string | undefined): BucketPosition | undefined {
   try {
     return text === undefined ? undefined : readPlace(text);
   } catch (error) {
@@ -103,7 +103,7 @@ async function sweepLineages(
   deps: SweepDeps,
   sweep: Sweep,
   roots: readonly string[],
-  place?: Place,
+  place?: BucketPosition,
 ): Promise<void> {
   const { handled, counts, budget } = sweep;
   const open = roots.filter((root) => !handled.has(root));
@@ -137,15 +137,15 @@ async function sweepLineages(
 async function save(
   { retention }: SweepDeps,
   sweep: Sweep,
-  places: Pick<Progress, 'runs' | 'payloads'>,
+  places: Pick<RetentionProgress, 'runs' | 'payloads'>,
 ): Promise<void> {
-  const progress: Progress = { ...places, underway: [...sweep.underway] };
+  const progress: RetentionProgress = { ...places, underway: [...sweep.underway] };
   if (JSON.stringify(textOf(progress)) === JSON.stringify(textOf(sweep.progress))) return;
   await retention.saveProgress(progress);
   sweep.progress = progress;
 }
 
-function textOf({ runs, payloads, underway = [] }: Progress): unknown {
+function textOf({ runs, payloads, underway = [] }: RetentionProgress): unknown {
   return [runs ?? null, payloads ?? null, underway];
 }
 

@@ -5,19 +5,19 @@
 
 import { CairnError } from '../../core/errors.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
-import type { Bucket, Ended, EndedRun } from '../../ports/runs/retention-store.ts';
+import type { Bucket, EndedRun, EndPosition } from '../../ports/runs/retention-store.ts';
 import type { LookDeps } from './deps.ts';
 
 /** A bucket, and how far in it; undefined: at its beginning. */
-export interface Place extends Bucket {
-  readonly after?: Ended | undefined;
+export interface BucketPosition extends Bucket {
+  readonly after?: EndPosition | undefined;
 }
 
 export interface WalkPage {
   readonly bucket: Bucket;
   readonly runs: readonly EndedRun[];
   /** Position after them. */
-  readonly place: Place;
+  readonly place: BucketPosition;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface WalkPage {
  */
 export async function* walk(
   { retention, retentionOf, clock }: LookDeps,
-  from: Place | undefined,
+  from: BucketPosition | undefined,
   pageSize: number,
 ): AsyncGenerator<WalkPage> {
   let bucket: Bucket | undefined = from ?? (await retention.nextBucket(undefined));
@@ -54,17 +54,17 @@ export async function* walk(
 }
 
 /** The place behind one run of a bucket. */
-export function placeAfter({ status, type }: Bucket, run: EndedRun): Place {
+export function placeAfter({ status, type }: Bucket, run: EndedRun): BucketPosition {
   return { status, type, after: placeOf(run) };
 }
 
-export function placeText({ status, type, after }: Place): string {
+export function placeText({ status, type, after }: BucketPosition): string {
   const text = JSON.stringify([status, type, ...(after ? [after.completedAt, after.runId] : [])]);
   return Buffer.from(text).toString('base64url');
 }
 
 /** @throws CairnError INVALID_INPUT for a text that no place was written as */
-export function readPlace(text: string): Place {
+export function readPlace(text: string): BucketPosition {
   const [status, type, completedAt, runId, ...rest] = parsed(text);
   const known = END_STATUSES.find((one) => one === status);
   if (known && typeof type === 'string' && /^[a-z0-9-]{1,100}$/.test(type) && rest.length === 0) {
@@ -77,7 +77,7 @@ export function readPlace(text: string): Place {
   });
 }
 
-function placeOf(run: EndedRun | undefined): Ended | undefined {
+function placeOf(run: EndedRun | undefined): EndPosition | undefined {
   return run && { completedAt: run.completedAt, runId: run.runId };
 }
 

@@ -64,7 +64,7 @@ export interface StoredRecords {
   readonly secondary?: StoredRecord | undefined;
 }
 
-export type Verdict =
+export type StartDecision =
   | { readonly kind: 'ours' }
   | { readonly kind: 'in_flight' }
   | {
@@ -83,7 +83,7 @@ export function judge(
   request: StartRequest,
   draft: Draft,
   stored: StoredRecords,
-): Verdict {
+): StartDecision {
   const { primary, secondary } = stored;
   const attempt = attemptOf(draft);
   if (primary?.record.attemptId === attempt || secondary?.record.attemptId === attempt)
@@ -108,7 +108,7 @@ function isSameContent(record: IdempotencyRecord, { tenantId }: StartRequest, no
   return record.tenantId === tenantId && now - record.createdAt < GITHUB_SECONDARY_WINDOW_MS;
 }
 
-function replayOf(record: IdempotencyRecord, pointHere: boolean): Verdict {
+function replayOf(record: IdempotencyRecord, pointHere: boolean): StartDecision {
   if (record.runId === undefined || record.response === undefined) return { kind: 'in_flight' };
   return {
     kind: 'replayed',

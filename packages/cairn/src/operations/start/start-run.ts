@@ -18,7 +18,7 @@ import type { Supersedes } from '../../ports/run-store.ts';
 import { logHit } from '../log-hit.ts';
 import { type Draft, draftRun } from './draft-run.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
-import { judge, type Replace, recordsFor, type StoredRecords, type Verdict } from './start-records.ts';
+import { judge, type Replace, recordsFor, type StartDecision, type StoredRecords } from './start-records.ts';
 
 /** Times a start re-reads changing records before the caller has to retry. */
 const MAX_LOOKS = 8;
@@ -50,7 +50,7 @@ async function startOnce(world: StartDeps, request: StartRequest): Promise<Start
   // A repetition is known before its input is written: that would be many times the cost of looking. And one of a request
   // that superseded another run must not be told that this run is superseded.
   const keyed = request.key !== undefined || request.secondaryKey !== undefined;
-  const known: Verdict = keyed ? await judged(deps, request, draft) : { kind: 'again', replace: {} };
+  const known: StartDecision = keyed ? await judged(deps, request, draft) : { kind: 'again', replace: {} };
   if (known.kind !== 'again') return answered(deps, request, draft, known);
   for (const { text } of payloads)
     await sendUntilKnown(deps, () => deps.store.writePayload(draft.response.runId, text));
@@ -91,7 +91,7 @@ async function place(
       return created(deps, request, draft);
 
     const stored = await readRecords(deps, request);
-    let verdict: Verdict;
+    let verdict: StartDecision;
     try {
       verdict = judge(deps, request, draft, stored);
     } catch (refusal) {
@@ -124,7 +124,7 @@ async function refused(
   return answered(deps, request, draft, known);
 }
 
-async function judged(deps: StartDeps, request: StartRequest, draft: Draft): Promise<Verdict> {
+async function judged(deps: StartDeps, request: StartRequest, draft: Draft): Promise<StartDecision> {
   return judge(deps, request, draft, await readRecords(deps, request));
 }
 
@@ -132,7 +132,7 @@ async function answered(
   deps: StartDeps,
   request: StartRequest,
   draft: Draft,
-  verdict: Exclude<Verdict, { kind: 'again' }>,
+  verdict: Exclude<StartDecision, { kind: 'again' }>,
 ): Promise<StartOutcome> {
   if (verdict.kind === 'ours') return created(deps, request, draft);
   if (verdict.kind === 'in_flight') return verdict;

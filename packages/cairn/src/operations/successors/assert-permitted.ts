@@ -28,7 +28,7 @@ export async function assertPermitted(
   await assertAllowed(deps, { source: state, workflow, mode, actor, input });
 }
 
-export interface Asked {
+export interface PermissionRequest {
   /** As it ended. */
   readonly source: RunState;
   readonly workflow: Workflow;
@@ -40,7 +40,7 @@ export interface Asked {
 /** @throws CairnError FORBIDDEN if the policy refuses, UNAVAILABLE if it could not answer */
 export async function assertAllowed(
   deps: SuccessorDeps,
-  { source, workflow: { policy }, mode, actor, input }: Asked,
+  { source, workflow: { policy }, mode, actor, input }: PermissionRequest,
 ): Promise<void> {
   if (!policy) return;
   const { id: runId, tenantId, environment, type } = source;

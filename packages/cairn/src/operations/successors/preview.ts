@@ -5,7 +5,7 @@
  * Must not: write anything.
  */
 
-import type { StepPlan, SuccessorPlan } from '../../core/decisions/successor.ts';
+import type { StepReuse, SuccessorPlan } from '../../core/decisions/successor.ts';
 import {
   type CapabilityFacts,
   type ForetoldEffect,
@@ -32,7 +32,7 @@ export interface Preview {
   /** Effect of the request. `unpark`: the run has not ended and is only dispatched again. */
   readonly would: 'start_successor' | 'unpark' | 'nothing';
   readonly planVersion: number;
-  readonly steps: readonly StepPlan[];
+  readonly steps: readonly StepReuse[];
   readonly effects: readonly ForetoldEffect[];
   /** More outside actions were recorded than are shown. */
   readonly effectsCut: boolean;

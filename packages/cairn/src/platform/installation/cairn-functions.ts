@@ -13,7 +13,7 @@ import {
 } from '../settings/secrets.ts';
 import { apiOf, drivesOf, githubDoor, slackDoor, ticksOf } from './deployed.ts';
 import { type InProcess, inProcess } from './in-process.ts';
-import { type Installation, register } from './installation.ts';
+import { type CairnInstallation, register } from './installation.ts';
 import { type MessageFunctions, messageFunctions } from './message-functions.ts';
 import {
   type BaseOptions,
@@ -89,7 +89,7 @@ export function cairnFunctions<
   const given = options as CairnOptions;
   checkOptions(given);
   const members: Record<string, object> = {};
-  const installation: Installation = { options: given, members };
+  const installation: CairnInstallation = { options: given, members };
   const functions = functionsOf(installation);
   for (const [name, one] of Object.entries(functions)) {
     if (name === 'pubsub') for (const [topic, each] of Object.entries(one)) members[`pubsub.${topic}`] = each;
@@ -103,7 +103,7 @@ export function cairnFunctions<
   return functions as unknown as CairnFunctions<G, S, T, D>;
 }
 
-function functionsOf(installation: Installation): Readonly<Record<string, object>> {
+function functionsOf(installation: CairnInstallation): Readonly<Record<string, object>> {
   const { options } = installation;
   const { github, slack, topics = [], drive = {}, drives = {} } = options;
   const region = options.region ?? regionParameter.declare();

@@ -5,12 +5,12 @@ import { onSchedule } from 'firebase-functions/scheduler';
 import { onTaskDispatched } from 'firebase-functions/tasks';
 import { consoleFolder, isOfConsole } from '../console/location.ts';
 import type { TaskRequest } from '../doors.ts';
-import { aloneMember, driveMember, type Installation } from './installation.ts';
+import { aloneMember, type CairnInstallation, driveMember } from './installation.ts';
 import type { DriveOptions, SecretOption } from './options.ts';
 import { apiSizes, driveSizes, githubSizes, slackSizes } from './sizes.ts';
 
-export interface Place {
-  readonly installation: Installation;
+export interface DeploymentTarget {
+  readonly installation: CairnInstallation;
   readonly region: string | Expression<string>;
   /** Bound to the functions that run bodies. */
   readonly secrets: readonly SecretOption[];
@@ -22,7 +22,7 @@ export interface Place {
  *
  * @throws Error if the console is wanted and not there
  */
-export function apiOf({ installation, region }: Place) {
+export function apiOf({ installation, region }: DeploymentTarget) {
   const hasConsole = installation.options.console === true;
   if (hasConsole) consoleFolder();
   const sizes = apiSizes(installation.options);
@@ -37,7 +37,7 @@ export function apiOf({ installation, region }: Place) {
 }
 
 /** GitHub's webhook. Open to everybody: it checks signatures itself. */
-export function githubDoor({ installation, region }: Place, secret: SecretOption) {
+export function githubDoor({ installation, region }: DeploymentTarget, secret: SecretOption) {
   const sizes = githubSizes(installation.options);
   return onRequest(
     { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
@@ -49,7 +49,7 @@ export function githubDoor({ installation, region }: Place, secret: SecretOption
 }
 
 /** Slack's commands and buttons. Open to everybody: it checks signatures itself. */
-export function slackDoor({ installation, region }: Place, secret: SecretOption) {
+export function slackDoor({ installation, region }: DeploymentTarget, secret: SecretOption) {
   const sizes = slackSizes(installation.options);
   return onRequest(
     { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
@@ -79,7 +79,11 @@ const ALONE_RATES = { maxConcurrentDispatches: 100, maxDispatchesPerSecond: 100 
  *
  * @param pool drive class of the workflows; absent: workflows without a class
  */
-export function drivesOf({ installation, region, secrets }: Place, options: DriveOptions, pool?: string) {
+export function drivesOf(
+  { installation, region, secrets }: DeploymentTarget,
+  options: DriveOptions,
+  pool?: string,
+) {
   const { concurrency, minInstances, queuePlaces, ...sizes } = driveSizes(
     installation.options,
     options,
@@ -113,7 +117,7 @@ export function drivesOf({ installation, region, secrets }: Place, options: Driv
 }
 
 /** Scheduled functions. Each may overlap with itself or be interrupted: the next one continues. */
-export function ticksOf({ installation, region }: Place) {
+export function ticksOf({ installation, region }: DeploymentTarget) {
   return {
     /** Recovers overdue runs. The timeout leaves a minute for running work after a tick stops. */
     recoverRuns: onSchedule(

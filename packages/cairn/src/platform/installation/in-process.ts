@@ -2,7 +2,7 @@
  * Starts, signals and reads runs from other functions of the codebase, such as a callable: by the operations that the HTTP API
  * calls, without its keys. The caller has checked whose request it is, and says for which tenant it asks.
  */
-import type { Installation } from './installation.ts';
+import type { CairnInstallation } from './installation.ts';
 
 export interface Asking {
   readonly tenantId: string;
@@ -48,7 +48,7 @@ export interface InProcess {
 }
 
 /** Loads what it needs with the first call. */
-export function inProcess(installation: Installation): InProcess {
+export function inProcess(installation: CairnInstallation): InProcess {
   const own = async () => {
     const [{ compose }, requests] = await Promise.all([import('../root.ts'), import('../own-requests.ts')]);
     return { requests, api: (await compose(installation)).api };

@@ -4,7 +4,7 @@
  */
 import type { CloudEvent, CloudFunction } from 'firebase-functions';
 import { type MessagePublishedData, onMessagePublished } from 'firebase-functions/pubsub';
-import type { Place } from './deployed.ts';
+import type { DeploymentTarget } from './deployed.ts';
 
 export type MessageFunctions = Readonly<Record<string, CloudFunction<CloudEvent<MessagePublishedData>>>>;
 
@@ -15,7 +15,7 @@ export type MessageFunctions = Readonly<Record<string, CloudFunction<CloudEvent<
  * @throws Error if two topics map to one name
  */
 export function messageFunctions(
-  { installation, region }: Place,
+  { installation, region }: DeploymentTarget,
   topics: readonly string[],
 ): MessageFunctions {
   const functions: Record<string, MessageFunctions[string]> = {};

@@ -2,7 +2,7 @@
 import { type FirestoreIndexes, firestoreIndexes } from '../../store/layout/indexes.ts';
 import { database } from '../settings/parameters.ts';
 import { collectionPrefixOf } from '../settings/settings.ts';
-import type { Installation } from './installation.ts';
+import type { CairnInstallation } from './installation.ts';
 
 export interface StoreLocation {
   readonly database: string;
@@ -10,7 +10,7 @@ export interface StoreLocation {
 }
 
 /** @param drive the deployed name of the function `drive` */
-function locationOf({ options }: Installation, drive: string): StoreLocation {
+function locationOf({ options }: CairnInstallation, drive: string): StoreLocation {
   return {
     database: options.database ?? database.value(),
     collectionPrefix: collectionPrefixOf(options.collectionPrefix, drive),
@@ -21,7 +21,7 @@ function locationOf({ options }: Installation, drive: string): StoreLocation {
 const LOCATION = Symbol.for('cairn:store-location');
 
 /** Says it on the function `drive`, since it depends on the name under which that is deployed. */
-export function locateStore(installation: Installation): void {
+export function locateStore(installation: CairnInstallation): void {
   const locate = (drive: string): StoreLocation & { readonly indexes: FirestoreIndexes } => {
     const location = locationOf(installation, drive);
     return { ...location, indexes: firestoreIndexes(location.collectionPrefix) };
@@ -30,7 +30,7 @@ export function locateStore(installation: Installation): void {
 }
 
 export interface NamedInstallation {
-  readonly installation: Installation;
+  readonly installation: CairnInstallation;
   /** The deployed name of the function `drive`; undefined: it is not exported. */
   readonly drive: string | undefined;
 }

@@ -8,16 +8,16 @@
 import {
   type Conflict,
   type CountReader,
-  type Counts,
   type Dispatch,
   type Dispatches,
   DURATION_BOUNDS_MS,
   type Durations,
   type Effect,
-  type Ending,
   type Histogram,
   type KeyedAnswer,
   type Metrics,
+  type RunEnd,
+  type TenantCounts,
   type Transition,
 } from '../../ports/metrics.ts';
 
@@ -48,7 +48,7 @@ export class InstanceMetrics implements Metrics, CountReader {
     bump(this.#of(tenantId).transitions, `${from} ${to}`, { from, to });
   }
 
-  ended({ tenantId, type, status, durationMs }: Ending): void {
+  ended({ tenantId, type, status, durationMs }: RunEnd): void {
     const { durations } = this.#of(tenantId);
     const name = `${status} ${type}`;
     const tally = durations.get(name) ?? { type, status, ...empty() };
@@ -76,7 +76,7 @@ export class InstanceMetrics implements Metrics, CountReader {
     dispatches.set(name, tally);
   }
 
-  countsOf(tenantId: string): Counts {
+  countsOf(tenantId: string): TenantCounts {
     const counted = this.#tenants.get(tenantId);
     return {
       transitions: [...(counted?.transitions.values() ?? [])],

@@ -10,13 +10,13 @@ import type {
   Conflict,
   Dispatch,
   Effect,
-  Ending,
   Enqueue,
   FoundProblem,
   InstallationMetrics,
   KeyedAnswer,
   Metrics,
   ProblemMetrics,
+  RunEnd,
   Scan,
   Transition,
 } from '../../ports/metrics.ts';
@@ -67,7 +67,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#count((sink) => sink.transition(transition));
   }
 
-  ended(ending: Ending): void {
+  ended(ending: RunEnd): void {
     this.#count((sink) => sink.ended(ending));
   }
 

@@ -35,7 +35,7 @@ export type Heartbeats = { readonly [Name in BeatingFunction]?: Heartbeat } & {
 };
 
 /** Further facts that a function reports when it ends. */
-export interface Said {
+export interface EndReport {
   readonly found?: SampleFound;
   /** The installation that it belongs to, by a name that no other in the project has. */
   readonly installation?: string;
@@ -52,6 +52,6 @@ export interface HeardBeats {
 /** Both throw `OutcomeUnknown` where it cannot be known whether the call was applied. */
 export interface HeartbeatStore {
   /** Takes the place of the function's beat before, and of what was found before if that is given; installations are kept beside each other. */
-  beat(name: BeatingFunction, beat: Heartbeat, said?: Said): Promise<void>;
+  beat(name: BeatingFunction, beat: Heartbeat, said?: EndReport): Promise<void>;
   read(): Promise<HeardBeats>;
 }

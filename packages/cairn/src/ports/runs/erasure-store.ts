@@ -6,7 +6,7 @@
  */
 import type { Erasure } from '../../core/retention/erasure.ts';
 import type { Version } from '../run-store.ts';
-import type { Cleared, Written } from './retention-store.ts';
+import type { Cleared, MarkResult } from './retention-store.ts';
 
 export interface StoredErasure {
   readonly erasure: Erasure;
@@ -34,7 +34,7 @@ export interface ErasureStore {
   read(id: string): Promise<StoredErasure | undefined>;
   create(erasure: Erasure): Promise<{ readonly kind: 'created' | 'exists' }>;
   /** Replaces the version last seen as a whole. */
-  write(erasure: Erasure, seen: Version): Promise<Written>;
+  write(erasure: Erasure, seen: Version): Promise<MarkResult>;
   /** Those that are not done, by id, at most `limit`. */
   open(limit: number): Promise<readonly StoredErasure[]>;
   /** The newest first. */

@@ -9,7 +9,7 @@ import type { EffectRecord } from '../../core/effects/effect.ts';
 import type {
   CheckpointFact,
   FindingFact,
-  Found,
+  FoundDocument,
   FoundEvent,
   FoundSnapshot,
   PageFact,
@@ -35,19 +35,19 @@ export interface RunReader {
   /** Pages of the run document, which was read before, with which something is wrong. */
   pages(): Promise<readonly PageFact[]>;
   events(stretch: Stretch): Promise<readonly FoundEvent[]>;
-  checkpoints(stretch: Stretch): Promise<readonly Found<CheckpointFact>[]>;
-  steps(stretch: Stretch): Promise<readonly Found<StepRecord>[]>;
+  checkpoints(stretch: Stretch): Promise<readonly FoundDocument<CheckpointFact>[]>;
+  steps(stretch: Stretch): Promise<readonly FoundDocument<StepRecord>[]>;
   /** Rows of the ledger that say they are of the run, in the order in which it made them, after the last that is known. */
   effectsOfRun(
-    after: Found<EffectRecord> | undefined,
+    after: FoundDocument<EffectRecord> | undefined,
     limit: number,
-  ): Promise<readonly Found<EffectRecord>[]>;
+  ): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** Rows by their ids, as far as there are such. */
-  effects(effectIds: readonly string[]): Promise<readonly Found<EffectRecord>[]>;
+  effects(effectIds: readonly string[]): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** Checkpoints of earlier runs of the lineage, in the order asked for. */
-  origins(refs: readonly CheckpointRef[]): Promise<readonly (Found<CheckpointFact> | undefined)[]>;
-  rendezvous(address: RendezvousAddress): Promise<Found<Rendezvous> | undefined>;
-  record(key: string): Promise<Found<IdempotencyRecord> | undefined>;
+  origins(refs: readonly CheckpointRef[]): Promise<readonly (FoundDocument<CheckpointFact> | undefined)[]>;
+  rendezvous(address: RendezvousAddress): Promise<FoundDocument<Rendezvous> | undefined>;
+  record(key: string): Promise<FoundDocument<IdempotencyRecord> | undefined>;
   /** The finding that names the run; absent if it cannot be read, since it decides nothing. */
   finding(): Promise<FindingFact | undefined>;
 }
@@ -67,13 +67,13 @@ export interface RunSample {
   /** Runs whose ids follow this one. Ids are random, so from a random one on they are as good as drawn. */
   following(runId: string, limit: number): Promise<readonly string[]>;
   /** Starts that were recorded after that time (epoch ms), the oldest first. */
-  startedSince(at: number, limit: number): Promise<readonly StartedRun[]>;
+  startedSince(at: number, limit: number): Promise<readonly RecordedStart[]>;
   /** Those of them that there are. */
   existing(runIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** The start that an idempotency record is about. */
-export interface StartedRun {
+export interface RecordedStart {
   readonly runId: string;
   readonly tenantId: string;
 }

@@ -17,13 +17,13 @@ export interface Bucket {
 }
 
 /** A run among those of its bucket, which come in the order of their ends. */
-export interface Ended {
+export interface EndPosition {
   /** Epoch ms. */
   readonly completedAt: number;
   readonly runId: string;
 }
 
-export interface EndedRun extends Ended {
+export interface EndedRun extends EndPosition {
   readonly rootRunId: string;
   readonly tenantId: string;
 }
@@ -33,7 +33,7 @@ export interface EndedQuery {
   /** Only runs that had ended by then, epoch ms. */
   readonly until: number;
   /** The last one that is known; undefined: from the beginning. */
-  readonly after: Ended | undefined;
+  readonly after: EndPosition | undefined;
   readonly limit: number;
 }
 
@@ -42,7 +42,7 @@ export interface LineageMember extends Member {
   readonly version: Version;
 }
 
-export type Written = { readonly kind: 'written' } | { readonly kind: 'stale' };
+export type MarkResult = { readonly kind: 'written' } | { readonly kind: 'stale' };
 
 export interface Cleared {
   /** Documents deleted. */
@@ -61,7 +61,7 @@ export interface PayloadOwner {
 }
 
 /** Progress of work that the next tick continues. */
-export interface Progress {
+export interface RetentionProgress {
   /** Opaque, kept as it was given; undefined: at the beginning. */
   readonly runs?: string | undefined;
   /** Likewise. */
@@ -80,22 +80,22 @@ export interface RetentionStore {
   present(runIds: readonly string[]): Promise<ReadonlyMap<string, { readonly isOver: boolean }>>;
 
   /** Marks a run to go, which hides it from people; undefined takes the mark away. */
-  mark(runId: string, seen: Version, markedAt: number | undefined): Promise<Written>;
+  mark(runId: string, seen: Version, markedAt: number | undefined): Promise<MarkResult>;
   /** Undefined: it is held no more. */
-  hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<Written>;
+  hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<MarkResult>;
 
   /** Events, checkpoints, steps, memos and payloads. */
   deleteUnder(runId: string, limit: number): Promise<Cleared>;
   /** Rows of the ledger that the run made. */
   deleteEffects(runId: string, limit: number): Promise<Cleared>;
   /** The run document, and what named the run outside of it. */
-  deleteRun(runId: string, seen: Version): Promise<Written>;
+  deleteRun(runId: string, seen: Version): Promise<MarkResult>;
 
   /** Runs with payloads, by id, after one that is known. */
   payloadOwners(after: string | undefined, limit: number): Promise<readonly PayloadOwner[]>;
   /** Payloads of a run that has neither a document nor a journal. Does nothing to any other. */
   deleteOrphans(runId: string, limit: number): Promise<Cleared>;
 
-  readProgress(): Promise<Progress>;
-  saveProgress(progress: Progress): Promise<void>;
+  readProgress(): Promise<RetentionProgress>;
+  saveProgress(progress: RetentionProgress): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import { FieldValue } from '@google-cloud/firestore';
 import type { ParentRef } from '../../core/run/events.ts';
 import type { RunState, SoftState } from '../../core/run/state.ts';
-import type { LineageMember, Progress } from '../../ports/runs/retention-store.ts';
+import type { LineageMember, RetentionProgress } from '../../ports/runs/retention-store.ts';
 import {
   documentCodec,
   integer,
@@ -72,7 +72,7 @@ export function encodeRetainedUpdate(
   return { [`soft.${name}`]: encodeRetained(value)[name] ?? FieldValue.delete() };
 }
 
-export const progressCodec = documentCodec<Progress>({
+export const progressCodec = documentCodec<RetentionProgress>({
   runs: optional(text),
   payloads: optional(text),
   underway: optional(words<string>()),

@@ -3,10 +3,10 @@ import { FieldPath, type Firestore } from '@google-cloud/firestore';
 import { optional } from '../../core/optional.ts';
 import type {
   BeatingFunction,
+  EndReport,
   HeardBeats,
   Heartbeat,
   HeartbeatStore,
-  Said,
 } from '../../ports/diagnosis/heartbeats.ts';
 import { call } from '../call.ts';
 import { heartbeatsCodec } from '../codec/heartbeats.ts';
@@ -19,7 +19,7 @@ export class FirestoreHeartbeatStore implements HeartbeatStore {
     this.#paths = new Paths(db, prefix);
   }
 
-  async beat(name: BeatingFunction, beat: Heartbeat, { found, installation }: Said = {}): Promise<void> {
+  async beat(name: BeatingFunction, beat: Heartbeat, { found, installation }: EndReport = {}): Promise<void> {
     const installations = installation === undefined ? undefined : { [installation]: beat.at };
     const members = heartbeatsCodec.encode({
       [name]: beat,

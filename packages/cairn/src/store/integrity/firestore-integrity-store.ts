@@ -14,7 +14,7 @@ import {
   type Transaction,
   type WriteBatch,
 } from '@google-cloud/firestore';
-import type { Found } from '../../core/integrity/facts.ts';
+import type { FoundDocument } from '../../core/integrity/facts.ts';
 import type {
   DocumentWrite,
   IntegrityReader,
@@ -161,7 +161,7 @@ function rawOf(document: DocumentSnapshot): RawDocument | undefined {
   return { id: document.id, version: versionOf(document.updateTime), members };
 }
 
-function decoded<T>(raw: RawDocument | undefined, codec: DocumentCodec<T>): Found<T> | undefined {
+function decoded<T>(raw: RawDocument | undefined, codec: DocumentCodec<T>): FoundDocument<T> | undefined {
   return raw && found(raw, () => codec.decode(raw.members, 'the document'));
 }
 

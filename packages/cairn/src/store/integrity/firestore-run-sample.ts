@@ -3,7 +3,7 @@ import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { COMPLETED_TTL_MS } from '../../core/decisions/idempotency.ts';
 import { SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
-import type { RunSample, StartedRun } from '../../ports/runs/integrity-store.ts';
+import type { RecordedStart, RunSample } from '../../ports/runs/integrity-store.ts';
 import { call } from '../call.ts';
 import { Paths } from '../paths.ts';
 
@@ -32,7 +32,7 @@ export class FirestoreRunSample implements RunSample {
   }
 
   /** The record of a start is kept for a day from its creation, which is the available index. */
-  async startedSince(at: number, limit: number): Promise<readonly StartedRun[]> {
+  async startedSince(at: number, limit: number): Promise<readonly RecordedStart[]> {
     const records = this.#paths
       .idempotencyRecords()
       .where('shard', 'in', SHARDS)

@@ -5,7 +5,7 @@
  */
 import { Timestamp } from '@google-cloud/firestore';
 import { sha256Hex } from '../../core/encoding/hash.ts';
-import type { CheckpointFact, Found, FoundEvent, FoundSnapshot } from '../../core/integrity/facts.ts';
+import type { CheckpointFact, FoundDocument, FoundEvent, FoundSnapshot } from '../../core/integrity/facts.ts';
 import { NewerSchemaError, SCHEMA_VERSION } from '../../core/run/events.ts';
 import type { StepRecord } from '../../core/run/records.ts';
 import { messageOf } from '../../core/thrown.ts';
@@ -57,19 +57,19 @@ export function foundEvent(document: RawDocument): FoundEvent {
 }
 
 /** The output is dropped after hashing. */
-export function foundCheckpoint(document: RawDocument): Found<CheckpointFact> {
+export function foundCheckpoint(document: RawDocument): FoundDocument<CheckpointFact> {
   return found(document, () => {
     const { outputText, ...checkpoint } = checkpointCodec.decode(document.members, 'the checkpoint');
     return { checkpoint, ...(outputText === undefined ? {} : { outputSha: sha256Hex(outputText) }) };
   });
 }
 
-export function foundStep(document: RawDocument): Found<StepRecord> {
+export function foundStep(document: RawDocument): FoundDocument<StepRecord> {
   return found(document, () => stepCodec.decode(document.members, 'the step'));
 }
 
 /** @param decode throws for what cannot be decoded */
-export function found<T>({ id, version, members }: RawDocument, decode: () => T): Found<T> {
+export function found<T>({ id, version, members }: RawDocument, decode: () => T): FoundDocument<T> {
   try {
     return { id, version, kind: 'sound', value: decode() };
   } catch (error) {

@@ -4,7 +4,7 @@ import { encodeKey } from '../../core/encoding/keys.ts';
 import type { Erasure } from '../../core/retention/erasure.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
-import type { Cleared, Written } from '../../ports/runs/retention-store.ts';
+import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
 import { call, isStale, isTaken } from '../call.ts';
 import { erasureCodec } from '../codec/erasure.ts';
 import { Paths } from '../paths.ts';
@@ -41,7 +41,7 @@ export class FirestoreErasureStore implements ErasureStore {
     }
   }
 
-  async write(erasure: Erasure, seen: Version): Promise<Written> {
+  async write(erasure: Erasure, seen: Version): Promise<MarkResult> {
     const members = erasureCodec.encode(erasure);
     const whole = Object.fromEntries(
       erasureCodec.names.map((name) => [name, members[name] ?? FieldValue.delete()]),

@@ -17,10 +17,10 @@ import type {
   EndedQuery,
   EndedRun,
   LineageMember,
+  MarkResult,
   PayloadOwner,
-  Progress,
+  RetentionProgress,
   RetentionStore,
-  Written,
 } from '../../ports/runs/retention-store.ts';
 import { call, isStale } from '../call.ts';
 import type { Members } from '../codec/kinds.ts';
@@ -123,12 +123,12 @@ export class FirestoreRetentionStore implements RetentionStore {
     return found;
   }
 
-  mark(runId: string, seen: Version, deletionMarkedAt: number | undefined): Promise<Written> {
+  mark(runId: string, seen: Version, deletionMarkedAt: number | undefined): Promise<MarkResult> {
     const value = deletionMarkedAt === undefined ? {} : { deletionMarkedAt };
     return this.#update(runId, seen, encodeRetainedUpdate('deletionMarkedAt', value));
   }
 
-  hold(runId: string, seen: Version, legalHold: LegalHold | undefined): Promise<Written> {
+  hold(runId: string, seen: Version, legalHold: LegalHold | undefined): Promise<MarkResult> {
     const value = legalHold === undefined ? {} : { legalHold };
     return this.#update(runId, seen, encodeRetainedUpdate('legalHold', value));
   }
@@ -166,7 +166,7 @@ export class FirestoreRetentionStore implements RetentionStore {
     return deleteNamed(this.#db, DELETION, { found: docs, limit });
   }
 
-  async deleteRun(runId: string, seen: Version): Promise<Written> {
+  async deleteRun(runId: string, seen: Version): Promise<MarkResult> {
     const batch = this.#db.batch();
     batch.delete(this.#paths.run(runId), lastUpdateTime(seen));
     batch.delete(this.#paths.finding(runId));
@@ -201,24 +201,24 @@ export class FirestoreRetentionStore implements RetentionStore {
     return deleteNamed(this.#db, DELETION, { found: docs, limit });
   }
 
-  async readProgress(): Promise<Progress> {
+  async readProgress(): Promise<RetentionProgress> {
     const what = 'read of how far retention had come';
     const found = await call(what, () => this.#paths.retention().get());
     return progressCodec.decode(found.data() ?? {}, what);
   }
 
-  async saveProgress(progress: Progress): Promise<void> {
+  async saveProgress(progress: RetentionProgress): Promise<void> {
     const members = progressCodec.encode(progress);
     await call('note of how far retention has come', () => this.#paths.retention().set(members));
   }
 
-  #update(runId: string, seen: Version, members: Members): Promise<Written> {
+  #update(runId: string, seen: Version, members: Members): Promise<MarkResult> {
     const run: DocumentReference = this.#paths.run(runId);
     return whileSeen(() => call(`note about run ${runId}`, () => run.update(members, lastUpdateTime(seen))));
   }
 }
 
-async function whileSeen(write: () => Promise<unknown>): Promise<Written> {
+async function whileSeen(write: () => Promise<unknown>): Promise<MarkResult> {
   try {
     await write();
     return { kind: 'written' };

@@ -1,6 +1,6 @@
 /** Puts a test between a caller and a port: every method call passes through one function. */
 
-export interface Call {
+export interface InterceptedCall {
   readonly method: string;
   readonly args: readonly unknown[];
 }
@@ -11,7 +11,7 @@ export type Proceed = () => Promise<unknown>;
 /** A port whose every method call is handed to `around`, which answers it. */
 export function intercept<T extends object>(
   target: T,
-  around: (call: Call, proceed: Proceed) => Promise<unknown>,
+  around: (call: InterceptedCall, proceed: Proceed) => Promise<unknown>,
 ): T {
   return new Proxy(target, {
     get(object, name) {

@@ -9,7 +9,7 @@ import { isSigned } from './signature.ts';
 /** GitHub's own cap for a payload. */
 export const MAX_DELIVERY_BYTES = 25 * 1024 * 1024;
 
-export interface Delivery {
+export interface GithubDelivery {
   /** `X-GitHub-Delivery`: the same over all redeliveries. */
   readonly id: string;
   /** `X-GitHub-Event`. */
@@ -19,7 +19,7 @@ export interface Delivery {
 }
 
 /** @throws CairnError for everything GitHub would not have sent */
-export async function readDelivery(request: Request, secrets: readonly string[]): Promise<Delivery> {
+export async function readDelivery(request: Request, secrets: readonly string[]): Promise<GithubDelivery> {
   const bytes = await readBytes(request, MAX_DELIVERY_BYTES);
   const event = requiredHeader(request, 'X-GitHub-Event', /^[a-z0-9_]{1,64}$/);
   const id = requiredHeader(request, 'X-GitHub-Delivery', /^[A-Za-z0-9-]{1,100}$/);

@@ -1,6 +1,6 @@
 /** Subject of a delivery: repository, pull request, thread. Reads payloads of all event types. */
 import { githubSecondaryKey } from '../../core/encoding/keys.ts';
-import type { Delivery } from './delivery.ts';
+import type { GithubDelivery } from './delivery.ts';
 
 export interface Subject {
   /** `owner/name`. */
@@ -16,7 +16,7 @@ const REPOSITORY = /^[\w.-]{1,100}\/[\w.-]{1,100}$/;
 const ACTION = /^[a-z_]{1,64}$/;
 const MAX_URL_CHARS = 2_000;
 
-export function subjectOf({ payload }: Delivery): Subject {
+export function subjectOf({ payload }: GithubDelivery): Subject {
   const repoId = textIn(payload.repository, 'full_name');
   if (repoId === undefined || !REPOSITORY.test(repoId)) return {};
   const pullRequest = pullRequestIn(payload);
@@ -32,7 +32,7 @@ export function subjectOf({ payload }: Delivery): Subject {
 
 /** Key of what happened, however often, by which hook and under which id it was delivered. */
 export function contentKey(
-  { event, action, payload }: Delivery,
+  { event, action, payload }: GithubDelivery,
   { repoId, prId }: Subject,
   tenantId: string,
 ): string {
@@ -53,7 +53,7 @@ interface PullRequest {
 }
 
 /** A comment on a pull request arrives as one on an issue that says it is a pull request. */
-function pullRequestIn({ pull_request, issue }: Delivery['payload']): PullRequest | undefined {
+function pullRequestIn({ pull_request, issue }: GithubDelivery['payload']): PullRequest | undefined {
   const isIssueOfOne = isObject(issue) && isObject(issue.pull_request);
   const source = isObject(pull_request) ? pull_request : isIssueOfOne ? issue : undefined;
   const number = numberIn(source);

@@ -4,7 +4,7 @@
  * Must not: trust more than the signature proves. Anyone with the webhook's secret can name any installation; use a
  * GitHub App of your own for mutually untrusted tenants (docs/github.md).
  */
-import type { Delivery } from './delivery.ts';
+import type { GithubDelivery } from './delivery.ts';
 
 /** Longer than any account's; what a payload says may be anything. */
 const MAX_NAME_CHARS = 100;
@@ -68,7 +68,7 @@ export interface Sender {
   readonly owner?: string;
 }
 
-export function senderOf({ payload }: Pick<Delivery, 'payload'>): Sender {
+export function senderOf({ payload }: Pick<GithubDelivery, 'payload'>): Sender {
   const id = memberOf(payload.installation, 'id');
   const fullName = memberOf(payload.repository, 'full_name');
   const owner =

@@ -17,7 +17,7 @@ import { assertPostTo } from '../../http/post-only.ts';
 import { problemResponse } from '../../http/problem.ts';
 import type { StartDeps, StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
-import { type Delivery, readDelivery } from './delivery.ts';
+import { type GithubDelivery, readDelivery } from './delivery.ts';
 import { contentKey, subjectOf } from './subject.ts';
 import { type GithubTenants, senderOf, tenantOf } from './tenants.ts';
 
@@ -42,7 +42,11 @@ export async function githubWebhook(deps: GithubDeps, request: Request): Promise
   }
 }
 
-async function answer(deps: GithubDeps, delivery: Delivery, context: RequestContext): Promise<Response> {
+async function answer(
+  deps: GithubDeps,
+  delivery: GithubDelivery,
+  context: RequestContext,
+): Promise<Response> {
   const { event, action, payload } = delivery;
   if (event === 'ping') return json(200, { pong: true });
   const sender = senderOf(delivery);
@@ -78,7 +82,7 @@ interface Listeners {
  */
 async function startAll(
   deps: GithubDeps,
-  delivery: Delivery,
+  delivery: GithubDelivery,
   { tenantId, workflows, context }: Listeners,
 ): Promise<StartOutcome[]> {
   const outcomes: StartOutcome[] = [];
@@ -117,7 +121,7 @@ interface Listener {
 
 function start(
   deps: GithubDeps,
-  delivery: Delivery,
+  delivery: GithubDelivery,
   { tenantId, workflow, suffix, context }: Listener,
 ): Promise<StartOutcome> {
   const subject = subjectOf(delivery);

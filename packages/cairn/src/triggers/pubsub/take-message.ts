@@ -32,7 +32,7 @@ export interface PubsubDeps {
   readonly tenantId: string;
 }
 
-export type Taken =
+export type MessageResult =
   | { readonly kind: 'started' | 'repeated'; readonly runId: string }
   | { readonly kind: 'delivered'; readonly runs: number }
   /** Dropped by the author's mapping. */
@@ -48,7 +48,11 @@ const PASSING: ReadonlySet<string> = new Set<ErrorCode>(['RATE_LIMITED', 'PLAN_C
  * @param delivered what the function was given: message and subscription
  * @throws if the message is to be delivered again
  */
-export async function takeMessage(deps: PubsubDeps, topic: string, delivered: unknown): Promise<Taken> {
+export async function takeMessage(
+  deps: PubsubDeps,
+  topic: string,
+  delivered: unknown,
+): Promise<MessageResult> {
   const { log } = deps.start;
   let span: Span | undefined;
   try {
@@ -72,7 +76,7 @@ async function take(
   deps: PubsubDeps,
   delivered: DeliveredMessage,
   trace: TraceContext | undefined,
-): Promise<Taken> {
+): Promise<MessageResult> {
   const { topic } = delivered.message;
   const listener = deps.registry.pubsubListener(topic);
   if (!listener) {
@@ -90,7 +94,10 @@ interface Start {
   readonly trace: TraceContext | undefined;
 }
 
-async function start(deps: PubsubDeps, { workflow, subscription, delivered, trace }: Start): Promise<Taken> {
+async function start(
+  deps: PubsubDeps,
+  { workflow, subscription, delivered, trace }: Start,
+): Promise<MessageResult> {
   const { tenantId, environment } = deps;
   const { message } = delivered;
   const { topic, messageId, attributes, text } = message;
@@ -117,7 +124,7 @@ async function bring(
   deps: PubsubDeps,
   { deliver }: PubsubDelivery,
   { subscription, message }: DeliveredMessage,
-): Promise<Taken> {
+): Promise<MessageResult> {
   const by = deliver === 'attributes' ? byAttributes : deliver;
   const event = mapped(deps, message, by);
   if (!event) return { kind: 'ignored' };

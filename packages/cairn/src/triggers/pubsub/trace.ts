@@ -3,7 +3,7 @@ import { parseTraceparent, type TraceContext } from '../../core/trace.ts';
 import type { PubsubMessage } from '../../engine/define/pubsub.ts';
 import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
 import type { DeliveredMessage } from './message.ts';
-import type { Taken } from './take-message.ts';
+import type { MessageResult } from './take-message.ts';
 
 /** Attribute of Google's client libraries, and the standard one. */
 const ATTRIBUTES = ['googclient_traceparent', 'traceparent'];
@@ -35,7 +35,7 @@ export function messageSpan({ subscription, message }: DeliveredMessage): SpanOp
   };
 }
 
-export function outcomeOf(taken: Taken): SpanAttributes {
+export function outcomeOf(taken: MessageResult): SpanAttributes {
   return {
     'cairn.message.outcome': taken.kind,
     ...('runId' in taken ? { 'cairn.run.id': taken.runId } : {}),

@@ -6,7 +6,7 @@ import type { SchemaName } from '../schemas/named.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export interface Answer {
+export interface AnswerDescription {
   readonly what: string;
   readonly schema?: SchemaName;
   /** Default: JSON. */
@@ -27,12 +27,12 @@ export interface Operation {
   /** No idempotency key is kept: it changes nothing, or the same again says the same. Default: by the method. */
   readonly keyed?: false;
   /** Responses by status, except problems and the 202 of every mutation. */
-  readonly answers: Readonly<Record<number, Answer>>;
+  readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** Beside those that every route, or every mutation, may answer. */
   readonly refusals?: readonly ErrorCode[];
 }
 
-export type Paths = Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>;
+export type PathTable = Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>;
 
 /** Query parameter of routes that return the status of a run. */
 export const WORDS = {

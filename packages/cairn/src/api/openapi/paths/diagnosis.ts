@@ -1,5 +1,5 @@
 /** The route that shows how an installation fares. */
-import type { Paths } from './describe.ts';
+import type { PathTable } from './describe.ts';
 
 export const DIAGNOSIS_PATHS = {
   '/v1/diagnosis': {
@@ -12,4 +12,4 @@ export const DIAGNOSIS_PATHS = {
       },
     },
   },
-} as const satisfies Paths;
+} as const satisfies PathTable;

@@ -1,5 +1,5 @@
 /** The routes that belong to no run: health, the document, workflows, switches, clients, idempotency records. */
-import type { Paths } from './describe.ts';
+import type { PathTable } from './describe.ts';
 
 export const INSTALLATION_PATHS = {
   '/v1/healthz': {
@@ -170,4 +170,4 @@ export const INSTALLATION_PATHS = {
       refusals: ['NOT_FOUND', 'IDEMPOTENCY_EXPIRED'],
     },
   },
-} as const satisfies Paths;
+} as const satisfies PathTable;

@@ -1,5 +1,5 @@
 /** The routes by which operators see whether a run is as it should be, and have it put right. */
-import type { Paths } from './describe.ts';
+import type { PathTable } from './describe.ts';
 
 export const INTEGRITY_PATHS = {
   '/v1/runs/{id}/consistency': {
@@ -27,4 +27,4 @@ export const INTEGRITY_PATHS = {
       refusals: ['RUN_NOT_FOUND'],
     },
   },
-} as const satisfies Paths;
+} as const satisfies PathTable;

@@ -1,5 +1,5 @@
 /** The routes that look over all runs of a tenant. */
-import { PAGE, type Paths, WORDS } from './describe.ts';
+import { PAGE, type PathTable, WORDS } from './describe.ts';
 
 export const OVERVIEW_PATHS = {
   '/v1/inbox': {
@@ -36,4 +36,4 @@ export const OVERVIEW_PATHS = {
       answers: { 200: { what: 'The runs found; may be empty', schema: 'FoundRuns' } },
     },
   },
-} as const satisfies Paths;
+} as const satisfies PathTable;

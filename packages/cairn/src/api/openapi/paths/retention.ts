@@ -1,5 +1,5 @@
 /** The routes by which operators see what is deleted when, and keep it from that. */
-import { PAGE, type Paths } from './describe.ts';
+import { PAGE, type PathTable } from './describe.ts';
 
 export const RETENTION_PATHS = {
   '/v1/retention': {
@@ -75,4 +75,4 @@ export const RETENTION_PATHS = {
       refusals: ['RUN_NOT_FOUND'],
     },
   },
-} as const satisfies Paths;
+} as const satisfies PathTable;

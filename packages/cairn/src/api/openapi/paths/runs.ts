@@ -1,5 +1,5 @@
 /** The routes of runs and of events that reach them. */
-import { PAGE, type Paths, WORDS } from './describe.ts';
+import { PAGE, type PathTable, WORDS } from './describe.ts';
 
 const WHICH_RUNS = {
   status:
@@ -326,4 +326,4 @@ export const RUN_PATHS = {
       answers: { 200: { what: 'The runs that received it', schema: 'EventDelivered' } },
     },
   },
-} as const satisfies Paths;
+} as const satisfies PathTable;

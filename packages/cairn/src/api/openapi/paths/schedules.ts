@@ -1,5 +1,5 @@
 /** The routes of schedules. */
-import { PAGE, type Paths } from './describe.ts';
+import { PAGE, type PathTable } from './describe.ts';
 
 export const SCHEDULE_PATHS = {
   '/v1/schedules': {
@@ -84,4 +84,4 @@ export const SCHEDULE_PATHS = {
       refusals: ['NOT_FOUND'],
     },
   },
-} as const satisfies Paths;
+} as const satisfies PathTable;

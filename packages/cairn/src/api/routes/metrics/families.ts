@@ -1,6 +1,6 @@
 /** Metrics of one tenant: runs, idempotency, dispatches, ledger and journal. */
 
-import { type Counts, DURATION_BOUNDS_MS, type Histogram } from '../../../ports/metrics.ts';
+import { DURATION_BOUNDS_MS, type Histogram, type TenantCounts } from '../../../ports/metrics.ts';
 import type { ActiveRuns } from '../../../ports/run-census.ts';
 import type { Family, Labels, Sample } from './prometheus.ts';
 
@@ -8,7 +8,7 @@ const PER_INSTANCE = 'Counted by the responding instance since it started.';
 
 export interface Measured {
   readonly tenantId: string;
-  readonly counts: Counts;
+  readonly counts: TenantCounts;
   readonly active: readonly ActiveRuns[];
 }
 

@@ -31,7 +31,7 @@ export function frameText({ id, event, data }: Frame): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-export interface Told<T> {
+export interface EventStream<T> {
   readonly told: AsyncGenerator<T>;
   readonly frame: (one: T) => string;
   /** Called once, however the stream ends. */
@@ -47,7 +47,7 @@ export function headOfStream(): Response {
 }
 
 /** Takes the next item only when the reader wants it: nothing accumulates for a slow reader. */
-export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: Told<T>): Response {
+export function streamAnswer<T>({ told, frame, onEnd, onCancel, onError }: EventStream<T>): Response {
   const encoder = new TextEncoder();
   let isGone = false;
   const body = new ReadableStream<Uint8Array>({

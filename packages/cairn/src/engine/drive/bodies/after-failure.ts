@@ -9,7 +9,7 @@ import type { ErrorRetry } from '../../define/types.ts';
 import type { EngineDeps } from '../../deps.ts';
 import type { AttemptResult } from './attempt.ts';
 
-export interface FailedAttempt {
+export interface FailedExecution {
   readonly runId: string;
   readonly step: BodyStep;
   readonly execution: StepExecution;
@@ -19,7 +19,7 @@ export interface FailedAttempt {
 
 export function afterFailure(
   { random, log, settings }: EngineDeps,
-  { runId, step, execution, now }: FailedAttempt,
+  { runId, step, execution, now }: FailedExecution,
   { cause, error, polled }: Extract<AttemptResult, { kind: 'failed' }>,
 ): RetryDecision {
   const { attempt, polls, startedAt } = execution;

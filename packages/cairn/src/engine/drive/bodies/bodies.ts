@@ -29,7 +29,7 @@ import { BodyContext } from './body-context.ts';
 
 export type BodyUnit = Unit & { readonly step: BodyStep };
 
-export interface Ended {
+export interface EndedBody {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
   readonly result: Exclude<AttemptResult, { kind: 'unfinished' }>;
@@ -59,7 +59,7 @@ export interface BodiesParams {
   /** Adds nothing once the drive has let go. */
   readonly append: (decide: Decide) => Promise<Appended>;
   readonly seenBy: (unit: Unit) => Context;
-  readonly onEnd: (ended: Ended) => Promise<void>;
+  readonly onEnd: (ended: EndedBody) => Promise<void>;
   /** One ended without a result: the drive may now have nothing left to wait for. */
   readonly onLeft: () => void;
 }

@@ -19,7 +19,7 @@ import { keyOf } from '../step-inputs.ts';
 import { sizeOf } from '../waiting/held-waits.ts';
 import type { Waiting } from '../waiting/waiting.ts';
 import { afterFailure } from './after-failure.ts';
-import type { Ended } from './bodies.ts';
+import type { EndedBody } from './bodies.ts';
 
 /** Actions of the drive at the end of a body. */
 export interface EndMoves {
@@ -49,7 +49,7 @@ export class BodyEnds {
     return this.#beingStored;
   }
 
-  async take(ended: Ended): Promise<void> {
+  async take(ended: EndedBody): Promise<void> {
     const { unit, execution, result, used, settled } = ended;
     const { step } = unit;
     const scope = this.#scope;
@@ -83,11 +83,11 @@ export class BodyEnds {
     this.#moves.advance();
   }
 
-  #tryAgain(ended: Ended, at: number, error: RecordedError): Promise<void> {
+  #tryAgain(ended: EndedBody, at: number, error: RecordedError): Promise<void> {
     return this.#restUntil(ended, at, drafts.retryScheduled(ended.execution, at, error));
   }
 
-  async #restUntil({ unit, execution, settled }: Ended, at: number, fact: EventDraft): Promise<void> {
+  async #restUntil({ unit, execution, settled }: EndedBody, at: number, fact: EventDraft): Promise<void> {
     const scope = this.#scope;
     // It rests before it stops counting: in between nothing would seem to be left to wait for.
     await scope.counted(async () => {
@@ -98,7 +98,11 @@ export class BodyEnds {
   }
 
   /** Lets the step wait for the resolution of an effect; if it was resolved meanwhile, the step continues. */
-  async #askAbout(ended: Ended, find: () => Promise<Ask | undefined>, error?: RecordedError): Promise<void> {
+  async #askAbout(
+    ended: EndedBody,
+    find: () => Promise<Ask | undefined>,
+    error?: RecordedError,
+  ): Promise<void> {
     const { unit, execution, settled } = ended;
     const scope = this.#scope;
     const { waiting } = this.#moves;
@@ -134,7 +138,7 @@ export class BodyEnds {
   }
 
   /** A step that must not run twice, and may have run before the database was restored. */
-  async #askWhetherRun({ unit, execution, settled }: Ended): Promise<void> {
+  async #askWhetherRun({ unit, execution, settled }: EndedBody): Promise<void> {
     const scope = this.#scope;
     const { waiting } = this.#moves;
     await scope.counted(async () => {
