@@ -357,13 +357,19 @@ const ROWS: readonly Row[] = [
   ],
   ...notThere('NOT_FOUND', 'nobody', ['GET /v1/erasures/{id}']),
   ...notThere('NOT_FOUND', 'nobody', ['POST /v1/clients/{id}/rotate', 'POST /v1/clients/{id}/revoke']),
-  ...(['pause', 'unpause'] as const).map(
-    (verb): Row => [
-      `POST /v1/workflows/{type}/${verb}`,
-      'a workflow that there is not',
+  ...(
+    [
+      'POST /v1/workflows/{type}/pause',
+      'POST /v1/workflows/{type}/unpause',
+      'GET /v1/workflows/{type}/input',
+    ] as const
+  ).map(
+    (route): Row => [
+      route,
+      'a workflow that is not deployed',
       404,
       'NOT_FOUND',
-      to(`POST /v1/workflows/{type}/${verb}`, () => ({ type: 'gone' })),
+      to(route, () => ({ type: 'gone' })),
     ],
   ),
 ];

@@ -64,6 +64,6 @@ describe('before a deployment', () => {
 
 test('docs/deploy.md names each role that whoever deploys needs', () => {
   const [, table = ''] =
-    /\*\*Whoever deploys\*\*[\s\S]*?\n((?:\|.*\n)+)/.exec(readDocument('docs/deploy.md')) ?? [];
+    /\*\*The deploying account\*\*[\s\S]*?\n((?:\|.*\n)+)/.exec(readDocument('docs/deploy.md')) ?? [];
   for (const { role } of RIGHTS) expect(table).toContain(`\`${role}\``);
 });
