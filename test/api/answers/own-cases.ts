@@ -357,25 +357,20 @@ const ROWS: readonly Row[] = [
   ],
   ...notThere('NOT_FOUND', 'nobody', ['GET /v1/erasures/{id}']),
   ...notThere('NOT_FOUND', 'nobody', ['POST /v1/clients/{id}/rotate', 'POST /v1/clients/{id}/revoke']),
-  ...(
+  ...notThere(
+    'NOT_FOUND',
+    'gone',
     [
       'POST /v1/workflows/{type}/pause',
       'POST /v1/workflows/{type}/unpause',
       'GET /v1/workflows/{type}/input',
-    ] as const
-  ).map(
-    (route): Row => [
-      route,
-      'a workflow that is not deployed',
-      404,
-      'NOT_FOUND',
-      to(route, () => ({ type: 'gone' })),
     ],
+    'type',
   ),
 ];
 
-function notThere(code: ErrorCode, id: string, routes: readonly Route[]): Row[] {
-  return routes.map((route) => [route, 'what is not there', 404, code, to(route, () => ({ id }))]);
+function notThere(code: ErrorCode, id: string, routes: readonly Route[], member = 'id'): Row[] {
+  return routes.map((route) => [route, 'what is not there', 404, code, to(route, () => ({ [member]: id }))]);
 }
 
 /** The run that asks about an effect, cancelled and undone. */
