@@ -39,7 +39,7 @@ const commands = {
     [join(root, 'scripts/install-emulators.mjs')],
     [join(root, 'emulators/node_modules/firebase-tools/lib/bin/firebase.js')],
   ],
-  'test:deploy': [[join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/deploy/']],
+  'test:deploy': [buildConsole, [join(root, 'scripts/install-emulators.mjs')], [...jest, 'test/deploy/']],
   bench: [[...quiet, join(root, 'bench/main.ts')]],
   'bench:console': [buildConsole, [...quiet, join(root, 'bench/console/main.ts')]],
   'bench:scan': [[...quiet, join(root, 'bench/scan/main.ts')]],
