@@ -22,7 +22,7 @@ export interface KillToNextStep {
 /** The promise for the median. */
 export const RECOVERS_WITHIN_MS = 1_000;
 
-/** Of the median where the task is lost too: the lease is over 90 s after the last heartbeat, and the local cloud scans every few seconds. */
+/** Bound of the median where the task is lost too: the lease expires 90 s after the last heartbeat, and the local cloud scans every few seconds. */
 export const RECOVERS_LOST_WITHIN_MS = 100_000;
 
 /** The body looks for no longer than its timeout. */
@@ -107,7 +107,7 @@ async function once({ client, folder, ready }: MeasuredCloud, isTaskLost: boolea
   return (second as Beginning).at - killedAt;
 }
 
-/** Of all queues: what is being dispatched is not repeated either. */
+/** Purges all queues. Tasks that are being dispatched are not repeated either. */
 async function forgetTasks({ tasks, projectId }: Ready): Promise<void> {
   const [apiEndpoint = '', port] = tasks.split(':');
   const client = new CloudTasksClient({

@@ -4,7 +4,7 @@
  *
  * Must not: delete a queue. After the number was lowered its tasks are still delivered.
  */
-import { MAX_QUEUES, queueName } from '../../packages/cairn/src/core/encoding/queue-place.ts';
+import { furtherQueues, MAX_QUEUES } from '../../packages/cairn/src/core/encoding/queue-place.ts';
 import type { FirebaseTools } from './firebase-tools.ts';
 import { functionsOf } from './google.ts';
 
@@ -43,7 +43,7 @@ export async function makeQueues(
     if (location === undefined || labels['deployment-taskqueue'] !== 'true' || !SHARED.test(id)) continue;
     const { body } = await client.get(`${location}/queues/${id}`);
     const { rateLimits, retryConfig } = body as { rateLimits?: object; retryConfig?: object };
-    const further = Array.from({ length: count - 1 }, (_, at) => queueName(id, at + 1));
+    const further = furtherQueues(id, count);
     for (let from = 0; from < further.length; from += AT_ONCE) {
       const some = further.slice(from, from + AT_ONCE);
       await Promise.all(

@@ -26,7 +26,7 @@ export interface World {
   ask(question: string): Promise<string | undefined>;
   /** A program that is run to its end. */
   runProgram(command: string, args: readonly string[], cwd: string): Promise<ProgramEnd>;
-  /** Of this package. */
+  /** Version of this package. */
   readonly version: string;
   /** `process.versions.node` */
   readonly nodeVersion: string;

@@ -71,8 +71,8 @@ export async function readMutation<Body>(
   };
 }
 
-/** A request of a caller. */
-type Sending = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trace'> & {
+/** A request of a caller, as far as it is known by its key. */
+export type Sending = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trace'> & {
   readonly deps: ApiDeps;
   readonly caller: Caller;
 };

@@ -10,19 +10,17 @@ import { assertRole, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Instance } from './instance.ts';
 import { answerOnce, type LocationOf, type Mutation, readMutation } from './mutation.ts';
-import type { ParamsOf } from './openapi/calls.ts';
+import type { OperationAt, ParamsOf } from './openapi/calls.ts';
 import type { PATHS, Path } from './openapi/paths/all.ts';
 import type { Operation } from './openapi/paths/describe.ts';
 import { NAMED, type SchemaName } from './openapi/schemas/named.ts';
 import { type Query, readQuery } from './query.ts';
 
-type OperationOf<M, P extends Path> = M extends keyof (typeof PATHS)[P] ? (typeof PATHS)[P][M] : never;
+type QueryName<M extends string, P extends Path> =
+  OperationAt<M, P> extends { readonly query: infer Q } ? keyof Q & string : never;
 
-type QueryName<M, P extends Path> =
-  OperationOf<M, P> extends { readonly query: infer Q } ? keyof Q & string : never;
-
-type BodyOf<M, P extends Path> =
-  OperationOf<M, P> extends { readonly body: infer N extends SchemaName }
+type BodyOf<M extends string, P extends Path> =
+  OperationAt<M, P> extends { readonly body: infer N extends SchemaName }
     ? z.output<(typeof NAMED)[N]>
     : unknown;
 

@@ -3,11 +3,12 @@
  * with an unknown member, does not compile. Types only: nothing of the functions is loaded.
  */
 import type { z } from 'zod';
-import type { PATHS } from './paths/all.ts';
+import type { PATHS, Path } from './paths/all.ts';
 import type { NAMED, SchemaName } from './schemas/named.ts';
 
 type Routes = typeof PATHS;
-export type Path = keyof Routes & string;
+
+export type { Path };
 
 /** Type of the responses with this schema name. */
 export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
@@ -15,7 +16,7 @@ export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
 /** Paths that have the method. */
 export type PathWith<M extends string> = { [P in Path]: M extends keyof Routes[P] ? P : never }[Path];
 
-type OperationAt<M extends string, P extends Path> = M extends keyof Routes[P] ? Routes[P][M] : never;
+export type OperationAt<M extends string, P extends Path> = M extends keyof Routes[P] ? Routes[P][M] : never;
 
 /** Members in braces. */
 export type ParamsOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`

@@ -7,7 +7,7 @@ import type { Workflow } from '../../engine/define/steps.ts';
 export const MAX_SCHEMA_CHARS = 100_000;
 
 /**
- * What JSON Schema cannot express is left open, so the schema may allow more than the workflow does, never less. Undefined: too long, or
+ * The schema leaves open what JSON Schema cannot express, so it may allow more than the workflow does, never less. Undefined: too long, or
  * the schema cannot be converted.
  */
 export function inputSchemaOf({ input }: Pick<Workflow, 'input'>): Json | undefined {

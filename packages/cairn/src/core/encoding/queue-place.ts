@@ -47,6 +47,11 @@ export function queueName(first: string, place: number): string {
   return place === 0 ? first : `${first}-${place + 1}`;
 }
 
+/** Names of the queues beside the first, of `count` in all. */
+export function furtherQueues(first: string, count: number): string[] {
+  return Array.from({ length: count - 1 }, (_, at) => queueName(first, at + 1));
+}
+
 const seedOf = (key: string): number => Number.parseInt(sha256Hex(`queue:${key}`).slice(0, 8), 16);
 
 /**

@@ -2,7 +2,7 @@
  * The queue of this process. The client library is large and a reader of runs never enqueues, so it is loaded with
  * the first task.
  */
-import { type QueueSpread, queueName } from '../../core/encoding/queue-place.ts';
+import { furtherQueues } from '../../core/encoding/queue-place.ts';
 import { optional } from '../../core/optional.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { QueueLook } from '../../ports/diagnosis/queue-look.ts';
@@ -64,7 +64,11 @@ export function lazyQueueLook(
       { name: alone.name, isAlone: true },
     ]),
     ...classes.flatMap(({ shared, spread }) =>
-      furtherQueues(shared.name, spread).map((name) => ({ name, isAlone: false, of: shared.name })),
+      furtherQueues(shared.name, spread?.queues ?? 1).map((name) => ({
+        name,
+        isAlone: false,
+        of: shared.name,
+      })),
     ),
   ];
   let connected: Promise<CloudTasksLook> | undefined;
@@ -78,9 +82,6 @@ export function lazyQueueLook(
     },
   };
 }
-
-const furtherQueues = (first: string, { queues }: QueueSpread = { queues: 1, perTenant: 0 }): string[] =>
-  Array.from({ length: queues - 1 }, (_, at) => queueName(first, at + 1));
 
 async function connect({ settings, clock, random, timeoutMs }: LazyQueueOptions): Promise<TaskQueue> {
   const wire = wireTo(settings.tasksHost, settings.wireHosts);
@@ -110,7 +111,7 @@ async function makeLocalQueues(connected: () => Promise<QueueMaker>, settings: Q
   const location = `projects/${project}/locations/${region}/queues`;
   let maker: QueueMaker | undefined;
   for (const { shared, spread } of [drive, ...Object.values(pools)]) {
-    const further = furtherQueues(shared.name, spread);
+    const further = furtherQueues(shared.name, spread?.queues ?? 1);
     if (further.length === 0) continue;
     maker ??= await connected();
     const [{ rateLimits, retryConfig }] = await maker.getQueue({ name: `${location}/${shared.name}` });

@@ -22,7 +22,7 @@ export interface ApprovalQueueOptions<T> {
 export class ApprovalQueue<T> {
   readonly #options: ApprovalQueueOptions<T>;
   readonly #listeners = new Set<() => void>();
-  /** What waits, one batch for each time somebody approved; each with how to stop its clock. */
+  /** Waiting batches, one for each time somebody approved, each with the call that stops its clock. */
   readonly #batches = new Map<readonly T[], () => void>();
   #states: ReadonlyMap<string, Approval> = new Map();
 
@@ -38,7 +38,7 @@ export class ApprovalQueue<T> {
   /** By the keys of the items. */
   readonly shown = (): ReadonlyMap<string, Approval> => this.#states;
 
-  /** What waits or is being sent already is left as it is. */
+  /** Items that already wait or are being sent stay as they are. */
   readonly approve = (items: readonly T[]): void => {
     const batch = items.filter((item) => !this.#isUnderWay(item));
     if (batch.length === 0) return;

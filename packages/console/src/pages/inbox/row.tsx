@@ -11,7 +11,7 @@ import { canApprove, type InboxItem, KINDS } from './item.ts';
 
 interface QuestionProps {
   readonly item: InboxItem;
-  /** Of an approval that was clicked. */
+  /** State of the approval after a click. */
   readonly approval: Approval | undefined;
   readonly isSelected: boolean;
   onSelect(isSelected: boolean): void;

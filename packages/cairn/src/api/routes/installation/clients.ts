@@ -9,7 +9,7 @@ import { keyOf } from '../../../operations/clients/secret.ts';
 import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
 import { type Caller, mayActAs, ROLES } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { answerOnce } from '../../mutation.ts';
+import { answerOnce, type Sending } from '../../mutation.ts';
 import type { Carried, Change, Read, Sent } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 
@@ -62,14 +62,13 @@ export const revoke: Change<'POST', '/v1/clients/{id}/revoke'> = {
 };
 
 type OfClient = Pick<Sent<'POST', '/v1/clients/{id}/revoke'>, 'deps' | 'caller' | 'params'>;
-type Keyed = Pick<Sent<'POST', '/v1/clients'>, 'deps' | 'caller' | 'key' | 'requestHash' | 'trace'>;
 
 function clientOf({ params, caller }: OfClient) {
   return { clientId: params.id, tenantId: caller.tenantId };
 }
 
 /** `secret` is only in the response to the first request; a repetition has `secretShown: true` instead. */
-async function answerWithKey(sent: Keyed, status: number, issue: (requestId: string) => Promise<Issued>) {
+async function answerWithKey(sent: Sending, status: number, issue: (requestId: string) => Promise<Issued>) {
   let key: string | undefined;
   const kept = await answerOnce(sent, async (requestId) => {
     const { client, secret } = await issue(requestId);

@@ -1,4 +1,4 @@
-/** What a step returned: formatted, with buttons to copy and download it. A small one is read at once, a large one when asked for. */
+/** Output of a step: formatted, with buttons to copy and download it. A small one is read at once, a large one when asked for. */
 import { useState } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
