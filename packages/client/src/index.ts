@@ -8,7 +8,7 @@ export {
   explainRun,
 } from './explain/explain-run.ts';
 export { helpFor } from './explain/help-for.ts';
-export { DOUBT_DECISIONS, type Move, moveOf, stepOf } from './explain/moves.ts';
+export { DOUBT_DECISIONS, type Move, moveOf } from './explain/moves.ts';
 export type { Followed, RunEvent } from './follow.ts';
 export {
   isPassing,
@@ -21,5 +21,6 @@ export {
 } from './problem.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
 export { framesOf } from './server-sent-events.ts';
+export { stepKey } from './step-key.ts';
 export { targetOf } from './target.ts';
 export type { Fetch, Reply } from './transport.ts';

@@ -1,4 +1,5 @@
 /** Rows of the side-effect ledger in a list. Pure. */
+import { stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
@@ -35,7 +36,7 @@ function isInDoubt({ status, blockedBy, resolution }: Effect): boolean {
 }
 
 function stepText({ stepId, itemKey, revision, attempt }: Effect): string {
-  const step = itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+  const step = stepKey({ stepId, itemKey });
   const more = [revision > 1 ? `revision ${revision}` : '', attempt > 1 ? `attempt ${attempt}` : ''].filter(
     Boolean,
   );

@@ -1,4 +1,5 @@
 /** What a successor would do, as a page. Pure. */
+import { stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import type { Tone } from '../render/style.ts';
@@ -72,7 +73,7 @@ function effectTable(effects: Preview['effects'], shape: Shape): string {
       { title: 'CAPABILITY', of: ({ capabilityId }) => capabilityId, least: 12 },
       {
         title: 'STEP',
-        of: ({ stepId, itemKey }) => (itemKey === undefined ? stepId : `${stepId}[${itemKey}]`),
+        of: stepKey,
         least: 10,
         goes: 2,
       },

@@ -1,5 +1,5 @@
 /** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
-import { type Move, moveOf, stepOf } from '@cairn/client';
+import { type Move, moveOf, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
@@ -223,7 +223,7 @@ export function waitList(run: RunView, now: number, { style }: Shape): string {
   return run.waits
     .map((wait) => {
       const { dueAt } = wait;
-      const step = stepOf(wait);
+      const step = stepKey(wait.execution);
       const due = dueAt === undefined ? '' : style.dim(` (${ago(dueAt, now)}${lastBeat(wait, now)})`);
       const move = moveOf(run.id, wait);
       const hint = move === undefined ? '' : `\n    ${style.dim(`${commandOf(move)}   (${move.what})`)}`;

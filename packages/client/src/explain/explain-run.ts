@@ -3,8 +3,9 @@
  * `cairn explain` show the same words.
  */
 import type { Answer } from 'cairn/api/calls';
+import { stepKey } from '../step-key.ts';
 import { helpFor } from './help-for.ts';
-import { type Move, moveOf, stepOf } from './moves.ts';
+import { type Move, moveOf } from './moves.ts';
 
 type Run = Answer<'Run'>;
 
@@ -224,7 +225,7 @@ function waitingText(first: Run['waits'][number], waits: Run['waits']): string {
   const alike = waits.filter(({ kind }) => kind === first.kind).length;
   const others = waits.length - alike;
   const more = others === 0 ? '' : ` and ${others} other ${others === 1 ? 'wait' : 'waits'}`;
-  const step = stepOf(first);
+  const step = stepKey(first.execution);
   if (alike > 1) return `Waiting for ${alike} ${MANY[first.kind]}${more}.`;
   if (first.purpose === 'doubt')
     return `Step ${step} was interrupted and may have acted. A person must decide how to continue.`;

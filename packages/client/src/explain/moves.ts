@@ -1,5 +1,6 @@
 /** Commands that settle an open wait. Pure. */
 import type { Answer } from 'cairn/api/calls';
+import { stepKey } from '../step-key.ts';
 
 type Wait = Answer<'Run'>['waits'][number];
 
@@ -14,11 +15,6 @@ export interface Move {
 /** Meaning of the decisions for an interrupted step. */
 export const DOUBT_DECISIONS = 'runs it again; waive: it is done; reject: it fails; halt: the run ends';
 
-/** The step of a wait as it is named everywhere: `id`, or `id[itemKey]`. */
-export function stepOf({ execution: { stepId, itemKey } }: Pick<Wait, 'execution'>): string {
-  return itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
-}
-
 /** Undefined: only time does. */
 export function moveOf(runId: string, wait: Wait): Move | undefined {
   const { kind, purpose, name = '', key = '', child, effectId } = wait;
@@ -30,7 +26,7 @@ export function moveOf(runId: string, wait: Wait): Move | undefined {
   switch (kind) {
     case 'approval':
       return {
-        words: ['runs', 'approve', runId, stepOf(wait)],
+        words: ['runs', 'approve', runId, stepKey(wait.execution)],
         what: purpose === 'doubt' ? DOUBT_DECISIONS : 'or waive, send-back, reject, halt',
       };
     case 'event':

@@ -1,4 +1,5 @@
 /** One line of a timeline: what happened, and how it is to be taken. */
+import { stepKey } from '@cairn/client';
 import type { Tone } from '../../render/style.ts';
 import { duration, moment } from '../../render/time.ts';
 
@@ -29,7 +30,7 @@ export function stepName({
   readonly revision?: number;
   readonly attempt?: number;
 }): string {
-  const key = itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+  const key = stepKey({ stepId, itemKey });
   const which = [
     ...(revision > 1 ? [`revision ${revision}`] : []),
     ...(attempt > 1 ? [`attempt ${attempt}`] : []),

@@ -2,6 +2,7 @@
  * A run as a row of the list: the little of a summary that is shown, cut to what a row can show, so that ten thousand rows
  * may be passed by. Pure.
  */
+import { stepKey } from '@cairn/client';
 import type { ItemOf } from '../../api/client.ts';
 import type { Cost } from '../../parts/cost-text.ts';
 import { isFinal } from '../../parts/run-status.ts';
@@ -122,8 +123,7 @@ function cancellationText(cancellation: RunSummary['cancellation']): string {
 type Wait = RunSummary['waits'][number];
 
 function waitText({ kind, purpose, name, key, child, detail, execution }: Wait): string {
-  const step =
-    execution.itemKey === undefined ? execution.stepId : `${execution.stepId}[${execution.itemKey}]`;
+  const step = stepKey(execution);
   if (purpose === 'doubt') return `${step}: interrupted, may have acted`;
   if (purpose === 'effect') return `${step}: did the action take place?`;
   switch (kind) {

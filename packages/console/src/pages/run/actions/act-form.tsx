@@ -1,8 +1,9 @@
 /** The form that the address names, about what it names. */
+import { stepKey } from '@cairn/client';
 import { useState } from 'react';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { isFinal } from '../../../parts/run-status.ts';
-import { type Run, stepIdOf, stepKey } from '../live/events.ts';
+import { type Run, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { SuccessorDialog } from '../successors/successor-dialog.tsx';
 import { DecideDialog } from './decide-dialog.tsx';

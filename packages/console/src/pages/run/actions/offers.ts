@@ -2,10 +2,10 @@
  * What can be done with a run as it stands, by whom, and why not. Pure. The API decides; this says beforehand what it would
  * refuse, so that nobody fills in a form in vain.
  */
+import { stepKey } from '@cairn/client';
 import { isFinal } from '../../../parts/run-status.ts';
 import type { Role } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
-import { stepKey } from '../live/events.ts';
 import type { About, Act } from './use-act.ts';
 
 export interface Offer {

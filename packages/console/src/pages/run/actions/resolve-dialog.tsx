@@ -1,4 +1,5 @@
 /** The form for an outside action of which nobody knows whether it took place, or that would be repeated. */
+import { stepKey } from '@cairn/client';
 import { useState } from 'react';
 import { planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
@@ -104,7 +105,7 @@ function matterOf(by: Effect['blockedBy'], isOver: boolean): Matter {
 }
 
 function Asked({ row }: { readonly row: Effect }) {
-  const step = row.itemKey === undefined ? row.stepId : `${row.stepId}[${row.itemKey}]`;
+  const step = stepKey(row);
   return (
     <section className="question" aria-label="The outside action">
       <p>

@@ -1,5 +1,6 @@
 /** Which events make a checkpoint, which has their number. Follows `packages/cairn/src/core/run/records.ts`, which decides. Pure. */
-import { known, type RunEvent, stepKey } from '../live/events.ts';
+import { stepKey } from '@cairn/client';
+import { known, type RunEvent } from '../live/events.ts';
 
 /** What the checkpoint of an event is of, in words; undefined: it makes none. Of a large input there is one more. */
 export function checkpointWords(anyEvent: RunEvent): string | undefined {

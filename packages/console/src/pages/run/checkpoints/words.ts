@@ -1,11 +1,11 @@
 /** What a checkpoint is of, in words, and which two can be compared. Pure. */
+import { stepKey } from '@cairn/client';
 import type { Answer } from '../../../api/client.ts';
 
 export type Checkpoint = Answer<'Checkpoint'>;
 
 export function keyOf({ stepId, itemKey }: Checkpoint): string | undefined {
-  if (stepId === undefined) return undefined;
-  return itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+  return stepId === undefined ? undefined : stepKey({ stepId, itemKey });
 }
 
 const BOUNDARIES: Readonly<Record<Checkpoint['boundary'], string>> = {

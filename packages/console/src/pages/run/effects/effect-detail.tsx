@@ -1,4 +1,5 @@
 /** All that the ledger has of one outside action. */
+import { stepKey } from '@cairn/client';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Facts } from '../../../parts/row-table/facts.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -69,17 +70,13 @@ export function EffectDetail({ effect, all, facts }: EffectDetailProps) {
       />
       <Lineage effect={effect} all={all} originEffectId={originEffectId} />
       <p className="row">
-        <ViewLink to={{ tab: 'journal', of: keyOf(effect), event: undefined, effect: undefined }}>
+        <ViewLink to={{ tab: 'journal', of: stepKey(effect), event: undefined, effect: undefined }}>
           Events of its step
         </ViewLink>
-        <ViewLink to={{ tab: 'overview', step: keyOf(effect), effect: undefined }}>In the graph</ViewLink>
+        <ViewLink to={{ tab: 'overview', step: stepKey(effect), effect: undefined }}>In the graph</ViewLink>
       </p>
     </>
   );
-}
-
-function keyOf({ stepId, itemKey }: Effect): string {
-  return itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
 }
 
 function ResolveButton({ effectId }: { readonly effectId: string }) {

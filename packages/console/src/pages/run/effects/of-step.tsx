@@ -1,10 +1,10 @@
 /** The outside actions of one step, each with what became of it. The tab Effects has requests and results. */
+import { stepKey } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
 import { isFinal } from '../../../parts/run-status.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useSession } from '../../../session/session.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import { stepKey } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { effectWords } from './words.ts';
 

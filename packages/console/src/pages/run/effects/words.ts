@@ -1,4 +1,5 @@
 /** What became of an outside action, in words and a tone. Pure. */
+import { stepKey } from '@cairn/client';
 import type { Answer } from '../../../api/client.ts';
 
 export type Effect = Answer<'Effect'>;
@@ -117,7 +118,7 @@ export function isToldByPerson(effect: Effect, facts: RunFacts): boolean {
 
 /** Key of the step, with revision and attempt where they are not the first. */
 export function stepWords({ stepId, itemKey, revision, attempt }: Effect): string {
-  const key = itemKey === undefined ? stepId : `${stepId}[${itemKey}]`;
+  const key = stepKey({ stepId, itemKey });
   const which = [
     ...(revision > 1 ? [`revision ${revision}`] : []),
     ...(attempt > 1 ? [`attempt ${attempt}`] : []),

@@ -1,4 +1,5 @@
 /** The selected step: its status, waits, output, effects and attempts, with links to more. */
+import { stepKey as keyOf } from '@cairn/client';
 import { useEffect } from 'react';
 import { Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
@@ -10,7 +11,7 @@ import { EffectsOfStep } from '../effects/of-step.tsx';
 import { ProgressLine } from '../header/progress-line.tsx';
 import { ViewLink } from '../header/view-link.tsx';
 import { WaitView } from '../header/wait-view.tsx';
-import { stepKey as keyOf, stepIdOf } from '../live/events.ts';
+import { stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { Undone } from '../live/undone.ts';
 import { Attempts } from './attempts.tsx';

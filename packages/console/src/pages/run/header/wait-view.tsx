@@ -1,10 +1,11 @@
 /** One open wait: for what, by which step, since when and until when, and how it is answered. */
+import { stepKey } from '@cairn/client';
 import { Link } from 'wouter';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import { AnswerButtons } from '../actions/actions.tsx';
 import { questionOf } from '../actions/decisions.ts';
-import { type Run, stepKey } from '../live/events.ts';
+import type { Run } from '../live/events.ts';
 import { ViewLink } from './view-link.tsx';
 
 type Wait = Run['waits'][number];

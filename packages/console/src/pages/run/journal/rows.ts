@@ -1,6 +1,7 @@
 /** The events of a run as rows: what each moved, which step it is about, what it says in a few words. Pure. */
+import { stepKey } from '@cairn/client';
 import { checkpointWords } from '../checkpoints/made-by.ts';
-import { known, type RunEvent, stepKey } from '../live/events.ts';
+import { known, type RunEvent } from '../live/events.ts';
 import { statusAfter, UNBEGUN } from '../live/status-after.ts';
 
 export interface JournalRow {

@@ -20,11 +20,6 @@ export function known(event: RunEvent): KnownEvent {
   return event as unknown as KnownEvent;
 }
 
-/** The key of a step: its id, or `id[itemKey]` for an item of a set. */
-export function stepKey(ref: { readonly stepId: string; readonly itemKey?: string | undefined }): string {
-  return ref.itemKey === undefined ? ref.stepId : `${ref.stepId}[${ref.itemKey}]`;
-}
-
 /** The id of the step, without the item. */
 export function stepIdOf(key: string): string {
   const bracket = key.indexOf('[');

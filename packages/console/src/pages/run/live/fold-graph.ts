@@ -2,7 +2,8 @@
  * Where each step stands, moved on by events: what `GET /v1/runs/{id}/graph` would say after them, without asking. Pure.
  * Follows the fold of the journal (`packages/cairn/src/core/run/reduce`), which decides; a test holds the two against each other.
  */
-import { known, type RunEvent, type RunGraph, type StepState, stepIdOf, stepKey } from './events.ts';
+import { stepKey } from '@cairn/client';
+import { known, type RunEvent, type RunGraph, type StepState, stepIdOf } from './events.ts';
 import { statusAfter } from './status-after.ts';
 
 export interface GraphState {

@@ -2,7 +2,8 @@
  * What the journal tells of each step over time: its attempts, its waits, how each ended. Folded event by event, in order.
  * Pure but for its own map, which grows.
  */
-import { type DataOf, known, type RunEvent, stepIdOf, stepKey } from './events.ts';
+import { stepKey } from '@cairn/client';
+import { type DataOf, known, type RunEvent, stepIdOf } from './events.ts';
 import type { Span, SpanEnd, StepHistory } from './span.ts';
 
 export class StepHistories {

@@ -1,4 +1,5 @@
 /** What a successor would do, step by step, before there is one. */
+import { stepKey } from '@cairn/client';
 import { useState } from 'react';
 import { Failure } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -115,11 +116,7 @@ function EffectTable({ effects }: { readonly effects: Preview['effects'] }) {
                 </code>
                 <span className="dim">
                   {' of '}
-                  <Text
-                    value={
-                      effect.itemKey === undefined ? effect.stepId : `${effect.stepId}[${effect.itemKey}]`
-                    }
-                  />
+                  <Text value={stepKey(effect)} />
                 </span>
               </th>
               <WordCells {...effectWords(effect)} />

@@ -1,7 +1,8 @@
 /** Each event as a line of text. Pure. */
+import { stepKey } from '@cairn/client';
 import type { EventType } from 'cairn/journal-events';
 import { duration } from '../../../parts/time.ts';
-import { type DataOf, type RunEvent, stepKey } from '../live/events.ts';
+import type { DataOf, RunEvent } from '../live/events.ts';
 
 export interface Line {
   readonly mark: string;
