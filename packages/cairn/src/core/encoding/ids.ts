@@ -37,11 +37,12 @@ export function isRunId(text: string): boolean {
 }
 
 /** Fewer digits than these begin the ids of too many runs. */
-export const LEAST_PREFIX_DIGITS = 6;
+const LEAST_PREFIX_DIGITS = 6;
+const RUN_ID_PREFIX = new RegExp(`^run_[a-z2-7]{${LEAST_PREFIX_DIGITS},25}$`);
 
 /** Returns true if the text has the form of a run id prefix of at least {@link LEAST_PREFIX_DIGITS} digits. */
 export function isRunIdPrefix(text: string): boolean {
-  return /^run_[a-z2-7]{6,25}$/.test(text);
+  return RUN_ID_PREFIX.test(text);
 }
 
 /** Document id of a sequence number: ten digits, so that the order of the ids is the order of the numbers. */

@@ -19,3 +19,13 @@ export function Elapsed({ run: { status, durationMs }, since }: ElapsedProps) {
   if (since === undefined) return null;
   return <span className="number">{` · for ${duration(Math.max(0, now - Date.parse(since)))}`}</span>;
 }
+
+type Timed = Pick<Run, 'durationMs' | 'startedAt' | 'createdAt' | 'completedAt'>;
+
+/** Time from the start of a run to its end, or until now. */
+export function Took({ run: { durationMs, startedAt, createdAt, completedAt } }: { readonly run: Timed }) {
+  const now = useNow();
+  const from = Date.parse(startedAt ?? createdAt);
+  const ms = durationMs ?? (completedAt === undefined ? now : Date.parse(completedAt)) - from;
+  return <span className="number">{duration(Math.max(0, ms))}</span>;
+}

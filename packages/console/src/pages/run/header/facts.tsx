@@ -2,11 +2,11 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
-import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
-import { useNow, When } from '../../../parts/when.tsx';
+import { When } from '../../../parts/when.tsx';
 import type { Run } from '../live/events.ts';
 import { CopyText } from './copy-text.tsx';
+import { Took } from './elapsed.tsx';
 
 const VALUE_CHARS = 120;
 
@@ -142,13 +142,6 @@ const LATE_MS = 2_000;
 
 function startedLate({ createdAt, startedAt }: Run): boolean {
   return startedAt !== undefined && Date.parse(startedAt) - Date.parse(createdAt) > LATE_MS;
-}
-
-function Took({ run: { durationMs, startedAt, createdAt, completedAt } }: { readonly run: Run }) {
-  const now = useNow();
-  const from = Date.parse(startedAt ?? createdAt);
-  const ms = durationMs ?? (completedAt === undefined ? now : Date.parse(completedAt)) - from;
-  return <span className="number">{duration(Math.max(0, ms))}</span>;
 }
 
 function RunLink({ id, query = '' }: { readonly id: string; readonly query?: string }) {

@@ -3,13 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';
-import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
-import { useNow } from '../../../parts/when.tsx';
 import { useSession } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
-import { familyOf, type Relative, topOf } from './family.ts';
+import { Took } from './elapsed.tsx';
+import { familyOf, topOf } from './family.ts';
 
 /** A child has the thread of its parent: one page of that list has the whole of a usual family. */
 const MOST_READ = '100';
@@ -57,7 +56,10 @@ export function FamilyTree({ run }: { readonly run: Run }) {
                 step <Text value={one.parent.stepId} max={80} />
               </span>
             )}{' '}
-            <span className="dim mono">{one.id}</span> <Took run={one} />
+            <span className="dim mono">{one.id}</span>{' '}
+            <span className="dim">
+              <Took run={one} />
+            </span>
           </li>
         ))}
       </ul>
@@ -69,10 +71,4 @@ export function FamilyTree({ run }: { readonly run: Run }) {
       )}
     </details>
   );
-}
-
-function Took({ run: { status, durationMs, startedAt, createdAt } }: { readonly run: Relative }) {
-  const now = useNow();
-  const ms = isFinal(status) ? durationMs : now - Date.parse(startedAt ?? createdAt);
-  return ms === undefined ? null : <span className="dim number">{duration(Math.max(0, ms))}</span>;
 }
