@@ -1,113 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Finding } from '../../packages/cli/src/commands/doctor/findings.ts';
-import * as findings from '../../packages/cli/src/commands/doctor/findings.ts';
-import type { Exchange } from '../../packages/client/src/client.ts';
+import { type Finding, NOT_SEEN } from '../../packages/client/src/health/findings.ts';
 import { Stage } from './support/stage.ts';
 
-const NOW = Date.parse('2026-01-31T08:30:00.000Z');
-const HOUR_AGO = '2026-01-31T07:30:00.000Z';
-
-function exchange(body: unknown, date?: string): Exchange {
-  const headers = new Headers(date === undefined ? {} : { date });
-  return {
-    status: 200,
-    headers,
-    text: typeof body === 'string' ? body : JSON.stringify(body),
-    tookMs: 40,
-    at: NOW,
-  };
-}
 const seen = (found: readonly Finding[]) => found.map(({ code, state }) => `${state} ${code}`);
-type Arg<F extends (...args: never[]) => unknown> = Parameters<F>[0];
-
-describe('what is said of an answer', () => {
-  test.each([
-    ['ok', { status: 'ok', version: '1', store: 'ok' }, 'well REACHABLE'],
-    ['degraded', { status: 'degraded', version: '1', store: 'unreachable' }, 'wrong STORE_UNREACHABLE'],
-    ['a page', '<html>', 'wrong NOT_CAIRN'],
-    ['other JSON', { hello: 1 }, 'wrong NOT_CAIRN'],
-  ])('health: %s', (_, body, expected) => {
-    expect(seen([findings.health('https://a.test', exchange(body))])).toEqual([expected]);
-  });
-
-  test.each([
-    ['the same second', 'Sat, 31 Jan 2026 08:30:00 GMT', 'well CLOCK'],
-    ['seconds apart', 'Sat, 31 Jan 2026 08:29:45 GMT', 'well CLOCK'],
-    ['a minute behind', 'Sat, 31 Jan 2026 08:29:00 GMT', 'wrong CLOCK_SKEW'],
-    ['an hour ahead', 'Sat, 31 Jan 2026 09:30:00 GMT', 'wrong CLOCK_SKEW'],
-    ['no date', undefined, 'note CLOCK_UNKNOWN'],
-  ])('clock: %s', (_, date, expected) => {
-    expect(seen([findings.clock(exchange({}, date))])).toEqual([expected]);
-  });
-
-  test('workflows: what is stopped, paused, gone or old', () => {
-    const version = (planVersion: number, deployed: boolean, liveRuns: number) => ({
-      planVersion,
-      deployed,
-      liveRuns,
-    });
-    const list = {
-      killSwitch: true,
-      countedVersions: 200,
-      items: [
-        {
-          type: 'a',
-          newest: 3,
-          paused: { since: HOUR_AGO, reason: 'wrong' },
-          versions: [version(3, true, 1), version(2, true, 4), version(1, false, 2)],
-        },
-        { type: 'b', newest: 1, paused: null, versions: [version(1, true, 0)] },
-      ],
-    };
-    expect(seen(findings.workflows(list, NOW))).toEqual([
-      'wrong KILL_SWITCH',
-      'note PAUSED',
-      'wrong PLAN_VERSION_UNAVAILABLE',
-      'note OLD_VERSION_IN_USE',
-      'note COUNT_CUT',
-    ]);
-    expect(seen(findings.workflows({ killSwitch: false, items: [] }, NOW))).toEqual(['well RUNNING']);
-  });
-
-  test('schedules: refused and late ones, if they are active', () => {
-    const schedule = (more: object) =>
-      ({ id: 's', state: 'active', ...more }) as Arg<typeof findings.schedules>[number];
-    const error = { code: 'INVALID_INPUT', message: 'no' };
-    expect(
-      seen(
-        findings.schedules(
-          [
-            schedule({ last: { slot: HOUR_AGO, at: HOUR_AGO, error } }),
-            schedule({ nextAt: HOUR_AGO }),
-            schedule({ nextAt: HOUR_AGO, state: 'paused' }),
-          ],
-          NOW,
-        ),
-      ),
-    ).toEqual(['wrong SCHEDULE_REFUSED', 'wrong SCHEDULE_LATE']);
-    expect(seen(findings.schedules([], NOW))).toEqual(['well SCHEDULES']);
-  });
-
-  test('runs: overdue, parked and waiting ones', () => {
-    const run = (more: object) =>
-      ({ id: 'run_a', status: 'running', ...more }) as Arg<typeof findings.liveRuns>[number];
-    const runs = [
-      run({ wakeAt: HOUR_AGO }),
-      run({
-        status: 'waiting_external',
-        parked: 'PLAN_VERSION_UNAVAILABLE',
-        wakeAt: '2026-01-31T08:35:00.000Z',
-      }),
-      run({ status: 'awaiting_approval' }),
-    ];
-    expect(seen(findings.liveRuns(runs, NOW))).toEqual([
-      'wrong RUN_OVERDUE',
-      'note RUN_PARKED',
-      'note WAITING_FOR_PEOPLE',
-    ]);
-    expect(seen(findings.liveRuns([], NOW))).toEqual(['well RUNS']);
-  });
-});
 
 describe('doctor', () => {
   test('is content with an installation that is well, and says what it cannot see', async () => {
@@ -116,7 +11,7 @@ describe('doctor', () => {
     expect(code).toBe(0);
     expect(out).toContain('✓ https://runs.test answers in');
     expect(out).toContain('Not checked from here');
-    for (const { what } of findings.NOT_SEEN) expect(out).toContain(what);
+    for (const { what } of NOT_SEEN) expect(out).toContain(what);
   });
 
   test('tells an admin what the installation finds of itself, each thing once', async () => {

@@ -2,9 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PLAIN, styleFor } from '../../packages/cli/src/render/style.ts';
 import { type Column, table } from '../../packages/cli/src/render/table.ts';
-import { ago, duration, moment, offset } from '../../packages/cli/src/render/time.ts';
+import { moment, offset } from '../../packages/cli/src/render/time.ts';
 import { cells, clean, cutTo, wrap } from '../../packages/cli/src/render/width.ts';
 import { costText } from '../../packages/cli/src/views/run-page.ts';
+import { ago, duration } from '../../packages/client/src/duration.ts';
 
 describe('times', () => {
   test.each([

@@ -1,5 +1,6 @@
 /** `@cairn/client`: what users of the API call. */
 export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
+export { ago, duration } from './duration.ts';
 export {
   type Activity,
   activityOf,
@@ -10,6 +11,15 @@ export {
 export { helpFor } from './explain/help-for.ts';
 export { DOUBT_DECISIONS, type Move, moveOf } from './explain/moves.ts';
 export type { Followed, RunEvent } from './follow.ts';
+export { type Finding, NOT_SEEN } from './health/findings.ts';
+export {
+  type Asked,
+  type HealthAnswers,
+  isSilent,
+  isWrong,
+  judgeHealth,
+  type Reading,
+} from './health/judge.ts';
 export {
   isPassing,
   isUncertain,

@@ -1,9 +1,9 @@
 /** `clients …`: who has keys of the tenant. */
+import { ago } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import { UsageError } from '../exit.ts';
 import { table } from '../render/table.ts';
-import { ago } from '../render/time.ts';
 
 const ROLES = ['viewer', 'submitter', 'operator', 'admin', 'installation'] as const;
 const CLIENT = { help: 'id of the client, see clients list' } as const;

@@ -1,28 +1,9 @@
-/** Times and durations as people say them. Pure: takes the time of now. */
+/** Points in time as the command line prints them. Pure. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-
-/** `12 ms`, `1.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 4 h`. @param ms negative counts as none */
-export function duration(ms: number): string {
-  const span = Math.max(0, Math.round(ms));
-  if (span < SECOND) return `${span} ms`;
-  if (span < MINUTE) return `${trimmed(span / SECOND)} s`;
-  if (span < HOUR) return two(span, [MINUTE, 'min'], [SECOND, 's']);
-  if (span < DAY) return two(span, [HOUR, 'h'], [MINUTE, 'min']);
-  return two(span, [DAY, 'd'], [HOUR, 'h']);
-}
-
-/** `3 min 5 s ago`, `in 2 h`; roughly, for lists. */
-export function ago(at: string | undefined, now: number): string {
-  if (at === undefined) return '';
-  const span = now - Date.parse(at);
-  if (Number.isNaN(span)) return at;
-  const rough = roughly(Math.abs(span));
-  return span < 0 ? `in ${rough}` : `${rough} ago`;
-}
 
 /** `2026-01-31 08:30:00 UTC`. */
 export function moment(at: string): string {
@@ -43,25 +24,4 @@ export function offset(ms: number): string {
           ? `+${Math.floor(span / HOUR)}h ${of(MINUTE, 60)}m`
           : `+${Math.floor(span / DAY)}d ${of(HOUR, 24)}h`;
   return text.padStart(10);
-}
-
-type Unit = readonly [number, string];
-
-function two(span: number, [large, name]: Unit, [small, smallName]: Unit): string {
-  const rest = Math.floor((span % large) / small);
-  const head = `${Math.floor(span / large)} ${name}`;
-  return rest === 0 ? head : `${head} ${rest} ${smallName}`;
-}
-
-function roughly(span: number): string {
-  if (span < SECOND) return `${Math.round(span)} ms`;
-  if (span < MINUTE) return `${Math.floor(span / SECOND)} s`;
-  if (span < HOUR) return `${Math.floor(span / MINUTE)} min`;
-  if (span < DAY) return `${Math.floor(span / HOUR)} h`;
-  return `${Math.floor(span / DAY)} d`;
-}
-
-/** One digit after the point, none for whole numbers. */
-function trimmed(value: number): string {
-  return value.toFixed(1).replace(/\.0$/, '');
 }

@@ -1,10 +1,9 @@
 /** Rows of the side-effect ledger in a list. Pure. */
-import { stepKey } from '@cairn/client';
+import { ago, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
-import { ago } from '../render/time.ts';
 
 type Effect = Answer<'Effect'>;
 

@@ -1,8 +1,10 @@
 /** The explanation of a run for a terminal. Pure. */
+
 import type { Explanation } from '@cairn/client';
+import { ago } from '@cairn/client';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
-import { ago, moment } from '../render/time.ts';
+import { moment } from '../render/time.ts';
 import { clean, wrap } from '../render/width.ts';
 import { questionText } from './question.ts';
 import { commandOf, findingText, type RunView, section } from './run-page.ts';

@@ -1,9 +1,9 @@
 /** What waits for a person, and the words that answer it. Pure. */
-import { DOUBT_DECISIONS } from '@cairn/client';
+import { ago, DOUBT_DECISIONS } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { table } from '../render/table.ts';
-import { ago, moment } from '../render/time.ts';
+import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 import { findingText, quoted, section } from './run-page.ts';
 

@@ -1,9 +1,10 @@
 /** What becomes of runs that have ended. Pure. */
+import { ago } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
-import { ago, moment } from '../render/time.ts';
+import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 
 type Fate = Answer<'RunRetention'>;

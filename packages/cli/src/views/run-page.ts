@@ -1,10 +1,10 @@
 /** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
-import { type Move, moveOf, stepKey } from '@cairn/client';
+import { ago, duration, type Move, moveOf, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
-import { ago, duration, moment } from '../render/time.ts';
+import { moment } from '../render/time.ts';
 import { clean, cutTo } from '../render/width.ts';
 import { questionText } from './question.ts';
 import { isOver, statusText } from './runs.ts';

@@ -1,9 +1,9 @@
 /** Runs in a list. Pure. */
+import { ago, duration } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { type Column, table } from '../render/table.ts';
-import { ago, duration } from '../render/time.ts';
 
 export type RunSummary = Answer<'RunSummary'>;
 

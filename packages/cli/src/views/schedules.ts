@@ -1,9 +1,10 @@
 /** Schedules in a list, and one with its times. Pure. */
+import { ago } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
-import { ago, moment } from '../render/time.ts';
+import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 
 type Summary = Answer<'ScheduleSummary'>;

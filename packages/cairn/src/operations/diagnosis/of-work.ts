@@ -14,7 +14,7 @@ export const LATE_MS: Readonly<Record<BeatingFunction, number>> = {
   deleteExpired: 75 * MINUTE_MS,
 };
 /** The scan moves 200 a minute; a run that it moves is due again in a minute at the earliest. */
-const OVERDUE_MS = 5 * MINUTE_MS;
+export const OVERDUE_MS = 5 * MINUTE_MS;
 /** A task waits for seconds where the queue keeps up. */
 const QUEUE_BEHIND_MS = 5 * MINUTE_MS;
 /** The tick fires what is due each minute. */

@@ -1,10 +1,10 @@
-/** `doctor`: is this installation well, as far as its API shows; and where to look for what it does not show. */
+/** `doctor`: prints the health of an installation, and where to look for what its API does not show. */
+import { type Finding, NOT_SEEN } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { EXIT } from '../../exit.ts';
 import type { Tone } from '../../render/style.ts';
 import { clean } from '../../render/width.ts';
 import { examine } from './examine.ts';
-import { type Finding, NOT_SEEN } from './findings.ts';
 
 const MARKS: Readonly<Record<Finding['state'], readonly [string, Tone]>> = {
   well: ['✓', 'good'],

@@ -1,7 +1,7 @@
 /** One line of a timeline: what happened, and how it is to be taken. */
-import { stepKey } from '@cairn/client';
+import { duration, stepKey } from '@cairn/client';
 import type { Tone } from '../../render/style.ts';
-import { duration, moment } from '../../render/time.ts';
+import { moment } from '../../render/time.ts';
 
 export interface Line {
   readonly mark: string;

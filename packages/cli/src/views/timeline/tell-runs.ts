@@ -1,7 +1,8 @@
 /** What events of the run as a whole say, in words. Pure. */
 
+import { duration } from '@cairn/client';
 import type { DataOf } from 'cairn/api/events';
-import { duration, moment } from '../../render/time.ts';
+import { moment } from '../../render/time.ts';
 import { errorText, line, parts, stepName, stepsOf } from './line.ts';
 
 export const RUN_LINES = {

@@ -1,7 +1,7 @@
 /** What events of steps, effects and waits say, in words. Pure. */
 
+import { duration } from '@cairn/client';
 import type { DataOf } from 'cairn/api/events';
-import { duration } from '../../render/time.ts';
 import { questionText } from '../question.ts';
 import { dueText, errorText, type Line, line, parts, stepName, stepsOf, valueText } from './line.ts';
 

@@ -1,8 +1,6 @@
-/** What the installation says of itself, the worst first, each with what can be done. */
-import type { Answer } from '../../api/client.ts';
+/** Findings about the installation, the worst first, each with what to do. */
+import type { Finding } from '@cairn/client';
 import { Text } from '../../parts/value-text.tsx';
-
-type Finding = Answer<'Diagnosis'>['findings'][number];
 
 const MARKS: Readonly<Record<Finding['state'], readonly [tone: string, mark: string, word: string]>> = {
   wrong: ['bad', '✕', 'Wrong'],

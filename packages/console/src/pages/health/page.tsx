@@ -1,6 +1,8 @@
-/** How the installation fares: its numbers at a glance, then what they mean and what to do. Admins see all; others whether it answers. */
+/** Health of the installation: figures, then findings. Admins see all; others whether it answers. */
+import { isWrong, judgeHealth } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
+import { deviceNow } from '../../api/device-clock.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -33,16 +35,13 @@ function Answers() {
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading what="the state" />;
   return (
-    <section className="card">
-      <p>
-        <strong className={data.status === 'ok' ? 'good' : 'bad'}>{data.status}</strong> · version{' '}
-        <Text value={data.version} /> · store {data.store}
-      </p>
+    <>
+      <Findings findings={judgeHealth({ health: data }, deviceNow())} />
       <p className="dim">
-        Queue, scan and findings concern the whole installation, so they take the role installation; yours is{' '}
-        {me.role}.
+        Queue, scan and the other findings concern the whole installation, so they take the role installation;
+        yours is {me.role}.
       </p>
-    </section>
+    </>
   );
 }
 
@@ -63,7 +62,7 @@ function Diagnosis() {
         <When at={data.at} />
       </p>
       <Numbers of={data} />
-      <Findings findings={data.findings} />
+      <Findings findings={judgeHealth({ diagnosis: { answer: data } }, Date.parse(data.at))} />
       <ScheduledFunctions functions={data.functions} />
       <Problems problems={data.problems} sample={data.sample} />
     </>
@@ -79,17 +78,14 @@ interface Reading {
   readonly isWrong?: boolean | undefined;
 }
 
-/** Above these a reading is shown as wrong; `findings` say what to do. A scan that is a minute behind is on time. */
-const MOST_LAG_MS = 120_000;
-
 function Numbers({ of }: { readonly of: Diagnosed }) {
-  const { scan, queue, leases, operations, published, schedules } = of;
+  const { findings, scan, queue, leases, operations, published, schedules } = of;
   const readings: readonly Reading[] = [
     {
       name: 'Scan lag',
       value: scan.lagMs === undefined ? '—' : duration(scan.lagMs),
       more: scan.due === undefined ? undefined : `${counted(scan.due, scan.isCut)} runs due`,
-      isWrong: (scan.lagMs ?? 0) > MOST_LAG_MS,
+      isWrong: isWrong('scan', findings),
     },
     {
       name: 'Tasks in the queue',
@@ -100,19 +96,18 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
       ]
         .filter((one) => one !== undefined)
         .join(', '),
-      isWrong: queue.state !== undefined && queue.state !== 'running' && queue.state !== 'unknown',
+      isWrong: isWrong('queue', findings),
     },
     {
       name: 'Leases held',
       value: number(leases.held),
       more: leases.stale === undefined ? undefined : `${leases.stale} stale`,
-      isWrong: (leases.stale ?? 0) > 0,
+      isWrong: isWrong('leases', findings),
     },
-    { name: 'Schedules late', value: number(schedules.late), isWrong: (schedules.late ?? 0) > 0 },
+    { name: 'Schedules late', value: number(schedules.late), isWrong: isWrong('schedules', findings) },
     {
       name: 'Unpublished runs',
       value: published.isOn ? number(published.behind) : 'off',
-      isWrong: (published.behind ?? 0) > 0,
     },
     {
       name: 'Operations/min',
@@ -124,10 +119,10 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
   ];
   return (
     <dl className="readings">
-      {readings.map(({ name, value, more, isWrong }) => (
+      {readings.map(({ name, value, more, isWrong: isBad }) => (
         <div className="card" key={name}>
           <dt>{name}</dt>
-          <dd className={isWrong ? 'bad' : ''}>{value}</dd>
+          <dd className={isBad ? 'bad' : ''}>{value}</dd>
           {more && <dd className="hint">{more}</dd>}
         </div>
       ))}

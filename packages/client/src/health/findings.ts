@@ -1,26 +1,27 @@
-/** What `doctor` says of what it was told. Pure: each finding is a function of answers. */
+/** Findings about the health of an installation, each from one answer of its API. Pure. */
 
-import type { Exchange } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import { ago, duration } from '../../render/time.ts';
+import type { Exchange } from '../client.ts';
+import { ago, duration } from '../duration.ts';
 
 export interface Finding {
   /** Stable, for programs. */
   readonly code: string;
-  /** `note`: worth knowing, and meant to be so. */
+  /** `note`: worth knowing, and perhaps intended. */
   readonly state: 'well' | 'note' | 'wrong';
   readonly what: string;
   readonly help?: string | undefined;
-  /** Numbers and names, by code. */
+  /** Figures and names, by code. */
   readonly evidence?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Tokens and Slack's signatures bear five minutes; a tenth of that is a clock that nobody sets. */
+/** Tokens and Slack's signatures tolerate five minutes; a tenth of that indicates an unsynchronised clock. */
 const MOST_SKEW_MS = 30_000;
-/** The scan touches what is overdue each minute; a paused or held run is looked at every five. */
-const OVERDUE_MS = 15 * 60_000;
+/** Those of the installation's own diagnosis (a test keeps them equal): the scan touches what is overdue each minute, the tick fires what is due. */
+export const OVERDUE_MS = 5 * 60_000;
+export const SCHEDULE_LATE_MS = 3 * 60_000;
 
-/** What nothing that the API may do can show, whoever asks. */
+/** Facts that no request to the API can show. */
 export const NOT_SEEN = [
   {
     what: 'exemptions from indexing, which keep writes cheap',
@@ -34,36 +35,39 @@ export const NOT_SEEN = [
 ] as const;
 
 const well = (code: string, what: string): Finding => ({ code, state: 'well', what });
-const note = (code: string, what: string, help?: string): Finding => ({
-  code,
-  state: 'note',
-  what,
-  ...(help ? { help } : {}),
-});
+const note = (code: string, what: string, help?: string): Finding => ({ code, state: 'note', what, help });
 const wrong = (code: string, what: string, help: string): Finding => ({ code, state: 'wrong', what, help });
 
-export function health(url: string, { status, text, tookMs }: Exchange): Finding {
-  const { version, store } = readHealth(text);
-  if (version === undefined)
+export function reachability(url: string, { status, text, tookMs }: Exchange): Finding {
+  const health = readHealth(text);
+  if (health === undefined)
     return wrong(
       'NOT_CAIRN',
       `${url} answers ${status}, but not as Cairn does`,
       'Check the address: that of the site, without a path.',
     );
-  if (store !== 'ok')
-    return wrong(
-      'STORE_UNREACHABLE',
-      `version ${version} answers, but does not reach its store`,
-      'Look at the state of Firestore, and whether the functions may use it (docs/deploy.md).',
-    );
-  return well('REACHABLE', `${url} answers in ${duration(tookMs)}: version ${version}, store reached`);
+  return store(health, `${url} answers in ${duration(tookMs)}`);
 }
 
-function readHealth(text: string): Partial<Answer<'Health'>> {
+/** @param answers prefix of the text, without the version */
+export function store(
+  { version, store }: Pick<Answer<'Health'>, 'version' | 'store'>,
+  answers: string,
+): Finding {
+  if (store === 'ok') return well('REACHABLE', `${answers}: version ${version}, store reached`);
+  return wrong(
+    'STORE_UNREACHABLE',
+    `version ${version} answers, but does not reach its store`,
+    'Check the status of Firestore, and whether the functions may use it (docs/deploy.md).',
+  );
+}
+
+function readHealth(text: string): Answer<'Health'> | undefined {
   try {
-    return JSON.parse(text) as Partial<Answer<'Health'>>;
+    const read = JSON.parse(text) as Partial<Answer<'Health'>>;
+    return read.version === undefined ? undefined : (read as Answer<'Health'>);
   } catch {
-    return {};
+    return undefined;
   }
 }
 
@@ -151,7 +155,7 @@ export function schedules(items: readonly Answer<'ScheduleSummary'>[], now: numb
   const failing = items.filter(({ state, last }) => state === 'active' && last?.error);
   const late = items.filter(
     ({ state, nextAt }) =>
-      state === 'active' && nextAt !== undefined && now - Date.parse(nextAt) > OVERDUE_MS,
+      state === 'active' && nextAt !== undefined && now - Date.parse(nextAt) > SCHEDULE_LATE_MS,
   );
   return [
     ...failing.map(({ id, last }) =>
@@ -174,19 +178,28 @@ export function schedules(items: readonly Answer<'ScheduleSummary'>[], now: numb
   ];
 }
 
-/** @param runs live ones: a sample, as far as lists go */
-export function liveRuns(runs: readonly Answer<'RunSummary'>[], now: number): Finding[] {
+/**
+ * @param runs a sample of the live ones
+ * @param isOff dispatch is stopped, by the kill switch or after a restore
+ */
+export function liveRuns(
+  runs: readonly Answer<'RunSummary'>[],
+  { now, isOff }: { readonly now: number; readonly isOff: boolean },
+): Finding[] {
   const overdue = runs.filter(({ wakeAt }) => wakeAt !== undefined && now - Date.parse(wakeAt) > OVERDUE_MS);
   const waiting = runs.filter(({ status }) => status === 'awaiting_approval').length;
   const parked = runs.filter((run) => run.parked !== undefined);
+  const late = overdue.map(({ id, wakeAt }) =>
+    isOff
+      ? note('RUN_HELD', `${id} was due ${ago(wakeAt, now)}: dispatch is stopped`)
+      : wrong(
+          'RUN_OVERDUE',
+          `${id} was due ${ago(wakeAt, now)}`,
+          'The function recoverRuns does not run, or cannot handle this run: check Cloud Scheduler and the log.',
+        ),
+  );
   return [
-    ...overdue.map(({ id, wakeAt }) =>
-      wrong(
-        'RUN_OVERDUE',
-        `${id} should have been looked at ${ago(wakeAt, now)}`,
-        'The function recoverRuns does not run, or cannot handle this run: look at Cloud Scheduler and at the log.',
-      ),
-    ),
+    ...late,
     ...parked.map(({ id, parked: why }) =>
       note('RUN_PARKED', `${id} is parked: ${why}`, `cairn runs show ${id}`),
     ),
@@ -199,30 +212,23 @@ export function liveRuns(runs: readonly Answer<'RunSummary'>[], now: number): Fi
             'cairn runs list --status awaiting_approval',
           ),
         ]),
-    ...(overdue.length === 0
-      ? [well('RUNS', `${runs.length} live runs were looked at, none is overdue`)]
-      : []),
+    ...(overdue.length === 0 ? [well('RUNS', `${runs.length} live runs checked, none is overdue`)] : []),
   ];
 }
 
-export function moreAsAdmin(): Finding {
-  return note(
-    'ADMIN_SEES_MORE',
-    'indexes, TTL policies, the queue, the scheduled functions, secrets and parameters were not looked at',
-    'They are shown to a key with the role installation; so are the runs of other tenants, in numbers.',
-  );
-}
+export const MORE_AS_ADMIN = note(
+  'ADMIN_SEES_MORE',
+  'indexes, TTL policies, the queue, the scheduled functions, secrets and parameters were not checked',
+  'They are shown to a key with the role installation, as are the runs of other tenants, in numbers.',
+);
 
-/** An installation that was deployed before there was such a route. */
-export function olderApi(): Finding {
-  return note(
-    'OLDER_INSTALLATION',
-    'this installation does not know GET /v1/diagnosis, by which indexes, queue and the like are seen',
-    'Deploy again.',
-  );
-}
+/** The installation was deployed before the route existed. */
+export const OLDER_API = note(
+  'OLDER_INSTALLATION',
+  'this installation does not know GET /v1/diagnosis, which shows indexes, queue and the like',
+  'Deploy again.',
+);
 
-/** What a key without the role sees of the rest. */
 export function refused(what: string, why: string): Finding {
   return wrong('REFUSED', `${what}: ${why}`, 'Check the key and its role: docs/access.md.');
 }

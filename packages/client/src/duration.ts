@@ -1,0 +1,46 @@
+/** Durations in words, for texts. Pure: the current time is a parameter. */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `12 ms`, `1.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 4 h`. @param ms negative counts as none */
+export function duration(ms: number): string {
+  const span = Math.max(0, Math.round(ms));
+  if (span < SECOND) return `${span} ms`;
+  if (span < MINUTE) return `${trimmed(span / SECOND)} s`;
+  if (span < HOUR) return two(span, [MINUTE, 'min'], [SECOND, 's']);
+  if (span < DAY) return two(span, [HOUR, 'h'], [MINUTE, 'min']);
+  return two(span, [DAY, 'd'], [HOUR, 'h']);
+}
+
+/** `3 min 5 s ago`, `in 2 h`; roughly, for lists. */
+export function ago(at: string | undefined, now: number): string {
+  if (at === undefined) return '';
+  const span = now - Date.parse(at);
+  if (Number.isNaN(span)) return at;
+  const rough = roughly(Math.abs(span));
+  return span < 0 ? `in ${rough}` : `${rough} ago`;
+}
+
+type Unit = readonly [number, string];
+
+function two(span: number, [large, name]: Unit, [small, smallName]: Unit): string {
+  const rest = Math.floor((span % large) / small);
+  const head = `${Math.floor(span / large)} ${name}`;
+  return rest === 0 ? head : `${head} ${rest} ${smallName}`;
+}
+
+function roughly(span: number): string {
+  if (span < SECOND) return `${Math.round(span)} ms`;
+  if (span < MINUTE) return `${Math.floor(span / SECOND)} s`;
+  if (span < HOUR) return `${Math.floor(span / MINUTE)} min`;
+  if (span < DAY) return `${Math.floor(span / HOUR)} h`;
+  return `${Math.floor(span / DAY)} d`;
+}
+
+/** One digit after the point, none for whole numbers. */
+function trimmed(value: number): string {
+  return value.toFixed(1).replace(/\.0$/, '');
+}

@@ -1,0 +1,88 @@
+/**
+ * The judge of an installation's health, for the command line and the console. What the installation finds by itself counts as it
+ * says it; the rest follows from answers that any role may read. Pure.
+ *
+ * Must not: have a threshold for something that the diagnosis of the installation judges.
+ */
+import type { Answer } from 'cairn/api/calls';
+import type { Exchange } from '../client.ts';
+import { type Refusal, Unreachable } from '../problem.ts';
+import type { Finding } from './findings.ts';
+import * as findings from './findings.ts';
+
+/** An answer, or the error of the request. */
+export type Asked<T> = { readonly answer: T } | { readonly error: Refusal | Unreachable };
+
+/** Answers about an installation. Absent: not asked. */
+export interface HealthAnswers {
+  readonly url?: string | undefined;
+  /** Of `GET /v1/healthz`, with its time. */
+  readonly exchange?: Asked<Exchange> | undefined;
+  /** Of `GET /v1/healthz`, where the time of the request is unknown. */
+  readonly health?: Answer<'Health'> | undefined;
+  readonly diagnosis?: Asked<Pick<Answer<'Diagnosis'>, 'findings'>> | undefined;
+  readonly workflows?: Asked<Answer<'WorkflowList'>> | undefined;
+  readonly schedules?: Asked<readonly Answer<'ScheduleSummary'>[]> | undefined;
+  /** A sample of the live runs. */
+  readonly runs?: Asked<readonly Answer<'RunSummary'>[]> | undefined;
+}
+
+/** @param now time of the installation, epoch ms */
+export function judgeHealth(answers: HealthAnswers, now: number): Finding[] {
+  const { url = 'the API', exchange, health, diagnosis, workflows, schedules, runs } = answers;
+  const installation = judged('diagnosis', diagnosis, (told) => told.findings, ofRefusedDiagnosis);
+  const switches = judged('workflows', workflows, (list) => findings.workflows(list, now));
+  const isOff = [...installation, ...switches].some(({ code }) => STOPS.has(code));
+  return [
+    ...judged('health', exchange, (reply) => [findings.reachability(url, reply), findings.clock(reply)]),
+    ...(health ? [findings.store(health, url)] : []),
+    ...installation,
+    ...switches,
+    ...judged('schedules', schedules, (items) => findings.schedules(items, now)),
+    ...judged('runs', runs, (items) => findings.liveRuns(items, { now, isOff })),
+  ];
+}
+
+/** Codes of findings that say that no run is dispatched. */
+const STOPS: ReadonlySet<string> = new Set(['KILL_SWITCH', 'RESTORE_HELD']);
+/** Codes after which no other request is worth making. */
+const SILENCE: ReadonlySet<string> = new Set(['UNREACHABLE', 'NOT_CAIRN']);
+
+export function isSilent(found: readonly Finding[]): boolean {
+  return found.some(({ code }) => SILENCE.has(code));
+}
+
+/** Readings of a diagnosis, each with the codes that make it wrong. */
+const READINGS = {
+  scan: ['SCAN_LATE', 'SCAN_FAILED', 'RUNS_OVERDUE'],
+  queue: ['QUEUE_MISSING', 'QUEUE_STOPPED', 'QUEUE_BEHIND'],
+  leases: ['LEASES_STALE'],
+  schedules: ['SCHEDULES_LATE'],
+} as const;
+
+export type Reading = keyof typeof READINGS;
+
+/** True if a finding says that the reading is wrong. */
+export function isWrong(reading: Reading, found: readonly Finding[]): boolean {
+  const codes: readonly string[] = READINGS[reading];
+  return found.some(({ code, state }) => state === 'wrong' && codes.includes(code));
+}
+
+function judged<T>(
+  what: string,
+  asked: Asked<T> | undefined,
+  judge: (answer: T) => readonly Finding[],
+  ofRefusal: (refusal: Refusal) => Finding | undefined = () => undefined,
+): readonly Finding[] {
+  if (asked === undefined) return [];
+  if ('answer' in asked) return judge(asked.answer);
+  const { error } = asked;
+  if (error instanceof Unreachable) return [findings.unreachable(error.message)];
+  return [ofRefusal(error) ?? findings.refused(what, error.message)];
+}
+
+/** A key without the role `installation` is told what it may see. */
+function ofRefusedDiagnosis({ problem }: Refusal): Finding | undefined {
+  if (problem.status === 403) return findings.MORE_AS_ADMIN;
+  return problem.status === 404 ? findings.OLDER_API : undefined;
+}
