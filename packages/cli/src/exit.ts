@@ -15,7 +15,7 @@ export const EXIT = {
   notAllowed: 5,
   /** A run that was watched ended as `cancelled`. */
   cancelled: 6,
-  /** `doctor`, `check` or `repair` worked, and found something wrong. */
+  /** `doctor`, `check`, `repair` or `sweep` worked, and found something wrong. */
   found: 7,
   /** Ctrl-C, as shells have it. */
   interrupted: 130,

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
-import { createTestRuntime, expectJournal } from '../../../packages/cairn/src/testing/index.ts';
+import { createTestRuntime, expectJournal, type Sweep } from '../../../packages/cairn/src/testing/index.ts';
 import { readDocument, writeSnippets } from '../snippets.ts';
 
 const snippets = writeSnippets('docs/testing.md');
@@ -18,6 +18,15 @@ test('an expectation that is not met reads as docs/testing.md shows it', async (
   expect(() => expectJournal(run.journal()).toHaveRun('refund')).toThrow(
     expect.objectContaining({ message: shown.replace('JournalMismatch: ', '') }),
   );
+});
+
+test('the sweep of docs/testing.md recovers at every point', async () => {
+  const { returned } = (await import(snippets.at('test/workflows/order-return.sweep.ts'))) as {
+    returned: Sweep;
+  };
+  const { points, failures } = await returned.run();
+  expect(failures).toEqual([]);
+  expect(points).toBeGreaterThan(30);
 });
 
 // The tests of the worked example, as they stand there.

@@ -7,6 +7,7 @@ import { drive } from '../engine/drive/drive.ts';
 import { type QueuedTask, requestOf } from '../memory/memory-task-queue.ts';
 import { scan } from '../recovery/scan.ts';
 import type { ObservedBodies } from './observed-bodies.ts';
+import type { CrashPlan } from './world/crash-plan.ts';
 import type { Installation } from './world/installation.ts';
 import { type Mortal, mortal } from './world/mortal.ts';
 import { settle } from './world/virtual-clock.ts';
@@ -24,22 +25,26 @@ export interface DriverParams {
   readonly installation: Installation;
   readonly bodies: ObservedBodies;
   readonly seed: number;
+  /** Where processes die by themselves. */
+  readonly plan?: CrashPlan | undefined;
 }
 
 export class Driver {
   readonly #installation: Installation;
   readonly #bodies: ObservedBodies;
   readonly #seed: number;
+  readonly #plan: CrashPlan | undefined;
   #process: Mortal;
   #processes = 0;
   #lastScanAt = Number.NEGATIVE_INFINITY;
   readonly #underWay = new Set<QueuedTask>();
   #failures: unknown[] = [];
 
-  constructor({ installation, bodies, seed }: DriverParams) {
+  constructor({ installation, bodies, seed, plan }: DriverParams) {
     this.#installation = installation;
     this.#bodies = bodies;
     this.#seed = seed;
+    this.#plan = plan;
     this.#process = this.#newProcess();
   }
 
@@ -121,6 +126,8 @@ export class Driver {
 
   #newProcess(): Mortal {
     this.#processes += 1;
-    return mortal(this.#installation.deps, this.#seed * SEED_STRIDE + this.#processes);
+    const seed = this.#seed * SEED_STRIDE + this.#processes;
+    const plan = this.#plan;
+    return mortal(this.#installation.deps, seed, plan && { plan, onDeath: () => this.crash() });
   }
 }

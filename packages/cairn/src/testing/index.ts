@@ -9,6 +9,8 @@ export type {
   StartOptions,
 } from './doors.ts';
 export { expectJournal, type JournalExpectations, JournalMismatch } from './expect-journal.ts';
+export type { Arranged, SweepDifference, SweepOptions, SweepPoint, SweepReport } from './sweep/scenario.ts';
+export { defineSweep, type Sweep } from './sweep/sweep.ts';
 export type { OpenWait, TestRun } from './test-run.ts';
 export {
   createTestRuntime,

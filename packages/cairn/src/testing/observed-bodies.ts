@@ -3,6 +3,7 @@
  * them.
  */
 import type { Context, StepDefinition, Workflow } from '../engine/define/steps.ts';
+import type { CrashPlan, Moment } from './world/crash-plan.ts';
 import { never } from './world/intercept.ts';
 import { anyWithin } from './world/real-time.ts';
 
@@ -10,11 +11,11 @@ import { anyWithin } from './world/real-time.ts';
 export type Part = 'body' | 'compensate';
 
 /** A moment at which the process dies, once. */
-export interface CrashPoint {
+interface CrashPoint {
   /** Id of a step, which for a map means any of its items, or `id[3]` for one item. */
   readonly step: string;
   readonly part: Part;
-  readonly moment: 'before' | 'after';
+  readonly moment: Moment;
 }
 
 interface UnderWay {
@@ -23,19 +24,29 @@ interface UnderWay {
   waitedFor: boolean;
 }
 
+export interface ObservedBodiesParams {
+  /** Real time that one execution may take while simulated time stands still. */
+  readonly patienceMs: number;
+  readonly onCrash: () => void;
+  /** Where processes die by themselves. */
+  readonly plan?: CrashPlan | undefined;
+}
+
 type AnyBody = (context: Context) => unknown;
 
 export class ObservedBodies {
   readonly #calls = new Map<string, number>();
+  readonly #executions = new Map<string, number>();
   readonly #crashPoints = new Set<CrashPoint>();
   readonly #patienceMs: number;
   readonly #onCrash: () => void;
+  readonly #plan: CrashPlan | undefined;
   #underWay = new Set<UnderWay>();
 
-  /** @param patienceMs real time that one execution may take while pretended time stands still */
-  constructor({ patienceMs, onCrash }: { patienceMs: number; onCrash: () => void }) {
+  constructor({ patienceMs, onCrash, plan }: ObservedBodiesParams) {
     this.#patienceMs = patienceMs;
     this.#onCrash = onCrash;
+    this.#plan = plan;
   }
 
   /** The same workflow, observed. */
@@ -46,6 +57,11 @@ export class ObservedBodies {
 
   crashAt(point: CrashPoint): void {
     this.#crashPoints.add(point);
+  }
+
+  /** Calls of all bodies and compensations by their names, such as `ship` or `compensate ship[2]`, of all runs. */
+  get executions(): ReadonlyMap<string, number> {
+    return this.#executions;
   }
 
   /** Number of calls of the body of a step (or of one item, `id[3]`) in a run, by any process. */
@@ -81,11 +97,14 @@ export class ObservedBodies {
   #observed(original: AnyBody, part: Part): AnyBody {
     return (context) => {
       const keys = keysOf(context);
-      if (this.#reached(keys, part, 'before')) return this.#die();
-      for (const key of keys) this.#count(`${String(context.runId)} ${part} ${key}`);
+      const name = `${part === 'compensate' ? 'compensate ' : ''}${keys.at(-1)}`;
+      const planned = this.#plan?.note(`body ${name}`);
+      if (planned === 'before' || this.#reached(keys, part, 'before')) return this.#die();
+      for (const key of keys) count(this.#calls, `${String(context.runId)} ${part} ${key}`);
+      count(this.#executions, name);
       return this.#watched(
         async () => original(context),
-        () => (this.#reached(keys, part, 'after') ? this.#die() : undefined),
+        () => (planned === 'after' || this.#reached(keys, part, 'after') ? this.#die() : undefined),
       );
     };
   }
@@ -117,10 +136,10 @@ export class ObservedBodies {
     this.#onCrash();
     return never();
   }
+}
 
-  #count(key: string): void {
-    this.#calls.set(key, (this.#calls.get(key) ?? 0) + 1);
-  }
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 /** The step, and the item if it is one of a map. */

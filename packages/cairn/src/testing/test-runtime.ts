@@ -24,6 +24,7 @@ import { Driver } from './driver.ts';
 import { ObservedBodies, type Part } from './observed-bodies.ts';
 import { TestRun } from './test-run.ts';
 import { CollectedLog, type LogLine } from './world/collected-log.ts';
+import type { CrashPlan } from './world/crash-plan.ts';
 import { Installation } from './world/installation.ts';
 
 export interface TestRuntimeOptions {
@@ -61,9 +62,10 @@ export class TestRuntime {
   readonly #driver: Driver;
   readonly #log: CollectedLog;
 
-  constructor(options: TestRuntimeOptions) {
+  /** @param plan where processes die by themselves: the sweep's */
+  constructor(options: TestRuntimeOptions, plan?: CrashPlan) {
     const { workflows, bindings, now, seed = 1, settings, patienceMs = DEFAULT_PATIENCE_MS } = options;
-    this.#bodies = new ObservedBodies({ patienceMs, onCrash: () => this.crash() });
+    this.#bodies = new ObservedBodies({ patienceMs, onCrash: () => this.crash(), plan });
     let log: CollectedLog | undefined;
     this.#installation = new Installation({
       workflows: workflows.map((workflow) => this.#bodies.observe(workflow)),
@@ -74,7 +76,7 @@ export class TestRuntime {
       logTo: (clock) => (log = new CollectedLog(clock)),
     });
     this.#log = log as unknown as CollectedLog;
-    this.#driver = new Driver({ installation: this.#installation, bodies: this.#bodies, seed });
+    this.#driver = new Driver({ installation: this.#installation, bodies: this.#bodies, seed, plan });
   }
 
   /** The pretended time, epoch ms. */
@@ -126,19 +128,41 @@ export class TestRuntime {
    * @throws Error naming what the run waits for, if that has to come from outside: a decision, an event
    */
   async runToEnd(run: TestRun): Promise<RunStatus> {
+    const wanted = await this.#moveOn(run);
+    const { status, type } = run.state();
+    if (wanted === undefined) return status;
+    throw new Error(`run ${run.id} of '${type}' waits for ${wanted}\n\n${run.timeline()}`);
+  }
+
+  /**
+   * Moves time until the run needs something from outside (a decision, an event), or has ended. A question that would
+   * expire counts: time stops before it does.
+   *
+   * @returns its status
+   */
+  async runUntilBlocked(run: TestRun): Promise<RunStatus> {
+    await this.#moveOn(run);
+    return run.status();
+  }
+
+  /** Moves time until the run has ended, or needs something from outside, which is returned. */
+  async #moveOn(run: TestRun): Promise<string | undefined> {
     for (let moment = 0; moment < MAX_MOMENTS; moment += 1) {
       await this.settle();
       const state = run.state();
-      if (isOver(state)) return state.status;
+      if (isOver(state)) return undefined;
       const wanted = blockedBy(state, (id) => this.#stateOf(id));
-      if (wanted !== undefined) {
-        throw new Error(`run ${run.id} of '${state.type}' waits for ${wanted}\n\n${run.timeline()}`);
-      }
+      if (wanted !== undefined) return wanted;
       if (!this.#driver.moveOn(Number.POSITIVE_INFINITY)) {
         throw new Error(`run ${run.id} is ${state.status} and no work is due\n\n${run.timeline()}`);
       }
     }
     throw new Error(`run ${run.id} has not ended after ${MAX_MOMENTS} clock steps\n\n${run.timeline()}`);
+  }
+
+  /** Number of calls of each body and compensation, in all runs: `ship`, `ship[2]`, `compensate ship`. */
+  bodyCalls(): ReadonlyMap<string, number> {
+    return this.#bodies.executions;
   }
 
   /**

@@ -25,10 +25,12 @@ import { watchRun } from './runs/watch.ts';
 import { beginRestore, releaseRestore, showRestore } from './runtime/restore.ts';
 import { listWorkflows, pause, readWorkflowInput, unpause } from './runtime/switches.ts';
 import * as schedules from './schedules.ts';
+import { sweep } from './sweep.ts';
 
 export const COMMANDS: readonly Command[] = [
   init,
   dev,
+  sweep,
   inbox,
   explain,
   listRuns,

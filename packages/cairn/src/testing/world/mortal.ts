@@ -1,7 +1,10 @@
 /** A process that can be killed: from then on nothing it does has any effect, and nothing answers it. */
 import { optional } from '../../core/optional.ts';
+import { Bindings } from '../../engine/define/bindings.ts';
+import type { Binding } from '../../engine/define/capability.ts';
 import type { EngineDeps } from '../../engine/deps.ts';
 import type { Tracer } from '../../ports/telemetry/tracing.ts';
+import type { CrashPlan } from './crash-plan.ts';
 import { intercept, never, type Proceed } from './intercept.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 
@@ -28,17 +31,48 @@ const OWN: ReadonlySet<string> = new Set([
   'tracer',
 ]);
 
+/** Metrics leave the process later, and nothing depends on them: a death there is a death at the next call. */
+const UNCOUNTED = 'metrics.';
+
+/** A process that dies at the calls of a plan. */
+export interface Planned {
+  readonly plan: CrashPlan;
+  /** Called at the moment of death. */
+  readonly onDeath: () => void;
+}
+
 /** @param seed another one for each process: owners of leases must differ */
-export function mortal(base: EngineDeps, seed: number): Mortal {
+export function mortal(base: EngineDeps, seed: number, planned?: Planned): Mortal {
   let alive = true;
   const shutdown = new AbortController();
-  const mayDie = (_: unknown, proceed: Proceed) =>
-    alive ? proceed().then((answer) => (alive ? answer : never())) : never();
+  const die = () => {
+    planned?.onDeath();
+    return never();
+  };
+  const through = async (label: string, proceed: Proceed) => {
+    if (!alive) return never();
+    const moment = label.startsWith(UNCOUNTED) ? undefined : planned?.plan.note(label);
+    if (moment === 'before') return die();
+    const answer = proceed();
+    if (moment === 'after') {
+      // Nobody is left to hear of it.
+      answer.catch(() => {});
+      return die();
+    }
+    const told = await answer;
+    return alive ? told : never();
+  };
   const ports = Object.entries(base).filter(([name]) => !OWN.has(name));
   return {
     deps: {
       ...base,
-      ...Object.fromEntries(ports.map(([name, port]) => [name, intercept(port as object, mayDie)])),
+      ...Object.fromEntries(
+        ports.map(([name, port]) => [
+          name,
+          intercept(port as object, ({ method }, proceed) => through(`${name}.${method}`, proceed)),
+        ]),
+      ),
+      ...(planned && { bindings: new Bindings(base.bindings.all.map((one) => swept(one, through))) }),
       clock: {
         now: () => base.clock.now(),
         timer: (delayMs, fire) => base.clock.timer(delayMs, () => alive && fire()),
@@ -51,6 +85,19 @@ export function mortal(base: EngineDeps, seed: number): Mortal {
       alive = false;
     },
     terminate: () => shutdown.abort(),
+  };
+}
+
+/** A binding acts outside: its call may arrive although the process dies. */
+function swept(binding: Binding, through: (label: string, proceed: Proceed) => Promise<unknown>): Binding {
+  const { capability, call, lookup } = binding;
+  return {
+    ...binding,
+    call: (...args) => through(`call ${capability.id}`, async () => call(...args)),
+    ...(lookup && {
+      lookup: (...args) =>
+        through(`lookup ${capability.id}`, async () => lookup(...args)) as ReturnType<typeof lookup>,
+    }),
   };
 }
 

@@ -1,0 +1,70 @@
+/** The outcome of a performance, and how one differs from another. Pure. */
+import type { Json } from '../../core/encoding/json.ts';
+import type { RunStatus } from '../../core/run/status.ts';
+
+export interface RunOutcome {
+  readonly type: string;
+  readonly status: RunStatus;
+  /** Code of the error of a failed run. */
+  readonly code: string | undefined;
+  /** Of a completed run. */
+  readonly result: Json | undefined;
+}
+
+export interface Outcome {
+  /** Runs in the order of their start. */
+  readonly runs: readonly RunOutcome[];
+  readonly actions: readonly string[];
+  readonly bodyCalls: ReadonlyMap<string, number>;
+  /** What `perform` threw. */
+  readonly thrown?: string | undefined;
+}
+
+/** One sentence for each way in which the outcome differs from the undisturbed one. */
+export function differencesOf(undisturbed: Outcome, outcome: Outcome): string[] {
+  return [
+    ...(outcome.thrown === undefined ? [] : [`the scenario did not end: ${outcome.thrown}`]),
+    ...runDifferences(undisturbed.runs, outcome.runs),
+    ...actionDifferences(countsOf(undisturbed.actions), countsOf(outcome.actions)),
+  ];
+}
+
+/** Bodies that ran more often than undisturbed. */
+export function repeatedBodies(undisturbed: Outcome, outcome: Outcome): string[] {
+  return [...outcome.bodyCalls]
+    .filter(([name, times]) => times > (undisturbed.bodyCalls.get(name) ?? 0))
+    .map(([name]) => name);
+}
+
+function runDifferences(wanted: readonly RunOutcome[], runs: readonly RunOutcome[]): string[] {
+  if (wanted.length !== runs.length) return [`${runs.length} runs instead of ${wanted.length}`];
+  return runs.flatMap((run, i) => {
+    const expected = describe(wanted[i] as RunOutcome);
+    const found = describe(run);
+    return found === expected ? [] : [`run ${i + 1}: ${found} instead of ${expected}`];
+  });
+}
+
+function describe({ type, status, code, result }: RunOutcome): string {
+  const end = `'${type}' ${status}`;
+  if (code !== undefined) return `${end} (${code})`;
+  return result === undefined ? end : `${end} with ${JSON.stringify(result)}`;
+}
+
+function actionDifferences(wanted: ReadonlyMap<string, number>, done: ReadonlyMap<string, number>): string[] {
+  return [...new Set([...wanted.keys(), ...done.keys()])].flatMap((action) => {
+    const [expected, found] = [wanted.get(action) ?? 0, done.get(action) ?? 0];
+    return found === expected ? [] : [`done ${times(found)} instead of ${times(expected)}: ${action}`];
+  });
+}
+
+function countsOf(actions: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const action of actions) counts.set(action, (counts.get(action) ?? 0) + 1);
+  return counts;
+}
+
+function times(n: number): string {
+  if (n === 0) return 'never';
+  return n === 1 ? 'once' : `${n} times`;
+}

@@ -1,0 +1,50 @@
+/** What a sweep performs, and what it reports. */
+import type { TestRuntime, TestRuntimeOptions } from '../test-runtime.ts';
+import type { Moment } from '../world/crash-plan.ts';
+
+/** One performance: workflows upon stand-ins of its own, and what happens to their runs. */
+export interface Arranged extends TestRuntimeOptions {
+  /**
+   * Starts runs, sends events, decides, until everything has ended. Wait with `runtime.runUntilBlocked` and `runtime.runToEnd`, not
+   * with `settle` or `advance`: a crash delays everything.
+   */
+  perform(runtime: TestRuntime): Promise<void>;
+  /** What the stand-ins were made to do, one text for each action, in any order. */
+  actions(): readonly string[];
+}
+
+export interface SweepOptions {
+  /** Name in the report. */
+  readonly name: string;
+  /** Called once for each performance. Must return fresh stand-ins each time. */
+  arrange(): Arranged;
+}
+
+/** A crash point of a scenario: where its process died. */
+export interface SweepPoint {
+  /** Number of the call in the undisturbed performance, from 0. */
+  readonly call: number;
+  /** Name of the call: a port and its method, `call CAPABILITY`, `lookup CAPABILITY`, or `body STEP`. */
+  readonly label: string;
+  readonly moment: Moment;
+}
+
+/** A performance whose outcome differs from that of the undisturbed one. */
+export interface SweepDifference extends SweepPoint {
+  /** One sentence for each difference. */
+  readonly differences: readonly string[];
+}
+
+export interface SweepReport {
+  readonly name: string;
+  /** Crash points tried: two for each call of the undisturbed performance. */
+  readonly points: number;
+  /** Points after which everything ended as without a crash, and no action was repeated or lost. */
+  readonly recovered: number;
+  readonly failures: readonly SweepDifference[];
+  /**
+   * Bodies that ran more often than without a crash, with the number of points after which they did. That is no failure: a body that was running
+   * when its process died runs again, unless its step is `idempotent: false`. What it does must bear that.
+   */
+  readonly repeatedBodies: Readonly<Record<string, number>>;
+}
