@@ -1,4 +1,4 @@
-/** What a command has at hand: the API, where to print, and what was asked of all commands. */
+/** Context of a command: the API, its output, and the global options. */
 import type { CairnClient } from '@cairn/client';
 import { PLAIN, type Style, styleFor } from './render/style.ts';
 import type { World } from './world.ts';
@@ -8,14 +8,14 @@ export interface Context {
   /** Made when it is first asked for: help needs no address. */
   readonly api: CairnClient;
   readonly out: Output;
-  /** Beside what was asked for: to standard error, so that pipes get only the answer. */
+  /** Notes, to standard error, so that pipes get only the answer. */
   readonly notes: Output;
 }
 
 /** One of the two ways out. */
 export class Output {
   readonly style: Style;
-  /** What was asked for is printed as JSON. */
+  /** Print the answer as JSON. */
   readonly json: boolean;
   readonly columns: number | undefined;
   readonly #world: World;
@@ -33,7 +33,7 @@ export class Output {
     this.columns = world[to].isTty ? world[to].columns : undefined;
   }
 
-  /** What the API answered: as JSON if that was asked for, else as `text` says it. */
+  /** Print an answer of the API: as JSON if requested, else the text of `text`. */
   answer(answer: unknown, text: (shape: Shape) => string): void {
     if (this.json) this.print(`${JSON.stringify(answer, null, 2)}\n`);
     else this.print(text({ style: this.style, columns: this.columns }));
@@ -45,7 +45,7 @@ export class Output {
   }
 }
 
-/** How wide and how coloured. */
+/** Width and colours of the output. */
 export interface Shape {
   readonly style: Style;
   readonly columns: number | undefined;

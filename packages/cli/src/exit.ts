@@ -1,4 +1,4 @@
-/** What the command line ends with. Scripts branch on these: codes are only ever added. docs/cli.md lists them. */
+/** Exit codes. Scripts branch on these, so codes are only added. docs/cli.md lists them. */
 
 export const EXIT = {
   /** Done; of a run that was watched: `completed`. */
@@ -9,7 +9,7 @@ export const EXIT = {
   usage: 2,
   /** There is no such run, step, schedule, client or record. */
   notFound: 3,
-  /** Nobody answered, or only that it cannot be done at the moment. A change may or may not have been made. */
+  /** No answer, or temporarily unavailable. A change may or may not have been made. */
   unreachable: 4,
   /** The key is wrong, or its role does not allow this. */
   notAllowed: 5,
@@ -27,7 +27,6 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export class Declined extends Error {
   override readonly name: string = 'Declined';
   readonly exitCode: ExitCode;
-  /** What to do instead. */
   readonly help: string | undefined;
   /** For programs. */
   readonly code: string;

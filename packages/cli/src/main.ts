@@ -25,7 +25,7 @@ const cwd = calledIn(process.env, process.cwd());
 
 const MAX_PROGRAM_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-/** The manifest lies beside `src/` and beside the built `lib/`. */
+/** The manifest is beside `src/` and beside the built `lib/`. */
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   readonly version: string;
 };

@@ -12,7 +12,7 @@ import { failureOf } from './render/problem.ts';
 import { styleFor } from './render/style.ts';
 import type { World } from './world.ts';
 
-/** @throws only what is a mistake of this program */
+/** @throws only for errors of this program itself */
 export async function run(
   words: readonly string[],
   world: World,

@@ -22,7 +22,7 @@ export interface World {
   /** @throws the error of the file system */
   readFile(path: string): string;
   readStdin(): Promise<string>;
-  /** A line that a person types. Undefined: nobody sits there. */
+  /** A line that a person types. Undefined: not a terminal. */
   ask(question: string): Promise<string | undefined>;
   /** A program that is run to its end. */
   runProgram(command: string, args: readonly string[], cwd: string): Promise<ProgramEnd>;

@@ -59,7 +59,7 @@ export interface Listed<Item> {
   readonly findings?: Answer<'InboxPage'>['findings'];
 }
 
-/** Sendings of one request; what is not done by then will hardly be done in the next second. */
+/** Attempts of one request; after these another will hardly succeed within a second. */
 const ATTEMPTS = 4;
 /** Pause between attempts without `Retry-After`, and its upper limit. */
 const PAUSE_MS = 500;

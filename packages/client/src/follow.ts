@@ -14,7 +14,7 @@ export type RunEvent = Answer<'RunEvent'>;
 
 export type Followed =
   | { readonly kind: 'event'; readonly event: RunEvent }
-  /** The stream was cut and is taken up again. */
+  /** The stream was interrupted and is resumed. */
   | { readonly kind: 'again'; readonly why: string }
   | { readonly kind: 'end'; readonly status: string };
 
@@ -23,7 +23,7 @@ export interface Following {
   readonly after?: number;
 }
 
-/** The API says something every 15 s; what is silent for so long is cut. */
+/** The API sends something every 15 s; a stream that is silent for longer is closed. */
 const SILENCE_MS = 45_000;
 /** In a row, without an event between them. With the pauses between them, about a minute. */
 const MOST_FAILURES = 15;

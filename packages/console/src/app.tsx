@@ -1,4 +1,4 @@
-/** Which address shows which page, and that nothing is shown before somebody is known. */
+/** Routes of the pages. Nothing is shown before the sign-in. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentType, lazy, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
@@ -49,7 +49,7 @@ const WorkflowsPage = page(LOADS.workflows);
 const SchedulesPage = page(LOADS.schedules);
 const HealthPage = page(LOADS.health);
 
-/** What was read is taken for true for so long where nothing tells of a change. */
+/** Time for which data is fresh, where no stream reports changes. */
 const FRESH_MS = 5_000;
 const MOST_RETRIES = 3;
 

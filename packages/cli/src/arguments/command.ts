@@ -1,5 +1,5 @@
 /**
- * What a command is: its words, arguments, options and examples as data. Help, completion, parsing and the test of the
+ * A command as data: its words, arguments, options and examples. Help, completion, parsing and the test of the
  * documentation are made from this one table.
  */
 import type { Context } from '../context.ts';
@@ -9,10 +9,10 @@ export interface OptionSpec {
   /** `list`: may be given several times. */
   readonly type: 'flag' | 'text' | 'number' | 'list';
   readonly help: string;
-  /** What stands for the value in help; default: the name in capitals. */
+  /** Placeholder of the value in help; default: the name in capitals. */
   readonly value?: string;
   readonly choices?: readonly string[];
-  /** Of a number, both included. */
+  /** Limits of a number, inclusive. */
   readonly range?: readonly [number, number];
 }
 

@@ -58,7 +58,7 @@ function valued(commands: readonly Command[]): string[] {
   return [...new Set(names)];
 }
 
-/** What bash and zsh share: which command it is, by the words so far that are no options and no values of options. */
+/** Shell code, for bash and zsh, that finds the command from the words so far without options and their values. */
 function commandWalk(commands: readonly Command[]): string {
   return `  local path="" word skip=0
   for word in "\${before[@]}"; do

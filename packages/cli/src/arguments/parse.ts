@@ -11,7 +11,7 @@ export type Parsed =
       readonly given: GivenWords;
       readonly global: GlobalOptions;
     }
-  /** Of one command, of those that begin with the words, or of all. */
+  /** A command, or the first words of some; no words: all commands. */
   | { readonly kind: 'help'; readonly about: Command | readonly string[] };
 
 export interface GivenWords {
@@ -100,7 +100,7 @@ function strictlyRead(words: readonly string[], command: Command) {
   }
 }
 
-/** What Node says of an option, in our words where a better one is near. */
+/** Translates an error of `parseArgs`, and suggests a similar option. */
 function optionError(error: Error, command: Command): UsageError {
   const help = `See cairn ${command.name} --help.`;
   const [, unknown] = /Unknown option '--?([^']+)'/.exec(error.message) ?? [];

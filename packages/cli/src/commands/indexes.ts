@@ -29,7 +29,7 @@ export const indexes = command({
   },
 });
 
-/** @throws UsageError for what is no prefix */
+/** @throws UsageError for an invalid prefix */
 function indexesOf<T>(prefix: string, make: (prefix: string) => T): T {
   try {
     return make(prefix);

@@ -1,4 +1,4 @@
-/** What the commands that list things have in common: how many, and that there are more. */
+/** Options and last line of commands that list: the limit, and that there are more. */
 import type { Context } from '../context.ts';
 import { clean } from '../render/width.ts';
 

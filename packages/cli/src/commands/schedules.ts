@@ -11,7 +11,7 @@ const CATCH_UPS = ['skip', 'latest', 'all'] as const;
 const MOST_LISTED = 1_000;
 const USUAL_LISTED = 50;
 
-/** What of a schedule can be said when it is made and when it is changed. */
+/** Options of both creating and changing a schedule. */
 const TIMING = {
   timezone: { type: 'text', value: 'ZONE', help: 'IANA name, e.g. Europe/Berlin (default UTC)' },
   input: { type: 'text', value: 'JSON', help: 'input of every run: JSON, @FILE, or -' },

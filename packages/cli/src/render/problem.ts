@@ -1,4 +1,4 @@
-/** What went wrong, for a person: what, where, and what to do next. Pure. */
+/** An error as text: what, where, and what to do next. Pure. */
 import { isUncertain, type Problem, Refusal, Unreachable } from '@cairn/client';
 import { Declined, EXIT, type ExitCode } from '../exit.ts';
 import type { Style } from './style.ts';

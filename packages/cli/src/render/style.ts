@@ -1,4 +1,4 @@
-/** Colours, or none: nobody wants them in a file, a pipe, or where NO_COLOR says so. */
+/** Colours; none in a file, in a pipe, or with NO_COLOR. */
 import { styleText } from 'node:util';
 import type { Terminal, World } from '../world.ts';
 

@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly of: (row: Row) => string;
   readonly tone?: (row: Row) => Tone;
   readonly align?: 'right';
-  /** May be cut down to so many cells. */
+  /** May be truncated to this number of cells. */
   readonly least?: number;
   /** The higher the sooner it goes where there is no room; 0 (the default) never does. */
   readonly goes?: number;

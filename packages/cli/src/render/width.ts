@@ -1,4 +1,4 @@
-/** How many cells of a terminal a text takes, and texts made fit to be shown in one. Pure. */
+/** Width of texts in cells of a terminal, and texts made safe to show in one. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -14,7 +14,7 @@ export function cells(text: string): number {
   return count;
 }
 
-/** Cut to so many cells, with a mark where it was cut. Not for coloured text. */
+/** Truncated to `most` cells, with an ellipsis. Not for coloured text. */
 export function cutTo(text: string, most: number): string {
   if (cells(text) <= most) return text;
   let kept = '';
@@ -27,7 +27,7 @@ export function cutTo(text: string, most: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Filled up with blanks to so many cells; also coloured text. */
+/** Padded with blanks to `to` cells; also coloured text. */
 export function pad(text: string, to: number, align: 'left' | 'right' = 'left'): string {
   const blanks = ' '.repeat(Math.max(0, to - cells(text)));
   return align === 'left' ? text + blanks : blanks + text;
@@ -44,7 +44,7 @@ export function clean(text: string): string {
     .trim();
 }
 
-/** Broken into lines of at most so many cells, at blanks where there are any. */
+/** Wrapped into lines of at most `most` cells, at blanks where there are any. */
 export function wrap(text: string, most: number): string[] {
   const lines: string[] = [];
   let line = '';

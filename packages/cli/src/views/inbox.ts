@@ -1,4 +1,4 @@
-/** What waits for a person, and the words that answer it. Pure. */
+/** Questions that wait for a person, with the commands that answer them. Pure. */
 import { ago, DOUBT_DECISIONS } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
@@ -33,7 +33,7 @@ export function inboxTable(items: readonly Item[], now: number, shape: Shape): s
   );
 }
 
-/** Runs that nobody has to answer: somebody has to mend what keeps them. */
+/** Runs without a question that make no progress until a person fixes the cause. */
 export function findingList(
   findings: NonNullable<Answer<'InboxPage'>['findings']>,
   now: number,

@@ -1,4 +1,4 @@
-/** What is wrong with a run, and what a repair does about it. Pure. */
+/** Problems of a run, and the changes of a repair. Pure. */
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import type { Tone } from '../render/style.ts';

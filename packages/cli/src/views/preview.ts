@@ -1,4 +1,4 @@
-/** What a successor would do, as a page. Pure. */
+/** Preview of a successor, as a page. Pure. */
 import { stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';

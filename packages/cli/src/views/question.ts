@@ -1,4 +1,4 @@
-/** What an approval asks, in words. Pure. */
+/** Question of an approval, as text. Pure. */
 
 /** @param detail of the wait: the question, perhaps with more beside it */
 export function questionText(detail: unknown): string {

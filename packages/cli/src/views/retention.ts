@@ -1,4 +1,4 @@
-/** What becomes of runs that have ended. Pure. */
+/** Retention of ended runs, as text. Pure. */
 import { ago } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';

@@ -141,7 +141,7 @@ export function findingText(
   return `  ${style.paint('bad', code)} ${title}${at}: ${clean(message)}\n    ${style.dim(help)}\n`;
 }
 
-/** Why it stands although it waits for nobody, since when, and what to do. */
+/** Why it makes no progress, since when, and what to do. */
 export function blockedText(
   { message, since, help }: NonNullable<RunView['blocked']>,
   now: number,
@@ -150,7 +150,7 @@ export function blockedText(
   return `  ${clean(message)} ${style.dim(`(${ago(since, now)})`)}\n    ${style.dim(help)}\n`;
 }
 
-/** In what is billed, and in money without free tiers. */
+/** Billed operations, and their price without free tiers. */
 export function costText({ reads, writes, deletes, tasks, usd }: RunView['cost']): string {
   const amounts = [
     [writes, 'write'],

@@ -53,7 +53,7 @@ export function isOver(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** Done of those that have begun; what is still to come only the workflow knows. */
+/** Done of those that have begun; only the workflow knows how many follow. */
 function stepsText({ steps }: RunSummary): string {
   if (!steps || steps.begun === 0) return '';
   const { begun, running, retrying, waiting } = steps;

@@ -1,6 +1,6 @@
 /**
- * One conversation with the API, as somebody. Owns what is learned of the way to the API from every request; what is sent and how
- * often is that of `@cairn/client`.
+ * The API for one signed-in person. Owns what every request shows about the connection; requests and their
+ * repetitions are those of `@cairn/client`.
  *
  * Must not: keep the credential anywhere, or send it to another address than this page's own.
  */
@@ -33,7 +33,7 @@ export interface Sending {
 }
 
 export class Api {
-  /** What streams have found of the way to the API. */
+  /** Shared by all streams. */
   readonly passage = new Passage();
   readonly reach = new Reach();
   readonly #client: CairnClient;
@@ -107,7 +107,7 @@ export class Api {
   }
 }
 
-/** Whoever stands before the API and cannot reach it answers in its place, and in other words. */
+/** False for the answer of a proxy that cannot reach the API. */
 async function isOfApi(answer: Response): Promise<boolean> {
   const { status } = answer;
   return status < 500 || readProblem(status, await answer.clone().text()).code !== `HTTP_${status}`;

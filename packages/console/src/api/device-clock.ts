@@ -1,4 +1,4 @@
-/** The clock of this device, read in one place: it may be wrong, and what is told by it is set right by `reach.ts`. */
+/** The clock of this device, read in one place: it may be wrong; `reach.ts` corrects it. */
 
 /** Epoch ms. */
 export function deviceNow(): number {

@@ -1,14 +1,14 @@
 /**
- * Whether what stands between this page and the API lets an answer through while it is made. Firebase Hosting does not:
- * it hands an answer on when it is whole, so that a stream says nothing until it ends. Knows that from streams alone.
+ * Finds out whether a proxy buffers streamed answers. Firebase Hosting does:
+ * it passes an answer on when it is complete, so that a stream is silent until it ends. Learned from streams alone.
  */
 
-/** One may be an instance that has to begin. */
+/** One silent stream may be a cold start. */
 const MUTES = 2;
-/** What is in between may have changed, or it was the network after all. */
+/** The proxy may have changed, or the network was slow. */
 const TRY_AGAIN_MS = 600_000;
 
-/** What the streams of one page have found, together. */
+/** Experience of all streams of the page. */
 export class Passage {
   #mutes = 0;
   #wholeUntil = 0;

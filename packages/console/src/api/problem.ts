@@ -1,13 +1,12 @@
-/** What goes wrong when the API is asked, as the API says it (`application/problem+json`) or as the browser does. */
+/** Errors of requests: problem documents of the API (`application/problem+json`) and network errors. */
 import { isPassing as isPassingProblem, Refusal, problemOf as readProblem, Unreachable } from '@cairn/client';
 
 export interface Problem {
   readonly status: number;
-  /** Stable; `UNREACHABLE` where nobody answered. */
+  /** Stable; `UNREACHABLE` without an answer. */
   readonly code: string;
   readonly title: string;
   readonly detail: string;
-  /** What to do next. */
   readonly help?: string | undefined;
   readonly field?: string | undefined;
   /** Said by the API where it is asked too often. */
@@ -24,7 +23,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Read from an answer that is no success. What is no problem document is told by its status. */
+/** The problem of an unsuccessful answer. Without a problem document it is made from the status. */
 export function problemOf(status: number, text: string): Problem {
   return shownOf(readProblem(status, text));
 }

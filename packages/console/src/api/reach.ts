@@ -1,7 +1,7 @@
 /**
- * Whether the API answers, and what time it has: learned from whatever is asked of it anyway. Knows nothing of what was asked.
+ * Reachability and clock of the API, learned from every request.
  *
- * Must not: decide what is shown of it.
+ * Must not: decide what is shown.
  */
 
 import { LEAST_OFFSET_MS, offsetMs } from '@cairn/client';
@@ -9,7 +9,7 @@ import { LEAST_OFFSET_MS, offsetMs } from '@cairn/client';
 export interface Reached {
   /** Since when nothing was answered, by this machine's clock; epoch ms. Undefined: it answers. */
   readonly lostAt: number | undefined;
-  /** To be added to this machine's clock for that of the API, ms; 0 where they agree as far as can be told. */
+  /** Offset to add to this machine's clock for that of the API, ms; 0 within the measuring error. */
   readonly clockOffsetMs: number;
 }
 

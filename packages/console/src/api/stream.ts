@@ -21,7 +21,7 @@ export interface Following {
   isOver?(): boolean;
 }
 
-/** The API says something every 15 s; what is silent for so long is cut. */
+/** The API sends something every 15 s; a stream that is silent for longer is closed. */
 const SILENCE_MS = 45_000;
 const PAUSE_MS = 500;
 const MOST_PAUSE_MS = 10_000;
@@ -108,7 +108,7 @@ async function read(api: Api, following: Following, { query, signal, onPiece }: 
   }
 }
 
-/** Nobody looks at a page in the background: nothing is asked, and nothing billed, for it. */
+/** A page in the background makes no requests, which would be billed. */
 function untilSeen(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted || !document.hidden) return resolve();

@@ -7,7 +7,7 @@ export interface Act<M extends ChangingMethod, P extends PathWith<M>> {
   readonly cli: readonly string[];
 }
 
-/** What a person typed as the reason, as it is sent: nothing is no reason. */
+/** The typed reason as it is sent; an empty one is left out. */
 export function reasonOf(typed: string): { readonly reason?: string } {
   const reason = typed.trim();
   return reason === '' ? {} : { reason };

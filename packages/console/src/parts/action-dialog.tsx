@@ -12,11 +12,11 @@ import { Failure } from './states.tsx';
 
 interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<M>> {
   readonly title: string;
-  /** Of the button: what happens. */
+  /** Text of the button. */
   readonly verb: string;
   /** It cannot be taken back. */
   readonly danger?: boolean;
-  /** What would be sent; undefined while the form is not complete. */
+  /** The request; undefined while the form is incomplete. */
   readonly planned: Planned<M, P> | undefined;
   /** Words after `npm run cairn --`. */
   readonly cli: readonly string[];

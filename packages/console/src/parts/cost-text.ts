@@ -1,7 +1,7 @@
-/** What a run cost, as people read it. Pure. US dollars are so few here that a fixed number of decimals would show none. */
+/** Cost of a run as text. Pure. Amounts are so small that a fixed number of decimals would show zero. */
 
 const SIGNIFICANT = 2;
-/** Below, a sum is of no interest to anybody. */
+/** Smaller sums are shown as less than this. */
 const LEAST_USD = 0.000_000_1;
 
 /** `$0`, `$0.000012`, `$1.30`; two digits that count, and cents at least. */

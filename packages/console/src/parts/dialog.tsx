@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-/** What one is to fill in comes first for who uses the keyboard; of a choice, what is chosen. */
+/** The field that has the focus first: the checked option of a choice, else the first input. */
 function firstField(dialog: HTMLElement): HTMLElement | null {
   const chosen = dialog.querySelector<HTMLElement>('form input[type="radio"]:checked');
   return chosen ?? dialog.querySelector('form :is(input, select, textarea):not(:disabled)');

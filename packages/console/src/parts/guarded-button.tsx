@@ -5,7 +5,7 @@ import { type Role, useMay, useSession } from '../session/session.ts';
 interface GuardedButtonProps {
   readonly least: Role;
   readonly className?: string;
-  /** Why it cannot be done now, whoever asks. */
+  /** Why it is not possible now, for any role. */
   readonly unless?: string | undefined;
   readonly children: ReactNode;
   onClick(): void;
@@ -38,7 +38,7 @@ export function GuardedButton({ least, className = '', unless, children, onClick
   );
 }
 
-/** Undefined: whoever looks may. */
+/** Undefined: the role allows it. */
 function useRefusal(least: Role): string | undefined {
   const { me } = useSession();
   return useMay(least) ? undefined : `takes the role ${least}; yours is ${me.role}`;
@@ -47,13 +47,13 @@ function useRefusal(least: Role): string | undefined {
 interface Offer {
   readonly name: string;
   readonly className?: string;
-  /** Why it cannot be done now, whoever asks. */
+  /** Why it is not possible now, for any role. */
   readonly unless?: string | undefined;
   onClick(): void;
 }
 
 interface GuardedRowProps {
-  /** What the buttons are about, for who does not see them. */
+  /** Accessible name of the group. */
   readonly label: string;
   readonly least: Role;
   readonly offers: readonly Offer[];

@@ -1,8 +1,8 @@
-/** What the status of a run means for who looks. Pure. */
+/** Groups of run statuses, as the pages need them. Pure. */
 
 const FINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
-/** A run of this status will not move any more. */
+/** True for a final status. */
 export function isFinal(status: string): boolean {
   return FINAL.has(status);
 }

@@ -1,4 +1,4 @@
-/** What stands where content would be: it is coming, there is none, it failed, some of it is left out. Each says what to do. */
+/** Placeholders for content: loading, empty, failed, incomplete. Each says what to do. */
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { ApiError } from '../api/problem.ts';

@@ -1,6 +1,6 @@
 /** The status of a run or of a step, as a word with a colour and a shape: never by colour alone. */
 
-/** What a status means to who looks: the tone decides the colour, the mark the shape. */
+/** Tone (colour) and mark (shape) of each status. */
 const TONES: Readonly<Record<string, readonly [tone: string, mark: string]>> = {
   pending: ['quiet', '○'],
   running: ['live', '◐'],

@@ -22,7 +22,7 @@ export function duration(ms: number): string {
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
-/** As {@link duration}, of what is going on while one looks: nothing smaller than a second, nor than a minute above one. */
+/** As {@link duration}, for a time that grows while it is shown: whole seconds below a minute, whole minutes below an hour. */
 function roughly(ms: number): string {
   if (ms < MINUTE) return `${Math.floor(ms / 1_000)}s`;
   return ms < HOUR ? `${Math.floor(ms / MINUTE)}m` : duration(ms);
@@ -36,7 +36,7 @@ export function relative(iso: string, now: number): string {
   return away < 0 ? `${roughly(-away)} ago` : `in ${roughly(away)}`;
 }
 
-/** `so far`: of what is under way. */
+/** `3m so far`, for something under way. */
 export function soFar(ms: number): string {
   return `${roughly(Math.max(0, ms))} so far`;
 }

@@ -8,7 +8,7 @@ import './value-text.css';
 
 /** A few screens of text. */
 const MOST_SHOWN = 2_000;
-/** Of the whole of a long one: each piece is laid out only when it is scrolled to. */
+/** Characters of one piece of a long text. A piece is laid out only when it is scrolled to. */
 const PIECE = 8_000;
 
 interface TextProps {

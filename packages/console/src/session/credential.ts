@@ -1,5 +1,5 @@
 /**
- * What proves who looks, and where it is kept: an API key in the storage of this tab, which ends with it. A Firebase user
+ * The credential and its storage: an API key is kept in the session storage of this tab. A Firebase user
  * is kept by Firebase's own library.
  */
 

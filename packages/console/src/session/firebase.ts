@@ -17,7 +17,7 @@ import { ApiError } from '../api/problem.ts';
 import type { Credential } from './credential.ts';
 
 export interface FirebaseUsers {
-  /** Of who signed in before and has not signed out. */
+  /** The credential of an earlier sign-in without a sign-out. */
   current(): Promise<Credential | undefined>;
   /** @throws ApiError with what to do */
   signIn(email: string, password: string): Promise<Credential>;
@@ -50,7 +50,7 @@ const credentialOf =
   () =>
     user.getIdToken();
 
-/** What Firebase says, in words; which of e-mail and password was wrong it does not say on purpose. */
+/** An error of Firebase as text. It does not say which of e-mail and password was wrong, on purpose. */
 function refusal(error: unknown): ApiError {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   const isWrong = /invalid-credential|wrong-password|user-not-found|invalid-email/.test(code);

@@ -5,14 +5,14 @@ import type { LocalCloud } from './session.ts';
 
 export interface Place {
   readonly local: LocalCloud | undefined;
-  /** Undefined where nobody can sign in as a user. */
+  /** Undefined where user sign-in is not configured. */
   readonly users: FirebaseUsers | undefined;
 }
 
 /** Reserved addresses of Firebase Hosting. */
 const FIREBASE_CONFIG = '/__/firebase/init.json';
 
-/** @throws ApiError if nobody answers */
+/** @throws ApiError without an answer */
 export async function readPlace(): Promise<Place> {
   const said = await readJson('/console.json');
   if (said?.local === true && typeof said.apiKey === 'string') {

@@ -1,4 +1,4 @@
-/** Who looks: the API as somebody, what they may, and how they leave. */
+/** The session: the API as the signed-in person, their role, and signing out. */
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import type { Answer, Api } from '../api/client.ts';
 import type { Reached } from '../api/reach.ts';
@@ -9,7 +9,7 @@ export type Role = Me['role'];
 export interface Session {
   readonly api: Api;
   readonly me: Me;
-  /** Of the local cloud, which opens without a key; then commands can be given to copy. */
+  /** Set on the local cloud, which needs no key; its commands can be copied. */
   readonly local: LocalCloud | undefined;
   signOut(): void;
 }
@@ -30,13 +30,13 @@ export function useSession(): Session {
   return session;
 }
 
-/** Whether the API answers, and how far this machine's clock is from its. */
+/** Reachability of the API, and the offset of its clock. */
 export function useReached(): Reached {
   const { reach } = useSession().api;
   return useSyncExternalStore(reach.subscribe, reach.shown);
 }
 
-/** Whether whoever looks may do what takes this role. */
+/** True if the role of the signed-in person includes this one. */
 export function useMay(least: Role): boolean {
   const { me } = useSession();
   return ROLES.indexOf(me.role) >= ROLES.indexOf(least);

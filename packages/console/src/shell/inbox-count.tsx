@@ -1,10 +1,10 @@
-/** How much waits for a person, beside the way to it. */
+/** Number of open questions, beside the link to the inbox. */
 import { useQuery } from '@tanstack/react-query';
 import { useSession } from '../session/session.ts';
 
-/** One read a question; nobody needs to know sooner. */
+/** Each poll costs a read per question. */
 const EVERY_MS = 15_000;
-/** What is beyond is told as more. */
+/** Beyond this, a plus sign. */
 const MOST_COUNTED = 20;
 
 export function InboxCount() {

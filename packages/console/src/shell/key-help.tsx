@@ -1,4 +1,4 @@
-/** The keys of the pages, told in a dialog: `?` opens it anywhere. */
+/** Dialog with the keys of the pages; `?` opens it anywhere. */
 import { useEffect, useState } from 'react';
 import { Dialog } from '../parts/dialog.tsx';
 import { isCommand } from './keys.ts';

@@ -4,7 +4,7 @@ export function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
 }
 
-/** Whether a key without another is meant for the page: not for a field, not for the browser, not below a dialog. */
+/** True if a key without modifiers is meant for the page: not for a field, the browser or an open dialog. */
 export function isCommand(event: KeyboardEvent): boolean {
   const isWithAnother = event.ctrlKey || event.metaKey || event.altKey;
   return !isTyping(event) && !isWithAnother && document.querySelector('dialog[open]') === null;

@@ -1,4 +1,4 @@
-/** What is to be known on every page before anything on it is believed: that it is old, or that this machine's clock is wrong. */
+/** Notices on every page: the data is stale, or the clock of this device is wrong. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { deviceNow } from '../api/device-clock.ts';

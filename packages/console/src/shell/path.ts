@@ -1,4 +1,4 @@
-/** What the path of an address says. Pure: whatever somebody typed there, nothing is thrown. */
+/** Parses the path of an address. Pure; never throws, whatever was typed. */
 
 /** The name of the page at a path; of a run, `run`. */
 export function pageOf(path: string): string {
@@ -7,7 +7,7 @@ export function pageOf(path: string): string {
   return first || 'runs';
 }
 
-/** A part of a path as it was meant. One that is escaped wrongly is taken as it stands. */
+/** A part of a path, decoded. A malformed escape is kept. */
 export function unescaped(part: string): string {
   try {
     return decodeURIComponent(part);

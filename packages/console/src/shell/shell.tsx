@@ -1,4 +1,4 @@
-/** What stands around every page: where one can go, the search, who looks. */
+/** Frame of every page: navigation, search, and the signed-in person. */
 import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../session/session.ts';

@@ -11,7 +11,7 @@ import {
 
 /** Statuses of runs that should continue without intervention. */
 const LIVE = ['pending', 'running', 'interrupted', 'awaiting_approval', 'waiting_external'] as const;
-/** Of each status, the newest: a sample. */
+/** Newest runs of each status: a sample. */
 const RUNS = 100;
 const SCHEDULES = 500;
 

@@ -1,4 +1,4 @@
-/** How a run is named on the command line. */
+/** Names of a run on the command line: an id, its beginning, or `last`. */
 import type { Context } from '../../context.ts';
 import { Declined, EXIT } from '../../exit.ts';
 

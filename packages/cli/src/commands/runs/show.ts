@@ -1,4 +1,4 @@
-/** `runs show`, and what lies under a run: events, steps, checkpoints, outputs. */
+/** `runs show`, and the parts of a run: events, steps, checkpoints, outputs. */
 
 import { newestEvents } from '../../api/journal.ts';
 import { command } from '../../arguments/command.ts';
@@ -17,10 +17,10 @@ import { timelineLine } from '../../views/timeline/timeline.ts';
 import { limitOption, tellMore, USUAL_LISTED } from '../listed.ts';
 import { RUN, runIdOf } from './named.ts';
 
-/** Of a page for people. A run can have far more; `runs events` and `--events` show them. */
+/** Events on the page. A run can have far more; `runs events` and `--events` show them. */
 const USUAL_EVENTS = 200;
 const MOST_EVENTS = 10_000;
-/** Of a map of a thousand items nobody reads each. */
+/** Steps and items on the page: nobody reads a thousand. */
 const STEPS = 100;
 const EFFECTS = 100;
 const MOST_LISTED = 10_000;

@@ -65,7 +65,7 @@ function eventLine({ out }: Context, event: RunEvent, createdAt: string): string
   return out.json ? `${JSON.stringify(event)}\n` : timelineLine(event, createdAt, out);
 }
 
-/** What is open now, with the command that answers it: nobody should have to look that up. */
+/** Prints the open waits, each with the command that answers it. */
 async function tellWaits({ api, out, notes, world }: Context, runId: string): Promise<void> {
   if (out.json || !world.stderr.isTty) return;
   const run = await api.get('/v1/runs/{id}', { params: { id: runId } });

@@ -1,4 +1,4 @@
-/** What is deployed and whether it may run: `workflows`, `pause`, `unpause`. */
+/** `workflows`, `pause`, `unpause`: deployed workflows and the switches that stop them. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import type { Context } from '../../context.ts';

@@ -42,13 +42,13 @@ export function errorText({ code, message }: { readonly code: string; readonly m
   return `${code}: ${message.split('\n')[0] ?? ''}`;
 }
 
-/** What was said or returned, short. */
+/** A payload as one line. */
 export function valueText(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** How long after the event something is due, and when that is. */
+/** Time until something is due, from the event on, and the time itself. */
 export function dueText(dueAt: string | undefined, from: string): string {
   if (dueAt === undefined) return '';
   return `until ${moment(dueAt)} (${duration(Date.parse(dueAt) - Date.parse(from))})`;

@@ -1,4 +1,4 @@
-/** What events of the side-effect ledger say, in words. Pure. */
+/** Text of events of the side-effect ledger. Pure. */
 
 import type { DataOf } from 'cairn/api/events';
 import type { Tone } from '../../render/style.ts';

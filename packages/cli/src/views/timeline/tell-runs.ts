@@ -1,4 +1,4 @@
-/** What events of the run as a whole say, in words. Pure. */
+/** Text of events of the run as a whole. Pure. */
 
 import { duration } from '@cairn/client';
 import type { DataOf } from 'cairn/api/events';

@@ -1,4 +1,4 @@
-/** What events of steps, effects and waits say, in words. Pure. */
+/** Text of events of steps and waits. Pure. */
 
 import { duration } from '@cairn/client';
 import type { DataOf } from 'cairn/api/events';
@@ -93,7 +93,7 @@ function toneOf(decision: string): 'good' | 'warn' | 'bad' {
   return decision === 'approve' ? 'good' : 'warn';
 }
 
-/** The note or the feedback; not the whole of what was sent. */
+/** The note or the feedback, not the whole answer. */
 function saidText(payload: unknown): string {
   const { note, feedback } = (payload ?? {}) as { readonly note?: string; readonly feedback?: string };
   return parts(note, feedback);

@@ -10,7 +10,7 @@ import { EFFECT_LINES } from './tell-effects.ts';
 import { RUN_LINES } from './tell-runs.ts';
 import { STEP_LINES, WAIT_LINES } from './tell-steps.ts';
 
-/** One for each type of event: a type that is added and not told here does not compile. */
+/** One for each type of event; a new type that is missing here does not compile. */
 const LINES = { ...RUN_LINES, ...STEP_LINES, ...WAIT_LINES, ...EFFECT_LINES } satisfies Record<
   EventType,
   unknown
@@ -19,14 +19,14 @@ const LINES = { ...RUN_LINES, ...STEP_LINES, ...WAIT_LINES, ...EFFECT_LINES } sa
 const GAP = 2;
 /** The gap before the mark, the mark, and the blank behind it. */
 const AROUND = GAP + 2;
-/** What is said is cut to no less than this, however narrow the terminal. */
+/** Least width of the text of an event, cells, however narrow the terminal. */
 const LEAST = 12;
-/** Less than this of what is dimmed says nothing. */
+/** Least width of the dimmed rest, cells; with less it is left out. */
 const LEAST_MORE = 8;
 
 type Tell = (data: unknown, at: string) => Line;
 
-/** What happened. A type that is newer than this program is shown as it is. */
+/** The line of an event. A type that is newer than this program is shown with its data. */
 export function lineOf({ type, data, at }: Pick<Event, 'type' | 'data' | 'at'>): Line {
   const tell = Object.hasOwn(LINES, type) ? (LINES[type as EventType] as Tell) : undefined;
   return tell ? tell(data, at) : line('•', 'plain', type, valueText(data));

@@ -24,7 +24,7 @@ export default function HealthPage() {
   );
 }
 
-/** What everybody may see. */
+/** For every role. */
 function Answers() {
   const { api, me } = useSession();
   const { data, error, refetch } = useQuery({

@@ -15,14 +15,14 @@ export interface ApprovalQueueOptions<T> {
   /** Sends all, a few at a time; tells how each ended. Never throws. */
   sendAll(items: readonly T[], onEnd: (item: T, error: unknown) => void): Promise<void>;
   keyOf(item: T): string;
-  /** Calls back after so many ms, unless what it returns is called. */
+  /** Calls back after `ms`, unless the returned function is called before. */
   later(ms: number, call: () => void): () => void;
 }
 
 export class ApprovalQueue<T> {
   readonly #options: ApprovalQueueOptions<T>;
   readonly #listeners = new Set<() => void>();
-  /** Waiting batches, one for each time somebody approved, each with the call that stops its clock. */
+  /** Waiting batches, one per approval, each with the function that stops its timer. */
   readonly #batches = new Map<readonly T[], () => void>();
   #states: ReadonlyMap<string, Approval> = new Map();
 

@@ -1,4 +1,4 @@
-/** Runs that ask nobody, and get nowhere until somebody mends what keeps them. */
+/** Runs without a question that make no progress until a person fixes the cause. */
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { Text } from '../../parts/value-text.tsx';

@@ -13,7 +13,7 @@ import { useRowKeys } from './row-keys.ts';
 import { useApprovals } from './use-approvals.ts';
 import './page.css';
 
-/** While somebody looks; answers of others and new questions come by themselves. */
+/** Polls while the page is visible, for new questions and the answers of others. */
 const EVERY_MS = 10_000;
 const PAGE = '50';
 

@@ -1,4 +1,4 @@
-/** One question as a card: what is asked with its details, since when and until when, and the answers. */
+/** One question as a card: text, details, age, deadline and answers. */
 import { Link } from 'wouter';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { JsonView } from '../../parts/json-view/json-view.tsx';

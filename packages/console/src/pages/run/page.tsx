@@ -25,7 +25,7 @@ const TABS = {
   effects: { name: 'Effects', Tab: EffectsTab },
 } as const;
 
-/** What one tab keeps in the address and another would take for its own, or has no use for; the step stays. */
+/** Parameters of the address that belong to one tab and are dropped when the tab changes; the step stays. */
 const OF_ONE_TAB = {
   view: undefined,
   items: undefined,

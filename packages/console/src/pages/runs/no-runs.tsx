@@ -1,4 +1,4 @@
-/** What stands where no run is: how the first comes to be, or how to see others. */
+/** The empty list of runs: how to start the first, or how to widen the filter. */
 
 import { cliText } from '../../parts/command-text.ts';
 import { Copyable } from '../../parts/commands.tsx';

@@ -32,7 +32,7 @@ export interface RunRow {
   /** Undoing, being cancelled. */
   readonly mark?: string | undefined;
   readonly isOver: boolean;
-  /** Of a new run made from another. */
+  /** Set for a successor. */
   readonly madeBy?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ function markOf(run: RunSummary): string | undefined {
   return status === 'running' && steps && steps.retrying > 0 ? 'retrying a step' : undefined;
 }
 
-/** What it failed over, why it was stopped, what it waits for, or what it does. */
+/** Error, reason of the cancellation, wait, or current steps. */
 function nowOf(run: RunSummary): string {
   const { error, cancellation, parked, status, blocked } = run;
   if (status === 'completed') return '';

@@ -1,4 +1,4 @@
-/** Which runs are chosen. Pure. Chosen ones stay so when they leave the list: what is done to them shows what they are. */
+/** The selected runs. Pure. Runs stay selected when they leave the list: the bulk dialog shows each. */
 import type { RunRow } from './row.ts';
 
 /** As many as one can look through, and as are changed in a few minutes. */
@@ -14,7 +14,7 @@ export function toggled(selection: Selection, row: RunRow): Selection {
   return after;
 }
 
-/** Adds what is not chosen yet, in the given order, up to the most. */
+/** Adds unselected runs, in the given order, up to the limit. */
 export function withRows(selection: Selection, rows: readonly RunRow[]): Selection {
   const after = new Map(selection);
   for (const row of rows) if (after.has(row.id) || after.size < MOST_CHOSEN) after.set(row.id, row);

@@ -1,10 +1,10 @@
-/** What can be done with a schedule: as it is sent and as a command. Pure. */
+/** Actions on a schedule, each as a request and as a command. Pure. */
 import { type Answer, planned } from '../../api/client.ts';
 import { type Act, reasonOf } from '../../parts/act.ts';
 import { option } from '../../parts/command-text.ts';
 
 type Schedule = Answer<'Schedule'>;
-/** What becomes of slots that nobody fired in time. */
+/** Treatment of missed slots. */
 export const CATCH_UPS = {
   skip: 'skip: what was missed is missed',
   latest: 'latest: the last one missed is made up for',
@@ -44,7 +44,7 @@ export function makeSchedule({ type, name, cron, ...timing }: Wanted): Act<'POST
   };
 }
 
-/** Only what is other than it was, so that what somebody else changed meanwhile stays. Undefined: nothing is. */
+/** The changed members only, so that concurrent changes of others stay. Undefined: nothing changed. */
 export function changeSchedule(
   schedule: Pick<Schedule, 'id' | 'name' | 'cron' | 'timezone' | 'catchUp' | 'input'>,
   wanted: Omit<Wanted, 'type'>,

@@ -1,4 +1,4 @@
-/** How the last slot of a schedule went, and the run that it started. */
+/** Outcome of the last slot of a schedule, and the run that it started. */
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { When } from '../../parts/when.tsx';

@@ -22,7 +22,7 @@ const EVERY_MS = 30_000;
 
 type Doing = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'delete';
 
-/** Of what a workflow declares: the next deployment would undo it. */
+/** Shown for declared schedules: the next deployment would undo a change. */
 const DECLARED = 'declared by a workflow: change it there';
 
 export function OneSchedule({ id }: { readonly id: string }) {

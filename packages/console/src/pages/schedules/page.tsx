@@ -1,4 +1,4 @@
-/** What starts runs by the clock: every schedule of the tenant, and one of them in full. */
+/** Schedules: all of the tenant, or one in full. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -15,7 +15,7 @@ import { OneSchedule } from './one.tsx';
 import './page.css';
 
 const PAGE = '50';
-/** What fires by the minute is looked at as often as it can move. */
+/** Schedules fire by the minute. */
 const EVERY_MS = 30_000;
 type Summary = Answer<'ScheduleSummary'>;
 

@@ -1,4 +1,4 @@
-/** What can be done with a workflow, and with all of them: as it is sent and as a command. Pure. */
+/** Actions on a workflow and on all of them, each as a request and as a command. Pure. */
 import { planned } from '../../api/client.ts';
 import { type Act, reasonOf } from '../../parts/act.ts';
 import { option } from '../../parts/command-text.ts';

@@ -1,4 +1,4 @@
-/** What is deployed and whether it may run: every workflow with its versions, and one of them in full. */
+/** Workflows: all with their versions, or one in full. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';

@@ -1,4 +1,4 @@
-/** What holds runs and lets them go: the pause of a workflow, and the switch for everything. Both concern every tenant. */
+/** The pause of a workflow and the kill switch. Both concern every tenant. */
 import { useState } from 'react';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
 import { pauseWorkflow, setKillSwitch, unpauseWorkflow } from './acts.ts';
@@ -43,7 +43,7 @@ export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
   );
 }
 
-/** Typed, so that nobody stops an installation by a slip. */
+/** Word to type, so that nobody stops an installation by accident. */
 const WORD = 'stop everything';
 
 export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(): void }) {

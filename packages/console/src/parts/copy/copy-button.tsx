@@ -2,7 +2,6 @@
 import { copyWords, useCopy } from './use-copy.ts';
 
 interface CopyButtonProps {
-  /** What the button says. */
   readonly children: string;
   /** Made when it is pressed: it may be large. */
   text(): string;

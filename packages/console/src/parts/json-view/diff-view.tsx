@@ -17,7 +17,7 @@ interface DiffViewProps {
 
 /** Differences shown before one asks for more. */
 const SHOWN = 100;
-/** Of a value that was put in or taken away as a whole. */
+/** Characters of a value that was added or removed as a whole. */
 const VALUE_CHARS = 1_000;
 
 export function DiffView({ before, after, layout }: DiffViewProps) {
@@ -137,7 +137,7 @@ interface Line {
   readonly text: string;
 }
 
-/** A changed text of several lines is told line by line. */
+/** A changed text of several lines is shown line by line. */
 function linesOf(change: Change): readonly Line[] {
   if (change.kind === 'added') return [{ mark: '+', text: textOf(change.after) }];
   if (change.kind === 'removed') return [{ mark: '-', text: textOf(change.before) }];

@@ -1,6 +1,6 @@
 /**
- * What differs between two JSON values, member by member. Pure. Items of arrays are matched by what they are, so that one
- * that was put in does not make all behind it different.
+ * Differences between two JSON values, member by member. Pure. Items of arrays are matched by value, so that one
+ * inserted item does not make all later ones different.
  */
 import { matched } from './matched.ts';
 
@@ -66,7 +66,7 @@ function comparedMembers(path: Path, before: Members, after: Members): (Pair | C
   });
 }
 
-/** Between two items that are the same on both sides, those that are not are held against each other in their order. */
+/** Between two equal items, the unequal ones are compared in their order. */
 function comparedItems(path: Path, before: readonly unknown[], after: readonly unknown[]): (Pair | Change)[] {
   const found: (Pair | Change)[] = [];
   let left = 0;

@@ -9,7 +9,7 @@ export type Typed =
   | ({ readonly kind: 'bad'; readonly line: number; readonly column: number } & Fault);
 
 export interface Fault {
-  /** How many characters are well. */
+  /** Length of the valid beginning. */
   readonly at: number;
   readonly why: string;
 }
@@ -26,7 +26,7 @@ export function readJson(text: string): Typed {
   }
 }
 
-/** What may come next; of `first …` the end of the object or array, too. */
+/** Expected next; `first …` allows the end of the object or array too. */
 type Next = 'value' | 'first value' | 'name' | 'first name' | 'colon' | 'end';
 
 const SPACE = /[ \t\n\r]*/y;
@@ -34,7 +34,7 @@ const SPACE = /[ \t\n\r]*/y;
 const UNESCAPED = /[^"\\\u0000-\u001f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const PLAIN = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** What is meant as one word. */
+/** The offending word, for the message. */
 const MEANT = /[\w$.+-]{1,20}|./suy;
 const ENDS = { '{': '}', '[': ']' } as const;
 

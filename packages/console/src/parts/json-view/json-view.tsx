@@ -16,7 +16,7 @@ import './json-view.css';
 const FIRST_ROWS = 30;
 /** A value of fewer rows is seen at a glance. */
 const SEARCHED_FROM = 15;
-/** What "Open more" opens: still quick to make, and more than one reads. */
+/** Rows that "Open more" opens: quick to render, and more than one reads. */
 const MORE_ROWS = 5_000;
 
 interface JsonViewProps {

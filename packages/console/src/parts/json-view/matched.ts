@@ -2,7 +2,7 @@
 
 export type Match = readonly [left: number, right: number];
 
-/** Cells of the table by which as many as there can be are found: some milliseconds. Larger ones are cut at what is unmistakable. */
+/** Most cells of the table for the longest common subsequence: some milliseconds. Larger inputs are first split at unique items. */
 const MOST_CELLS = 500_000;
 
 /** Pairs of indexes, both rising. As many as there can be, unless the lists are long and differ in much. */

@@ -6,7 +6,7 @@ const BREATH = 10_000;
 /** More hits than anybody steps through. */
 export const MOST_HITS = 1_000;
 
-/** Yields each hit, from the top, and undefined now and then, where whoever looks may let others have their turn. */
+/** Yields each hit, from the top, and undefined now and then, where the caller may pause. */
 export function* hitsOf(root: TreeNode, wanted: string): Generator<TreeNode | undefined> {
   const needle = wanted.toLowerCase();
   const ahead: TreeNode[] = [root];

@@ -27,7 +27,7 @@ export function isBranch({ value }: TreeNode): boolean {
   return sizeOf(value) > 0;
 }
 
-/** How many members or items; 0 for what has none. */
+/** Number of members or items; 0 for other values. */
 export function sizeOf(value: unknown): number {
   if (Array.isArray(value)) return value.length;
   return typeof value === 'object' && value !== null ? keysOf(value).length : 0;
@@ -62,7 +62,7 @@ export function madeChildrenOf(node: TreeNode): readonly TreeNode[] {
   return made;
 }
 
-/** How many members one child stands for: 1, a thousand, a million, …; so that no node has more than a thousand children. */
+/** Members per child: 1, a thousand, a million, …; so that no node has more than a thousand children. */
 function widthOf(count: number): number {
   let width = 1;
   while (count > width * RANGE) width *= RANGE;
@@ -88,7 +88,7 @@ function range(node: TreeNode, from: number, to: number): TreeNode {
   };
 }
 
-/** What is seen, from the top. */
+/** The visible rows, from the top. */
 export function rowsOf(root: TreeNode, isOpen: (id: string) => boolean): readonly TreeNode[] {
   const rows: TreeNode[] = [];
   const ahead: TreeNode[] = [root];
@@ -101,7 +101,7 @@ export function rowsOf(root: TreeNode, isOpen: (id: string) => boolean): readonl
   return rows;
 }
 
-/** The branches to open, level by level, as long as all that is seen is no more than so many rows. */
+/** The branches to open, level by level, while no more than `most` rows are visible. */
 export function openWithin(root: TreeNode, most: number): ReadonlySet<string> {
   const open = new Set<string>();
   let seen = 1;

@@ -1,8 +1,8 @@
-/** What one row of a JSON value says. Pure. */
+/** Text of one row of a JSON value. Pure. */
 import { headOf, sizeWords, visibleText } from '../visible-text.ts';
 import { sizeOf, type TreeNode } from './tree.ts';
 
-/** Of a text in a row; the whole of it is shown below when the row is chosen. */
+/** Characters of a string in a row; choosing the row shows all of it. */
 const ROW_CHARS = 120;
 
 export type Tone = 'text' | 'number' | 'word' | 'branch';

@@ -16,9 +16,9 @@ export interface RowTableProps<T> {
   readonly columns: readonly string[];
   readonly rows: readonly T[];
   keyOf(row: T): string;
-  /** Of the columns, in their order. The first names the row: it is the button that opens it. */
+  /** Cells in the order of the columns. The first is the button that opens the row. */
   cellsOf(row: T): readonly ReactNode[];
-  /** All that the open row has. */
+  /** Details of the open row. */
   wholeOf(row: T): ReactNode;
   /** Key of the open row. */
   readonly chosen: string | undefined;
@@ -27,7 +27,7 @@ export interface RowTableProps<T> {
   onNearEnd?(): void;
 }
 
-/** Of a row that is not open; an open one is measured. */
+/** Height of a closed row; an open one is measured. */
 const ROW_PX = 35;
 /** The head is as high, and stays in sight. */
 const HEAD_PX = 35;
@@ -114,7 +114,7 @@ export function RowTable<T>(props: RowTableProps<T>) {
   );
 }
 
-/** Whether the line of the row is, however much of what is open below it. */
+/** Looks at the line of the row only, not at its details. */
 function isInSight(table: HTMLElement, index: number): boolean {
   const row = table.querySelector(`[data-index="${index}"]`)?.getBoundingClientRect();
   const { top, bottom } = table.getBoundingClientRect();

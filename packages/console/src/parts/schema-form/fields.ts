@@ -9,14 +9,14 @@ export interface Field {
   readonly name: string;
   readonly kind: FieldKind;
   readonly isRequired: boolean;
-  /** Of a choice. */
+  /** Empty unless the field is a choice. */
   readonly choices: readonly string[];
   readonly description: string | undefined;
   /** As it is typed; empty: none. */
   readonly initial: string;
 }
 
-/** What is typed, by the names of the fields. */
+/** Typed values by field name. */
 export type Typed = Readonly<Record<string, string>>;
 
 export interface Issue {

@@ -1,4 +1,4 @@
-/** What whoever looks may do with the run: a button each, and the form that the address names. */
+/** Actions of the signed-in person on the run: a button each, and the form that the address names. */
 import { useState } from 'react';
 import { GuardedButton } from '../../../parts/guarded-button.tsx';
 import { type Role, useMay } from '../../../session/session.ts';

@@ -1,4 +1,4 @@
-/** What can be done with a run by a form of few fields: as it is sent and as a command. Pure. */
+/** Actions on a run with a form of few fields, each as a request and as a command. Pure. */
 import { planned } from '../../../api/client.ts';
 import { type Act, reasonOf } from '../../../parts/act.ts';
 import { option } from '../../../parts/command-text.ts';
@@ -12,7 +12,7 @@ export function cancelRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}
   };
 }
 
-/** Undefined without a reason: nobody else would know why it stands. */
+/** Undefined without a reason, which tells others why the run is suspended. */
 export function suspendRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/suspend'> | undefined {
   const { reason } = reasonOf(typed);
   if (reason === undefined) return undefined;
@@ -29,7 +29,7 @@ export function continueRun(id: string): Act<'POST', '/v1/runs/{id}/continue'> {
   };
 }
 
-/** Undefined without a reason: nobody else would know when to release it. */
+/** Undefined without a reason, which tells others when to release it. */
 export function holdRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/hold'> | undefined {
   const { reason } = reasonOf(typed);
   if (reason === undefined) return undefined;

@@ -7,12 +7,12 @@ import { option } from '../../../parts/command-text.ts';
 
 export type DecisionBody = Answer<'DecisionBody'>;
 export type Decision = DecisionBody['decision'];
-/** What is asked about: an approval, or a step that was under way when its worker died. */
+/** `doubt`: a step that was under way when its worker died. */
 export type Asked = 'approval' | 'doubt';
 
 export interface Choice {
   readonly decision: Decision;
-  /** What the button says. */
+  /** Text of the button. */
   readonly verb: string;
   readonly meaning: string;
   readonly isDanger?: boolean;
@@ -56,7 +56,7 @@ export const CHOICES: Readonly<Record<Asked, readonly Choice[]>> = {
   ],
 };
 
-/** What a person has filled in. */
+/** Values of the form. */
 export interface Filled {
   readonly decision: Decision;
   readonly note: string;
@@ -67,7 +67,7 @@ export interface Filled {
 
 export const UNFILLED: Filled = { decision: 'approve', note: '', feedback: '', steps: [] };
 
-/** What the form still lacks, in words; undefined: it can be sent. */
+/** Text that says what the form lacks; undefined: it can be sent. */
 export function lacking({ decision, note, feedback }: Filled): string | undefined {
   if (decision === 'approve_with_waiver' && note.trim() === '') return 'A waiver needs a note.';
   if (decision === 'retry_with_feedback' && feedback.trim() === '') return 'Give feedback for the steps.';
@@ -119,7 +119,7 @@ export function stepsBefore(nodes: readonly PlanNode[], step: string): readonly 
   return nodes.map(({ id }) => id).filter((id) => before.has(id));
 }
 
-/** The question in words, and what was given beside it to decide by. */
+/** The question as text, and its details. */
 export function questionOf(detail: unknown): { readonly text: string; readonly beside?: unknown } {
   if (detail === undefined || detail === null) return { text: '(no question)' };
   if (typeof detail === 'string') return { text: detail };

@@ -1,5 +1,5 @@
 /**
- * What can be done with a run as it stands, by whom, and why not. Pure. The API decides; this says beforehand what it would
+ * Actions on a run in its current state, the role of each, and why one is not possible. Pure. The API decides; this tells beforehand what it would
  * refuse, so that nobody fills in a form in vain.
  */
 import { stepKey } from '@cairn/client';
@@ -18,7 +18,7 @@ export interface Offer {
   readonly refused?: string;
 }
 
-/** What of a run bears on it. */
+/** Members of the run that decide. */
 export type Standing = Pick<
   Run,
   | 'status'
@@ -120,7 +120,7 @@ function successors(run: Standing): Offers {
   return [{ ...resume, refused: `It was resumed already, by ${supersededBy}.` }, ...again];
 }
 
-/** It needs a dispatch and nobody's answer. */
+/** It needs a dispatch and no answer. */
 function isParked({ status, parked, blocked, waits }: Standing): boolean {
   const rests = status === 'awaiting_approval' || status === 'waiting_external';
   return rests && (parked !== undefined || blocked !== undefined || waits.length === 0);

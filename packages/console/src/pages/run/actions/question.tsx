@@ -1,4 +1,4 @@
-/** What a run asks, and what it gives to decide by. */
+/** Question of a run, and its details. */
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';

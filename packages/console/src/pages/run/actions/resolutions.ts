@@ -1,4 +1,4 @@
-/** What a person can say of an outside action that is in doubt or may not be repeated unasked, and how it is sent. Pure. */
+/** Resolutions of an effect that is in doubt or needs consent to be repeated, and their requests. Pure. */
 import type { Answer } from '../../../api/client.ts';
 import { option } from '../../../parts/command-text.ts';
 import type { Typed } from '../../../parts/json-view/json-text.ts';
@@ -69,7 +69,7 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
   ],
 };
 
-/** Whether this saying carries what the receiver answered. */
+/** True if this resolution carries the response of the receiver. */
 export function takesResult(matter: Matter, outcome: Resolution): boolean {
   return matter !== 'repetition' && outcome === 'recorded';
 }

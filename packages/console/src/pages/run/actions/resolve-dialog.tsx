@@ -1,4 +1,4 @@
-/** The form for an outside action of which nobody knows whether it took place, or that would be repeated. */
+/** Form that resolves an effect that is in doubt or needs consent to be repeated. */
 import { stepKey } from '@cairn/client';
 import { useState } from 'react';
 import { planned } from '../../../api/client.ts';
@@ -23,7 +23,7 @@ import './actions.css';
 export interface ResolveDialogProps {
   readonly runId: string;
   readonly effectId: string;
-  /** The run has ended: what is said settles the ledger, and nothing follows from it. */
+  /** The run has ended: the resolution only settles the ledger. */
   readonly isOver: boolean;
   onClose(): void;
 }

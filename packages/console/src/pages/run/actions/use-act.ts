@@ -21,7 +21,7 @@ export const ACTS = [
 ] as const;
 export type Act = (typeof ACTS)[number];
 
-/** What the form is about. */
+/** Subject of the form. */
 export interface About {
   /** Id of a wait: for `decide`, and for `signal` of an event that is waited for. */
   readonly wait?: string;

@@ -1,8 +1,8 @@
-/** Whether a run is kept from being deleted. */
+/** The hold that keeps a run from being deleted. */
 import { useQuery } from '@tanstack/react-query';
 import { useSession } from '../../../session/session.ts';
 
-/** Held and released rarely, and by whoever looks, whose own change is read back at once. */
+/** Holds change rarely; one's own change is read back at once. */
 const FRESH_MS = 60_000;
 
 /** Undefined while it is not known. */

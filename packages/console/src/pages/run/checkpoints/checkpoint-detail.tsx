@@ -1,4 +1,4 @@
-/** All that one checkpoint has: what was returned, what can be done from here, and what it can be compared with. */
+/** One checkpoint: its output, the actions from it, and the checkpoints to compare it with. */
 import { useState } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Facts } from '../../../parts/row-table/facts.tsx';
@@ -77,7 +77,7 @@ function yesNo(is: boolean): string {
   return is ? 'yes' : 'no';
 }
 
-/** What is in the list is shown at once, what lies elsewhere when it is asked for. */
+/** An output in the list is shown at once, one stored elsewhere on request. */
 function Output({ checkpoint }: { readonly checkpoint: Checkpoint }) {
   const { id } = useRunData();
   const { seq, output, outputRef } = checkpoint;

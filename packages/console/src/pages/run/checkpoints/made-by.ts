@@ -2,7 +2,7 @@
 import { stepKey } from '@cairn/client';
 import { known, type RunEvent } from '../live/events.ts';
 
-/** What the checkpoint of an event is of, in words; undefined: it makes none. Of a large input there is one more. */
+/** Description of the checkpoint that an event makes; undefined: none. A large input makes one more. */
 export function checkpointWords(anyEvent: RunEvent): string | undefined {
   const event = known(anyEvent);
   switch (event.type) {

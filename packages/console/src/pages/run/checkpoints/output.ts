@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSession } from '../../../session/session.ts';
 
-/** What is recorded does not change. */
+/** Outputs never change. */
 const FOR_EVER = Number.POSITIVE_INFINITY;
-/** Outputs may be large: they are let go soon after nobody looks at them. */
+/** Outputs may be large, so they are dropped soon after they leave the page. */
 const KEPT_MS = 30_000;
 
 export interface OutputPlace {

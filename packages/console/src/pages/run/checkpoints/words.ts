@@ -1,4 +1,4 @@
-/** What a checkpoint is of, in words, and which two can be compared. Pure. */
+/** Description of a checkpoint, and pairs that can be compared. Pure. */
 import { stepKey } from '@cairn/client';
 import type { Answer } from '../../../api/client.ts';
 
@@ -39,9 +39,9 @@ export function comparableTo(checkpoint: Checkpoint, all: readonly Checkpoint[])
     .reverse();
 }
 
-/** Which output is held against which, as it stands in the address: `12..20`, `source..20`. */
+/** Outputs to compare, as in the address: `12..20`, `source..20`. */
 export interface Compared {
-  /** Of this run, or what the run's source has of the same step. */
+  /** Seq of a checkpoint of this run; `source`: that of the same step in the run's source. */
   readonly before: number | 'source';
   readonly after: number;
 }

@@ -132,7 +132,7 @@ interface LineageProps extends Pick<EffectDetailProps, 'effect' | 'all'> {
   readonly originEffectId: string | undefined;
 }
 
-/** Rows of one key are one action, told again and again; another run may have done it first. */
+/** Rows of one key are one effect; another run may have performed it first. */
 function Lineage({ effect, all, originEffectId }: LineageProps) {
   const same = all.filter(
     ({ idempotencyKey, effectId }) =>

@@ -15,7 +15,7 @@ import './effects.css';
 
 const PAGE = '100';
 const COLUMNS = ['Action', 'What became of it', 'Step', 'Request', 'When'];
-/** Of a request or result in a row. */
+/** Characters of a request or result in a row. */
 const VALUE_CHARS = 160;
 
 export function EffectsTab() {

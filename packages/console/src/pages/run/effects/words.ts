@@ -1,4 +1,4 @@
-/** What became of an outside action, in words and a tone. Pure. */
+/** State of an effect as text and tone. Pure. */
 import { stepKey } from '@cairn/client';
 import type { Answer } from '../../../api/client.ts';
 
@@ -10,11 +10,11 @@ export interface EffectWords {
   readonly tone: EffectTone;
   readonly mark: string;
   readonly words: string;
-  /** What it means, in a sentence. */
+  /** A sentence. */
   readonly meaning: string;
 }
 
-/** What of its run bears on an action: an attempt without an answer is under way only while somebody may still hear it. */
+/** Facts about the run that decide the state of an effect: an attempt without an answer is under way only while a worker may still receive it. */
 export interface RunFacts {
   readonly isOver: boolean;
   /** Effects that the run asks a person about. */
@@ -110,7 +110,7 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: Standing): Eff
   }
 }
 
-/** Whether a person can say what became of it: its run asks, or has ended without anybody knowing. */
+/** True if a person may resolve the effect: the run asks, or ended with it in doubt. */
 export function isToldByPerson(effect: Effect, facts: RunFacts): boolean {
   if (facts.asked.has(effect.effectId)) return true;
   return facts.isOver && effectWords(effect, facts).words === IN_DOUBT.words;
@@ -126,7 +126,7 @@ export function stepWords({ stepId, itemKey, revision, attempt }: Effect): strin
   return which.length === 0 ? key : `${key} (${which.join(', ')})`;
 }
 
-/** How many of each word, in the order in which they first come. */
+/** Counts by word, in order of first occurrence. */
 export function countWords(
   effects: readonly Effect[],
   facts: RunFacts,

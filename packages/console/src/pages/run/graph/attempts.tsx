@@ -7,7 +7,7 @@ import { useNow, When } from '../../../parts/when.tsx';
 import type { Span, StepHistory } from '../live/span.ts';
 import { endText, endTone } from '../live/span-words.ts';
 
-/** Of one step; those before are in the journal. */
+/** Newest attempts shown of a step; the journal has all. */
 const MOST = 50;
 
 export function Attempts({ history: { spans } }: { readonly history: StepHistory }) {

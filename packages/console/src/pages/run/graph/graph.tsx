@@ -34,7 +34,7 @@ interface GraphProps {
 
 const NODE_TYPES = { step: StepNode };
 const EDGE_TYPES = { need: NeedEdge };
-/** Of a large plan so far out that a hundred steps are in view at once; more would be too many to draw while one moves. */
+/** In a large plan about a hundred steps in view; more are too slow to draw while panning. */
 const LEAST_ZOOM = { small: 0.25, large: 0.5 };
 const MOVE_MS = 150;
 const EDGE = 40;
@@ -148,7 +148,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
   );
 }
 
-/** Roughly in the middle, before it is known how wide the frame is: what is drawn first is what is seen. */
+/** Approximately centred, before the width of the frame is known, so that the visible part is drawn first. */
 function lookingAt({ x, y }: Placed): Viewport {
   const zoom = 0.8;
   const width = Math.max(400, window.innerWidth - 240);
@@ -177,7 +177,7 @@ function Zoom({ onWhole }: { onWhole(): void }) {
   );
 }
 
-/** Sizes and handles are told beforehand, so that nothing is measured and edges lead to steps that are not drawn. */
+/** Sizes and handles are given, so that nothing is measured and edges lead to steps that are not drawn. */
 function drawnOf({ nodes, edges }: Layout): { readonly nodes: Node[]; readonly edges: Edge[] } {
   const heights = new Map(nodes.map(({ id, y }) => [id, y]));
   const handle = { x: NODE_WIDTH / 2, width: 1, height: 1 };

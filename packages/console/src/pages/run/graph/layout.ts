@@ -15,7 +15,7 @@ export interface PlanNode {
 export interface Placed {
   readonly id: string;
   readonly kind: string;
-  /** Of the upper left corner. */
+  /** Upper left corner. */
   readonly x: number;
   readonly y: number;
 }
@@ -41,7 +41,7 @@ export const NODE_WIDTH = 216;
 export const NODE_HEIGHT = 58;
 const GAP_X = 28;
 const GAP_Y = 44;
-/** dagre takes up to a quarter of a second for so many, and two seconds for three times as many. */
+/** dagre takes up to a quarter of a second for this number, and two seconds for three times as many. */
 export const DAGRE_MOST = 100;
 /** Steps of one layer beside each other; more are continued below. */
 const MOST_ACROSS = 24;
@@ -119,7 +119,7 @@ function rowsOf(nodes: readonly PlanNode[]): Row[] {
   });
 }
 
-/** So many that the whole is about as wide as it is high. */
+/** A number that makes the whole about as wide as high. */
 function rowsInColumn(rows: readonly Row[]): number {
   const across = rows.reduce((sum, row) => sum + row.length, 0) / rows.length;
   return Math.max(1, Math.ceil(Math.sqrt((rows.length * across * STEP_X) / STEP_Y)));

@@ -1,4 +1,4 @@
-/** What every drawn step needs of the graph it stands in, without passing through React Flow. */
+/** React context of the steps of a graph, because React Flow passes no other props. */
 import { createContext, useContext } from 'react';
 import type { StepView } from './step-view.ts';
 

@@ -1,13 +1,13 @@
-/** What is shown of a step at a glance, from the plan, its state and its history. Pure. */
+/** Summary of a step in the graph, from the plan, its state and its history. Pure. */
 import { type GraphNode, type Run, type StepState, stepIdOf } from '../live/events.ts';
 import { shareOf } from '../live/progress.ts';
 import type { StepHistory } from '../live/span.ts';
 import type { Undone } from '../live/undone.ts';
 
 export interface ItemCounts {
-  /** Of those that are known. */
+  /** Number of known items. */
   readonly total: number;
-  /** Until the set has ended, there may be more than have been told of. */
+  /** False until the set has ended: there may be more items. */
   readonly isWhole: boolean;
   readonly done: number;
   readonly failed: number;
@@ -22,13 +22,13 @@ export interface StepView {
   readonly id: string;
   readonly kind: string;
   readonly needs: readonly string[];
-  /** A phase, or the outcome of what is done and not undone; {@link UNDER_WAY} or {@link NOT_BEGUN} while nothing is recorded of it. */
+  /** A phase, or the outcome of a completed step that was not compensated; {@link UNDER_WAY} or {@link NOT_BEGUN} while nothing is recorded. */
   readonly status: string;
   readonly seq: number | undefined;
   readonly revision: number;
   readonly attempts: number;
   readonly durationMs: number | undefined;
-  /** Epoch ms, of what is under way. */
+  /** Epoch ms; set while the step is under way. */
   readonly runningSince: number | undefined;
   readonly items: ItemCounts | undefined;
   /** Progress of a running step, from 0 to 1, if its body reports it. */

@@ -68,7 +68,7 @@ export class Walk {
   }
 }
 
-/** Of two that are as near, the left one. */
+/** The nearest by x; of two at the same distance, the left one. */
 function nearest(here: Placed, others: readonly Placed[] = []): string | undefined {
   const away = ({ x }: Placed) => Math.abs(x - here.x);
   return others.toSorted((a, b) => away(a) - away(b) || a.x - b.x)[0]?.id;

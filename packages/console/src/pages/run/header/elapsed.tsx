@@ -1,4 +1,4 @@
-/** How long a run has been where it is, or how long it took. */
+/** Time of a run in its status, or its duration. */
 import { isFinal } from '../../../parts/run-status.ts';
 import { duration } from '../../../parts/time.ts';
 import { useNow } from '../../../parts/when.tsx';

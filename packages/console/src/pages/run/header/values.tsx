@@ -35,7 +35,7 @@ function AllFacts({ run }: { readonly run: Run }) {
 interface ValueProps {
   readonly name: string;
   readonly runId: string;
-  /** Undefined: there is none, or it lies elsewhere. */
+  /** Undefined: there is none, or it is stored elsewhere. */
   readonly value: unknown;
   readonly place: Run['inputRef'];
 }

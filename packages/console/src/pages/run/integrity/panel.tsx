@@ -1,6 +1,6 @@
 /**
- * Whether the documents of a run are what its journal says: checked when asked, since all of them are read, and repaired after
- * what a repair would do was seen.
+ * Integrity check of a run on request, because it reads all of its documents, and repair after
+ * its preview.
  */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** What is wrong with a run, and what a person does about it. */
+/** Problems of a run, and what to do about each. */
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import type { Consistency } from './words.ts';

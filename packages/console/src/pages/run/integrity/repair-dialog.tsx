@@ -1,4 +1,4 @@
-/** What a repair would change, and then the button that changes it. */
+/** Changes of a repair, and the button that applies them. */
 import { useQuery } from '@tanstack/react-query';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';

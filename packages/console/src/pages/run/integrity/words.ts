@@ -1,4 +1,4 @@
-/** What a check and a repair of a run found, in words. Pure. */
+/** Result of a check and a repair of a run, as text. Pure. */
 import type { Answer } from '../../../api/client.ts';
 
 export type Consistency = Answer<'Consistency'>;

@@ -62,7 +62,7 @@ export function wantedRows(rows: readonly JournalRow[], { type, step }: Wanted):
   );
 }
 
-/** What there is to filter by, with how many rows each has. */
+/** Filter values, each with its number of rows. */
 export function facetsOf(rows: readonly JournalRow[]) {
   const types = new Map<string, number>();
   const steps = new Map<string, number>();

@@ -16,7 +16,7 @@ interface JournalTableProps {
 }
 
 const COLUMNS = ['Seq', 'At (UTC)', 'Event', 'Step', 'By', 'What it says'];
-/** Of what a row says; more does not fit a line. */
+/** Characters of the text of a row; more does not fit a line. */
 const GIST_CHARS = 240;
 
 export function JournalTable({ rows, chosen, onChoose, onNearEnd }: JournalTableProps) {

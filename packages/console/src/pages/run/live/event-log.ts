@@ -13,12 +13,12 @@ export interface EventLog {
 
 export const EMPTY_LOG: EventLog = { history: [], since: [] };
 
-/** About 80 MB, once somebody asks for all of it: ten events for each of the 10,000 steps and items that a run may have. */
+/** About 80 MB, if all of it is requested: ten events for each of the 10,000 steps and items that a run may have. */
 export const MOST_EVENTS = 100_000;
 /** Events that came live while the history before them was not asked for; beyond it they are read from there. */
 export const MOST_SINCE = 2_000;
 
-/** Told live: behind the history if they follow it, apart otherwise. */
+/** Live events: appended to the history if they follow it, else apart. */
 export function withLive(log: EventLog, events: readonly RunEvent[]): EventLog {
   const last = lastSeq(log.since) ?? 0;
   const news = events.filter(({ seq }) => seq > last);

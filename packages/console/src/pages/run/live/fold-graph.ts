@@ -25,7 +25,7 @@ export function graphState(
   return { status, replaying, head, steps: byKey };
 }
 
-/** Events that are in it already are passed over, so what is told twice does no harm. */
+/** Skips events that it already has, so duplicates do no harm. */
 export function foldGraph(state: GraphState, events: readonly RunEvent[]): GraphState {
   const news = events.filter(({ seq }) => seq > state.head);
   const last = news.at(-1);

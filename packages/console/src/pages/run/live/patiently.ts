@@ -1,7 +1,7 @@
 /** Asks again what the API could not answer for the moment, as while its worker is replaced. */
 import { ApiError, isPassing } from '../../../api/problem.ts';
 
-/** Some fifteen seconds in all: who has to wait longer is told why. */
+/** About fifteen seconds in all; after that the error is shown. */
 const PAUSES_MS = [500, 1_000, 2_000, 4_000, 8_000];
 
 /** @throws what the last attempt threw; the first, if that will not pass */

@@ -1,4 +1,4 @@
-/** What the parts of a run's page share: the run as it is now. Given by `use-run.tsx`. */
+/** React context of a run's page: the current run. Provided by `use-run.tsx`. */
 import { createContext, useContext } from 'react';
 import type { Run } from './events.ts';
 import type { Followed } from './run-follower.ts';

@@ -30,7 +30,7 @@ export interface Told {
 
 export type Liveness = 'live' | 'reconnecting' | 'ended';
 
-/** How much of the journal is at hand. */
+/** State of loading the journal. */
 export interface History {
   readonly loading: boolean;
   /** Everything up to the newest event is there. */
@@ -44,10 +44,10 @@ export interface Followed {
   readonly graph: RunGraph | undefined;
   readonly steps: ReadonlyMap<string, StepState>;
   readonly events: readonly RunEvent[];
-  /** Of what `events` tell, and no more. The same map each time: `events` says whether it has changed. */
+  /** Folded from `events`. The same map each time: `events` is new when it has changed. */
   readonly histories: ReadonlyMap<string, StepHistory>;
   readonly history: History;
-  /** The newest event that was told of; 0 before the first answer. */
+  /** Seq of the newest event; 0 before the first answer. */
   readonly head: number;
   readonly live: Liveness;
   readonly error: unknown;
@@ -98,7 +98,7 @@ export class RunFollower {
 
   readonly shown = (): Followed => this.#shown;
 
-  /** Begins, or begins anew after a failure; what is known stays. The answer ends it. */
+  /** Starts, or starts again after a failure and keeps the known events. Returns the function that ends it. */
   start(): () => void {
     this.#following.abort();
     const following = new AbortController();

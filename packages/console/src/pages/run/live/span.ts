@@ -19,7 +19,7 @@ export type SpanEnd =
 /** A stretch of time; times are epoch ms. */
 export interface Span {
   readonly kind: 'attempt' | 'wait';
-  /** Of the event that first told of it. */
+  /** Seq of the first event about it. */
   readonly seq: number;
   readonly revision: number;
   readonly attempt: number;
@@ -28,7 +28,7 @@ export interface Span {
   readonly to?: number;
   readonly end?: SpanEnd;
   readonly error?: { readonly code: string; readonly message: string; readonly trace?: string };
-  /** What was answered, or why it was skipped. */
+  /** The answer, or why the step was skipped. */
   readonly note?: string;
   readonly waitId?: string;
   /** Set for a wait for another run. */
@@ -41,9 +41,9 @@ export interface StepHistory {
   readonly key: string;
   readonly kind: string;
   readonly spans: readonly Span[];
-  /** Of the newest revision: how often it was begun. */
+  /** Attempts of the newest revision. */
   readonly attempts: number;
-  /** Of what settled last. */
+  /** Duration of the execution that settled last. */
   readonly durationMs?: number;
   readonly summary?: string;
   readonly agent?: string;

@@ -1,5 +1,5 @@
 /**
- * What the journal tells of each step over time: its attempts, its waits, how each ended. Folded event by event, in order.
+ * History of each step from the journal: its attempts, its waits, and their ends. Folded event by event, in order.
  * Pure but for its own map, which grows.
  */
 import { stepKey } from '@cairn/client';

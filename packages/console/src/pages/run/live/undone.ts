@@ -3,7 +3,7 @@ import type { Run } from './events.ts';
 
 export type Undone = Run['compensationLog'][number];
 
-/** By the key of the step. Of several revisions the one that could not be undone counts: somebody has to look at it. */
+/** By the key of the step. Of several revisions the one that could not be undone counts, because a person has to see it. */
 export function undoneOf(log: readonly Undone[] = []): ReadonlyMap<string, Undone> {
   const undone = new Map<string, Undone>();
   for (const entry of log)

@@ -1,4 +1,4 @@
-/** What a successor would do, step by step, before there is one. */
+/** Preview of a successor, step by step. */
 import { stepKey } from '@cairn/client';
 import { useState } from 'react';
 import { Failure } from '../../../parts/states.tsx';

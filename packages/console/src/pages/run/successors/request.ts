@@ -1,6 +1,6 @@
 /**
- * What is asked for when a run is to be gone on from, out of what a person chose: the body of the preview and that of the
- * request itself are the same choices. Pure.
+ * Request for a successor from the choices of a person: the body of the preview and that of the
+ * request have the same choices. Pure.
  */
 import type { Answer } from '../../../api/client.ts';
 import { option } from '../../../parts/command-text.ts';
@@ -8,18 +8,18 @@ import type { Typed } from '../../../parts/json-view/json-text.ts';
 
 export type Mode = 'resume' | 'replay' | 'fork';
 export type PreviewBody = Answer<'PreviewBody'>;
-/** From a step: it and what follows it run. From a checkpoint: what had completed by then is taken over. */
+/** From a step: it and its dependants run. From a checkpoint: steps that had completed by then are reused. */
 export type From = { readonly step: string } | { readonly checkpoint: number };
 
 /** As chosen in the form. */
 export interface Chosen {
   readonly mode: Mode;
   readonly from: From | undefined;
-  /** Of a fork. Absent: that of the run. */
+  /** For a fork; default: that of the run. */
   readonly input: Typed | undefined;
-  /** Of a fork. Absent: that of the run. */
+  /** For a fork; default: that of the run. */
   readonly planVersion: number | undefined;
-  /** It takes over the signals that nobody read. */
+  /** The successor takes over unread signals. */
   readonly carries: boolean;
 }
 
@@ -39,7 +39,7 @@ export function previewBody({ mode, from, input, planVersion, carries }: Chosen)
   };
 }
 
-/** What was previewed, as it is asked for. */
+/** Body of the request after its preview. */
 export function requestBody({ mode: _, ...asked }: PreviewBody, force: boolean) {
   return { ...asked, ...(force ? { force } : {}) };
 }
@@ -65,7 +65,7 @@ export function successorCli(
   ];
 }
 
-/** As it stands in the address: `step:verdict`, `checkpoint:12`. What is neither is nothing. */
+/** As in the address: `step:verdict`, `checkpoint:12`. Undefined for anything else. */
 export function fromOf(word: string | undefined): From | undefined {
   const [kind, rest] =
     word === undefined ? [] : [word.slice(0, word.indexOf(':')), word.slice(word.indexOf(':') + 1)];

@@ -1,4 +1,4 @@
-/** What would happen, asked for again whenever something else is chosen. */
+/** The preview of a successor, requested again with each change of the choices. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { planned } from '../../../api/client.ts';
@@ -6,14 +6,13 @@ import { useSession } from '../../../session/session.ts';
 import type { PreviewBody } from './request.ts';
 import type { Preview } from './words.ts';
 
-/** Of one who types. */
+/** Pause in typing before a request. */
 const PAUSE_MS = 300;
 
 export type Foreseen =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'asking'; readonly before: Preview | undefined }
   | { readonly kind: 'failed'; readonly error: unknown; again(): void }
-  /** Of exactly this body. */
   | { readonly kind: 'told'; readonly body: PreviewBody; readonly preview: Preview };
 
 /** @param body undefined while the form is not filled in */

@@ -1,4 +1,4 @@
-/** What a preview foretells, in words. Pure. */
+/** A preview as text. Pure. */
 import type { Answer } from '../../../api/client.ts';
 import type { Mode } from './request.ts';
 
@@ -27,7 +27,7 @@ const WHY: Readonly<Record<NonNullable<Step['why']>, string>> = {
   changed: 'its inputs changed',
 };
 
-/** Of a set that runs: how much of it is taken over. */
+/** A set that runs also tells how many of its items are reused. */
 export function stepWords({ action, why, from, items = 0, revision }: Step): Words {
   if (action === 'reused') {
     const because = from ? `as recorded at checkpoint ${from.checkpoint}` : 'as recorded';
@@ -60,7 +60,7 @@ export function effectWords({ action, why }: Effect): Words {
   return { tone, words, because: EFFECT_WHY[why] };
 }
 
-/** How many of each, for the line above the tables. */
+/** Counts for the line above the tables. */
 export function countsOf({ steps, effects }: Preview): string {
   const reused = steps.filter(({ action }) => action === 'reused').length;
   const counts: [number, string][] = [
@@ -90,7 +90,7 @@ export const MODES: Readonly<Record<Mode, { readonly title: string; readonly wha
   },
 };
 
-/** What it means to choose no step and no checkpoint. */
+/** Start of a successor if neither step nor checkpoint is chosen. */
 export const FROM_ELSEWHERE: Readonly<Record<Mode, string>> = {
   resume: 'Where it stopped',
   replay: 'The start',

@@ -1,4 +1,4 @@
-/** The steps as bars over time. Rows out of view are not drawn. What is drawn is told in words by the list beside it. */
+/** The steps as bars over time. Rows out of view are not drawn. The list beside it has the same as text. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useRef } from 'react';
 import { duration } from '../../../parts/time.ts';
@@ -16,9 +16,9 @@ interface ChartProps {
   /** By the key of the step. */
   readonly undone: ReadonlyMap<string, Undone>;
   readonly scale: Scale;
-  /** Until when what is open is drawn; epoch ms. */
+  /** End of bars that are still open; epoch ms. */
   readonly to: number;
-  /** How much wider than the frame. */
+  /** Width relative to the frame. */
   readonly zoom: number;
   /** The last rows are in view. */
   onEnd(): void;
@@ -258,7 +258,7 @@ function Moments({ life: { moments, from } }: { readonly life: Life }) {
 const MOST_MOMENTS = 12;
 const MOST_CHARS = 120;
 
-/** Of the lane's width. */
+/** Position, from parts of the lane's width. */
 function placed(start: number, end?: number): CSSProperties {
   const left = `${(start * 100).toFixed(4)}%`;
   return end === undefined ? { left } : { left, width: `${(Math.max(0, end - start) * 100).toFixed(4)}%` };

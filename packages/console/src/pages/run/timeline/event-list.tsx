@@ -9,14 +9,14 @@ import { lineOf } from './words.ts';
 
 interface EventListProps {
   readonly events: readonly RunEvent[];
-  /** Epoch ms, from which times are told. */
+  /** Origin of the times; epoch ms. */
   readonly from: number;
   onEnd(): void;
 }
 
 const LINE_HEIGHT = 26;
 const BEYOND = 12;
-/** Of a line; the journal has it in full. */
+/** Characters of a line; the journal has all of it. */
 const MOST_CHARS = 160;
 
 export function EventList({ events, from, onEnd }: EventListProps) {

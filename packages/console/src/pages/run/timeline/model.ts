@@ -23,9 +23,9 @@ export interface Moment {
 export interface Life {
   readonly drives: readonly Drive[];
   readonly moments: readonly Moment[];
-  /** Of the first event. */
+  /** Time of the first event. */
   readonly from: number;
-  /** Of the last event that is known. */
+  /** Time of the last known event. */
   readonly to: number;
 }
 
@@ -102,7 +102,7 @@ export interface Row {
   readonly key: string;
   readonly isItem: boolean;
   readonly step: StepHistory;
-  /** Of a set. */
+  /** Number of items of a set. */
   readonly items: number;
 }
 
@@ -148,7 +148,7 @@ export function withRunningRows(rows: readonly Row[], running: Running): readonl
   return all;
 }
 
-/** Of a set whose own start is told of only when it ends. */
+/** History of a set whose start is reported only at its end. */
 const NOTHING_OF = (key: string): StepHistory => ({ key, kind: 'map', spans: [], attempts: 0, effects: [] });
 
 function spanning(key: string, items: readonly StepHistory[]): StepHistory {

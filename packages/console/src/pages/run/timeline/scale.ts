@@ -19,7 +19,7 @@ export interface Segment extends Interval {
 /** A gap is worth compressing if it is longer than this part of all that is busy, and than a person notices. */
 const LONG_GAP = 0.5;
 const SHORT_MS = 2_000;
-/** Of the whole, as wide as a gap then is. */
+/** Width of a shortened gap, as a part of the whole. */
 const GAP_WIDTH = 0.09;
 /** All gaps together take no more than this part of the whole. */
 const MOST_GAPS = 0.4;

@@ -1,4 +1,4 @@
-/** What a timeline of the run draws: rows, dispatches and the scale of time, as far as the events are loaded. */
+/** Data of the timeline: rows, dispatches and the time scale, as far as the events are loaded. */
 import { useMemo } from 'react';
 import { useNow } from '../../../parts/when.tsx';
 import { useRunData } from '../live/run-data.ts';

@@ -1,4 +1,4 @@
-/** What a change of many runs would do to each: whether it is hit, and in which way or why not. Pure. */
+/** Plan of a bulk change: for each run whether and how it changes, or why not. Pure. */
 import type { Answer } from '../../../api/client.ts';
 import type { RunFilter, RunStatus } from '../filter/filter.ts';
 import type { RunRow } from '../row.ts';
@@ -15,7 +15,7 @@ const MEANT: Readonly<Record<BulkMode, readonly RunStatus[]>> = {
   resume: ['interrupted', 'waiting_external', 'failed', 'cancelled'],
 };
 
-/** What is asked for, one after the other: a filter that names no status is one for each that is meant. */
+/** Filters to read one after the other: a filter without a status becomes one for each status that the change concerns. */
 export function filtersFor(mode: BulkMode, filter: RunFilter): readonly RunFilter[] {
   if (filter.status !== undefined) return [filter];
   return MEANT[mode].map((status) => ({ ...filter, status }));

@@ -6,7 +6,7 @@ import { ApiError } from '../../../api/problem.ts';
 
 /** As a browser would have under way at once, with places left for the page itself. */
 export const AT_ONCE = 4;
-/** How often one request is sent that is refused for coming too often. */
+/** Attempts of a request that is rate limited. */
 const MOST_SENDINGS = 10;
 /** Where the API does not say how long to stay away. */
 const PAUSE_MS = 2_000;
@@ -23,12 +23,12 @@ export interface Running<T, R> {
   onSent(item: T, sent: Sent<R>): void;
   /** The length of a pause that all keep, ms; undefined: it is over. */
   onPause(ms: number | undefined): void;
-  /** Resolves after so long, or when the signal aborts. */
+  /** Resolves after `ms`, or when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Until each has been done or has failed, or the signal aborted and what was under way has ended. Never throws. */
+/** Resolves when each is done or failed, or the signal aborted and the requests under way ended. Never throws. */
 export async function sendAll<T, R>(items: readonly T[], running: Running<T, R>): Promise<void> {
   const { signal } = running;
   let next = 0;

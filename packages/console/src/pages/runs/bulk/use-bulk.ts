@@ -20,7 +20,7 @@ export interface Target {
   readonly sent?: Sent<Sendable> | undefined;
 }
 
-/** What came of one: in words, and where to. */
+/** A request of the bulk change: its text and its run. */
 export interface Sendable {
   readonly what: string;
   readonly runId: string;
@@ -35,12 +35,12 @@ export interface Bulk {
   readonly isCut: boolean;
   /** Why it is broken. */
   readonly error?: unknown;
-  /** All keep away for so long, ms. */
+  /** Pause of all requests, ms. */
   readonly pausedMs?: number | undefined;
   /** Names this change, in the keys of its requests. */
   readonly batch: string;
   send(reason: string | undefined): void;
-  /** Sends no more; what is under way ends. */
+  /** Sends no more; requests under way finish. */
   stop(): void;
 }
 

@@ -16,7 +16,7 @@ import {
 } from './filter.ts';
 import { type Counts, useCounts } from './use-counts.ts';
 
-/** A field is taken over this long after the last letter, or with Enter at once. */
+/** Delay after the last letter until a field applies; Enter applies it at once. */
 const TYPED_MS = 400;
 
 interface FilterBarProps {

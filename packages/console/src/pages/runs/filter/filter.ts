@@ -16,7 +16,7 @@ export const STATUSES = [
   'cancelled',
 ] as const satisfies readonly RunStatus[];
 
-/** How far back a list goes, as the address says it. */
+/** Time ranges of the list, as in the address. */
 export const SPANS = {
   '1h': { name: 'last hour', ms: 3_600_000 },
   '24h': { name: 'last 24 hours', ms: 86_400_000 },
@@ -81,7 +81,7 @@ export function isFiltered(filter: RunFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 
-/** `failed, of review-pull-request`: what is looked at, in words. */
+/** The filter as text: `failed, of review-pull-request`. */
 export function filterText({ status, type, repoId, threadId, since }: RunFilter): string {
   const parts = [
     status?.replaceAll('_', ' ').replaceAll(',', ' or '),

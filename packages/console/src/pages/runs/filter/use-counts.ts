@@ -1,4 +1,4 @@
-/** How many runs there are of each status, within the other filters. Polled, slowly and only while somebody looks. */
+/** Number of runs of each status within the other filters. Polled slowly, and only while the page is visible. */
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';

@@ -1,6 +1,6 @@
 /**
- * What the list is made of, for who does not see it: said by role, since a table of HTML cannot leave out the rows that are far
- * away. The focus is the grid's, which names the row that is meant: rows leave the page.
+ * ARIA roles of the list, since an HTML table cannot leave out rows that are far
+ * away. The grid has the focus and names the active row: rows leave the page.
  */
 import type { ComponentProps } from 'react';
 

@@ -1,4 +1,4 @@
-/** Under which keys what is read of the list is kept, so that one invalidation reaches all of it. */
+/** Query keys of the list, so that one invalidation reaches all of it. */
 import type { RunFilter } from '../filter/filter.ts';
 
 /** Rows of a page: the most the API gives at once. */

@@ -1,4 +1,4 @@
-/** The list with all that stands around it: filters, what is chosen, what is done to it. */
+/** The list with its filters, selection and bulk actions. */
 import { useCallback, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { deviceNow } from '../../../api/device-clock.ts';
@@ -125,7 +125,7 @@ interface ActButtonsProps {
   onAct(mode: BulkMode): void;
 }
 
-/** Who may not is told so, in words and not by hovering alone. */
+/** Buttons that the role does not allow say so as text, not only on hover. */
 function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
   const why = mayAct ? undefined : 'Requires the role operator';
   const word = which === 'chosen' ? '' : ' all';

@@ -10,13 +10,13 @@ import { byAge, type RunRow } from '../row.ts';
 export type Told =
   | { readonly kind: 'run'; readonly row: RunRow }
   | { readonly kind: 'gone'; readonly id: string }
-  /** All have been told that were there at first. */
+  /** The initial rows are complete. */
   | { readonly kind: 'ready' };
 
-/** What the stream holds at this moment. */
+/** Current content of the stream. */
 export interface Live {
   readonly rows: ReadonlyMap<string, RunRow>;
-  /** Since it began, or began anew, all have been told. */
+  /** The initial rows since the start or restart are complete. */
   readonly isReady: boolean;
 }
 
@@ -36,7 +36,7 @@ export function liveAfter(live: Live, told: readonly Told[]): Live {
 export interface Head {
   /** Newest first, without a gap. */
   readonly rows: readonly RunRow[];
-  /** Between these and what the stream tells lie runs that nobody has told: the rows must be read anew. */
+  /** Runs are missing between these rows and the stream: the rows must be read anew. */
   readonly hasGap: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Whether the list moves by itself, in a word with a shape. */
+/** Mark of a list that updates live, or does not. */
 import type { StreamState } from './use-stream.ts';
 
 const SAID = {

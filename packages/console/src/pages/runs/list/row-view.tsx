@@ -80,7 +80,7 @@ export function RowView({ row, index, top, isActive, isChosen, onToggle, onActiv
   );
 }
 
-/** It is told by the click, which says whether Shift was held. */
+/** The click tells whether Shift was held. */
 function nothing(): void {}
 
 const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {

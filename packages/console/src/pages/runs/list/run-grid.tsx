@@ -117,8 +117,8 @@ export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
 }
 
 /**
- * How far from the top of the page the element begins, px: what stands above may grow by a line. Looked at when the page has
- * been laid out anyway, since asking costs a layout otherwise.
+ * Distance of the element from the top of the page, px: the content above may grow by a line. Read when the page has
+ * been laid out anyway, since reading it costs a layout otherwise.
  */
 function useTopOf(element: React.RefObject<HTMLElement | null>): number {
   const [top, setTop] = useState(0);

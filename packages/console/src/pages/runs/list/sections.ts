@@ -42,7 +42,7 @@ export class Sections {
     return section?.rows?.[index - section.start];
   }
 
-  /** Which page the place belongs to; the last where there are not so many. */
+  /** The page of a place; the last if there are fewer. */
   sectionAt(index: number): number {
     const at = this.#sections.findLastIndex(({ start, count }) => count > 0 && index >= start);
     return Math.max(0, at);

@@ -20,9 +20,9 @@ export interface RowPage {
   readonly unreadable?: readonly string[] | undefined;
 }
 
-/** What has come since the list was read may stay in it so long; then the list begins anew, where nobody notices. */
+/** Rows at which the list is read anew while its top is in view. */
 const MOST_ROWS = 3 * PAGE;
-/** So long while one looks further down, where it would be noticed; then what is new waits until one comes back. */
+/** Rows at which new ones wait while a lower part is in view, where reading anew would be noticed. */
 const MOST_ROWS_AWAY = 10 * PAGE;
 /** Counting is billed; while much happens it is done no more often. Longer than the API keeps what it counted (2 s). */
 const COUNT_EVERY_MS = 3_000;
@@ -60,7 +60,7 @@ export function useFirstPage(filter: RunFilter, isAtTop: () => boolean): FirstPa
     // Rows move against each other; what a comparison place by place would keep is not worth its time.
     structuralSharing: false,
   });
-  /** Of which list there is more than is kept. */
+  /** The list that has more rows than are kept. */
   const [behind, setBehind] = useState<RunFilter>();
   const count = useThrottledCount(filter);
   const anew = useCallback(

@@ -10,11 +10,11 @@ import type { RunRow } from '../row.ts';
 import { pageKey } from './keys.ts';
 import { type RowPage, readPage } from './use-first-page.ts';
 
-/** Pages kept on either side of what is looked at. */
+/** Pages kept on either side of the visible ones. */
 const KEPT_AROUND = 8;
-/** What was read of an older page is taken for true so long: nothing tells of changes there. */
+/** Time for which an older page is fresh, ms: no stream reports changes there. */
 const FRESH_MS = 15_000;
-/** What nobody has looked at for so long is forgotten, ms. */
+/** Time until an unused page is dropped, ms. */
 const FORGOTTEN_MS = 60_000;
 
 interface KnownPage {
@@ -27,7 +27,7 @@ const NONE: readonly KnownPage[] = [];
 
 export interface OlderPages {
   readonly pages: readonly { readonly count: number; readonly rows: readonly RunRow[] | undefined }[];
-  /** Of those that are looked at. */
+  /** Ids on the visible pages. */
   readonly unreadable: readonly string[];
   readonly error: unknown;
   /** Says which pages are looked at. */

@@ -1,6 +1,6 @@
 /**
- * What `GET /v1/runs/stream` tells of the newest runs that match, gathered for a moment so that a storm of changes is one
- * drawing. Owns the connection, and what of it is shown as live or not.
+ * The newest matching runs from `GET /v1/runs/stream`, batched so that a burst of changes is one
+ * rendering. Owns the connection and the mark of being live.
  */
 import { useEffect, useState } from 'react';
 import { targetOf } from '../../../api/client.ts';

@@ -1,4 +1,4 @@
-/** What was found by `?q=`. One hit is what was meant: it goes straight there. */
+/** Results of the search `?q=`. A single hit opens at once. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Redirect } from 'wouter';
 import type { Answer } from '../../../api/client.ts';
