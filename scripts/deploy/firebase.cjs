@@ -1,10 +1,11 @@
 /**
- * firebase-tools as `npm run deploy` runs it: with three of its defaults made safe, and with `--set-up` a fourth.
+ * firebase-tools as `npm run deploy` runs it: with four of its defaults made safe, and with `--set-up` a fifth.
  *
  * - It sets the state of each queue whose function it updates to RUNNING. A queue that somebody paused stays paused here.
  * - Its `--force`, without which nothing with a service account of its own can be deployed without a terminal, also deletes functions
  *   that the sources no longer have. Here only CAIRN_DEPLOY_DELETES=1 allows that.
  * - And it deletes every index that the project has and `firestore.indexes.json` does not. Never here.
+ * - Ctrl-C at a question it calls an unexpected error (exit code 2). Here the program ends as one that was interrupted.
  * - Without a terminal it refuses to deploy while a secret has no value. With CAIRN_DEPLOY_SET_UP=1 those of the shipped doors
  *   get one by which nobody is let in, and nothing is posted.
  *
@@ -18,6 +19,7 @@ const tools = createRequire(join(__dirname, '../../emulators/package.json'));
 const tasks = tools('firebase-tools/lib/gcp/cloudtasks');
 const prompts = tools('firebase-tools/lib/deploy/functions/prompts');
 const secrets = tools('firebase-tools/lib/gcp/secretManager');
+const { FirebaseError } = tools('firebase-tools/lib/error');
 const { FirestoreApi } = tools('firebase-tools/lib/firestore/api');
 
 replace(tasks, 'updateQueue', (update) => async (queue) => {
@@ -59,6 +61,11 @@ replace(secrets, 'getSecretMetadata', (get) => async (project, name, version) =>
   await secrets.addVersion(project, name, value());
   process.stderr.write(`cairn: the secret ${name} has a value by which its door stays shut; set your own\n`);
   return get(project, name, version);
+});
+
+replace(tools('firebase-tools/lib/errorOut'), 'errorOut', (end) => (error) => {
+  if (error?.name !== 'ExitPromptError') return end(error);
+  end(new FirebaseError('Interrupted. Run the command again to go on.', { exit: 1 }));
 });
 
 tools('firebase-tools/lib/bin/firebase.js');

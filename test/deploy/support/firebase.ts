@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Google } from '../google/model.ts';
 import { type GoogleServer, serveGoogle } from '../google/server.ts';
+import { Terminal } from './terminal.ts';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PRELOAD = new URL('../google/preload.mjs', import.meta.url).href;
@@ -31,6 +32,7 @@ interface DeploymentOptions {
 export class Deployment {
   readonly folder: string;
   readonly google: Google;
+  readonly #terminals: Terminal[] = [];
   #server: GoogleServer | undefined;
 
   constructor(google: Google, { folder, loggedIn = true }: DeploymentOptions = {}) {
@@ -55,32 +57,46 @@ export class Deployment {
     return this.#node(DEPLOY, ['--config', join(this.folder, 'firebase.json'), ...args]);
   }
 
+  /** `npm run deploy` in a terminal, as on a person's machine. */
+  async deployInTerminal(...args: string[]): Promise<Terminal> {
+    const argv = [process.execPath, DEPLOY, '--config', join(this.folder, 'firebase.json'), ...args];
+    const terminal = new Terminal(argv, { cwd: this.folder, env: await this.#env() });
+    this.#terminals.push(terminal);
+    return terminal;
+  }
+
   async #node(file: string, args: readonly string[]): Promise<Ended> {
-    this.#server ??= await serveGoogle(this.google);
     const child = spawn(process.execPath, [file, ...args], {
       cwd: this.folder,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
-        HOME: join(this.folder, 'home'),
-        XDG_CONFIG_HOME: join(this.folder, 'home'),
-        // Else the machine's own credentials are asked for on the network.
-        METADATA_SERVER_DETECTION: 'none',
-        NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${PRELOAD}`,
-        PRETENDED_GOOGLE: this.#server.url,
-        NO_UPDATE_NOTIFIER: '1',
-        // It asks npm for the newest SDK, and waits ten seconds for an answer.
-        npm_config_offline: 'true',
-        FUNCTIONS_DISCOVERY_TIMEOUT: '120',
-        FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
-      },
+      env: await this.#env(),
     });
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
     return { code, said: output + errors };
   }
 
+  async #env(): Promise<NodeJS.ProcessEnv> {
+    this.#server ??= await serveGoogle(this.google);
+    return {
+      PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
+      HOME: join(this.folder, 'home'),
+      XDG_CONFIG_HOME: join(this.folder, 'home'),
+      // Else the machine's own credentials are asked for on the network.
+      METADATA_SERVER_DETECTION: 'none',
+      NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${PRELOAD}`,
+      PRETENDED_GOOGLE: this.#server.url,
+      NO_UPDATE_NOTIFIER: '1',
+      // It asks npm for the newest SDK, and waits ten seconds for an answer.
+      npm_config_offline: 'true',
+      FUNCTIONS_DISCOVERY_TIMEOUT: '120',
+      FIREBASE_FUNCTIONS_DISCOVERY_OUTPUT_PATH: 'true',
+    };
+  }
+
+  /** Also ends what is left of a terminal whose test failed. */
   async close(): Promise<void> {
+    for (const terminal of this.#terminals) terminal.kill();
     await this.#server?.close();
     rmSync(this.folder, { recursive: true, force: true });
   }

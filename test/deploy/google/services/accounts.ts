@@ -2,7 +2,7 @@
 
 import { fieldsOf } from '../masks.ts';
 import { emptyPolicy } from '../model.ts';
-import { created, existing, type Route } from '../route.ts';
+import { created, existing, notFound, type Route } from '../route.ts';
 
 const HOST = 'iam.googleapis.com';
 
@@ -46,6 +46,15 @@ export const accounts: readonly Route[] = [
       const { permissions } = fieldsOf(body);
       const asked = Array.isArray(permissions) ? permissions.map(String) : [];
       return { permissions: asked.filter((one) => !denied.includes(one)) };
+    },
+  },
+  {
+    host: HOST,
+    method: 'GET',
+    path: /^\/v1\/roles\/roles\/(?<role>[\w.]+)$/,
+    // firebase-tools asks for `roles/` twice, and shows the name where Google knows no such role.
+    answer: (_google, { role = '' }) => {
+      throw notFound(`roles/roles/${role}`);
     },
   },
 ];
