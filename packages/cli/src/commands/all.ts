@@ -13,6 +13,7 @@ import { indexes } from './indexes.ts';
 import { init } from './init/init.ts';
 import { checkRun, repairRun } from './integrity.ts';
 import { eraseRun, eraseTenant, gc, holdRun, readRetention, releaseRun, showErasure } from './retention.ts';
+import { bulk } from './runs/bulk.ts';
 import { cancelRun, continueRun, failWait, heartbeatWait, signalRun, suspendRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
 import { explain } from './runs/explain.ts';
@@ -39,6 +40,7 @@ export const COMMANDS: readonly Command[] = [
   watchRun,
   startRun,
   cancelRun,
+  bulk,
   suspendRun,
   continueRun,
   resumeRun,

@@ -1,9 +1,10 @@
 /** Approvals of the inbox: sent a few seconds after the click, together with those that were approved with them. */
+import { sendAll } from '@cairn/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { planned } from '../../api/client.ts';
 import { useSession } from '../../session/session.ts';
-import { sendAll, sleep } from '../runs/bulk/runner.ts';
+import { pauseAfter, sleep } from '../runs/bulk/pause.ts';
 import { ApprovalQueue } from './approval-queue.ts';
 import { type InboxItem, keyOf } from './item.ts';
 
@@ -39,6 +40,7 @@ export function useApprovals() {
               if (sent.at === 'failed') onEnd(item, sent.error);
             },
             onPause: () => {},
+            pauseAfter,
             sleep,
             signal: new AbortController().signal,
           });

@@ -2,6 +2,7 @@
  * One change of many runs, from finding out which to the outcome of each. Owns its stages, and that each run has one
  * idempotency key for as long as the dialog is open: sent again, a request repeats nothing.
  */
+import { type Sent, sendAll } from '@cairn/client';
 import { useEffect, useRef, useState } from 'react';
 import { type Api, planned } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
@@ -10,8 +11,8 @@ import { readPage } from '../list/use-first-page.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
 import { bodyOf } from './loop-text.ts';
+import { pauseAfter, sleep } from './pause.ts';
 import { type BulkMode, cancelVerdict, filtersFor, resumeVerdict, type Verdict } from './plan.ts';
-import { type Sent, sendAll, sleep } from './runner.ts';
 
 export interface Target {
   readonly row: RunRow;
@@ -95,6 +96,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
         if (sent.at === 'failed') change(id, { verdict: { isHit: false, why: messageOf(sent.error) } });
       },
       onPause: setPausedMs,
+      pauseAfter,
       sleep,
       signal,
     });
@@ -111,6 +113,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
         work: (id) => sendOne(api, { mode, id, reason, key: `${batch}-${id}` }),
         onSent: (id, sent) => change(id, { sent }),
         onPause: setPausedMs,
+        pauseAfter,
         sleep,
         signal,
       },

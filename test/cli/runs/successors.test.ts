@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
-import { Stage } from './support/stage.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { Stage } from '../support/stage.ts';
 
 /** State of the receiver of the second step; fixed during the test. */
 const outside = { isBroken: true };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../../../packages/console/src/api/problem.ts';
-import { AT_ONCE, type Sent, sendAll, sleep } from '../../../packages/console/src/pages/runs/bulk/runner.ts';
+import { AT_ONCE, type Sent, sendAll } from '../../packages/client/src/index.ts';
+import { ApiError } from '../../packages/console/src/api/problem.ts';
+import { pauseAfter, sleep } from '../../packages/console/src/pages/runs/bulk/pause.ts';
 
 const refusal = (status: number, retryAfterMs?: number) =>
   new ApiError({ status, code: 'X', title: 'x', detail: '', retryAfterMs });
@@ -15,6 +16,7 @@ function board(stop = new AbortController()) {
     running: {
       onSent: (item: number, sent: Sent<number>) => void last.set(item, sent),
       onPause: (ms: number | undefined) => void pauses.push(ms),
+      pauseAfter,
       sleep: async () => {},
       signal: stop.signal,
     },

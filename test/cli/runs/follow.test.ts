@@ -1,8 +1,8 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { World } from '../../packages/cli/src/world.ts';
-import { framesOf } from '../../packages/client/src/server-sent-events.ts';
-import { listening, saying } from './support/stage.ts';
+import type { World } from '../../../packages/cli/src/world.ts';
+import { framesOf } from '../../../packages/client/src/server-sent-events.ts';
+import { listening, saying } from '../support/stage.ts';
 
 const RUN = { id: 'run_1', createdAt: '2026-01-01T00:00:00.000Z', head: 9, waits: [] };
 

@@ -1,15 +1,12 @@
 /**
- * Many requests, a few at a time. Owns that whoever is told to stay away keeps all of them away, and that stopping sends no
- * more. What has been sent is waited for: what became of it must be known. Must not: know what is asked.
+ * Many requests, a few at a time. A rate limit that refuses one pauses all. After an abort nothing more is sent; the outcome of
+ * sent requests is awaited. Must not: know what is asked.
  */
-import { ApiError } from '../../../api/problem.ts';
 
-/** As a browser would have under way at once, with places left for the page itself. */
+/** Requests in progress at a time: fewer than a browser has connections, so that the page itself has some left. */
 export const AT_ONCE = 4;
 /** Attempts of a request that is rate limited. */
 const MOST_SENDINGS = 10;
-/** Where the API does not say how long to stay away. */
-const PAUSE_MS = 2_000;
 
 export type Sent<R> =
   | { readonly at: 'waiting' }
@@ -17,9 +14,11 @@ export type Sent<R> =
   | { readonly at: 'done'; readonly answer: R }
   | { readonly at: 'failed'; readonly error: unknown };
 
-export interface Running<T, R> {
+export interface SendAllOptions<T, R> {
   /** Must be the same request whenever it is asked for again. */
   work(item: T): Promise<R>;
+  /** The pause that an error demands of all requests, ms; undefined: the request has failed. */
+  pauseAfter(error: unknown): number | undefined;
   onSent(item: T, sent: Sent<R>): void;
   /** The length of a pause that all keep, ms; undefined: it is over. */
   onPause(ms: number | undefined): void;
@@ -29,7 +28,7 @@ export interface Running<T, R> {
 }
 
 /** Resolves when each is done or failed, or the signal aborted and the requests under way ended. Never throws. */
-export async function sendAll<T, R>(items: readonly T[], running: Running<T, R>): Promise<void> {
+export async function sendAll<T, R>(items: readonly T[], running: SendAllOptions<T, R>): Promise<void> {
   const { signal } = running;
   let next = 0;
   let pause: Promise<void> | undefined;
@@ -51,10 +50,10 @@ export async function sendAll<T, R>(items: readonly T[], running: Running<T, R>)
       try {
         return running.onSent(item, { at: 'done', answer: await running.work(item) });
       } catch (error) {
-        const isTooOften = error instanceof ApiError && error.problem.status === 429;
-        if (!isTooOften || sending === MOST_SENDINGS) return running.onSent(item, { at: 'failed', error });
+        const pauseMs = sending === MOST_SENDINGS ? undefined : running.pauseAfter(error);
+        if (pauseMs === undefined) return running.onSent(item, { at: 'failed', error });
         running.onSent(item, { at: 'waiting' });
-        stayAway(error.problem.retryAfterMs ?? PAUSE_MS);
+        stayAway(pauseMs);
       }
     }
   };
@@ -67,17 +66,4 @@ export async function sendAll<T, R>(items: readonly T[], running: Running<T, R>)
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, sender));
-}
-
-/** For a browser; a test has its own. */
-export function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(over, ms);
-    signal.addEventListener('abort', over, { once: true });
-    function over() {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', over);
-      resolve();
-    }
-  });
 }

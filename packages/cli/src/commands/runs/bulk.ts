@@ -1,0 +1,227 @@
+/** `runs bulk`: one change of many runs. Lists them and asks first; each request has a key of its own, so a repetition repeats nothing. */
+import { type CairnClient, Refusal, type Sent, sendAll } from '@cairn/client';
+import { command, type OptionsOf } from '../../arguments/command.ts';
+import type { Context } from '../../context.ts';
+import { Declined, EXIT, type ExitCode, UsageError } from '../../exit.ts';
+import { type BulkReport, bulkText, type Target, targetTable } from '../../views/bulk.ts';
+import { FILTERS, queryOf } from './filters.ts';
+
+const ACTIONS = ['cancel', 'resume', 'replay', 'approve'] as const;
+type Action = (typeof ACTIONS)[number];
+
+const USUAL = 100;
+/** Ten pages of a list. Who changes more says the command again. */
+const MOST = 1_000;
+/** Pause after a rate limit that names none. */
+const PAUSE_MS = 2_000;
+
+/** Statuses that the action is for, unless `--status` says otherwise. */
+const STATUSES: Readonly<Record<Exclude<Action, 'approve'>, readonly string[]>> = {
+  cancel: ['pending', 'running', 'replaying', 'awaiting_approval', 'waiting_external', 'interrupted'],
+  resume: ['failed', 'cancelled'],
+  replay: ['completed', 'failed', 'cancelled'],
+};
+
+const OPTIONS = {
+  ...FILTERS,
+  step: { type: 'text', value: 'STEP', help: 'with approve: only questions of this step' },
+  reason: { type: 'text', value: 'TEXT', help: 'with cancel: reason; recorded in each journal' },
+  note: { type: 'text', value: 'TEXT', help: 'with approve: why' },
+  limit: { type: 'number', value: 'N', range: [1, MOST], help: `how many at most (default ${USUAL})` },
+  'dry-run': { type: 'flag', help: 'list them, and change nothing' },
+  yes: { type: 'flag', help: 'do not ask' },
+} as const;
+
+type Options = OptionsOf<typeof OPTIONS>;
+
+export const bulk = command({
+  name: 'runs bulk',
+  summary: 'Cancel, resume, replay or approve all runs that match',
+  details:
+    'Lists the runs, asks, then sends one request each, four at a time. A run that refuses does not stop the others. With the same\n--key the command can be repeated after an interruption: what was done is not done again.',
+  args: { action: { help: 'what to do with each', choices: ACTIONS } },
+  options: OPTIONS,
+  mutates: true,
+  examples: [
+    ['runs bulk resume --type order --since 2h', 'after the cause of their failures is fixed'],
+    ['runs bulk cancel --thread nightly --dry-run', 'which runs would be cancelled'],
+    ['runs bulk approve --type order --step agree --yes', 'all open questions of that step'],
+  ],
+  async run(context, { args, options }) {
+    const action = ACTIONS.find((one) => one === args.action) ?? 'cancel';
+    assertFits(action, options);
+    const { api, out } = context;
+    const found = await targetsOf(api, action, options);
+    if (options['dry-run'] || found.targets.length === 0) {
+      const listed = { action, items: found.targets, more: found.more };
+      out.answer(listed, (shape) => targetTable(listed, api.now(), shape));
+      return EXIT.ok;
+    }
+    await confirm(context, { action, ...found, yes: options.yes });
+    const report = await changed(context, { action, options, ...found });
+    out.answer(report, (shape) => bulkText(report, shape));
+    return exitOf(report);
+  },
+});
+
+/** @throws UsageError for options that the action does not have, or if none selects */
+function assertFits(action: Action, options: Options): void {
+  const { step, reason, note, status, type, repo, thread, since, until } = options;
+  const byRun = [repo, thread, since, until, options['waits-for'], status.length > 0 || undefined];
+  if (action === 'approve' && byRun.some((one) => one !== undefined))
+    throw new UsageError('approve selects with --type and --step only');
+  if (action !== 'approve' && (step !== undefined || note !== undefined))
+    throw new UsageError(`${action} takes neither --step nor --note`);
+  if (action !== 'cancel' && reason !== undefined) throw new UsageError(`${action} takes no --reason`);
+  if ([...byRun, type, step].every((one) => one === undefined))
+    throw new UsageError('no filter is given', 'Select runs, for example with --type or --since.');
+}
+
+interface Found {
+  readonly targets: readonly Target[];
+  readonly more: boolean;
+}
+
+async function targetsOf(api: CairnClient, action: Action, options: Options): Promise<Found> {
+  const { limit = USUAL, type, step } = options;
+  if (action === 'approve') {
+    const { items, more } = await api.list('/v1/inbox', { limit: MOST });
+    const fitting = items.filter(
+      (item) =>
+        item.kind === 'approval' &&
+        item.answers.includes('approve') &&
+        (type === undefined || item.type === type) &&
+        (step === undefined || item.step === step),
+    );
+    const targets = fitting.slice(0, limit).map(
+      ({ runId, type, status, step, waitId, openedAt }): Target => ({
+        runId,
+        type,
+        status,
+        step,
+        waitId,
+        at: openedAt,
+      }),
+    );
+    return { targets, more: more || fitting.length > limit };
+  }
+  const given = await queryOf(api, options);
+  const query = { ...given, status: given.status ?? STATUSES[action].join(',') };
+  const { items, more } = await api.list('/v1/runs', { query, limit });
+  const targets = items.map(({ id, type, status, createdAt }) => ({
+    runId: id,
+    type,
+    status,
+    at: createdAt,
+  }));
+  return { targets, more };
+}
+
+/** @throws Declined unless a person agrees, or `--yes` was said */
+async function confirm(
+  { world, api, notes, out }: Context,
+  { action, targets, more, yes }: Found & { readonly action: Action; readonly yes: boolean },
+): Promise<void> {
+  if (yes) return;
+  if (!out.json) {
+    const shape = { style: notes.style, columns: notes.columns };
+    notes.print(targetTable({ action, items: targets, more }, api.now(), shape));
+  }
+  const answer = await world.ask(`${action} ${countText(targets.length, action)}? [y/N] `);
+  if (/^y(?:es)?$/i.test(answer?.trim() ?? '')) return;
+  throw new Declined(
+    answer === undefined ? 'there is no terminal to ask' : 'nothing was changed',
+    'Add --yes to go on without being asked.',
+  );
+}
+
+function countText(count: number, action: Action): string {
+  const word = action === 'approve' ? 'question' : 'run';
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
+interface Change extends Found {
+  readonly action: Action;
+  readonly options: Options;
+}
+
+async function changed({ world, api, notes, out }: Context, change: Change): Promise<BulkReport> {
+  const { action, options, targets, more } = change;
+  const ends = new Map<Target, Sent<string>>();
+  const base = api.machine.newKey();
+  const shows = world.stderr.isTty && !out.json;
+  await sendAll(targets, {
+    work: (target) =>
+      send(api, { action, target, options, key: `${base}-${target.waitId ?? ''}${target.runId}` }),
+    pauseAfter,
+    onSent(target, sent) {
+      if (sent.at !== 'done' && sent.at !== 'failed') return;
+      ends.set(target, sent);
+      if (shows) notes.print(`\r${action}: ${ends.size} of ${targets.length}`);
+    },
+    onPause() {},
+    sleep: (ms, signal) => world.sleep(ms, signal),
+    signal: world.interrupted,
+  });
+  if (shows) notes.print('\r\x1b[K');
+  const done = targets.flatMap((target) => {
+    const end = ends.get(target);
+    return end?.at === 'done' ? [{ runId: target.runId, result: end.answer }] : [];
+  });
+  const refused = targets.flatMap(({ runId }, i) => {
+    const end = ends.get(targets[i] as Target);
+    return end?.at === 'failed' ? [{ runId, ...reasonOf(end.error) }] : [];
+  });
+  return { action, matched: targets.length, more, done, refused, unsent: targets.length - ends.size };
+}
+
+interface One {
+  readonly action: Action;
+  readonly target: Target;
+  readonly options: Options;
+  readonly key: string;
+}
+
+/** @returns what became of the run, in a word or as the id of the new one */
+async function send(
+  api: CairnClient,
+  { action, target, options, key: idempotencyKey }: One,
+): Promise<string> {
+  const params = { id: target.runId };
+  switch (action) {
+    case 'cancel': {
+      const body = { reason: options.reason };
+      return (await api.change('POST', '/v1/runs/{id}/cancel', { params, body, idempotencyKey })).status;
+    }
+    case 'resume': {
+      const resumed = await api.change('POST', '/v1/runs/{id}/resume', { params, idempotencyKey });
+      return 'outcome' in resumed ? resumed.outcome : resumed.runId;
+    }
+    case 'replay':
+      return (await api.change('POST', '/v1/runs/{id}/replay', { params, idempotencyKey })).runId;
+    case 'approve': {
+      const { waitId, step = '' } = target;
+      const body = { decision: 'approve' as const, note: options.note, waitId };
+      const path = '/v1/runs/{id}/approvals/{stepId}';
+      await api.change('POST', path, { params: { ...params, stepId: step }, body, idempotencyKey });
+      return 'approved';
+    }
+  }
+}
+
+function pauseAfter(error: unknown): number | undefined {
+  if (!(error instanceof Refusal) || error.problem.status !== 429) return undefined;
+  const seconds = error.problem.details?.retryAfterSeconds;
+  return typeof seconds === 'number' ? seconds * 1_000 : PAUSE_MS;
+}
+
+function reasonOf(error: unknown): { readonly code: string; readonly detail: string } {
+  if (!(error instanceof Refusal)) return { code: 'UNREACHABLE', detail: (error as Error).message };
+  const { code, detail, title } = error.problem;
+  return { code, detail: detail ?? title };
+}
+
+function exitOf({ refused, unsent }: BulkReport): ExitCode {
+  if (unsent > 0) return EXIT.interrupted;
+  return refused.length > 0 ? EXIT.failed : EXIT.ok;
+}

@@ -1,0 +1,55 @@
+/** Options that select runs, and the query that they are. */
+import type { CairnClient } from '@cairn/client';
+import type { OptionsOf } from '../../arguments/command.ts';
+import { isAgo, timeValue } from '../../arguments/values.ts';
+
+export const FILTERS = {
+  status: {
+    type: 'list',
+    help: 'only of this status, e.g. failed or awaiting_approval; give it several times for several',
+  },
+  since: {
+    type: 'text',
+    value: 'TIME',
+    help: 'only created since then: a time, or how long ago like 3d, 12h or 30m',
+  },
+  until: { type: 'text', value: 'TIME', help: 'only created before then' },
+  'waits-for': {
+    type: 'text',
+    help: 'only with an open wait of this kind, also while other branches run: awaiting_approval or waiting_external',
+  },
+  type: { type: 'text', help: 'only of this workflow' },
+  repo: { type: 'text', help: 'only of this repository' },
+  thread: { type: 'text', help: 'only of this thread; the id of a schedule is the thread of its runs' },
+} as const;
+
+/** @throws UsageError for a wrong time */
+export async function queryOf(api: CairnClient, options: OptionsOf<typeof FILTERS>) {
+  const { status, type, repo, thread, since, until } = options;
+  return {
+    status: status.length === 0 ? undefined : status.join(','),
+    waitsFor: options['waits-for'],
+    type,
+    repoId: repo,
+    threadId: thread,
+    ...(await createdIn(api, { since, until })),
+  };
+}
+
+interface Range {
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+}
+
+/** "How long ago" counts from the time of the installation, which its answers tell. */
+async function createdIn(api: CairnClient, { since, until }: Range): Promise<Range> {
+  const range = (now: number) => ({
+    since: since === undefined ? undefined : timeValue('--since', since, now),
+    until: until === undefined ? undefined : timeValue('--until', until, now),
+  });
+  // A wrong time is refused before anything is sent.
+  const sent = range(api.now());
+  if (![since, until].some((text) => text !== undefined && isAgo(text))) return sent;
+  await api.get('/v1/me', {});
+  return range(api.now());
+}
