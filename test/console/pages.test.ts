@@ -331,3 +331,26 @@ test('the keys are told by one of them; below a dialog they lead nowhere', async
   await page.keyboard.press('?');
   expect(await dialog(page).count()).toBe(0);
 });
+
+test('health shows erasures with who asked and what is gone, and a restored database until it is released', async () => {
+  const { call } = stage.cloud;
+  await call('POST', `/v1/runs/${show.completed}/erase`, { confirm: show.completed });
+  await call('POST', '/v1/erasures', { tenantId: 'nobody', confirm: 'nobody' });
+  await call('POST', '/v1/restore/begin', {});
+  const page = await open('/runs');
+  await page.getByRole('link', { name: 'Health' }).click();
+  const erasures = page.getByRole('region', { name: 'Erasures on request' });
+  const { items } = await call<{ items: { requestedBy: string }[] }>('GET', '/v1/erasures');
+  await has(erasures.locator('tbody tr', { hasText: 'a run with its lineage' }), '1 lineage left');
+  await has(erasures.locator('tbody tr', { hasText: 'a tenant' }), 'nothing is left');
+  expect(await erasures.locator('tbody tr', { hasText: items[0]?.requestedBy ?? '' }).count()).toBe(2);
+  const restore = page.getByRole('region', { name: 'Restored database' });
+  await has(restore, 'Held: no run of any tenant moves');
+  await has(restore, /\d+ open questions? of this tenant/);
+  await restore.getByRole('button', { name: 'Release' }).click();
+  await send(page, 'Release').click();
+  await has(restore, 'Released: runs move');
+  expect(await call('GET', '/v1/restore')).toMatchObject({ held: false });
+  await restore.getByRole('link', { name: /open question/ }).click();
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+});

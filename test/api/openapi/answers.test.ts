@@ -336,6 +336,7 @@ test('what is kept how long, held, and erased, is as described', async () => {
   const { id } = await checked.ask('POST /v1/runs/{id}/erase', { path, body: { confirm: runId } });
   await checked.ask('GET /v1/erasures/{id}', { path: { id: String(id) } });
   await checked.ask('POST /v1/erasures', { body: { tenantId: 'nobody', confirm: 'nobody' } });
+  await checked.ask('GET /v1/erasures');
 });
 
 test('what belongs to the installation is as described', async () => {
@@ -361,9 +362,7 @@ test('what belongs to the installation is as described', async () => {
   const client = { path: { id: String(id) } };
   await checked.ask('POST /v1/clients/{id}/rotate', client);
   await checked.ask('POST /v1/clients/{id}/revoke', client);
-  await checked.ask('GET /v1/clients');
-  await checked.ask('GET /v1/me');
-  await checked.ask('GET /v1/metrics');
+  for (const route of ['GET /v1/clients', 'GET /v1/me', 'GET /v1/metrics'] as const) await checked.ask(route);
   await checked.ask('GET /v1/diagnosis');
   const { heartbeats } = installation.diagnosis;
   const at = installation.world.clock.now();

@@ -94,6 +94,22 @@ test('only the installation erases a tenant', async () => {
   expect(stored()).not.toContain(SECRET);
 });
 
+test('lists who asked for which erasure: to an admin those of its tenant, to the installation all', async () => {
+  const runId = await finished();
+  const asked = await post(`/v1/runs/${runId}/erase`, { confirm: runId });
+  const key = await installationKey();
+  installation.world.clock.jump(1_000);
+  await post('/v1/erasures', { tenantId: 'rival', confirm: 'rival' }, key);
+  const listed = async (as: string) =>
+    ((await (await installation.get('/v1/erasures', as)).json()) as { items: unknown[] }).items;
+  const own = { ...asked.body, requestedBy: expect.stringMatching(/./) };
+  expect(await listed(admin)).toEqual([own]);
+  expect(await listed(key)).toEqual([
+    expect.objectContaining({ scope: 'tenant', state: 'done', requestedBy: expect.stringContaining('root') }),
+    own,
+  ]);
+});
+
 function installationKey(): Promise<string> {
   return installation.key('root', { tenantId: 'platform', roles: ['installation'] });
 }

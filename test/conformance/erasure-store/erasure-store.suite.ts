@@ -57,6 +57,23 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       });
     });
 
+    test('lists erasures page after page, the newest first, of one tenant or of all', async () => {
+      const hash = { scope: 'lineage', tenantHash: tenantHash('rival') } as const;
+      await store.create(erasure('1', { requestedAt: T0 + 1, requestedBy: 'key.ops' }));
+      await store.create(erasure('2', { requestedAt: T0 + 3, state: 'done' }));
+      await store.create(erasure('3', { ...hash, requestedAt: T0 + 2 }));
+      const id = (name: string) => erasureId('acme', name);
+      const first = await store.list(undefined, { limit: 2 });
+      expect(first.items.map((one) => one.id)).toEqual([id('2'), id('3')]);
+      const rest = await store.list(undefined, { limit: 2, cursor: first.next ?? '' });
+      expect(rest).toEqual({ items: [erasure('1', { requestedAt: T0 + 1, requestedBy: 'key.ops' })] });
+      const own = await store.list(tenantHash('acme'), { limit: 10 });
+      expect(own.items.map((one) => one.id)).toEqual([id('2'), id('1')]);
+      await expect(store.list(undefined, { limit: 2, cursor: 'none' })).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+      });
+    });
+
     test('lists the runs of a tenant page after page, the newest first, marked ones too', async () => {
       for (const [i, tenantId] of ['acme', 'acme', 'other', 'acme', 'acme'].entries()) {
         const identity = { tenantId, rootRunId: `run_${i}` };

@@ -8,7 +8,15 @@ import { CairnError } from '../core/errors.ts';
 export type Position = readonly [at: number, id: string];
 
 /** The lists that have cursors: one of another list is refused. */
-export type ListName = 'runs' | 'events' | 'steps' | 'checkpoints' | 'schedules' | 'effects' | 'inbox';
+export type ListName =
+  | 'runs'
+  | 'events'
+  | 'steps'
+  | 'checkpoints'
+  | 'schedules'
+  | 'effects'
+  | 'erasures'
+  | 'inbox';
 
 /** The last moment of year 9999: what a Firestore Timestamp can hold. */
 const MAX_POSITION = 253_402_300_799_999;

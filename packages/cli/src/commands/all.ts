@@ -12,7 +12,16 @@ import { inbox } from './inbox.ts';
 import { indexes } from './indexes.ts';
 import { init } from './init/init.ts';
 import { checkRun, repairRun } from './integrity.ts';
-import { eraseRun, eraseTenant, gc, holdRun, readRetention, releaseRun, showErasure } from './retention.ts';
+import {
+  eraseRun,
+  eraseTenant,
+  gc,
+  holdRun,
+  listErasures,
+  readRetention,
+  releaseRun,
+  showErasure,
+} from './retention.ts';
 import { bulk } from './runs/bulk.ts';
 import { cancelRun, continueRun, failWait, heartbeatWait, signalRun, suspendRun } from './runs/change.ts';
 import * as decisions from './runs/decide.ts';
@@ -68,6 +77,7 @@ export const COMMANDS: readonly Command[] = [
   releaseRun,
   eraseRun,
   eraseTenant,
+  listErasures,
   showErasure,
   gc,
   sendEvent,

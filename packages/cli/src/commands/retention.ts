@@ -1,13 +1,13 @@
 /**
  * Commands of deletion: `gc`, `runs retention`, `runs hold`, `runs release`; and what is to go whatever time it is to be kept:
- * `runs erase`, `tenants erase`, `erasures show`. A scheduled job does the deletion.
+ * `runs erase`, `tenants erase`, `erasures list`, `erasures show`. A scheduled job does the deletion.
  */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import { UsageError } from '../exit.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
-import { expiredTable, fateText } from '../views/retention.ts';
+import { erasuresTable, expiredTable, fateText } from '../views/retention.ts';
 import { limitOption, tellMore, USUAL_LISTED } from './listed.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
@@ -107,6 +107,20 @@ export const eraseTenant = command({
     if (confirm === undefined) throw new UsageError('--confirm is missing: repeat the id of the tenant');
     const erasure = await api.change('POST', '/v1/erasures', { body: { tenantId: tenant, confirm } });
     out.answer(erasure, () => erasureText(erasure));
+  },
+});
+
+export const listErasures = command({
+  name: 'erasures list',
+  summary: 'List erasures, newest first: who asked, and what is gone',
+  args: {},
+  options: { limit: limitOption({ most: MOST_LISTED }) },
+  examples: [['erasures list', 'with the role installation those of all tenants']],
+  async run({ api, out, notes }, { options: { limit = USUAL_LISTED } }) {
+    const found = await api.list('/v1/erasures', { limit });
+    out.answer(found, (shape) => erasuresTable(found.items, api.now(), shape));
+    if (found.items.length === 0 && !out.json) notes.print('Nothing was erased on request.\n');
+    tellMore({ out, notes }, found.more);
   },
 });
 

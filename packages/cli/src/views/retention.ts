@@ -8,6 +8,7 @@ import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 
 type Fate = Answer<'RunRetention'>;
+type Erasure = Answer<'Erasure'>;
 type Expired = Answer<'ExpiredRunPage'>['items'][number];
 
 const WHY: Readonly<Record<NonNullable<Fate['because']>['why'], string>> = {
@@ -35,6 +36,32 @@ export function expiredTable(runs: readonly Expired[], now: number, shape: Shape
         tone: ({ would }) => (would === 'delete' ? 'warn' : 'good'),
       },
       { title: 'BECAUSE', of: (run) => becauseText(run), least: 16 },
+    ],
+    shape,
+  );
+}
+
+/** @param now epoch ms */
+export function erasuresTable(erasures: readonly Erasure[], now: number, shape: Shape): string {
+  return table(
+    erasures,
+    [
+      { title: 'ERASURE', of: ({ id }) => id },
+      { title: 'SCOPE', of: ({ scope }) => scope, goes: 2 },
+      {
+        title: 'STATE',
+        of: ({ state }) => state,
+        tone: ({ state }) => (state === 'done' ? 'good' : 'warn'),
+      },
+      { title: 'REQUESTED', of: ({ requestedAt }) => ago(requestedAt, now), align: 'right' },
+      { title: 'BY', of: ({ requestedBy }) => requestedBy ?? 'a user', least: 8, goes: 3 },
+      { title: 'RUNS', of: ({ gone }) => String(gone.runs), align: 'right', goes: 1 },
+      {
+        title: 'KEPT BY',
+        of: ({ keptBy }) => (keptBy ? `${keptBy.runId} ${WHY[keptBy.why]}` : ''),
+        least: 10,
+        goes: 4,
+      },
     ],
     shape,
   );

@@ -100,6 +100,7 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/retention': admin('all'),
   'GET /v1/runs/{id}/retention': viewer('named'),
   'POST /v1/runs/{id}/erase': { ...admin('named', { confirm: 'its id' }, 202), run: 'failed' },
+  'GET /v1/erasures': admin('sums'),
   'POST /v1/erasures': installation('all', { tenantId: 'nobody', confirm: 'nobody' }, 202),
   'GET /v1/erasures/{id}': admin('named'),
   'POST /v1/runs/{id}/hold': admin('named', { reason: 'a dispute' }),

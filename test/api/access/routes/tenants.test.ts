@@ -81,7 +81,7 @@ describe('a route that tells how the installation fares', () => {
       named: {},
     });
     expect(status).toBe(TABLE[route].status);
-    expect(text).toContain('RUNS_OVERDUE');
+    expect(text).toContain(route === 'GET /v1/diagnosis' ? 'RUNS_OVERDUE' : 'era_');
     expect(text).not.toContain(OWNER);
     expect(text).not.toMatch(/run_[a-z0-9]{26}/);
     assertKept(before, tenancy.stored());

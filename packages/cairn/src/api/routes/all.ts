@@ -95,7 +95,7 @@ export const ROUTES: Routes = {
   '/v1/clients/{id}/revoke': { POST: clients.revoke },
   '/v1/runtime': { GET: runtime.readRuntime, PUT: runtime.setRuntime },
   '/v1/retention': { GET: retention.listExpired },
-  '/v1/erasures': { POST: erasures.eraseAll },
+  '/v1/erasures': { GET: erasures.list, POST: erasures.eraseAll },
   '/v1/erasures/{id}': { GET: erasures.readOne },
   '/v1/restore': { GET: restore.read },
   '/v1/restore/begin': { POST: restore.begin },

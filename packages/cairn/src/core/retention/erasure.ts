@@ -1,6 +1,6 @@
 /**
- * The record of an erasure: what was to go, and what is gone. It names no person, no input and no result: run ids are drawn at
- * random, and a tenant is named by a hash. Pure.
+ * The record of an erasure: what was to go, what is gone, and which API client asked for it. It names no person, no input and no
+ * result: run ids are drawn at random, and a tenant is named by a hash. Pure.
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson } from '../encoding/json.ts';
@@ -32,9 +32,11 @@ export const NOTHING_GONE: Gone = {
   published: 0,
 };
 
+export const ERASURE_SCOPES = ['lineage', 'tenant'] as const;
+
 export interface Erasure {
   readonly id: string;
-  readonly scope: 'lineage' | 'tenant';
+  readonly scope: (typeof ERASURE_SCOPES)[number];
   readonly tenantHash: string;
   /** Tenant to erase, until it is done. */
   readonly tenantId?: string | undefined;
@@ -46,12 +48,19 @@ export interface Erasure {
   readonly gone: Gone;
   /** Epoch ms. */
   readonly requestedAt: number;
+  /** Principal of an API client. Absent if a user asked: only the log names the user. */
+  readonly requestedBy?: string | undefined;
   /** Epoch ms. */
   readonly finishedAt?: number | undefined;
 }
 
 export function tenantHash(tenantId: string): string {
   return sha256Hex(canonicalJson(['tenant', tenantId]));
+}
+
+/** A user is a person, whom the record would name for ever. */
+export function requesterKept(principal: string): string | undefined {
+  return principal.startsWith('c.') ? principal : undefined;
 }
 
 /** The same for every request about the same run, or about the same tenant. */

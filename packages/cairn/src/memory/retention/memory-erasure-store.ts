@@ -1,10 +1,10 @@
 /** Erasure records in memory, and deletion of documents outside of runs. */
 import type { Erasure } from '../../core/retention/erasure.ts';
-import type { Version } from '../../ports/run-store.ts';
+import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
 import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
 import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
 import { adopt, type MemoryDatabase } from '../memory-database.ts';
-import { descending } from '../paging.ts';
+import { descending, pageOf } from '../paging.ts';
 
 export class MemoryErasureStore implements ErasureStore {
   readonly #db: MemoryDatabase;
@@ -34,6 +34,16 @@ export class MemoryErasureStore implements ErasureStore {
       .filter(({ erasure }) => erasure.state === 'open')
       .sort((a, b) => (a.erasure.id < b.erasure.id ? -1 : 1))
       .slice(0, limit);
+  }
+
+  async list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>> {
+    const all = [...this.#db.erasures.values()].map(({ erasure }) => erasure);
+    const asked = tenantHash === undefined ? all : all.filter((one) => one.tenantHash === tenantHash);
+    return pageOf(asked, page, {
+      list: 'erasures',
+      positionOf: ({ requestedAt, id }) => [requestedAt, id],
+      compare: descending,
+    });
   }
 
   async runsOf({ tenantId, until, after, limit }: TenantRuns): Promise<readonly TenantRun[]> {

@@ -5,7 +5,7 @@
  * Must not: delete documents of a run; see retention-store.ts.
  */
 import type { Erasure } from '../../core/retention/erasure.ts';
-import type { Version } from '../run-store.ts';
+import type { Page, PageRequest, Version } from '../run-store.ts';
 import type { Cleared, MarkResult } from './retention-store.ts';
 
 export interface StoredErasure {
@@ -37,6 +37,12 @@ export interface ErasureStore {
   write(erasure: Erasure, seen: Version): Promise<MarkResult>;
   /** Those that are not done, by id, at most `limit`. */
   open(limit: number): Promise<readonly StoredErasure[]>;
+  /**
+   * Newest request first.
+   *
+   * @param tenantHash absent: those of all tenants
+   */
+  list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>>;
   /** The newest first. */
   runsOf(runs: TenantRuns): Promise<readonly TenantRun[]>;
   /** Idempotency records that name the run. */

@@ -20,5 +20,6 @@ export const erasureCodec = documentCodec<Erasure>({
     published: integer,
   }),
   requestedAt: time,
+  requestedBy: optional(text),
   finishedAt: optional(time),
 });

@@ -160,6 +160,18 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
       serves: 'open erasures',
       ask: () => erasures.open(1),
     },
+    {
+      collection: paths.erasures().id,
+      fields: ['tenantHash', '-requestedAt'],
+      serves: 'lists of erasures',
+      ask: () => erasures.list(NOBODY, ONE),
+    },
+    {
+      collection: paths.erasures().id,
+      fields: ['scope', '-requestedAt'],
+      serves: 'lists of the erasures of all tenants',
+      ask: () => erasures.list(undefined, ONE),
+    },
     // Each looks before it deletes, and nobody has anything to delete.
     {
       collection: paths.idempotencyRecords().id,

@@ -27,6 +27,7 @@ export const COMPOSITES: Of = {
   idempotency: ['shard status expiresAt'],
   schedules: ['state nextAt', 'tenantId -createdAt'],
   effects: ['runId createdAt'],
+  erasures: ['tenantHash -requestedAt', 'scope -requestedAt'],
 };
 
 /** Members that are queried alone: ascending, within one collection. */
@@ -80,7 +81,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   config: words(
     `killSwitch paused restore home runs payloads underway recoverRuns fireSchedules checkRuns deleteExpired found installations`,
   ),
-  erasures: words('id scope tenantHash tenantId roots state keptBy gone requestedAt finishedAt'),
+  erasures: words('id scope tenantHash tenantId roots state keptBy gone requestedAt requestedBy finishedAt'),
   findings: words('runId tenantId type head stepId reason message since lastAt'),
   schedules: words(`
     id tenantId origin state name type cron timezone input catchUp settledUntil nextAt pause last

@@ -1,12 +1,13 @@
 /** Erasure records in Firestore, and deletion of documents outside of runs. Each query has its index. */
 import { FieldPath, FieldValue, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import { encodeKey } from '../../core/encoding/keys.ts';
-import type { Erasure } from '../../core/retention/erasure.ts';
-import type { Version } from '../../ports/run-store.ts';
+import { ERASURE_SCOPES, type Erasure } from '../../core/retention/erasure.ts';
+import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
 import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
 import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
 import { call, isStale, isTaken } from '../call.ts';
 import { erasureCodec } from '../codec/erasure.ts';
+import { readPage } from '../lists/pages.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 import { deleteNamed, named } from './clearing.ts';
@@ -63,6 +64,21 @@ export class FirestoreErasureStore implements ErasureStore {
       erasure: erasureCodec.decode(found.data(), `erasure ${found.id}`),
       version: versionOf(found.updateTime),
     }));
+  }
+
+  async list(tenantHash: string | undefined, page: PageRequest): Promise<Page<Erasure>> {
+    const all = this.#paths.erasures();
+    const asked =
+      tenantHash === undefined
+        ? all.where('scope', 'in', ERASURE_SCOPES)
+        : all.where('tenantHash', '==', tenantHash);
+    return readPage(page, {
+      list: 'erasures',
+      ordered: asked.orderBy('requestedAt', 'desc').orderBy(FieldPath.documentId(), 'desc'),
+      startAfter: ([at, id]) => [Timestamp.fromMillis(at), id],
+      decode: (document, id) => erasureCodec.decode(document, `erasure ${id}`),
+      positionOf: ({ requestedAt }, id) => [requestedAt, id],
+    });
   }
 
   async runsOf({ tenantId, until, after, limit }: TenantRuns): Promise<readonly TenantRun[]> {

@@ -8,7 +8,9 @@ import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useMay, useSession } from '../../session/session.ts';
+import { Erasures } from './erasures.tsx';
 import { Findings } from './findings.tsx';
+import { Restore } from './restore.tsx';
 import './page.css';
 
 /** The API looks at most so often; the numbers move by the minute. */
@@ -16,10 +18,13 @@ const EVERY_MS = 10_000;
 
 export default function HealthPage() {
   const mayLook = useMay('installation');
+  const maySeeErasures = useMay('admin');
   return (
     <div className="stack">
       <h1>Health</h1>
+      {mayLook && <Restore />}
       {mayLook ? <Diagnosis /> : <Answers />}
+      {maySeeErasures && <Erasures />}
     </div>
   );
 }

@@ -38,6 +38,13 @@ export const RETENTION_PATHS = {
     },
   },
   '/v1/erasures': {
+    GET: {
+      id: 'listErasures',
+      summary: 'Lists erasures, newest first; with the role `installation` those of all tenants',
+      role: 'admin',
+      query: PAGE,
+      answers: { 200: { what: 'A page of erasures', schema: 'ErasurePage' } },
+    },
     POST: {
       id: 'eraseTenant',
       summary: 'Erases the runs, schedules, idempotency records and events of a tenant',

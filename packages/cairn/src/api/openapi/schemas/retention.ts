@@ -1,5 +1,6 @@
 /** Schemas of retention, as `views/retention.ts` returns it. */
 import { z } from 'zod';
+import { ERASURE_SCOPES } from '../../../core/retention/erasure.ts';
 import { END_STATUSES } from '../../../core/retention/policy.ts';
 import { Count, pageOf, Time } from './common.ts';
 
@@ -28,7 +29,7 @@ const fate = {
 
 export const Erasure = z.object({
   id: z.string(),
-  scope: z.enum(['lineage', 'tenant']),
+  scope: z.enum(ERASURE_SCOPES),
   state: z.enum(['open', 'done']).describe('`done`: the store was queried and has no more documents of it.'),
   lineagesLeft: Count.describe('For `lineage`: runs that remain.'),
   keptBy: z
@@ -47,8 +48,15 @@ export const Erasure = z.object({
     })
     .describe('Deleted documents by kind.'),
   requestedAt: Time,
+  requestedBy: z
+    .string()
+    .optional()
+    .describe(
+      'API client that asked. Absent if a user asked: the log line `erasure_requested` names the user.',
+    ),
   finishedAt: Time.optional(),
 });
+export const ErasurePage = pageOf(Erasure);
 
 export const RunHeld = z.object({ runId: z.string(), legalHold: Hold });
 export const RunReleased = z.object({ runId: z.string() });

@@ -1,18 +1,21 @@
 /**
- * `POST /v1/runs/{id}/erase` (admin), `POST /v1/erasures` (of a tenant, role `installation`), `GET /v1/erasures/{id}`. Nothing
+ * `POST /v1/runs/{id}/erase` (admin), `POST /v1/erasures` (of a tenant, role `installation`), `GET /v1/erasures` and `/{id}`. Nothing
  * brings back what is erased, so the body repeats what is to go.
  */
 import { CairnError } from '../../../core/errors.ts';
+import { optional } from '../../../core/optional.ts';
 import type { Erasure } from '../../../core/retention/erasure.ts';
 import {
   assertErasable,
   type EraseDeps,
   eraseRun,
   eraseTenant,
+  listErasures,
   readErasure,
 } from '../../../operations/retention/erasure/request.ts';
-import { mayActAs } from '../../auth.ts';
+import { type Caller, mayActAs } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { pageRequest } from '../../query.ts';
 import type { Change, Read } from '../../route.ts';
 import { iso, isoIf } from '../../views/values.ts';
 import { runOf } from '../own-run.ts';
@@ -35,9 +38,19 @@ export const eraseAll: Change<'POST', '/v1/erasures'> = {
 };
 
 export const readOne: Read<'GET', '/v1/erasures/{id}'> = async ({ deps, caller, params }) => {
-  const tenantId = mayActAs(caller.role, 'installation') ? undefined : caller.tenantId;
-  return erasureView(await readErasure(eraseDeps(deps), params.id, tenantId));
+  return erasureView(await readErasure(eraseDeps(deps), params.id, tenantSeenBy(caller)));
 };
+
+export const list: Read<'GET', '/v1/erasures'> = async ({ deps, caller, query }) => {
+  const page = pageRequest(query);
+  const { items, ...rest } = await listErasures(eraseDeps(deps), tenantSeenBy(caller), page);
+  return { items: items.map(erasureView), ...rest };
+};
+
+/** Undefined: all of them. */
+function tenantSeenBy({ role, tenantId }: Caller): string | undefined {
+  return mayActAs(role, 'installation') ? undefined : tenantId;
+}
 
 function assertConfirmed(said: string, meant: string, what: string): void {
   if (said === meant) return;
@@ -48,7 +61,17 @@ function accepted(erasure: Erasure) {
   return { status: 202, body: erasureView(erasure) };
 }
 
-function erasureView({ id, scope, state, roots, keptBy, gone, requestedAt, finishedAt }: Erasure) {
+function erasureView({
+  id,
+  scope,
+  state,
+  roots,
+  keptBy,
+  gone,
+  requestedAt,
+  requestedBy,
+  finishedAt,
+}: Erasure) {
   return {
     id,
     scope,
@@ -57,6 +80,7 @@ function erasureView({ id, scope, state, roots, keptBy, gone, requestedAt, finis
     ...(keptBy && { keptBy }),
     gone: { ...gone },
     requestedAt: iso(requestedAt),
+    ...optional('requestedBy', requestedBy),
     ...(finishedAt !== undefined && { finishedAt: isoIf(finishedAt) }),
   };
 }

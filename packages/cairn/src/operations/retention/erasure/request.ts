@@ -8,11 +8,13 @@ import {
   erasureId,
   isErasureId,
   NOTHING_GONE,
+  requesterKept,
   tenantHash,
 } from '../../../core/retention/erasure.ts';
 import type { Reason } from '../../../core/retention/lineage.ts';
 import type { JournalDeps } from '../../../journal/run-journal.ts';
 import { type SendDeps, sendUntilKnown } from '../../../journal/send-until-known.ts';
+import type { Page, PageRequest } from '../../../ports/run-store.ts';
 import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
 import { loadOwn } from '../../outside-append.ts';
 import { Budget } from '../budget.ts';
@@ -92,6 +94,16 @@ export async function readErasure(
   throw new CairnError('NOT_FOUND', 'no erasure with this id', { field: 'id' });
 }
 
+/** Newest first. `tenantId` absent: those of all tenants. @throws CairnError INVALID_INPUT for the cursor, UNAVAILABLE */
+export function listErasures(
+  deps: Pick<EraseDeps, 'erasures' | keyof SendDeps>,
+  tenantId: string | undefined,
+  page: PageRequest,
+): Promise<Page<Erasure>> {
+  const hash = tenantId === undefined ? undefined : tenantHash(tenantId);
+  return sendUntilKnown(deps, () => deps.erasures.list(hash, page));
+}
+
 async function begin(
   deps: EraseDeps,
   wanted: Pick<Erasure, 'id' | 'scope' | 'tenantHash' | 'tenantId' | 'roots'>,
@@ -99,7 +111,13 @@ async function begin(
   before?: StoredErasure,
 ): Promise<Erasure> {
   const { erasures, clock, log } = deps;
-  const erasure: Erasure = { ...wanted, state: 'open', gone: NOTHING_GONE, requestedAt: clock.now() };
+  const erasure: Erasure = {
+    ...wanted,
+    state: 'open',
+    gone: NOTHING_GONE,
+    requestedAt: clock.now(),
+    requestedBy: requesterKept(actor),
+  };
   // One that is done begins anew: runs were started since.
   if (before) await sendUntilKnown(deps, () => erasures.write(erasure, before.version));
   else await sendUntilKnown(deps, () => erasures.create(erasure));

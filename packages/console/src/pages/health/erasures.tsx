@@ -1,0 +1,106 @@
+/** Erasures on request: who asked, when, and what is gone. With the role installation those of all tenants. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { Answer } from '../../api/client.ts';
+import { Failure, Loading } from '../../parts/states.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+
+const PAGE = '20';
+const EVERY_MS = 10_000;
+
+type Erasure = Answer<'ErasurePage'>['items'][number];
+
+/** Names of the counts, in the order in which they are shown. */
+const KINDS: Readonly<Record<keyof Erasure['gone'], string>> = {
+  runs: 'runs',
+  documents: 'documents of runs',
+  effects: 'effects',
+  records: 'idempotency records',
+  waits: 'waits',
+  schedules: 'schedules',
+  published: 'events published before',
+};
+
+export function Erasures() {
+  const { api } = useSession();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: ['health', 'erasures'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      api.get('/v1/erasures', { query: { limit: PAGE, cursor: pageParam }, signal }),
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: EVERY_MS,
+  });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading what="the erasures" />;
+  const items = data.pages.flatMap((page) => page.items);
+  return (
+    <section className="card scrolls" aria-labelledby="erasures">
+      <h2 id="erasures">Erasures on request</h2>
+      {items.length === 0 ? (
+        <p className="dim">Nothing was erased on request.</p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th>Requested</th>
+              <th>By</th>
+              <th>Erases</th>
+              <th>State</th>
+              <th>Gone</th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((erasure) => (
+              <Row key={erasure.id} erasure={erasure} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {hasNextPage && (
+        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          More
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Row({ erasure }: { readonly erasure: Erasure }) {
+  const { id, scope, state, requestedAt, requestedBy, finishedAt, keptBy, gone, lineagesLeft } = erasure;
+  const counts = Object.entries(KINDS)
+    .map(([kind, name]) => [gone[kind as keyof Erasure['gone']], name] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, name]) => `${count} ${name}`);
+  return (
+    <tr>
+      <td>
+        <When at={requestedAt} />
+      </td>
+      <td>{requestedBy === undefined ? 'a user, named in the log' : <Text value={requestedBy} />}</td>
+      <td>
+        {scope === 'tenant' ? 'a tenant' : 'a run with its lineage'}
+        <div className="hint mono">{id}</div>
+      </td>
+      <td>
+        {state === 'done' ? (
+          <>
+            <span className="good">✓ nothing is left</span> {finishedAt && <When at={finishedAt} />}
+          </>
+        ) : (
+          <span className="warn">
+            under way
+            {lineagesLeft > 0 && `, ${lineagesLeft} ${lineagesLeft === 1 ? 'lineage' : 'lineages'} left`}
+          </span>
+        )}
+        {keptBy && (
+          <div className="hint">
+            kept by <Text value={keptBy.runId} />: {keptBy.why}
+          </div>
+        )}
+      </td>
+      <td>{counts.length === 0 ? 'nothing yet' : counts.join(', ')}</td>
+    </tr>
+  );
+}

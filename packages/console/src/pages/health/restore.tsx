@@ -1,0 +1,102 @@
+/** The hold after a restore of the database, and the questions that the restore left. Absent if there was none. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { planned } from '../../api/client.ts';
+import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+
+const EVERY_MS = 10_000;
+/** Runs of the inbox that are read, as many as the API gives at once. */
+const MOST_ASKING = 100;
+
+export function Restore() {
+  const { api } = useSession();
+  const [isReleasing, setReleasing] = useState(false);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['health', 'restore'],
+    queryFn: ({ signal }) => api.get('/v1/restore', { signal }),
+    refetchInterval: EVERY_MS,
+  });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data || (!data.held && data.restoredAt === undefined)) return null;
+  const { held, home, restoredAt, by } = data;
+  return (
+    <section className="card" aria-labelledby="restore">
+      <div className="row between">
+        <h2 id="restore">Restored database</h2>
+        {held && (
+          <GuardedButton least="installation" onClick={() => setReleasing(true)}>
+            Release
+          </GuardedButton>
+        )}
+      </div>
+      <p className={held ? 'warn' : 'good'} role="status">
+        {held
+          ? '‖ Held: no run of any tenant moves until it is released. Starts, answers and events are kept.'
+          : '✓ Released: runs move.'}
+      </p>
+      <p>
+        <Text value={home} />
+        {restoredAt && (
+          <>
+            {' '}
+            was marked as restored <When at={restoredAt} />
+          </>
+        )}
+        {by && (
+          <>
+            {' '}
+            by <Text value={by} />
+          </>
+        )}
+        .
+      </p>
+      {restoredAt && <QuestionsSince at={restoredAt} />}
+      {isReleasing && (
+        <ActionDialog
+          title="Release the restored database"
+          verb="Release"
+          planned={planned('POST', '/v1/restore/release', { body: {} })}
+          cli={['restore', 'release']}
+          onDone={() => {
+            setReleasing(false);
+            void refetch();
+          }}
+          onClose={() => setReleasing(false)}
+        >
+          <p>
+            Runs of every tenant continue. Actions that may have been carried out before the restore become
+            questions in the inbox. Cancel runs that should not continue first.
+          </p>
+        </ActionDialog>
+      )}
+    </section>
+  );
+}
+
+/** Of the tenant of who looks. */
+function QuestionsSince({ at }: { readonly at: string }) {
+  const { api } = useSession();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['health', 'restore', 'questions'],
+    queryFn: ({ signal }) => api.get('/v1/inbox', { query: { limit: String(MOST_ASKING) }, signal }),
+    refetchInterval: EVERY_MS,
+  });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return null;
+  const left = data.items.filter(({ kind, openedAt }) => kind !== 'approval' && openedAt >= at).length;
+  return (
+    <p>
+      <Link href="/inbox">
+        {left}
+        {data.next === undefined ? '' : '+'} open {left === 1 ? 'question' : 'questions'}
+      </Link>{' '}
+      of this tenant about actions in doubt since the restore.
+    </p>
+  );
+}
