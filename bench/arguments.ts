@@ -104,7 +104,8 @@ function storage(text: string): 'memory' | 'sqlite' {
   throw new UsageError(`--data is memory or sqlite, not '${text}'`);
 }
 
-function integer(flag: string, text: string, most: number): number {
+/** @throws UsageError */
+export function integer(flag: string, text: string, most: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= most) return value;
   throw new UsageError(`${flag} must be a whole number from 1 to ${most}, not '${text}'`);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { control } from '../packages/local/src/cloud-process.ts';
-import { type MeasuredCloud, startMeasuredCloud } from './measured-cloud.ts';
+import { type MeasuredCloud, startMeasuredCloud } from './cloud/measured-cloud.ts';
 import { median } from './statistics.ts';
 
 export interface StartUp {

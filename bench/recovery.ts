@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CloudTasksClient } from '@google-cloud/tasks';
-import { credentials } from '@grpc/grpc-js';
 import { control, type Ready } from '../packages/local/src/cloud-process.ts';
-import type { MeasuredCloud } from './measured-cloud.ts';
+import type { MeasuredCloud } from './cloud/measured-cloud.ts';
+import { openQueues } from './cloud/queues.ts';
 import { median, percentile } from './statistics.ts';
 import { Watch } from './watch.ts';
 import type { Beginning } from './workflows.ts';
@@ -28,8 +27,6 @@ export const RECOVERS_LOST_WITHIN_MS = 100_000;
 /** The body looks for no longer than its timeout. */
 const PATIENCE_MS = 240_000;
 const LOOK_MS = 10;
-/** Where the local cloud has its queues. */
-const REGION = 'us-central1';
 /** A cloud is killed at rest, with its spare loaded: so long without a change of its processes and of what they serve. */
 const REST_MS = 4_000;
 
@@ -97,7 +94,11 @@ async function once({ client, folder, ready }: MeasuredCloud, isTaskLost: boolea
   await atRest(ready);
   const { workers } = await pidsOf(ready);
   if (!first || !workers.includes(first.pid)) throw new Error(`the worker of ${runId} ended before its kill`);
-  if (isTaskLost) await forgetTasks(ready);
+  if (isTaskLost) {
+    await using queues = openQueues(ready);
+    // Tasks that are being dispatched are not repeated either.
+    await queues.purge();
+  }
   const killedAt = Date.now();
   process.kill(first.pid, 'SIGKILL');
   const [, second] = await beginnings(mark, 2);
@@ -105,23 +106,6 @@ async function once({ client, folder, ready }: MeasuredCloud, isTaskLost: boolea
   await answered(ready);
   killIfAlive((second as Beginning).pid);
   return (second as Beginning).at - killedAt;
-}
-
-/** Purges all queues. Tasks that are being dispatched are not repeated either. */
-async function forgetTasks({ tasks, projectId }: Ready): Promise<void> {
-  const [apiEndpoint = '', port] = tasks.split(':');
-  const client = new CloudTasksClient({
-    apiEndpoint,
-    port: Number(port),
-    sslCreds: credentials.createInsecure(),
-    projectId,
-  });
-  try {
-    const [queues] = await client.listQueues({ parent: client.locationPath(projectId, REGION) });
-    for (const { name } of queues) await client.purgeQueue({ name: name ?? '' });
-  } finally {
-    await client.close();
-  }
 }
 
 /**

@@ -1,11 +1,11 @@
 /** Which workloads are run, in which order and how often. Knows no flags and prints nothing. */
 import { loadavg } from 'node:os';
 import type { WorkloadName } from './arguments.ts';
+import { type MeasuredCloud, startMeasuredCloud } from './cloud/measured-cloud.ts';
 import { type Discovery, discovery } from './codebase/discovery.ts';
 import { type Reload, reload } from './codebase/reload.ts';
 import { type ColdStart, coldStarts } from './cold/cold-start.ts';
 import { type Operations, operationsOf, type StartUp, startUp } from './footprint.ts';
-import { type MeasuredCloud, startMeasuredCloud } from './measured-cloud.ts';
 import { type LargeMap, largeMap } from './memory/large-map.ts';
 import { type ProcessorUse, withProcessorUse } from './processes.ts';
 import { type KillToNextStep, killToNextStep, type Resume, resumed } from './recovery.ts';

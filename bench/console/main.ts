@@ -5,7 +5,7 @@
  */
 import { loadavg } from 'node:os';
 import type { Page } from 'playwright-core';
-import { startMeasuredCloud } from '../measured-cloud.ts';
+import { startMeasuredCloud } from '../cloud/measured-cloud.ts';
 import { launchChromium } from './chromium.ts';
 import { lookAtLongRun } from './long-run.ts';
 import { writeRuns } from './many-runs.ts';

@@ -5,7 +5,7 @@
  *     node bench/lists/main.ts
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { startMeasuredCloud } from '../measured-cloud.ts';
+import { startMeasuredCloud } from '../cloud/measured-cloud.ts';
 
 const RUNS = 60;
 const LISTS = 40;

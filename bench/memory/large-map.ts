@@ -1,7 +1,7 @@
 /** The memory of the processes that run a map of 1,000 items of 250 KB, from its start to its end, which is a refusal by name. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
-import type { MeasuredCloud } from '../measured-cloud.ts';
+import type { MeasuredCloud } from '../cloud/measured-cloud.ts';
 import { residentMb } from '../processes.ts';
 
 export interface LargeMap {

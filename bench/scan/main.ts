@@ -1,81 +1,58 @@
 /**
- * Measures the time of the scan for 10,000 runs whose tasks are lost, and for one lost task behind 10,000 held runs, against a
- * Firestore server in this process. Fails if the first takes two minutes or the second one minute.
- *
- *     node bench/scan/main.ts [runs]
+ * `npm run bench:scan`: measures the time of the scan for 10,000 runs whose tasks are lost, and for one lost task behind 10,000 held
+ * runs. Owns flags, printing and the exit code: 1 if the first takes two minutes or the second one minute, 2 wrong flags.
  */
-import { fileURLToPath } from 'node:url';
-import { scan } from '../../packages/cairn/src/recovery/scan.ts';
-import { type Overdue, overdue } from './overdue.ts';
+import { flag, integer, parsed, text, UsageError } from '../arguments.ts';
+import { heldInProcess, lostInProcess } from './in-process.ts';
+import { heldOnCloud, lostOnCloud } from './on-cloud.ts';
 
-const RUNS = Number(process.argv[2] ?? 10_000);
 const ALL_WITHIN_MS = 120_000;
 const OTHER_WITHIN_MS = 60_000;
-/** Between the beginnings of two ticks. */
-const MINUTE_MS = 60_000;
-const indexes = fileURLToPath(new URL('../../firestore.indexes.json', import.meta.url));
+const MAX_RUNS = 100_000;
+const USAGE = `npm run bench:scan -- [options]
 
-interface Measured {
-  /** From the first tick until nothing was left, with the waits between ticks. */
-  readonly ms: number;
-  readonly ticks: number;
-  readonly handled: number;
-  readonly enqueued: number;
-  readonly held: number;
-  readonly reads: number;
-  readonly writes: number;
+  --cloud   the scheduled function on a local cloud, until the runs have ended
+            (default: the scan alone, against a Firestore server in this process, until they are enqueued)
+  --runs N  number of runs (default 10000)
+  --help    print this
+`;
+
+const flags = flagsOrExit();
+if (flags.help) {
+  process.stdout.write(USAGE);
+  process.exit(0);
+}
+const { runs } = flags;
+const lost = await (flags.cloud ? lostOnCloud(runs) : lostInProcess(runs));
+process.stdout.write(`${JSON.stringify({ lost })}\n`);
+const held = await (flags.cloud ? heldOnCloud(runs) : heldInProcess(runs));
+process.stdout.write(`${JSON.stringify({ held })}\n`);
+if (lost.ms >= ALL_WITHIN_MS) {
+  process.stderr.write(`bench: ${runs} runs without tasks took ${lost.ms} ms, and should ${ALL_WITHIN_MS}\n`);
+  process.exitCode = 1;
+}
+if (held.otherMs >= OTHER_WITHIN_MS) {
+  process.stderr.write(
+    `bench: one run behind ${runs} held ones took ${held.otherMs} ms, and should ${OTHER_WITHIN_MS}\n`,
+  );
+  process.exitCode = 1;
 }
 
-/** Ticks once a minute until nothing is left. The installation's clock runs meanwhile, so that a tick ends when its time is up. */
-async function ticks({ deps, meter }: Overdue): Promise<Measured> {
-  const before = meter.snapshot().total;
-  const startedAt = performance.now();
-  const done = { ticks: 0, handled: 0, enqueued: 0, held: 0 };
-  let waited = 0;
-  const elapsed = () => performance.now() - startedAt + waited;
-  const begunAt = deps.clock.now();
-  const clock = { ...deps.clock, now: () => begunAt + elapsed(), timer: deps.clock.timer.bind(deps.clock) };
-  for (;;) {
-    const tickedAt = elapsed();
-    const report = await scan({ ...deps, clock });
-    done.ticks += 1;
-    done.handled += report.enqueued + report.held;
-    done.enqueued += report.enqueued;
-    done.held += report.held;
-    if (!report.isCut) break;
-    waited += Math.max(0, MINUTE_MS - (elapsed() - tickedAt));
+function flagsOrExit() {
+  try {
+    const {
+      cloud = false,
+      help = false,
+      runs = '10000',
+    } = parsed(process.argv.slice(2), {
+      cloud: flag,
+      help: flag,
+      runs: text,
+    });
+    return { cloud, help, runs: integer('--runs', runs, MAX_RUNS) };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`bench: ${error.message}\n\n${USAGE}`);
+    process.exit(2);
   }
-  const { reads, writes } = meter.snapshot().total;
-  return {
-    ms: Math.round(elapsed()),
-    ...done,
-    reads: reads - before.reads,
-    writes: writes - before.writes,
-  };
 }
-
-const lost = await overdue(indexes);
-await lost.start('many', RUNS);
-lost.pass();
-const all = await ticks(lost);
-process.stdout.write(`${JSON.stringify({ lost: all })}\n`);
-await lost.close();
-
-const held = await overdue(indexes);
-await held.start('many', RUNS);
-const [other] = await held.start('other', 1);
-held.pass();
-await held.pause('many');
-const began = performance.now();
-let otherMs = Number.POSITIVE_INFINITY;
-const { enqueue } = held.deps.queue;
-const queue: typeof held.deps.queue = {
-  async enqueue(task) {
-    if (task.runId === other) otherMs = Math.round(performance.now() - began);
-    return enqueue(task);
-  },
-};
-const behind = await ticks({ ...held, deps: { ...held.deps, queue } });
-process.stdout.write(`${JSON.stringify({ held: { otherMs, ...behind } })}\n`);
-await held.close();
-if (all.ms >= ALL_WITHIN_MS || otherMs >= OTHER_WITHIN_MS) process.exitCode = 1;

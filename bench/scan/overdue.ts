@@ -3,8 +3,6 @@
  * after an outage of the queue. Its clock stands, but for what a test moves.
  */
 import { Firestore } from '@google-cloud/firestore';
-import { z } from 'zod';
-import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
 import { LOCAL_SETTINGS } from '../../packages/cairn/src/engine/settings.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
@@ -12,17 +10,10 @@ import { FirestoreIdempotencyStore } from '../../packages/cairn/src/store/firest
 import { FirestoreRunStore } from '../../packages/cairn/src/store/firestore-run-store.ts';
 import { Installation } from '../../packages/cairn/src/testing/world/installation.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../packages/local-firestore/src/server.ts';
+import { SCANNED, type ScannedType } from './workflows.ts';
 
 export const OVERDUE_MS = 120_000;
 const STARTS_AT_ONCE = 32;
-
-const workflowOf = (type: string) =>
-  defineWorkflow({
-    type,
-    planVersion: 1,
-    input: z.object({}),
-    steps: (step) => ({ done: step('do', () => 'done') }),
-  });
 
 export interface Overdue {
   readonly deps: EngineDeps;
@@ -30,7 +21,7 @@ export interface Overdue {
   readonly enqueued: readonly string[];
   readonly meter: FirestoreServer['meter'];
   /** Starts runs whose tasks are lost. */
-  start(type: 'many' | 'other', runs: number): Promise<readonly string[]>;
+  start(type: ScannedType, runs: number): Promise<readonly string[]>;
   /** Until all runs started so far are overdue. */
   pass(): void;
   pause(type: string): Promise<void>;
@@ -38,9 +29,8 @@ export interface Overdue {
 }
 
 export async function overdue(indexesFile: string): Promise<Overdue> {
-  const workflows = [workflowOf('many'), workflowOf('other')];
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-  const installation = new Installation({ workflows, settings: LOCAL_SETTINGS, logTo: () => quiet });
+  const installation = new Installation({ workflows: SCANNED, settings: LOCAL_SETTINGS, logTo: () => quiet });
   const { clock, config } = installation;
   const server = await startFirestoreServer({
     storage: { kind: 'memory' },
@@ -64,7 +54,7 @@ export async function overdue(indexesFile: string): Promise<Overdue> {
     enqueued,
     meter: server.meter,
     async start(type, runs) {
-      const workflow = workflows.find((one) => one.type === type);
+      const workflow = SCANNED.find((one) => one.type === type);
       if (!workflow) throw new Error(`no workflow '${type}'`);
       const ids: string[] = [];
       let left = runs;

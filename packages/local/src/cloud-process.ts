@@ -35,6 +35,7 @@ export interface CloudProcessOptions {
   readonly port?: number;
   readonly workers?: number;
   readonly watchdogSeconds?: number;
+  readonly tickSeconds?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -46,8 +47,9 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
   const main = fileURLToPath(new URL('./main.ts', import.meta.url));
   const port = options.port === undefined ? [] : ['--port', String(options.port)];
   const workers = options.workers === undefined ? [] : ['--workers', String(options.workers)];
-  const { watchdogSeconds } = options;
+  const { watchdogSeconds, tickSeconds } = options;
   const watchdog = watchdogSeconds === undefined ? [] : ['--watchdog', String(watchdogSeconds)];
+  const tick = tickSeconds === undefined ? [] : ['--tick', String(tickSeconds)];
   const functions = options.functionsModule === undefined ? [] : ['--functions', options.functionsModule];
   const emulators = options.emulators ? ['--emulators'] : [];
   const flags = [
@@ -59,6 +61,7 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
     ...port,
     ...workers,
     ...watchdog,
+    ...tick,
   ];
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],

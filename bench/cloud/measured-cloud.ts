@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { control, type Ready, startCloudProcess } from '../packages/local/src/cloud-process.ts';
-import { Client } from './client.ts';
-import { type ProcessorTime, processorMs, residentMb } from './processes.ts';
+import { control, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { Client } from '../client.ts';
+import { type ProcessorTime, processorMs, residentMb } from '../processes.ts';
 
 export interface MeasuredCloud {
   readonly ready: Ready;
@@ -25,6 +25,8 @@ export interface MeasuredCloudOptions {
   readonly workers: number;
   /** The functions that are served; left out: those of the benchmark. */
   readonly functionsModule?: string;
+  /** Length of the minute of scheduled functions; left out: that of the local cloud. */
+  readonly tickSeconds?: number;
 }
 
 export async function startMeasuredCloud(options: MeasuredCloudOptions): Promise<MeasuredCloud> {
@@ -34,8 +36,9 @@ export async function startMeasuredCloud(options: MeasuredCloudOptions): Promise
   const startedAt = performance.now();
   const cloud = await startCloudProcess({
     data: options.data === 'memory' ? 'memory' : join(folder, 'data'),
-    functionsModule: options.functionsModule ?? join(import.meta.dirname, 'functions.ts'),
+    functionsModule: options.functionsModule ?? join(import.meta.dirname, '../functions.ts'),
     workers: options.workers,
+    ...(options.tickSeconds !== undefined && { tickSeconds: options.tickSeconds }),
   }).catch((error: unknown) => {
     rmSync(folder, { recursive: true, force: true });
     throw error;

@@ -1,0 +1,37 @@
+/** The queues of a local cloud, as an operator reaches them. */
+import { CloudTasksClient } from '@google-cloud/tasks';
+import { credentials } from '@grpc/grpc-js';
+import type { Ready } from '../../packages/local/src/cloud-process.ts';
+
+/** Each call is for all queues. */
+export interface Queues {
+  /** Nothing is dispatched until they are resumed. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Deletes all tasks. */
+  purge(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Location of the queues of the local cloud. */
+const REGION = 'us-central1';
+
+export function openQueues({ tasks, projectId }: Ready): Queues {
+  const [apiEndpoint = '', port] = tasks.split(':');
+  const client = new CloudTasksClient({
+    apiEndpoint,
+    port: Number(port),
+    sslCreds: credentials.createInsecure(),
+    projectId,
+  });
+  const each = async (change: (queue: { name: string }) => Promise<unknown>) => {
+    const [queues] = await client.listQueues({ parent: client.locationPath(projectId, REGION) });
+    for (const { name } of queues) await change({ name: name ?? '' });
+  };
+  return {
+    pause: () => each((queue) => client.pauseQueue(queue)),
+    resume: () => each((queue) => client.resumeQueue(queue)),
+    purge: () => each((queue) => client.purgeQueue(queue)),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}

@@ -1,0 +1,79 @@
+/** The scan alone, against a Firestore server in this process: until every run is enqueued, and what the store is asked for it. */
+import { fileURLToPath } from 'node:url';
+import { scan } from '../../packages/cairn/src/recovery/scan.ts';
+import { type Overdue, overdue } from './overdue.ts';
+import { MANY, OTHER } from './workflows.ts';
+
+/** Between the beginnings of two ticks. */
+const MINUTE_MS = 60_000;
+const indexes = fileURLToPath(new URL('../../firestore.indexes.json', import.meta.url));
+
+interface Measured {
+  /** From the first tick until nothing was left, with the waits between ticks. */
+  readonly ms: number;
+  readonly ticks: number;
+  readonly handled: number;
+  readonly enqueued: number;
+  readonly held: number;
+  readonly reads: number;
+  readonly writes: number;
+}
+
+/** Ticks once a minute until nothing is left. The installation's clock runs meanwhile, so that a tick ends when its time is up. */
+async function ticks({ deps, meter }: Overdue): Promise<Measured> {
+  const before = meter.snapshot().total;
+  const startedAt = performance.now();
+  const done = { ticks: 0, handled: 0, enqueued: 0, held: 0 };
+  let waited = 0;
+  const elapsed = () => performance.now() - startedAt + waited;
+  const begunAt = deps.clock.now();
+  const clock = { ...deps.clock, now: () => begunAt + elapsed(), timer: deps.clock.timer.bind(deps.clock) };
+  for (;;) {
+    const tickedAt = elapsed();
+    const report = await scan({ ...deps, clock });
+    done.ticks += 1;
+    done.handled += report.enqueued + report.held;
+    done.enqueued += report.enqueued;
+    done.held += report.held;
+    if (!report.isCut) break;
+    waited += Math.max(0, MINUTE_MS - (elapsed() - tickedAt));
+  }
+  const { reads, writes } = meter.snapshot().total;
+  return {
+    ms: Math.round(elapsed()),
+    ...done,
+    reads: reads - before.reads,
+    writes: writes - before.writes,
+  };
+}
+
+/** Runs without tasks, all of which can go on. */
+export async function lostInProcess(runs: number): Promise<Measured> {
+  const lost = await overdue(indexes);
+  await lost.start(MANY, runs);
+  lost.pass();
+  const all = await ticks(lost);
+  await lost.close();
+  return all;
+}
+
+/** Runs without tasks whose workflow is paused, and behind them one whose workflow is not. */
+export async function heldInProcess(runs: number): Promise<Measured & { readonly otherMs: number }> {
+  const held = await overdue(indexes);
+  await held.start(MANY, runs);
+  const [other] = await held.start(OTHER, 1);
+  held.pass();
+  await held.pause(MANY);
+  const began = performance.now();
+  let otherMs = Number.POSITIVE_INFINITY;
+  const { enqueue } = held.deps.queue;
+  const queue: typeof held.deps.queue = {
+    async enqueue(task) {
+      if (task.runId === other) otherMs = Math.round(performance.now() - began);
+      return enqueue(task);
+    },
+  };
+  const behind = await ticks({ ...held, deps: { ...held.deps, queue } });
+  await held.close();
+  return { otherMs, ...behind };
+}
