@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { COMPLETED_TTL_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
-import { MAX_EVENT_BYTES } from '../../packages/cairn/src/engine/rendezvous/limits.ts';
+import { MAX_EVENT_BYTES } from '../../packages/cairn/src/engine/mailbox/limits.ts';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
 import { announce, PLACE, place, waitingRun, waits } from '../support/waiting-runs.ts';
 import { Installation } from './installation.ts';
@@ -101,7 +101,7 @@ describe('POST /v1/events', () => {
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ code: 'INVALID_INPUT', field });
     expect(await place(installation.world)).toEqual(stood);
-    expect(installation.world.db.rendezvous.size).toBe(1);
+    expect(installation.world.db.mailboxes.size).toBe(1);
   });
 
   test.each([

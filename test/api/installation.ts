@@ -54,11 +54,11 @@ export class Installation {
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
-    const { config, census, rendezvous, schedules } = this.world;
+    const { config, census, mailboxes, schedules } = this.world;
     this.diagnosis = pretendedDiagnosis(this.world.db, this.world.clock);
     this.apiDeps = {
       start,
-      rendezvous,
+      mailboxes,
       registry,
       bindings: this.world.deps.bindings,
       effects: this.world.effects,

@@ -35,7 +35,7 @@ async function orphaned() {
   for (let task = world.queue.take(); task; task = world.queue.take());
   const dead = {
     ...world.deps,
-    rendezvous: intercept(world.deps.rendezvous, never),
+    mailboxes: intercept(world.deps.mailboxes, never),
     otherRuns: { ...world.deps.otherRuns, startChild: never },
     clock: { now: () => world.clock.now(), timer: () => () => {} },
   };

@@ -5,12 +5,12 @@ import { readFacts } from '../../packages/cairn/src/operations/integrity/read-fa
 import { repairRun } from '../../packages/cairn/src/operations/integrity/repair.ts';
 import { recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
 import type { Members } from '../../packages/cairn/src/store/codec/kinds.ts';
-import { rendezvousCodec } from '../../packages/cairn/src/store/codec/rendezvous.ts';
+import { mailboxCodec } from '../../packages/cairn/src/store/codec/mailbox.ts';
 import { Paths } from '../../packages/cairn/src/store/paths.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 import type { Stores } from '../conformance/support/harness.ts';
 import { type Bench, TENANT } from './support/bench.ts';
-import { RENDEZVOUS } from './support/cases/case.ts';
+import { MAILBOX } from './support/cases/case.ts';
 import { DOCUMENTS } from './support/cases/documents.ts';
 import { SNAPSHOT } from './support/cases/snapshot.ts';
 
@@ -31,15 +31,15 @@ async function store({ world, shelf }: Bench): Promise<void> {
   const documents = new Map<DocumentReference, Members>();
   for (const { folder, id, members } of shelf.all())
     documents.set(folder === 'runs' ? run : run.collection(folder).doc(id), members);
-  for (const { rendezvous } of world.db.rendezvous.values())
-    documents.set(paths.rendezvous(rendezvous), rendezvousCodec.encode(rendezvous));
+  for (const { mailbox } of world.db.mailboxes.values())
+    documents.set(paths.mailbox(mailbox), mailboxCodec.encode(mailbox));
   for (const { record } of world.db.records.values())
     documents.set(paths.idempotencyRecord(record.key), recordCodec.encode(record));
   const clean = db.batch();
   for (const folder of ['events', 'checkpoints', 'steps'])
     for (const document of await run.collection(folder).listDocuments()) clean.delete(document);
   clean.delete(run);
-  clean.delete(paths.rendezvous(RENDEZVOUS));
+  clean.delete(paths.mailbox(MAILBOX));
   await clean.commit();
   const batch = db.batch();
   for (const [document, members] of documents) batch.set(document, members);

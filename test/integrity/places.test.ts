@@ -5,20 +5,20 @@ import { deliverEvent } from '../../packages/cairn/src/operations/events/deliver
 import { readFacts } from '../../packages/cairn/src/operations/integrity/read-facts.ts';
 import { repairRun } from '../../packages/cairn/src/operations/integrity/repair.ts';
 import { TENANT } from './support/bench.ts';
-import { RENDEZVOUS } from './support/cases/case.ts';
+import { MAILBOX } from './support/cases/case.ts';
 import { waiting } from './support/runs.ts';
 
 /** A run that waits, whose place is gone, in the very database in which it lives. */
 async function forgotten() {
   const { world, runId } = await waiting();
-  world.db.rendezvous.clear();
+  world.db.mailboxes.clear();
   const integrity = new MemoryIntegrityStore(world.db);
   const deps = { ...world.deps, reader: integrity, repairs: integrity, payloads: world.store };
   return {
     world,
     runId,
     send: (eventId: string) =>
-      deliverEvent(world.deps, { ...RENDEZVOUS, data: { build: 1 }, eventId, actor: 's.ci' }),
+      deliverEvent(world.deps, { ...MAILBOX, data: { build: 1 }, eventId, actor: 's.ci' }),
     repair: () => repairRun(deps, { runId, tenantId: TENANT, actor: 'c.operator', apply: true }),
     codes: async () => {
       const read = await readFacts(deps, runId, () => true);

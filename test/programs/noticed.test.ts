@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { StoredRendezvous } from '../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { StoredMailbox } from '../../packages/cairn/src/ports/mailbox-store.ts';
 import type { CommitResult } from '../../packages/cairn/src/ports/run-store.ts';
 import type { Memo } from '../../packages/cairn/src/ports/value-store.ts';
 import { type InterceptedCall, intercept, type Proceed } from '../support/intercept.ts';
@@ -63,10 +63,10 @@ describe('a trial notices', () => {
   test('an event that came early and is lost', async () => {
     const sabotage: Sabotage = (deps) => ({
       ...deps,
-      rendezvous: intercept(deps.rendezvous, async ({ method }, proceed) => {
-        const stored = (await proceed()) as StoredRendezvous | undefined;
+      mailboxes: intercept(deps.mailboxes, async ({ method }, proceed) => {
+        const stored = (await proceed()) as StoredMailbox | undefined;
         if (method !== 'read' || !stored) return stored;
-        return { ...stored, rendezvous: { ...stored.rendezvous, early: [] } };
+        return { ...stored, mailbox: { ...stored.mailbox, buffered: [] } };
       }),
     });
     expect(await noticed(sabotage)).toMatch(/not succeeded|the result is|the run ended as/);

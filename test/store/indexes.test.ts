@@ -7,7 +7,7 @@ import { erasureCodec } from '../../packages/cairn/src/store/codec/erasure.ts';
 import { findingCodec } from '../../packages/cairn/src/store/codec/finding.ts';
 import { heartbeatsCodec } from '../../packages/cairn/src/store/codec/heartbeats.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
-import { rendezvousCodec } from '../../packages/cairn/src/store/codec/rendezvous.ts';
+import { mailboxCodec } from '../../packages/cairn/src/store/codec/mailbox.ts';
 import { progressCodec } from '../../packages/cairn/src/store/codec/retention.ts';
 import { runtimeConfigCodec } from '../../packages/cairn/src/store/codec/runtime-config.ts';
 import { scheduleCodec } from '../../packages/cairn/src/store/codec/schedule.ts';
@@ -44,7 +44,7 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   memos: memoCodec.names,
   gwi_idempotency: recordCodec.names,
   gwi_clients: clientCodec.names,
-  gwi_waits: rendezvousCodec.names,
+  gwi_waits: mailboxCodec.names,
   gwi_config: [...runtimeConfigCodec.names, ...progressCodec.names, ...heartbeatsCodec.names],
   gwi_schedules: scheduleCodec.names,
   gwi_effects: effectCodec.names,
@@ -86,7 +86,7 @@ describe('firestore.indexes.json', () => {
     ]);
   });
 
-  test('lets Firestore delete idempotency records and rendezvous nobody needs any more, and nothing else', () => {
+  test('lets Firestore delete idempotency records and mailboxes nobody needs any more, and nothing else', () => {
     const deleted = file.fieldOverrides.filter(({ ttl }) => ttl);
     expect(deleted).toEqual([
       { collectionGroup: 'gwi_idempotency', fieldPath: 'expiresAt', ttl: true, indexes: [] },

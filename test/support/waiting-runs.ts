@@ -7,14 +7,14 @@ import type { EventDraft, Wait } from '../../packages/cairn/src/core/run/events.
 import { isOver, type RunState } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
-import { joinRendezvous } from '../../packages/cairn/src/engine/rendezvous/join.ts';
-import { leaveRendezvous } from '../../packages/cairn/src/engine/rendezvous/leave.ts';
-import { answersOn, eventOutput } from '../../packages/cairn/src/engine/rendezvous/offer.ts';
+import { joinMailbox } from '../../packages/cairn/src/engine/mailbox/join.ts';
+import { leaveMailbox } from '../../packages/cairn/src/engine/mailbox/leave.ts';
+import { answersOn, eventOutput } from '../../packages/cairn/src/engine/mailbox/offer.ts';
 import { resumed } from '../../packages/cairn/src/engine/waits/settle.ts';
 import { timeUp } from '../../packages/cairn/src/engine/waits/time-up.ts';
 import { RunJournal } from '../../packages/cairn/src/journal/run-journal.ts';
 import { appendFromOutside } from '../../packages/cairn/src/operations/outside-append.ts';
-import type { Rendezvous } from '../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { Mailbox } from '../../packages/cairn/src/ports/mailbox-store.ts';
 import { World } from './world.ts';
 
 export const PLACE = { tenantId: 't1', event: 'built', key: 'main' };
@@ -50,7 +50,7 @@ function waitOn(runId: string, stepId: string, now: number): Wait {
   };
 }
 
-/** A run whose journal says that these steps wait; nobody drives it, and the rendezvous does not know of it yet. */
+/** A run whose journal says that these steps wait; nobody drives it, and the mailbox does not know of it yet. */
 export async function waitingRun(world: World, steps: readonly string[] = ['any']): Promise<string> {
   const { clock, deps } = world;
   const runId = await world.start('waits');
@@ -78,7 +78,7 @@ export async function announce(deps: EngineDeps, runId: string, stepId = 'any'):
   const waitId = `${stepId}.1`;
   const step = waits.steps.get(stepId);
   if (!step) throw new Error(`no step '${stepId}'`);
-  const event = await joinRendezvous(deps, {
+  const event = await joinMailbox(deps, {
     ...PLACE,
     runId,
     waitId,
@@ -128,7 +128,7 @@ export async function end(deps: EngineDeps, runId: string): Promise<void> {
 export async function leave(deps: EngineDeps, state: RunState, waitId?: string): Promise<void> {
   const { id: runId, received } = state;
   const which = waitId === undefined ? {} : { waitId };
-  await leaveRendezvous(deps, { ...PLACE, ...which, runId }, (eventId) => received.includes(eventId));
+  await leaveMailbox(deps, { ...PLACE, ...which, runId }, (eventId) => received.includes(eventId));
 }
 
 function append(deps: EngineDeps, runId: string, decide: (state: RunState) => readonly EventDraft[]) {
@@ -136,6 +136,6 @@ function append(deps: EngineDeps, runId: string, decide: (state: RunState) => re
 }
 
 /** Content of the event mailbox; undefined if empty. */
-export async function place({ rendezvous }: World): Promise<Rendezvous | undefined> {
-  return (await rendezvous.read(PLACE))?.rendezvous;
+export async function place({ mailboxes }: World): Promise<Mailbox | undefined> {
+  return (await mailboxes.read(PLACE))?.mailbox;
 }

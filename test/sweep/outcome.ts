@@ -89,9 +89,9 @@ export function outcomeOf({ world, outside, receiver, stage }: Performance): Out
       result && 'text' in result ? result.text : (kept?.outputHash ?? kept?.outputText ?? kept?.outputRef),
     );
   });
-  const early = [...world.db.rendezvous.values()].map(({ rendezvous }) => [
-    `${rendezvous.event} ${rendezvous.key}`,
-    rendezvous.early.map(({ eventId }) => eventId),
+  const early = [...world.db.mailboxes.values()].map(({ mailbox }) => [
+    `${mailbox.event} ${mailbox.key}`,
+    mailbox.buffered.map(({ eventId }) => eventId),
   ]);
   return {
     runs: inOrder(runs),

@@ -3,7 +3,7 @@ import { Bindings } from '../../packages/cairn/src/engine/define/bindings.ts';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
 import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import { appendFromOutside } from '../../packages/cairn/src/operations/outside-append.ts';
-import type { Rendezvous } from '../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { Mailbox } from '../../packages/cairn/src/ports/mailbox-store.ts';
 import type { JournalCommit, StartCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../support/intercept.ts';
 import { differenceOfRuns } from './judge.ts';
@@ -168,13 +168,13 @@ describe('the sweep finds out', () => {
     expect(kinds.has('different')).toBe(true);
   });
 
-  test('a rendezvous that acknowledges who waits and forgets them', async () => {
+  test('a mailbox that acknowledges who waits and forgets them', async () => {
     const { totals, kinds } = await verdicts(
       named('event'),
       (deps) => ({
         ...deps,
-        rendezvous: intercept(deps.rendezvous, async ({ method, args }, proceed) => {
-          const isJoin = method === 'write' && (args[1] as Rendezvous | undefined)?.waiting.length === 1;
+        mailboxes: intercept(deps.mailboxes, async ({ method, args }, proceed) => {
+          const isJoin = method === 'write' && (args[1] as Mailbox | undefined)?.waiting.length === 1;
           return isJoin ? { kind: 'written' } : proceed();
         }),
       }),

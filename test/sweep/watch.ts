@@ -47,11 +47,10 @@ export class Watch {
       if (snapshot.lease || snapshot.waits.length > 0)
         throw new Error(`a lease or a wait is left of ${runId}`);
     }
-    for (const { rendezvous } of this.#db.rendezvous.values()) {
-      const { event, waiting, early } = rendezvous;
-      if (waiting.length > 0)
-        throw new Error(`${waiting.length} waits are left at the rendezvous '${event}'`);
-      const taken = early.filter(({ takenBy, passing }) => takenBy ?? passing);
+    for (const { mailbox } of this.#db.mailboxes.values()) {
+      const { event, waiting, buffered } = mailbox;
+      if (waiting.length > 0) throw new Error(`${waiting.length} waits are left at the mailbox '${event}'`);
+      const taken = buffered.filter(({ takenBy, passing }) => takenBy ?? passing);
       if (taken.length > 0) throw new Error(`${taken.length} events '${event}' are taken and not taken in`);
     }
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { MAX_EVENT_BYTES } from '../../packages/cairn/src/engine/rendezvous/limits.ts';
+import { MAX_EVENT_BYTES } from '../../packages/cairn/src/engine/mailbox/limits.ts';
 import { inspectJournal } from '../../scripts/demo/journal.ts';
 import {
   ended,

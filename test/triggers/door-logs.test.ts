@@ -91,8 +91,8 @@ const DOORS = {
     traceId: undefined,
     knock() {
       const { start } = logged();
-      const { registry, environment, rendezvous } = installation.apiDeps;
-      const deliver = { ...start, rendezvous, registry };
+      const { registry, environment, mailboxes } = installation.apiDeps;
+      const deliver = { ...start, mailboxes, registry };
       const message = { messageId: '7', data: Buffer.from('{}').toString('base64') };
       const delivered = { subscription: 'projects/p/subscriptions/sub-1', message };
       return takeMessage({ start, deliver, registry, environment, tenantId: 'acme' }, 'releases', delivered);

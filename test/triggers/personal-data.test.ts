@@ -165,10 +165,10 @@ describe('by the door of', () => {
         const { start } = logged();
         const data = Buffer.from(JSON.stringify({ mail: MARK })).toString('base64');
         const message = { messageId: '1', data, attributes: {} };
-        const { rendezvous, registry } = installation.apiDeps;
+        const { mailboxes, registry } = installation.apiDeps;
         const deps = {
           start,
-          deliver: { ...start, rendezvous, registry },
+          deliver: { ...start, mailboxes, registry },
           registry,
           environment: 'test',
           tenantId: 'acme',

@@ -79,7 +79,7 @@ class Gate {
     return {
       ...deps,
       start: { ...start, store: guarded(start.store), records: guarded(start.records) },
-      rendezvous: guarded(deps.rendezvous),
+      mailboxes: guarded(deps.mailboxes),
       effects: guarded(deps.effects),
       integrity: guarded(deps.integrity),
       retention: guarded(deps.retention),

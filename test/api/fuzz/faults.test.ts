@@ -30,13 +30,13 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       return answer;
     });
   return (deps) => {
-    const { start, clients, clientRegistry, rendezvous, config, census, finder, schedules } = deps;
+    const { start, clients, clientRegistry, mailboxes, config, census, finder, schedules } = deps;
     return {
       ...deps,
       start: { ...start, store: port(start.store), records: port(start.records), queue: port(start.queue) },
       clients: port(clients),
       clientRegistry: port(clientRegistry),
-      rendezvous: port(rendezvous),
+      mailboxes: port(mailboxes),
       config: port(config),
       census: port(census),
       finder: port(finder),

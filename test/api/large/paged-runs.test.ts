@@ -55,7 +55,7 @@ const collecting = defineWorkflow({
 async function told(billed: BilledWorld, runId: string) {
   const installation = new Installation([collecting]);
   const { deps, records, db } = billed;
-  const { effects, rendezvous } = deps;
+  const { effects, mailboxes } = deps;
   const { shutdown, ...parts } = installation.apiDeps;
   const api = createApi({
     ...parts,
@@ -63,7 +63,7 @@ async function told(billed: BilledWorld, runId: string) {
     start: { ...deps, records },
     registry: deps.registry,
     effects,
-    rendezvous,
+    mailboxes,
     integrity: new FirestoreIntegrityStore(db),
     watch: new FirestoreRunWatch(db),
   });

@@ -113,15 +113,15 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
         ['other', '1'],
       ] as const) {
         const address = { tenantId, event: 'built', key };
-        await stores.rendezvous.write(
+        await stores.mailboxes.write(
           address,
-          { ...address, waiting: [], early: [], delivered: [] },
+          { ...address, waiting: [], buffered: [], delivered: [] },
           undefined,
         );
       }
       expect(await store.deleteWaits('acme', 1)).toEqual({ deleted: 1, more: true });
       expect(await store.deleteWaits('acme', 1)).toEqual({ deleted: 1, more: false });
-      expect(await stores.rendezvous.read({ tenantId: 'other', event: 'built', key: '1' })).toBeDefined();
+      expect(await stores.mailboxes.read({ tenantId: 'other', event: 'built', key: '1' })).toBeDefined();
       expect(await store.deleteSchedules('acme', 1)).toEqual({ deleted: 0, more: false });
     });
   });

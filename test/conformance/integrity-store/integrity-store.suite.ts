@@ -92,7 +92,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
         await reader.effects([`${'0'.repeat(64)}.0001`]),
         await reader.effects([]),
         await reader.record('api:c.caller:none'),
-        await reader.rendezvous({ tenantId: 'acme', event: 'e', key: 'k' }),
+        await reader.mailbox({ tenantId: 'acme', event: 'e', key: 'k' }),
       ]);
       expect(nowhere).toEqual([undefined, [], [], [], [], [], [], undefined, undefined]);
       expect(await stores.integrity.outputText(RUN, 1)).toBeUndefined();

@@ -37,7 +37,7 @@ export function storeLookConformance(name: string, harness: Harness): void {
     });
 
     test('what expired longest ago of each collection is told, and nothing that expired later', async () => {
-      const { idempotency, rendezvous, look } = stores;
+      const { idempotency, mailboxes, look } = stores;
       const before = T0 - 72 * HOUR_MS;
       expect(await look.leftOvers(before)).toEqual([]);
       for (const [key, expiresAt] of [
@@ -49,9 +49,9 @@ export function storeLookConformance(name: string, harness: Harness): void {
           idempotencyRecord(key, { expiresAt, status: key === 'b' ? 'failed' : 'completed' }),
         );
       for (let i = 0; i < 5; i += 1) {
-        const memory = { waiting: [], early: [], delivered: [], expiresAt: before - i };
+        const memory = { waiting: [], buffered: [], delivered: [], expiresAt: before - i };
         const address = { tenantId: 't', event: 'e', key: String(i) };
-        await rendezvous.write(address, { ...address, ...memory }, undefined);
+        await mailboxes.write(address, { ...address, ...memory }, undefined);
       }
       expect(await look.leftOvers(before)).toEqual([
         { collection: 'gwi_idempotency', expiredAt: before - HOUR_MS },

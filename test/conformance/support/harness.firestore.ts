@@ -13,7 +13,7 @@ import { FirestoreStoreLook } from '../../../packages/cairn/src/store/diagnosis/
 import { FirestoreClientStore } from '../../../packages/cairn/src/store/firestore-client-store.ts';
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
-import { FirestoreRendezvousStore } from '../../../packages/cairn/src/store/firestore-rendezvous-store.ts';
+import { FirestoreMailboxStore } from '../../../packages/cairn/src/store/firestore-mailbox-store.ts';
 import { FirestoreRunCensus } from '../../../packages/cairn/src/store/firestore-run-census.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { FirestoreRuntimeConfigStore } from '../../../packages/cairn/src/store/firestore-runtime-config-store.ts';
@@ -61,7 +61,7 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
         runs: new FirestoreRunStore(db, undefined, newBatch),
         idempotency: new FirestoreIdempotencyStore(db),
         clients: new FirestoreClientStore(db),
-        rendezvous: new FirestoreRendezvousStore(db),
+        mailboxes: new FirestoreMailboxStore(db),
         effects: new FirestoreEffectStore(db),
         integrity: new FirestoreIntegrityStore(db),
         sample: new FirestoreRunSample(db),

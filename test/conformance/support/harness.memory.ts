@@ -9,7 +9,7 @@ import { MemoryClientStore } from '../../../packages/cairn/src/memory/memory-cli
 import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { MemoryEffectStore } from '../../../packages/cairn/src/memory/memory-effect-store.ts';
 import { MemoryIdempotencyStore } from '../../../packages/cairn/src/memory/memory-idempotency-store.ts';
-import { MemoryRendezvousStore } from '../../../packages/cairn/src/memory/memory-rendezvous-store.ts';
+import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-mailbox-store.ts';
 import { MemoryRunCensus } from '../../../packages/cairn/src/memory/memory-run-census.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../../packages/cairn/src/memory/memory-runtime-config-store.ts';
@@ -31,7 +31,7 @@ export function memoryHarness(): Harness {
         runs: new MemoryRunStore(db),
         idempotency: new MemoryIdempotencyStore(db),
         clients: new MemoryClientStore(db),
-        rendezvous: new MemoryRendezvousStore(db),
+        mailboxes: new MemoryMailboxStore(db),
         effects: new MemoryEffectStore(db),
         integrity: new MemoryIntegrityStore(db),
         sample: new MemoryRunSample(db),

@@ -4,7 +4,7 @@ import type { FindingStore } from '../../../packages/cairn/src/ports/diagnosis/f
 import type { HeartbeatStore } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
 import type { StoreLook } from '../../../packages/cairn/src/ports/diagnosis/store-look.ts';
 import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempotency-store.ts';
-import type { RendezvousStore } from '../../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type { RunCensus } from '../../../packages/cairn/src/ports/run-census.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { EffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
@@ -24,7 +24,7 @@ export interface Stores {
   readonly runs: RunStore;
   readonly idempotency: IdempotencyStore;
   readonly clients: ClientRegistry;
-  readonly rendezvous: RendezvousStore;
+  readonly mailboxes: MailboxStore;
   readonly effects: EffectStore;
   readonly integrity: IntegrityReader & RepairStore;
   readonly sample: RunSample;

@@ -116,7 +116,7 @@ describe('the end of a run that concerns somebody else', () => {
   test.each<[string, RunState]>([
     ['its parent', ended(running({ parent }))],
     ['a child of it', ended(grownBy(leased, [opened(childOf('kid', 'run_child'))]))],
-    ['a rendezvous', ended(grownBy(leased, [opened(wait('a'))]))],
+    ['a mailbox', ended(grownBy(leased, [opened(wait('a'))]))],
   ])('is looked after until that is done: %s', (_, state) => {
     expect(wakeAt(state)).toBe(T0 + READY_GRACE_MS);
     expect(wakeAt(state, { obligationsMet: false })).toBe(T0 + READY_GRACE_MS);

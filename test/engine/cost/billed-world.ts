@@ -13,7 +13,7 @@ import type { EventBus } from '../../../packages/cairn/src/ports/runs/event-bus.
 import { scan } from '../../../packages/cairn/src/recovery/scan.ts';
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
-import { FirestoreRendezvousStore } from '../../../packages/cairn/src/store/firestore-rendezvous-store.ts';
+import { FirestoreMailboxStore } from '../../../packages/cairn/src/store/firestore-mailbox-store.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import type { PageBudget } from '../../../packages/cairn/src/store/pages/spill.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
@@ -87,7 +87,7 @@ export class BilledWorld {
     const stores = {
       store: new FirestoreRunStore(db, undefined, undefined, pages),
       effects: new FirestoreEffectStore(db),
-      rendezvous: new FirestoreRendezvousStore(db),
+      mailboxes: new FirestoreMailboxStore(db),
     };
     const base = { ...world.deps, ...stores };
     this.deps = { ...base, otherRuns: otherRuns({ ...base, records: this.records }) };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { RendezvousStore } from '../../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type { Execution } from '../../support/explorer.ts';
 import { type EventRace, eventRace } from '../../support/race/event-race.ts';
 import { EVERY_ORDER } from '../../support/race/size.ts';
@@ -97,21 +97,21 @@ describe('events and several runs, with real drives, a crash and two lost answer
 });
 
 describe('what is wrong with a place is noticed:', () => {
-  const BREACHES: readonly [string, (sound: RendezvousStore) => RendezvousStore][] = [
+  const BREACHES: readonly [string, (sound: MailboxStore) => MailboxStore][] = [
     [
       'writes that do not look at what was written meanwhile',
       (sound) => ({
         read: (address) => sound.read(address),
-        write: async (address, rendezvous) =>
-          sound.write(address, rendezvous, (await sound.read(address))?.version),
+        write: async (address, mailbox) =>
+          sound.write(address, mailbox, (await sound.read(address))?.version),
       }),
     ],
     [
       'a memory that forgets who has taken an event in',
       (sound) => ({
         read: (address) => sound.read(address),
-        write: (address, rendezvous, seen) =>
-          sound.write(address, rendezvous && { ...rendezvous, delivered: [] }, seen),
+        write: (address, mailbox, seen) =>
+          sound.write(address, mailbox && { ...mailbox, delivered: [] }, seen),
       }),
     ],
   ];

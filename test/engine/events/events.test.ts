@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { MAX_WAITING } from '../../../packages/cairn/src/engine/rendezvous/limits.ts';
+import { MAX_WAITING } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
 import { signalRun } from '../../../packages/cairn/src/operations/events/signal-run.ts';
@@ -80,7 +80,7 @@ async function result(world: World, runId: string): Promise<unknown> {
 }
 
 function placeOf(world: World) {
-  return [...world.db.rendezvous.values()][0]?.rendezvous;
+  return [...world.db.mailboxes.values()][0]?.mailbox;
 }
 
 describe('a step that waits for an event', () => {
@@ -97,7 +97,7 @@ describe('a step that waits for an event', () => {
     const runId = await world.start('waits');
     expect(await result(world, runId)).toEqual({ status: 'completed', seen: 7 });
     expect(await send(world, 'e1')).toMatchObject({ delivered: [runId], repeated: true });
-    expect(placeOf(world)).toMatchObject({ waiting: [], early: [] });
+    expect(placeOf(world)).toMatchObject({ waiting: [], buffered: [] });
   });
 
   test('leaves to others what its schema refuses, early or late, and waits on', async () => {
@@ -107,7 +107,7 @@ describe('a step that waits for an event', () => {
     expect(await send(world, 'worse', 'seven')).toMatchObject({ refused: [{ runId }], kept: true });
     await send(world, 'good');
     expect(await result(world, runId)).toEqual({ status: 'completed', seen: 7 });
-    expect(placeOf(world)?.early.map(({ eventId }) => eventId)).toEqual(['bad', 'worse']);
+    expect(placeOf(world)?.buffered.map(({ eventId }) => eventId)).toEqual(['bad', 'worse']);
   });
 
   test('that nobody sends fails after its time, as its policy says, and leaves no trace outside', async () => {
@@ -116,7 +116,7 @@ describe('a step that waits for an event', () => {
     expect(await result(world, runId)).toEqual({ status: 'completed', seen: 0 });
     expect(world.clock.now() - begun).toBeGreaterThanOrEqual(HOUR_MS);
     expect(await world.eventTypes(runId)).toContain('wait_expired');
-    expect(world.db.rendezvous.size).toBe(0);
+    expect(world.db.mailboxes.size).toBe(0);
     expect(await send(world, 'late')).toMatchObject({ kept: true });
   });
 
@@ -125,7 +125,7 @@ describe('a step that waits for an event', () => {
     await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user' });
     expect(await send(world, 'e1')).toMatchObject({ delivered: [], kept: true });
     await world.run();
-    expect(placeOf(world)).toMatchObject({ waiting: [], early: [{ eventId: 'e1' }] });
+    expect(placeOf(world)).toMatchObject({ waiting: [], buffered: [{ eventId: 'e1' }] });
   });
 
   test('takes a signal that came before it opened, the oldest it would have', async () => {
@@ -138,13 +138,13 @@ describe('a step that waits for an event', () => {
     await signal('s3', { data: { build: 3 } });
     await signal('s4', { data: { build: 4 } });
     expect(await result(world, runId)).toEqual({ status: 'completed', seen: 3 });
-    expect(world.db.rendezvous.size).toBe(0);
+    expect(world.db.mailboxes.size).toBe(0);
   });
 
   test('fails, and does not hold up its run, where there is no room for another that waits', async () => {
     const world = new World({ workflows: [waits] });
     const crowd = Array.from({ length: MAX_WAITING }, (_, i) => ({ runId: `run_${i}`, waitId: 'w.1' }));
-    await world.rendezvous.write(PLACE, { ...PLACE, waiting: crowd, early: [], delivered: [] }, undefined);
+    await world.mailboxes.write(PLACE, { ...PLACE, waiting: crowd, buffered: [], delivered: [] }, undefined);
     const runId = await world.start('waits');
     expect(await result(world, runId)).toEqual({ status: 'completed', seen: 0 });
     const events = await world.store.readEvents(runId, 0, 100);

@@ -42,10 +42,7 @@ const waitingFor = (work: Promise<void>) =>
 const NOTICED_MS = 3_000;
 
 /** Its drive is about to hear what became of a wait when that is over for another reason. */
-async function told(
-  what: 'the rendezvous' | 'the child',
-  meanwhile: (world: World, runId: string) => unknown,
-) {
+async function told(what: 'the mailbox' | 'the child', meanwhile: (world: World, runId: string) => unknown) {
   const work = Promise.withResolvers<void>();
   const world = new World({ workflows: [waitingFor(work.promise), inner] });
   const runId = await world.start('waiting');
@@ -56,12 +53,12 @@ async function told(
     return word.promise;
   };
   const event = { tenantId: 't1', event: 'news', key: 'k', data: 'early', eventId: 'e1' };
-  if (what === 'the rendezvous') await deliverEvent(world.deps, event);
+  if (what === 'the mailbox') await deliverEvent(world.deps, event);
   const deps = {
     ...world.deps,
-    ...(what === 'the rendezvous'
+    ...(what === 'the mailbox'
       ? {
-          rendezvous: intercept(world.deps.rendezvous, ({ method }, proceed) =>
+          mailboxes: intercept(world.deps.mailboxes, ({ method }, proceed) =>
             method === 'write' ? wait().then(proceed) : proceed(),
           ),
         }
@@ -85,7 +82,7 @@ async function told(
 
 describe('a wait that ends twice at the same moment is gone on from once, and nothing after it is left out', () => {
   test('its time is up while its drive takes out an event', async () => {
-    const { status, result } = await told('the rendezvous', () => {});
+    const { status, result } = await told('the mailbox', () => {});
     expect({ status, result }).toMatchObject({
       status: 'completed',
       result: { text: '{"last":"heard undefined"}' },
@@ -93,7 +90,7 @@ describe('a wait that ends twice at the same moment is gone on from once, and no
   });
 
   test('a signal answers it while its drive takes out an event', async () => {
-    const { status, result } = await told('the rendezvous', (world, runId) =>
+    const { status, result } = await told('the mailbox', (world, runId) =>
       signalRun(world.deps, { runId, tenantId: 't1', name: 'news', data: 'a signal', signalId: 's1' }),
     );
     expect({ status, result }).toMatchObject({

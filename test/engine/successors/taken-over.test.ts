@@ -103,7 +103,7 @@ describe('of waits', () => {
   async function failedAfterAll(world: World): Promise<string> {
     const runId = await world.start('gated');
     await world.run(() => world.stateOf(runId).waits.some(({ kind }) => kind === 'approval'));
-    const deps = { ...depsOf(world), rendezvous: world.rendezvous };
+    const deps = { ...depsOf(world), mailboxes: world.mailboxes };
     await decideApproval(deps, { ...ANN, runId, stepId: 'gate', decision: 'approve' });
     const event = { event: 'built', key: 'main', data: { sha: 'abc' }, eventId: 'e1' };
     await deliverEvent(deps, { ...event, tenantId: 't1', actor: 'u.ann' });

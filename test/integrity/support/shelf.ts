@@ -119,7 +119,7 @@ export class Shelf implements IntegrityReader, RepairStore {
   }
 
   async atOneMoment<T>(runId: string, look: (reader: RunReader) => Promise<T>): Promise<T> {
-    // Rendezvous and records belong to no run: they are those of the database.
+    // Mailboxes and records belong to no run: they are those of the database.
     const around = new MemoryIntegrityStore(this.#db);
     return around.atOneMoment(runId, async (reader) => {
       const mine = runId === this.runId ? this : new Shelf(runId, this.#db);

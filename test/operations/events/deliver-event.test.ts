@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import {
   EVENT_TTL_MS,
-  MAX_EARLY,
+  MAX_BUFFERED,
   MAX_EVENT_BYTES,
   MAX_NAMED_RUNS,
-} from '../../../packages/cairn/src/engine/rendezvous/limits.ts';
+} from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import {
   deliverEvent,
   type EventToDeliver,
@@ -65,7 +65,7 @@ describe('an event that runs wait for', () => {
       expect(assertStored(world.db, runId, 0)).toMatchObject({ status: 'running', waits: [] });
     }
     expect(world.queue.pending.map(({ runId }) => runId).sort()).toEqual([one, two].sort());
-    expect(await place(world)).toMatchObject({ waiting: [], early: [] });
+    expect(await place(world)).toMatchObject({ waiting: [], buffered: [] });
   });
 
   test('sent again says so, and does nothing: also when the runs have ended and left, and another waits', async () => {
@@ -193,7 +193,7 @@ describe('an event that nobody waits for', () => {
     world.clock.jump(EVENT_TTL_MS);
     const runId = await listedRun(world);
     expect((await world.folded(runId)).waits).toHaveLength(1);
-    expect((await place(world))?.early).toEqual([]);
+    expect((await place(world))?.buffered).toEqual([]);
   });
 
   test('leaves no document behind once it is forgotten', async () => {
@@ -223,7 +223,7 @@ describe('bounds', () => {
 
   test('so many events, and so much data, lie there unclaimed; then senders must wait until some is taken in', async () => {
     const world = newWorld();
-    for (let i = 0; i < MAX_EARLY; i += 1) await send(world, `e${i}`);
+    for (let i = 0; i < MAX_BUFFERED; i += 1) await send(world, `e${i}`);
     await expect(send(world, 'more')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     expect(await send(world, 'e5')).toMatchObject({ repeated: true });
     await listedRun(world);
@@ -245,7 +245,7 @@ describe('bounds', () => {
   ])('%j is invalid', async (more, field) => {
     const world = newWorld();
     await expect(send(world, 'e1', more)).rejects.toMatchObject({ code: 'INVALID_INPUT', field });
-    expect(world.db.rendezvous.size).toBe(0);
+    expect(world.db.mailboxes.size).toBe(0);
   });
 });
 

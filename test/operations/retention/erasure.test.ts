@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { erasureId } from '../../../packages/cairn/src/core/retention/erasure.ts';
 import { GRACE_MS } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { MemoryIdempotencyStore } from '../../../packages/cairn/src/memory/memory-idempotency-store.ts';
-import { MemoryRendezvousStore } from '../../../packages/cairn/src/memory/memory-rendezvous-store.ts';
+import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-mailbox-store.ts';
 import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
 import {
   type EraseDeps,
@@ -51,13 +51,13 @@ async function ticks(): Promise<void> {
 
 /** All documents, as text. */
 function everything(): string {
-  const { runs, orphans, records, rendezvous, schedules, effects, payloads, memos, erasures, findings } =
+  const { runs, orphans, records, mailboxes, schedules, effects, payloads, memos, erasures, findings } =
     shelf.db;
   const maps = {
     runs,
     orphans,
     records,
-    rendezvous,
+    mailboxes,
     schedules,
     effects,
     payloads,
@@ -235,9 +235,9 @@ describe('a tenant that is erased', () => {
     const schedules = new MemoryScheduleStore(shelf.db);
     await schedules.create(schedule({ id: 'sch_1', tenantId: TENANT }));
     await schedules.create(schedule({ id: 'sch_2', tenantId: 'rival' }));
-    const rendezvous = new MemoryRendezvousStore(shelf.db);
+    const mailbox = new MemoryMailboxStore(shelf.db);
     const address = { tenantId: TENANT, event: 'built', key: PERSONAL };
-    await rendezvous.write(address, { ...address, waiting: [], early: [], delivered: [] }, undefined);
+    await mailbox.write(address, { ...address, waiting: [], buffered: [], delivered: [] }, undefined);
     const asked = await eraseTenant(deps(), { erased: TENANT, actor: 'u.ada' });
     expect(asked.id).toBe(erasureId(TENANT));
     shelf.now += 1;
@@ -252,7 +252,7 @@ describe('a tenant that is erased', () => {
     expect([...shelf.db.runs.keys()]).toEqual([NEW]);
     expect([...shelf.db.schedules.keys()]).toEqual(['sch_2']);
     expect([...shelf.db.records.keys()]).toEqual(['api:c.ci:2']);
-    expect(shelf.db.rendezvous.size).toBe(0);
+    expect(shelf.db.mailboxes.size).toBe(0);
   });
 
   test('waits for what is alive or held, says what keeps it, and goes on by itself', async () => {

@@ -272,7 +272,7 @@ async function cancelled({ steps, ...lists }: RunState): Promise<string | undefi
   const run = world.db.runs.get(id);
   if (!run) throw new Error('there is no run');
   const { compensationLog, decisions, effects, sentBack, feedback, inbox, received, waits } = lists;
-  // Its places at rendezvous are left one by one; they are tried in crowded-lists.test.ts.
+  // Its mailbox entries are removed one by one; they are tried in crowded-lists.test.ts.
   const ties = lists.ties.slice(0, 50);
   const grown = {
     steps,

@@ -76,7 +76,7 @@ export class Actor {
       ...this.#base,
       store: intercept(this.#base.store, gate),
       queue: intercept(this.#base.queue, gate),
-      rendezvous: intercept(this.#base.rendezvous, gate),
+      mailboxes: intercept(this.#base.mailboxes, gate),
       clock: this.#clock(),
       random: this.#randomness(),
     };

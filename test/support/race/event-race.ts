@@ -12,10 +12,10 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { MemoryRendezvousStore } from '../../../packages/cairn/src/memory/memory-rendezvous-store.ts';
+import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-mailbox-store.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
-import type { RendezvousStore } from '../../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type { Choice, Execution } from '../explorer.ts';
 import { assertStored } from '../soundness.ts';
 import { World } from '../world.ts';
@@ -52,7 +52,7 @@ export interface EventRace {
   /** Time after the race by which the last run must have ended, ms of virtual time. Absent: no limit. */
   readonly withinMs?: number;
   /** Breaks what everybody sees of the place, to prove that it would be noticed. */
-  readonly sabotage?: (rendezvous: RendezvousStore) => RendezvousStore;
+  readonly sabotage?: (mailbox: MailboxStore) => MailboxStore;
   /** Told how each schedule ended: for each event, the number of runs that took it in. */
   readonly onEnd?: (end: string) => void;
 }
@@ -93,9 +93,9 @@ class RunningEventRace implements Execution {
     this.#world = new World({ workflows: [workflow] });
     // A database of its own: its versions count the writes of this one document, and nothing else.
     this.#places = new MemoryDatabase(this.#world.clock);
-    const rendezvous = new MemoryRendezvousStore(this.#places);
+    const mailbox = new MemoryMailboxStore(this.#places);
     const { sabotage = (sound) => sound } = race;
-    this.#deps = { ...this.#world.deps, rendezvous: sabotage(rendezvous) };
+    this.#deps = { ...this.#world.deps, mailboxes: sabotage(mailbox) };
   }
 
   async prepare(): Promise<void> {
@@ -167,7 +167,7 @@ class RunningEventRace implements Execution {
     });
     const tasks = this.#world.queue.pending.map(({ id: _, ...task }) => JSON.stringify(task)).sort();
     const budget = [this.#crashes, this.#lostAnswers];
-    return [runs, tasks, [...this.#places.rendezvous], this.#told, budget];
+    return [runs, tasks, [...this.#places.mailboxes], this.#told, budget];
   }
 
   check(): void {
@@ -211,9 +211,9 @@ class RunningEventRace implements Execution {
     ];
     return ids.map((eventId) => {
       const takers = this.#takers(eventId);
-      const early = this.#place()?.early.find((event) => event.eventId === eventId);
+      const early = this.#place()?.buffered.find((event) => event.eventId === eventId);
       const isFree =
-        early && early.takenBy === undefined && early.passing === undefined && early.takenIn.length === 0;
+        early && early.takenBy === undefined && early.passing === undefined && early.deliveredTo.length === 0;
       for (const { answer } of this.#told.filter((told) => told.eventId === eventId)) {
         if (answer.startsWith('delivered') && answer !== `delivered ${takers}`)
           throw new Error(`${when}: '${eventId}' is with [${takers}], its sender was told '${answer}'`);
@@ -243,7 +243,7 @@ class RunningEventRace implements Execution {
   }
 
   #place() {
-    return [...this.#places.rendezvous.values()][0]?.rendezvous;
+    return [...this.#places.mailboxes.values()][0]?.mailbox;
   }
 }
 

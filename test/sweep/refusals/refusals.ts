@@ -10,10 +10,10 @@ import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
 import { reviewFindings } from '../../../packages/cairn/src/engine/unwritable.ts';
 import { asOurs } from '../../../packages/cairn/src/http/problem.ts';
 import {
-  type Rendezvous,
-  type RendezvousAddress,
-  rendezvousId,
-} from '../../../packages/cairn/src/ports/rendezvous-store.ts';
+  type Mailbox,
+  type MailboxAddress,
+  mailboxId,
+} from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type { StartCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { OutcomeUnknown, StoreRefused } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { type InterceptedCall, intercept } from '../../support/intercept.ts';
@@ -40,7 +40,7 @@ export interface RefusalPoint {
 const WRITES = {
   store: ['commit', 'touch', 'writePayload', 'createMemo', 'start'],
   effects: ['change'],
-  rendezvous: ['write'],
+  mailboxes: ['write'],
   planStore: ['create'],
   config: ['write'],
 } as const;
@@ -252,9 +252,9 @@ function targetOf(
       const id = first as string;
       return { id, runId: performance?.world.db.effects.get(id)?.record.runId };
     }
-    case 'rendezvous': {
-      const runIds = (args[1] as Rendezvous | undefined)?.waiting.map(({ runId }) => runId);
-      return { id: rendezvousId(first as RendezvousAddress), runId: runIds?.at(-1) };
+    case 'mailboxes': {
+      const runIds = (args[1] as Mailbox | undefined)?.waiting.map(({ runId }) => runId);
+      return { id: mailboxId(first as MailboxAddress), runId: runIds?.at(-1) };
     }
     default:
       return { id: port };

@@ -20,12 +20,12 @@ export class MessageDoor {
 
   constructor(workflows: readonly Workflow[]) {
     this.world = new World({ workflows });
-    const { deps, records, rendezvous } = this.world;
+    const { deps, records, mailboxes } = this.world;
     const log: Log = { debug() {}, info() {}, warn() {}, error: (event) => this.errors.push(event) };
     const start = { ...deps, records, log };
     this.deps = {
       start,
-      deliver: { ...start, rendezvous, registry: deps.registry },
+      deliver: { ...start, mailboxes, registry: deps.registry },
       registry: deps.registry,
       environment: 'test',
       tenantId: 't1',
@@ -40,7 +40,7 @@ export class MessageDoor {
   written(): number {
     const { db, queue } = this.world;
     const events = [...db.runs.values()].reduce((sum, run) => sum + run.events.length, 0);
-    return db.runs.size + events + db.records.size + db.rendezvous.size + queue.pending.length;
+    return db.runs.size + events + db.records.size + db.mailboxes.size + queue.pending.length;
   }
 }
 

@@ -172,7 +172,7 @@ describe('a message that brings an event', () => {
   test('is taken in by the run that waits, once', async () => {
     const door = open();
     const runId = await door.world.start('waiting', { key: 'k1' });
-    await door.world.run(() => door.world.db.rendezvous.size > 0 && door.world.queue.pending.length === 0);
+    await door.world.run(() => door.world.db.mailboxes.size > 0 && door.world.queue.pending.length === 0);
     const sent = { data: { sum: 3 }, attributes: { event: 'paid', key: 'k1' } };
     expect(await door.take('events', sent)).toEqual({ kind: 'delivered', runs: 1 });
     await door.world.run();

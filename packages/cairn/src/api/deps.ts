@@ -6,8 +6,8 @@ import type { DiagnosisDeps } from '../operations/diagnosis/diagnose.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { ClientRegistry, ClientStore } from '../ports/access/client-store.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
+import type { MailboxStore } from '../ports/mailbox-store.ts';
 import type { CountReader } from '../ports/metrics.ts';
-import type { RendezvousStore } from '../ports/rendezvous-store.ts';
 import type { RunCensus } from '../ports/run-census.ts';
 import type { EffectStore } from '../ports/runs/effect-store.ts';
 import type { ErasureStore } from '../ports/runs/erasure-store.ts';
@@ -45,7 +45,7 @@ export interface ApiDeps {
   readonly rateLimit: RateLimit | undefined;
   /** Where keys are issued. */
   readonly clientRegistry: ClientRegistry;
-  readonly rendezvous: RendezvousStore;
+  readonly mailboxes: MailboxStore;
   readonly config: RuntimeConfigStore;
   readonly census: RunCensus;
   readonly finder: RunFinder;

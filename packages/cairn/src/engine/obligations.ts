@@ -6,8 +6,8 @@
 import { hasObligations, isOver, type RunState, tookIn } from '../core/run/state.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { EngineDeps } from './deps.ts';
+import { leaveMailbox } from './mailbox/leave.ts';
 import { settleEvents, type UnpublishedEvents, unpublishedOf } from './publish/settle.ts';
-import { leaveRendezvous } from './rendezvous/leave.ts';
 
 /**
  * Does nothing, and reads nothing, for a run that is not over or owes nothing.
@@ -41,7 +41,7 @@ async function untie(deps: EngineDeps, { state }: LoadedRun): Promise<void> {
   for (const tie of state.ties) {
     if (tie.kind === 'event') {
       const { name: event, key } = tie;
-      await leaveRendezvous(deps, { tenantId, event, key, runId }, (eventId) => tookIn(state, eventId));
+      await leaveMailbox(deps, { tenantId, event, key, runId }, (eventId) => tookIn(state, eventId));
     } else if (tie.onParentEnd !== 'abandon') {
       await deps.otherRuns.cancelChild(state, tie.runId);
     }

@@ -15,7 +15,7 @@ import type { RunState, SoftState } from '../core/run/state.ts';
 import type { ApiClient } from '../ports/access/client-store.ts';
 import type { RunFinding } from '../ports/diagnosis/findings.ts';
 import type { HeardBeats } from '../ports/diagnosis/heartbeats.ts';
-import type { StoredRendezvous } from '../ports/rendezvous-store.ts';
+import type { StoredMailbox } from '../ports/mailbox-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import type { StoredEffect } from '../ports/runs/effect-store.ts';
 import type { StoredErasure } from '../ports/runs/erasure-store.ts';
@@ -52,7 +52,7 @@ export class MemoryDatabase {
   readonly records = new Map<string, RecordDocument>();
   readonly clients = new Map<string, ApiClient>();
   /** By the id of their document. */
-  readonly rendezvous = new Map<string, StoredRendezvous>();
+  readonly mailboxes = new Map<string, StoredMailbox>();
   readonly schedules = new Map<string, StoredSchedule>();
   /** By their ids. */
   readonly effects = new Map<string, StoredEffect>();

@@ -152,7 +152,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     ...optional('bus', lazyBus({ settings, ...world })),
     ...optional('poolOf', poolsOf(options)),
   };
-  const { rendezvous, effects, findings, census, integrity, retention, erasures, schedules } = stores;
+  const { mailboxes, effects, findings, census, integrity, retention, erasures, schedules } = stores;
   const home = `projects/${project}/databases/${settings.database}`;
   const runtime = new CachedRuntimeConfig(stores.config, systemClock, home);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
@@ -160,7 +160,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
   const engine: EngineDeps = {
     ...start,
     otherRuns: otherRuns({ ...start, registry }),
-    rendezvous,
+    mailboxes,
     runtime,
     registry,
     effects,
@@ -207,7 +207,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     schedules: { ...start, schedules, registry, environment, declaredTenant: scheduleTenant },
     messages: {
       start,
-      deliver: { ...start, rendezvous, registry },
+      deliver: { ...start, mailboxes, registry },
       registry,
       environment,
       tenantId: settings.pubsubTenant,

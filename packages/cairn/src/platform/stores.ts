@@ -5,7 +5,7 @@ import { FirestoreFindingStore } from '../store/diagnosis/firestore-finding-stor
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
-import { FirestoreRendezvousStore } from '../store/firestore-rendezvous-store.ts';
+import { FirestoreMailboxStore } from '../store/firestore-mailbox-store.ts';
 import { FirestoreRunCensus } from '../store/firestore-run-census.ts';
 import { FirestoreRunListWatch } from '../store/firestore-run-list-watch.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
@@ -29,7 +29,7 @@ export function storesOn(db: Firestore, prefix: string, commits: ConstructorPara
     runs: new FirestoreRunStore(db, prefix, () => new RawBatch(commits)),
     records: new FirestoreIdempotencyStore(db, prefix),
     config: new FirestoreRuntimeConfigStore(db, prefix),
-    rendezvous: new FirestoreRendezvousStore(db, prefix),
+    mailboxes: new FirestoreMailboxStore(db, prefix),
     effects: new FirestoreEffectStore(db, prefix),
     findings: new FirestoreFindingStore(db, prefix),
     clients: new FirestoreClientStore(db, prefix),

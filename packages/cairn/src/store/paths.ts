@@ -11,7 +11,7 @@ import {
 } from '@google-cloud/firestore';
 import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
-import { type RendezvousAddress, rendezvousId } from '../ports/rendezvous-store.ts';
+import { type MailboxAddress, mailboxId } from '../ports/mailbox-store.ts';
 import { type CollectionNames, collectionNames, PREFIX_OF_THE_MODEL } from './layout/collections.ts';
 
 export class Paths {
@@ -139,8 +139,8 @@ export class Paths {
    * Written by runs that wait for an event (or end) and by senders of events; read by the same; deleted by who leaves it
    * empty, and by the TTL policy where only memories of events are left.
    */
-  rendezvous(address: RendezvousAddress): DocumentReference {
-    return this.allRendezvous().doc(rendezvousId(address));
+  mailbox(address: MailboxAddress): DocumentReference {
+    return this.allMailboxes().doc(mailboxId(address));
   }
 
   /**
@@ -201,7 +201,7 @@ export class Paths {
   }
 
   /** All event mailboxes, for the check that expired ones are deleted. */
-  allRendezvous(): CollectionReference {
+  allMailboxes(): CollectionReference {
     return this.#db.collection(this.#names.waits);
   }
 

@@ -69,7 +69,7 @@ describe('what a wait sets up outside', () => {
   const place = { kind: 'event', waitId: 'e.1', name: 'n', key: 'k' };
   const child = { kind: 'child', waitId: 'kid.1', runId: 'run_child', onParentEnd: 'cancel' };
 
-  test('is a place at a rendezvous or a child; questions and timers tie nobody', () => {
+  test('is a place at a mailbox or a child; questions and timers tie nobody', () => {
     expect(state.ties).toEqual([place, child]);
     expect(hasObligations(state)).toBe(true);
     expect(hasObligations(running())).toBe(false);

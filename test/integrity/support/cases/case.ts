@@ -18,7 +18,7 @@ export interface Case {
 }
 
 export const THIRD = seqId(3);
-export const RENDEZVOUS = { tenantId: TENANT, event: 'built', key: 'main' };
+export const MAILBOX = { tenantId: TENANT, event: 'built', key: 'main' };
 
 export function said<T extends EventType>(
   type: T,

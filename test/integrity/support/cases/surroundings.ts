@@ -1,10 +1,10 @@
-/** Damage around a run: its rendezvous, and the record under which it was started. */
+/** Damage around a run: its mailbox, and the record under which it was started. */
 import { type FindingReason, STUCK_AFTER } from '../../../../packages/cairn/src/core/findings.ts';
-import { rendezvousId } from '../../../../packages/cairn/src/ports/rendezvous-store.ts';
+import { mailboxId } from '../../../../packages/cairn/src/ports/mailbox-store.ts';
 import { append, stateAt } from '../append.ts';
 import type { Bench } from '../bench.ts';
 import { completed, halted, waiting } from '../runs.ts';
-import { type Case, changeRecord, RENDEZVOUS, said } from './case.ts';
+import { type Case, changeRecord, MAILBOX, said } from './case.ts';
 
 const THROWN = { code: 'INTERNAL', message: 'out of order', retryable: true };
 
@@ -18,9 +18,9 @@ function named({ world, runId, shelf }: Bench, { reason }: { readonly reason: Fi
 export const SURROUNDINGS: readonly Case[] = [
   {
     code: 'WAIT_NOT_LISTED',
-    how: 'the rendezvous is deleted',
+    how: 'the mailbox is deleted',
     run: waiting,
-    damage: ({ world }) => world.db.rendezvous.clear(),
+    damage: ({ world }) => world.db.mailboxes.clear(),
     repair: 'healed',
   },
   {
@@ -28,18 +28,18 @@ export const SURROUNDINGS: readonly Case[] = [
     how: 'the run has ended and is listed again',
     run: halted,
     damage: ({ world, runId, shelf }) => {
-      const rendezvous = { ...RENDEZVOUS, waiting: [{ runId, waitId: 'built.1' }], early: [], delivered: [] };
-      world.db.rendezvous.set(rendezvousId(RENDEZVOUS), { rendezvous, version: 'v' });
+      const mailbox = { ...MAILBOX, waiting: [{ runId, waitId: 'built.1' }], buffered: [], delivered: [] };
+      world.db.mailboxes.set(mailboxId(MAILBOX), { mailbox, version: 'v' });
       shelf.change('runs', runId, { soft: { obligationsMet: true }, wakeAt: undefined });
     },
     repair: 'healed',
   },
   {
     code: 'RENDEZVOUS_UNREADABLE',
-    how: 'the document of the rendezvous is none',
+    how: 'the document of the mailbox is none',
     run: waiting,
     damage: ({ world }) =>
-      world.db.rendezvous.set(rendezvousId(RENDEZVOUS), { rendezvous: 'damaged' as never, version: 'v' }),
+      world.db.mailboxes.set(mailboxId(MAILBOX), { mailbox: 'damaged' as never, version: 'v' }),
     repair: 'refused',
   },
   {

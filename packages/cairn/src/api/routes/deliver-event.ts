@@ -9,9 +9,9 @@ export const MAX_EVENT_BODY_BYTES = 320 * 1024;
 export const deliver: Change<'POST', '/v1/events'> = {
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   before: ({ body }) => eventDataText(body),
-  async work({ deps: { start, registry, rendezvous }, caller, body }, requestId) {
+  async work({ deps: { start, registry, mailboxes }, caller, body }, requestId) {
     const { keptUntil, refused, ...told } = await deliverEvent(
-      { ...start, registry, rendezvous },
+      { ...start, registry, mailboxes },
       { ...body, tenantId: caller.tenantId, eventId: `e.${requestId}`, actor: caller.principal },
     );
     const delivered = {

@@ -8,7 +8,7 @@ import { effectProblems } from './effects.ts';
 import type { RunFacts } from './facts.ts';
 import { type Problem, unhealable } from './problems.ts';
 import { pageProblems, snapshotProblems } from './snapshot.ts';
-import { findingProblems, recordProblems, rendezvousProblems } from './surroundings.ts';
+import { findingProblems, mailboxProblems, recordProblems } from './surroundings.ts';
 
 /** Empty for a run of which everything is as it should be. */
 export function checkRun(facts: RunFacts): Problem[] {
@@ -26,7 +26,7 @@ export function checkRun(facts: RunFacts): Problem[] {
     ...stepProblems(judging),
     ...effectProblems(judging, state),
     ...handoffProblems(facts, state),
-    ...rendezvousProblems(facts, state),
+    ...mailboxProblems(facts, state),
     ...findingProblems(facts, state),
     ...recordProblems(facts, state),
   ];

@@ -71,7 +71,7 @@ export interface PageFact {
 }
 
 /** An event mailbox with a wait of the run, as far as it concerns the run. */
-export interface RendezvousFact {
+export interface MailboxFact {
   readonly event: string;
   readonly key: string;
   /** Waits of the run that are listed, or to which an event was given that is on its way. */
@@ -104,7 +104,7 @@ export interface RunFacts {
   readonly effects: readonly FoundDocument<EffectRecord>[];
   readonly payloads: readonly PayloadFact[];
   readonly origins: readonly OriginFact[];
-  readonly rendezvous: readonly RendezvousFact[];
+  readonly mailboxes: readonly MailboxFact[];
   /** The finding that names the run outside of its own documents. */
   readonly finding: FindingFact | undefined;
   /** Under the key of the start. Undefined: the run has no key, or there is no such record. */

@@ -151,9 +151,9 @@ function checkpointChange({ facts, checkpoints, outputs }: Known, id: string, ta
   return { ...change, after: checkpoint, output: { checkpoint: own ? checkpoint.seq : seq } };
 }
 
-function placesOf({ rendezvous }: RunFacts, { code, subject, evidence }: Problem): PlaceChange[] {
+function placesOf({ mailboxes }: RunFacts, { code, subject, evidence }: Problem): PlaceChange[] {
   if (code !== 'WAIT_NOT_LISTED' && code !== 'LISTED_WITHOUT_WAIT') return [];
-  const place = rendezvous.find(({ event, key }) => subject === placeSubject(event, key));
+  const place = mailboxes.find(({ event, key }) => subject === placeSubject(event, key));
   if (!place) return [];
   const { event, key } = place;
   const kind = code === 'WAIT_NOT_LISTED' ? 'list' : 'leave';

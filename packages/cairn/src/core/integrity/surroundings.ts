@@ -3,11 +3,11 @@ import { COMPLETED_TTL_MS } from '../decisions/idempotency.ts';
 import { findingCode, stillStands } from '../findings.ts';
 import { cut, SUMMARY_CHARS } from '../run/records.ts';
 import { isOver, type RunState } from '../run/state.ts';
-import type { RendezvousFact, RunFacts } from './facts.ts';
+import type { MailboxFact, RunFacts } from './facts.ts';
 import { healable, type Problem, unhealable } from './problems.ts';
 
-export function rendezvousProblems({ rendezvous, snapshot }: RunFacts, state: RunState): Problem[] {
-  return rendezvous.flatMap((place) => {
+export function mailboxProblems({ mailboxes, snapshot }: RunFacts, state: RunState): Problem[] {
+  return mailboxes.flatMap((place) => {
     const subject = `rendezvous/${place.event}/${place.key}`;
     if (place.reason !== undefined) {
       return [unhealable('RENDEZVOUS_UNREADABLE', subject, { reason: place.reason })];
@@ -22,7 +22,7 @@ export function rendezvousProblems({ rendezvous, snapshot }: RunFacts, state: Ru
 }
 
 /** Open waits that were announced, so that their mailbox must list them. */
-function notListed({ event, key, listed }: RendezvousFact, state: RunState): string[] {
+function notListed({ event, key, listed }: MailboxFact, state: RunState): string[] {
   // A lease holder announces waits itself. For a waiting run, the answer is appended first and the entry removed afterwards.
   if (state.lease || isOver(state)) return [];
   return state.waits
@@ -34,7 +34,7 @@ function notListed({ event, key, listed }: RendezvousFact, state: RunState): str
 }
 
 /** An ended run with completed duties waits nowhere. Before that, closing a wait removes its entry afterwards. */
-function listedInVain({ listed }: RendezvousFact, state: RunState, allTold: boolean): readonly string[] {
+function listedInVain({ listed }: MailboxFact, state: RunState, allTold: boolean): readonly string[] {
   return isOver(state) && allTold ? listed : [];
 }
 

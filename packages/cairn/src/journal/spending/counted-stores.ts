@@ -1,5 +1,5 @@
 /** The stores of who works on one run, so that all that they are billed is counted for it. */
-import type { RendezvousStore } from '../../ports/rendezvous-store.ts';
+import type { MailboxStore } from '../../ports/mailbox-store.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { EffectStore } from '../../ports/runs/effect-store.ts';
 import { countedRunStore, readsOf } from './counted-run-store.ts';
@@ -8,14 +8,14 @@ import type { Spending } from './spending.ts';
 interface Stores {
   readonly store: RunStore;
   readonly effects: EffectStore;
-  readonly rendezvous: RendezvousStore;
+  readonly mailboxes: MailboxStore;
 }
 
-export function countedStores({ store, effects, rendezvous }: Stores, spending: Spending): Stores {
+export function countedStores({ store, effects, mailboxes }: Stores, spending: Spending): Stores {
   return {
     store: countedRunStore(store, spending),
     effects: countedEffects(effects, spending),
-    rendezvous: countedRendezvous(rendezvous, spending),
+    mailboxes: countedMailboxes(mailboxes, spending),
   };
 }
 
@@ -44,16 +44,16 @@ function countedEffects(effects: EffectStore, spending: Spending): EffectStore {
   };
 }
 
-function countedRendezvous(rendezvous: RendezvousStore, spending: Spending): RendezvousStore {
+function countedMailboxes(mailboxes: MailboxStore, spending: Spending): MailboxStore {
   return {
-    countsFor: rendezvous.countsFor ?? rendezvous,
+    countsFor: mailboxes.countsFor ?? mailboxes,
     async read(address) {
-      const found = await rendezvous.read(address);
+      const found = await mailboxes.read(address);
       spending.add({ reads: 1 });
       return found;
     },
     async write(address, wanted, seen) {
-      const result = await rendezvous.write(address, wanted, seen);
+      const result = await mailboxes.write(address, wanted, seen);
       if (result.kind === 'written') spending.add(wanted ? { writes: 1 } : { deletes: 1 });
       return result;
     },

@@ -16,8 +16,8 @@ export class MemoryStoreLook implements StoreLook {
 
   async leftOvers(before: number): Promise<readonly LeftOver[]> {
     const records = [...this.#db.records.values()].map(({ record }) => record.expiresAt);
-    const rendezvous = [...this.#db.rendezvous.values()].map(({ rendezvous: one }) => one.expiresAt);
-    return [['gwi_idempotency', records] as const, ['gwi_waits', rendezvous] as const].flatMap(
+    const mailbox = [...this.#db.mailboxes.values()].map(({ mailbox: one }) => one.expiresAt);
+    return [['gwi_idempotency', records] as const, ['gwi_waits', mailbox] as const].flatMap(
       ([collection, times]) => {
         const expired = times.filter((at) => at !== undefined && at <= before) as number[];
         return expired.length === 0 ? [] : [{ collection, expiredAt: Math.min(...expired) }];

@@ -12,7 +12,7 @@ import { SCHEMA_VERSION } from '../../core/run/events.ts';
 import type { Checkpoint } from '../../core/run/records.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { foundBy } from '../../core/search/found-by.ts';
-import { type Rendezvous, rendezvousId } from '../../ports/rendezvous-store.ts';
+import { type Mailbox, mailboxId } from '../../ports/mailbox-store.ts';
 import type {
   DocumentWrite,
   IntegrityReader,
@@ -111,9 +111,9 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
           const origin = this.#documents(of)?.checkpoints.get(checkpoint);
           return origin && this.#foundCheckpoint(checkpoint, origin);
         }),
-      rendezvous: async (address) => {
-        const stored = this.#db.rendezvous.get(rendezvousId(address));
-        return stored && { ...this.#found<Rendezvous>(rendezvousId(address), stored.rendezvous) };
+      mailbox: async (address) => {
+        const stored = this.#db.mailboxes.get(mailboxId(address));
+        return stored && { ...this.#found<Mailbox>(mailboxId(address), stored.mailbox) };
       },
       finding: async () => this.#db.findings.get(runId),
       record: async (key) => {

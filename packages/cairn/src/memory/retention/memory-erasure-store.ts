@@ -65,7 +65,7 @@ export class MemoryErasureStore implements ErasureStore {
   }
 
   async deleteWaits(tenantId: string, limit: number): Promise<Cleared> {
-    return clear(this.#db.rendezvous, ({ rendezvous }) => rendezvous.tenantId === tenantId, limit);
+    return clear(this.#db.mailboxes, ({ mailbox }) => mailbox.tenantId === tenantId, limit);
   }
 
   async deleteSchedules(tenantId: string, limit: number): Promise<Cleared> {

@@ -4,9 +4,9 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
-import { type DeliverDeps, deliver, type EventRefusal } from '../../engine/rendezvous/deliver.ts';
-import { MAX_EVENT_BYTES } from '../../engine/rendezvous/limits.ts';
-import { rendezvousId } from '../../ports/rendezvous-store.ts';
+import { type DeliverDeps, deliver, type EventRefusal } from '../../engine/mailbox/deliver.ts';
+import { MAX_EVENT_BYTES } from '../../engine/mailbox/limits.ts';
+import { mailboxId } from '../../ports/mailbox-store.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
 
@@ -63,9 +63,9 @@ export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Pro
       dataText,
       ...optional('actor', actor),
     });
-    const delivered = outcome.kind === 'delivered' ? outcome.takenIn : [];
+    const delivered = outcome.kind === 'delivered' ? outcome.deliveredTo : [];
     // A key may name a person; the document is the one of `gwi_waits`.
-    const where = { tenantId, event, document: rendezvousId(address) };
+    const where = { tenantId, event, document: mailboxId(address) };
     deps.log.info('event_delivered', { ...where, eventId, outcome: outcome.kind, runs: delivered.length });
     return {
       eventId,

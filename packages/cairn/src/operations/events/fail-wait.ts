@@ -9,7 +9,7 @@ import { isOver, type RunState, stepKey, tookIn } from '../../core/run/state.ts'
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
-import type { OfferDeps } from '../../engine/rendezvous/offer.ts';
+import type { OfferDeps } from '../../engine/mailbox/offer.ts';
 import { refused, resumed } from '../../engine/waits/settle.ts';
 import { appendFromOutside } from '../outside-append.ts';
 

@@ -8,14 +8,14 @@ import { hasRoom, MAX_INBOX, MAX_INBOX_BYTES } from '../../core/run/data/inbox.t
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { driveAfter } from '../../engine/drive-after.ts';
-import { MAX_EVENT_BYTES } from '../../engine/rendezvous/limits.ts';
+import { MAX_EVENT_BYTES } from '../../engine/mailbox/limits.ts';
 import {
   type Answering,
   answersOn,
   type Brought,
   type OfferDeps,
   waitsFor,
-} from '../../engine/rendezvous/offer.ts';
+} from '../../engine/mailbox/offer.ts';
 import { appendFromOutside } from '../outside-append.ts';
 import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked-event.ts';
 

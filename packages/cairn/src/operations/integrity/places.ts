@@ -6,11 +6,11 @@
 import type { PlaceChange } from '../../core/integrity/plan.ts';
 import { type RunState, tookIn } from '../../core/run/state.ts';
 import { workflowOf } from '../../engine/deployed.ts';
-import type { DeliverDeps } from '../../engine/rendezvous/deliver.ts';
-import { joinRendezvous } from '../../engine/rendezvous/join.ts';
-import { leaveRendezvous } from '../../engine/rendezvous/leave.ts';
-import { eventOutput, offerTo } from '../../engine/rendezvous/offer.ts';
-import type { EarlyEvent } from '../../ports/rendezvous-store.ts';
+import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
+import { joinMailbox } from '../../engine/mailbox/join.ts';
+import { leaveMailbox } from '../../engine/mailbox/leave.ts';
+import { eventOutput, offerTo } from '../../engine/mailbox/offer.ts';
+import type { BufferedEvent } from '../../ports/mailbox-store.ts';
 
 export type PlaceDeps = DeliverDeps;
 
@@ -21,15 +21,16 @@ export async function putPlaceRight(deps: PlaceDeps, state: RunState, place: Pla
   const wait = state.waits.find(({ id }) => id === waitId);
   const at = { tenantId, event, key, runId, waitId };
   if (place.kind === 'leave' || !wait) {
-    return leaveRendezvous(deps, at, (eventId) => tookIn(state, eventId));
+    return leaveMailbox(deps, at, (eventId) => tookIn(state, eventId));
   }
   const step = workflowOf(deps.registry, state)?.steps.get(wait.execution.stepId);
   // A step that is not deployed takes nothing yet: it is listed, and asked again when an event is sent.
-  const accepts = ({ dataText }: EarlyEvent) => step !== undefined && 'text' in eventOutput(step, dataText);
-  const early = await joinRendezvous(deps, { ...at, accepts });
+  const accepts = ({ dataText }: BufferedEvent) =>
+    step !== undefined && 'text' in eventOutput(step, dataText);
+  const early = await joinMailbox(deps, { ...at, accepts });
   if (!early) return undefined;
   const { eventId: id, dataText, actor } = early;
   const brought = { id, dataText, actor, initiator: actor === undefined ? 'system' : 'user' } as const;
-  const { takenIn } = await offerTo(deps, runId, { tenantId, event, key, brought });
-  return leaveRendezvous(deps, at, (eventId) => takenIn && eventId === id);
+  const { isDelivered } = await offerTo(deps, runId, { tenantId, event, key, brought });
+  return leaveMailbox(deps, at, (eventId) => isDelivered && eventId === id);
 }

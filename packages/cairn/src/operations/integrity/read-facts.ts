@@ -10,8 +10,8 @@ import { CairnError } from '../../core/errors.ts';
 import type {
   FoundDocument,
   FoundSnapshot,
+  MailboxFact,
   OriginFact,
-  RendezvousFact,
   RunFacts,
 } from '../../core/integrity/facts.ts';
 import { type JournalFacts, JournalReading } from '../../core/integrity/journal-reading.ts';
@@ -118,7 +118,7 @@ async function look(reader: RunReader, isWanted: IsWanted): Promise<Look | undef
     steps: await all((stretch) => reader.steps(stretch), STEPS_A_PAGE),
     effects: await readEffects(reader, journal),
     origins: await readOrigins(reader, journal),
-    rendezvous: state ? await readPlaces(reader, state) : [],
+    mailboxes: state ? await readPlaces(reader, state) : [],
     finding: await reader.finding(),
     record: state?.idempotencyKey === undefined ? undefined : await reader.record(state.idempotencyKey),
   };
@@ -194,7 +194,7 @@ async function readOrigins(reader: RunReader, { checkpoints }: JournalFacts): Pr
 async function readPlaces(
   reader: RunReader,
   { id, tenantId, ties, waits }: RunState,
-): Promise<RendezvousFact[]> {
+): Promise<MailboxFact[]> {
   const open = new Set(waits.map((wait) => wait.id));
   const places = new Map<string, { event: string; key: string }>();
   const ofEvents = ties.filter((tie) => tie.kind === 'event');
@@ -202,16 +202,16 @@ async function readPlaces(
     places.set(JSON.stringify([tie.name, tie.key]), { event: tie.name, key: tie.key });
     if (places.size === MAX_PLACES) break;
   }
-  const facts: RendezvousFact[] = [];
+  const facts: MailboxFact[] = [];
   for (const { event, key } of places.values()) {
-    const found = await reader.rendezvous({ tenantId, event, key });
+    const found = await reader.mailbox({ tenantId, event, key });
     if (!found) facts.push({ event, key, listed: [] });
     else if (found.kind !== 'sound') {
       const reason = found.kind === 'newer' ? `schema version ${found.schemaVersion}` : found.reason;
       facts.push({ event, key, listed: [], reason });
     } else {
-      const { waiting, early } = found.value;
-      const refs = [...waiting, ...early.flatMap(({ takenBy }) => takenBy ?? [])];
+      const { waiting, buffered } = found.value;
+      const refs = [...waiting, ...buffered.flatMap(({ takenBy }) => takenBy ?? [])];
       facts.push({
         event,
         key,

@@ -17,7 +17,7 @@ import type {
 import type { CheckpointRef, RunEvent } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import type { RunState, SoftState } from '../../core/run/state.ts';
-import type { Rendezvous, RendezvousAddress } from '../rendezvous-store.ts';
+import type { Mailbox, MailboxAddress } from '../mailbox-store.ts';
 import type { Version } from '../run-store.ts';
 
 /** Part of a list, in the order of the ids of its documents. */
@@ -46,7 +46,7 @@ export interface RunReader {
   effects(effectIds: readonly string[]): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** Checkpoints of earlier runs of the lineage, in the order asked for. */
   origins(refs: readonly CheckpointRef[]): Promise<readonly (FoundDocument<CheckpointFact> | undefined)[]>;
-  rendezvous(address: RendezvousAddress): Promise<FoundDocument<Rendezvous> | undefined>;
+  mailbox(address: MailboxAddress): Promise<FoundDocument<Mailbox> | undefined>;
   record(key: string): Promise<FoundDocument<IdempotencyRecord> | undefined>;
   /** The finding that names the run; absent if it cannot be read, since it decides nothing. */
   finding(): Promise<FindingFact | undefined>;

@@ -16,7 +16,7 @@ const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 /** Statuses of an idempotency record. */
 const RECORD_STATUSES = ['processing', 'completed', 'failed'];
 /** Event mailboxes probed, wherever they are: there is no index over their expiry. */
-const RENDEZVOUS_LOOKED_AT = 20;
+const MAILBOXES_LOOKED_AT = 20;
 /** Concurrent probes. */
 const CONCURRENT_PROBES = 8;
 
@@ -48,17 +48,12 @@ export class FirestoreStoreLook implements StoreLook {
   }
 
   async leftOvers(before: number): Promise<readonly LeftOver[]> {
-    const [record, rendezvous] = await Promise.all([
-      this.#oldestRecord(before),
-      this.#oldestRendezvous(before),
-    ]);
+    const [record, mailbox] = await Promise.all([this.#oldestRecord(before), this.#oldestMailbox(before)]);
     return [
       ...(record === undefined
         ? []
         : [{ collection: this.#paths.idempotencyRecords().id, expiredAt: record }]),
-      ...(rendezvous === undefined
-        ? []
-        : [{ collection: this.#paths.allRendezvous().id, expiredAt: rendezvous }]),
+      ...(mailbox === undefined ? [] : [{ collection: this.#paths.allMailboxes().id, expiredAt: mailbox }]),
     ];
   }
 
@@ -103,12 +98,12 @@ export class FirestoreStoreLook implements StoreLook {
   }
 
   /** A sample: their ids are hashes, so that any stretch of them is one. */
-  async #oldestRendezvous(before: number): Promise<number | undefined> {
-    const what = 'sample of rendezvous';
-    const ordered = this.#paths.allRendezvous().orderBy(FieldPath.documentId()).select('expiresAt');
-    const after = ordered.startAt(this.#somewhere()).limit(RENDEZVOUS_LOOKED_AT);
+  async #oldestMailbox(before: number): Promise<number | undefined> {
+    const what = 'sample of mailbox';
+    const ordered = this.#paths.allMailboxes().orderBy(FieldPath.documentId()).select('expiresAt');
+    const after = ordered.startAt(this.#somewhere()).limit(MAILBOXES_LOOKED_AT);
     const found = await call(what, () => after.get());
-    const rest = RENDEZVOUS_LOOKED_AT - found.size;
+    const rest = MAILBOXES_LOOKED_AT - found.size;
     if (rest === 0) return oldestIn(found, before);
     const first = await call(what, () => ordered.limit(rest).get());
     const times = [oldestIn(found, before), oldestIn(first, before)].filter((at) => at !== undefined);

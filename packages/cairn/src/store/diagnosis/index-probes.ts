@@ -186,7 +186,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
       ask: () => erasures.deleteRecords(tenantId, 1),
     },
     {
-      collection: paths.allRendezvous().id,
+      collection: paths.allMailboxes().id,
       fields: ['tenantId'],
       serves: 'the erasure of tenants',
       ask: () => erasures.deleteWaits(tenantId, 1),

@@ -30,7 +30,7 @@ import { effectCodec } from '../codec/effect.ts';
 import { findingCodec } from '../codec/finding.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import type { DocumentCodec, Members } from '../codec/kinds.ts';
-import { rendezvousCodec } from '../codec/rendezvous.ts';
+import { mailboxCodec } from '../codec/mailbox.ts';
 import { encodeRepairedSnapshot } from '../codec/snapshot.ts';
 import { MAX_PAGES, RunPages } from '../pages/run-pages.ts';
 import { spill } from '../pages/spill.ts';
@@ -145,7 +145,7 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
           return raw && foundCheckpoint(raw);
         });
       },
-      rendezvous: async (address) => decoded(await one(this.#paths.rendezvous(address)), rendezvousCodec),
+      mailbox: async (address) => decoded(await one(this.#paths.mailbox(address)), mailboxCodec),
       finding: async () => {
         const read = decoded(await one(this.#paths.finding(runId)), findingCodec);
         return read?.kind === 'sound' ? read.value : undefined;

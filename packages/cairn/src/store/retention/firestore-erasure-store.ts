@@ -110,7 +110,7 @@ export class FirestoreErasureStore implements ErasureStore {
   }
 
   deleteWaits(tenantId: string, limit: number): Promise<Cleared> {
-    return this.#clear(this.#paths.allRendezvous().where('tenantId', '==', tenantId), limit);
+    return this.#clear(this.#paths.allMailboxes().where('tenantId', '==', tenantId), limit);
   }
 
   deleteSchedules(tenantId: string, limit: number): Promise<Cleared> {

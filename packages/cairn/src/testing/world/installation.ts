@@ -15,7 +15,7 @@ import { MemoryFindingStore } from '../../memory/diagnosis/memory-finding-store.
 import { MemoryDatabase } from '../../memory/memory-database.ts';
 import { MemoryEffectStore } from '../../memory/memory-effect-store.ts';
 import { MemoryIdempotencyStore } from '../../memory/memory-idempotency-store.ts';
-import { MemoryRendezvousStore } from '../../memory/memory-rendezvous-store.ts';
+import { MemoryMailboxStore } from '../../memory/memory-mailbox-store.ts';
 import { MemoryRunCensus } from '../../memory/memory-run-census.ts';
 import { MemoryRunStore } from '../../memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../memory/memory-runtime-config-store.ts';
@@ -53,7 +53,7 @@ export class Installation {
   readonly db: MemoryDatabase;
   readonly store: MemoryRunStore;
   readonly records: MemoryIdempotencyStore;
-  readonly rendezvous: MemoryRendezvousStore;
+  readonly mailboxes: MemoryMailboxStore;
   readonly effects: MemoryEffectStore;
   readonly findings: MemoryFindingStore;
   readonly config: MemoryRuntimeConfigStore;
@@ -79,7 +79,7 @@ export class Installation {
     this.db = new MemoryDatabase(this.clock);
     this.store = new MemoryRunStore(this.db);
     this.records = new MemoryIdempotencyStore(this.db);
-    this.rendezvous = new MemoryRendezvousStore(this.db);
+    this.mailboxes = new MemoryMailboxStore(this.db);
     this.effects = new MemoryEffectStore(this.db);
     this.findings = new MemoryFindingStore(this.db);
     this.config = new MemoryRuntimeConfigStore(this.db);
@@ -91,7 +91,7 @@ export class Installation {
     const base = {
       store: this.store,
       queue: this.queue,
-      rendezvous: this.rendezvous,
+      mailboxes: this.mailboxes,
       runtime: new CachedRuntimeConfig(this.config, this.clock),
       clock: this.clock,
       random: seededRandomness(seed),

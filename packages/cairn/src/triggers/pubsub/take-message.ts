@@ -14,7 +14,7 @@ import type { TraceContext } from '../../core/trace.ts';
 import type { MessageEvent, PubsubDelivery, PubsubMessage, PubsubStart } from '../../engine/define/pubsub.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import type { DeliverDeps } from '../../engine/rendezvous/deliver.ts';
+import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { deliverEvent } from '../../operations/events/deliver-event.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';

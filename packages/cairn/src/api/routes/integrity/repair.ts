@@ -30,11 +30,11 @@ function isApplied({ query: { apply = 'false' } }: Repair): boolean {
   return flag('apply', apply);
 }
 
-function repairDeps({ start, integrity, registry, rendezvous }: ApiDeps) {
+function repairDeps({ start, integrity, registry, mailboxes }: ApiDeps) {
   return {
     ...start,
     registry,
-    rendezvous,
+    mailboxes,
     reader: integrity,
     repairs: integrity,
     payloads: start.store,

@@ -10,16 +10,16 @@ import type { EventDraft, Wait } from '../../../core/run/events.ts';
 import { type InboxSignal, type RunState, stepKey, tookIn } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
 import type { RunJournal } from '../../../journal/run-journal.ts';
-import type { EarlyEvent } from '../../../ports/rendezvous-store.ts';
+import type { BufferedEvent } from '../../../ports/mailbox-store.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
 import type { ChildStep, EventStep, StepDefinition } from '../../define/steps.ts';
 import { isPlanMissing } from '../../deployed.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { type Output, recorded } from '../../facts/output.ts';
-import { joinRendezvous } from '../../rendezvous/join.ts';
-import { type LeaveRequest, leaveRendezvous } from '../../rendezvous/leave.ts';
-import { JOIN_PATIENCE_MS } from '../../rendezvous/limits.ts';
-import { eventOutput } from '../../rendezvous/offer.ts';
+import { joinMailbox } from '../../mailbox/join.ts';
+import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
+import { JOIN_PATIENCE_MS } from '../../mailbox/limits.ts';
+import { eventOutput } from '../../mailbox/offer.ts';
 import { answered, refused } from '../../waits/settle.ts';
 
 /** About what a tie takes. */
@@ -104,12 +104,12 @@ export class HeldWaits {
     const step = this.#params.stepOf(wait.execution.stepId) as EventStep;
     const { id: runId, tenantId } = journal.state;
     const place = { tenantId, event: wait.name ?? '', key: wait.key ?? '', runId, waitId: wait.id };
-    let early: EarlyEvent | undefined;
+    let early: BufferedEvent | undefined;
     try {
-      const accepts = ({ dataText }: EarlyEvent) => acceptable(step, dataText) !== undefined;
+      const accepts = ({ dataText }: BufferedEvent) => acceptable(step, dataText) !== undefined;
       const patience = { ms: JOIN_PATIENCE_MS, signal: this.#params.hurry };
       this.#joined.push(place);
-      early = await joinRendezvous({ ...deps, patience }, { ...place, accepts });
+      early = await joinMailbox({ ...deps, patience }, { ...place, accepts });
     } catch (error) {
       // There is no room for another that waits, and waiting for some to come would hold up the whole run. A store that
       // does not answer is another matter: then another drive tries again.
@@ -125,7 +125,7 @@ export class HeldWaits {
     await end(wait, answered({ step, wait, now }, { initiator, actor, signalId }, output));
     // Taken in, or, if the wait was over by then, given back to whoever asks next. Its tie sees to it at the end as well.
     try {
-      await leaveRendezvous(deps, place, (eventId) => tookIn(journal.state, eventId));
+      await leaveMailbox(deps, place, (eventId) => tookIn(journal.state, eventId));
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error;
       deps.log.warn('rendezvous_not_left', { runId, error: error.message });
@@ -144,7 +144,7 @@ export class HeldWaits {
       const state = (await deps.store.load(runId))?.state;
       for (const place of this.#joined) {
         if (state?.waits.some(({ id }) => id === place.waitId)) continue;
-        await leaveRendezvous(deps, place, (eventId) => state !== undefined && tookIn(state, eventId));
+        await leaveMailbox(deps, place, (eventId) => state !== undefined && tookIn(state, eventId));
       }
     } catch (error) {
       if (!(error instanceof OutcomeUnknown)) throw error;

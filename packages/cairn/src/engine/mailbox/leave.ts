@@ -1,10 +1,10 @@
 /** Removes a wait, or all waits of an ended run, from an event mailbox. */
-import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
-import { changeRendezvous } from './change.ts';
+import type { MailboxAddress } from '../../ports/mailbox-store.ts';
+import { changeMailbox } from './change.ts';
 import { type DeliverDeps, passOn } from './deliver.ts';
 import { left } from './membership.ts';
 
-export interface LeaveRequest extends RendezvousAddress {
+export interface LeaveRequest extends MailboxAddress {
   readonly runId: string;
   /** Only this wait; absent: all waits of the run. */
   readonly waitId?: string;
@@ -17,13 +17,13 @@ export interface LeaveRequest extends RendezvousAddress {
  *
  * @throws OutcomeUnknown if it must be called again to be sure
  */
-export async function leaveRendezvous(
+export async function leaveMailbox(
   deps: DeliverDeps,
   { tenantId, event, key, runId, waitId }: LeaveRequest,
   wasApplied: (eventId: string) => boolean,
 ): Promise<void> {
   const address = { tenantId, event, key };
-  const passing = await changeRendezvous(deps, address, (seen) =>
+  const passing = await changeMailbox(deps, address, (seen) =>
     left(seen, { runId, waitId, wasApplied, now: deps.clock.now() }),
   );
   for (const eventId of passing) await passOn(deps, address, eventId);

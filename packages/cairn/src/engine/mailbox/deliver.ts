@@ -6,10 +6,10 @@
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { NewerSchemaError } from '../../core/run/events.ts';
 import { messageOf } from '../../core/thrown.ts';
-import type { RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
+import type { MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
 import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
 import { isPlanMissing } from '../deployed.ts';
-import { changeRendezvous, type RendezvousDeps } from './change.ts';
+import { changeMailbox, type MailboxDeps } from './change.ts';
 import {
   accepted,
   type EventDelivery,
@@ -23,7 +23,7 @@ import { OFFER_CONCURRENCY } from './limits.ts';
 import { comeBackSoon } from './look-soon.ts';
 import { type Brought, type OfferDeps, offerTo, type Reception } from './offer.ts';
 
-export interface DeliverDeps extends RendezvousDeps, OfferDeps {}
+export interface DeliverDeps extends MailboxDeps, OfferDeps {}
 
 export interface EventRefusal {
   readonly runId: string;
@@ -48,11 +48,11 @@ const MAX_ROUNDS = 20;
  */
 export async function deliver(
   deps: DeliverDeps,
-  address: RendezvousAddress,
+  address: MailboxAddress,
   event: IncomingEvent,
 ): Promise<Delivered> {
   let repeated: boolean | undefined;
-  const begun = await changeRendezvous(deps, address, (seen) => {
+  const begun = await changeMailbox(deps, address, (seen) => {
     // By what stood there at first: later it may be our own, of a write whose answer was lost.
     repeated ??= isKnown(seen, event);
     return accepted(seen, address, { event, now: deps.clock.now() });
@@ -61,8 +61,8 @@ export async function deliver(
 }
 
 /** Brings an event that was given back to those who have come meanwhile. @throws OutcomeUnknown */
-export async function passOn(deps: DeliverDeps, address: RendezvousAddress, eventId: string): Promise<void> {
-  const begun = await changeRendezvous(deps, address, (seen) =>
+export async function passOn(deps: DeliverDeps, address: MailboxAddress, eventId: string): Promise<void> {
+  const begun = await changeMailbox(deps, address, (seen) =>
     reported(seen, address, { eventId, offered: NOBODY, now: deps.clock.now() }),
   );
   await goOn(deps, address, begun);
@@ -74,13 +74,9 @@ export async function passOn(deps: DeliverDeps, address: RendezvousAddress, even
  *
  * @throws OutcomeUnknown
  */
-export async function askHolder(
-  deps: DeliverDeps,
-  address: RendezvousAddress,
-  eventId: string,
-): Promise<void> {
+export async function askHolder(deps: DeliverDeps, address: MailboxAddress, eventId: string): Promise<void> {
   const report = (offered: Offered) =>
-    changeRendezvous(deps, address, (seen) =>
+    changeMailbox(deps, address, (seen) =>
       reported(seen, address, { eventId, offered, now: deps.clock.now() }),
     );
   const begun = await report(NOBODY);
@@ -93,7 +89,7 @@ export async function askHolder(
 
 async function goOn(
   deps: DeliverDeps,
-  address: RendezvousAddress,
+  address: MailboxAddress,
   begun: EventDelivery,
 ): Promise<Omit<Delivered, 'repeated'>> {
   const tally = new Tally();
@@ -105,7 +101,7 @@ async function goOn(
     const { eventId } = event;
     await offerAll(deps, address, { brought: broughtOf(event), to, tally });
     const { offered } = tally;
-    delivery = await changeRendezvous(deps, address, (seen) =>
+    delivery = await changeMailbox(deps, address, (seen) =>
       reported(seen, address, { eventId, offered, now: deps.clock.now() }),
     );
   }
@@ -131,7 +127,7 @@ function isToRepeat(error: unknown): error is OutcomeUnknown | NewerSchemaError 
 /** One append for each run, however many of its waits are listed. */
 async function offerAll(
   deps: DeliverDeps,
-  address: RendezvousAddress,
+  address: MailboxAddress,
   { brought, to, tally }: Round,
 ): Promise<void> {
   const left = [...Map.groupBy(to, ({ runId }) => runId)];
@@ -154,7 +150,7 @@ async function offerAll(
           const refused = new CairnError('INTERNAL', 'the run could not be read or written', {
             cause: error,
           });
-          tally.note(waits, { takenIn: false, refused, open: waits.map(({ waitId }) => waitId) });
+          tally.note(waits, { isDelivered: false, refused, open: waits.map(({ waitId }) => waitId) });
         }
       }
     }
@@ -164,7 +160,7 @@ async function offerAll(
 
 /** Result of all offers of one delivery. */
 class Tally {
-  readonly #takenIn: string[] = [];
+  readonly #deliveredTo: string[] = [];
   readonly #closed: WaitRef[] = [];
   readonly #refused: WaitRef[] = [];
   readonly #failed: WaitRef[] = [];
@@ -172,12 +168,17 @@ class Tally {
   failure: Error | undefined;
 
   get offered(): Offered {
-    return { takenIn: this.#takenIn, closed: this.#closed, refused: this.#refused, failed: this.#failed };
+    return {
+      deliveredTo: this.#deliveredTo,
+      closed: this.#closed,
+      refused: this.#refused,
+      failed: this.#failed,
+    };
   }
 
-  note(waits: readonly WaitRef[], { takenIn, refused, open }: Reception): void {
+  note(waits: readonly WaitRef[], { isDelivered, refused, open }: Reception): void {
     const [first] = waits;
-    if (takenIn && first) this.#takenIn.push(first.runId);
+    if (isDelivered && first) this.#deliveredTo.push(first.runId);
     if (refused && first)
       this.refusals.push({ runId: first.runId, code: refused.code, reason: refused.message });
     for (const wait of waits) (open.includes(wait.waitId) ? this.#refused : this.#closed).push(wait);

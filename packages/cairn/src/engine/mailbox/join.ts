@@ -1,14 +1,14 @@
 /** Registers a wait in an event mailbox after its journal has it. */
-import type { EarlyEvent, RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
-import { changeRendezvous } from './change.ts';
+import type { BufferedEvent, MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
+import { changeMailbox } from './change.ts';
 import { askHolder, type DeliverDeps } from './deliver.ts';
 import { joined } from './membership.ts';
 
-export interface JoinRequest extends RendezvousAddress, WaitRef {
+export interface JoinRequest extends MailboxAddress, WaitRef {
   /**
    * Returns true if the step accepts this event (`eventOutput`); others are left to other runs. Absent: accepts all.
    */
-  readonly accepts?: (event: EarlyEvent) => boolean;
+  readonly accepts?: (event: BufferedEvent) => boolean;
 }
 
 /** Attempts to take a buffered event that another wait holds. The wait is registered in any case. */
@@ -16,22 +16,22 @@ const MAX_LOOKS = 3;
 
 /**
  * Returns the oldest buffered event: it belongs to this wait now, and the run must append its receipt (with `eventId`
- * as `signalId`, unless `received` has it already), or return it with `leaveRendezvous`. Undefined: the wait is
+ * as `signalId`, unless `received` has it already), or return it with `leaveMailbox`. Undefined: the wait is
  * registered, and the sender of the event will append it. Idempotent.
  *
  * @throws CairnError RATE_LIMITED if too many wait for this name and key; OutcomeUnknown
  */
-export async function joinRendezvous(
+export async function joinMailbox(
   deps: DeliverDeps,
   request: JoinRequest,
-): Promise<EarlyEvent | undefined> {
+): Promise<BufferedEvent | undefined> {
   const { tenantId, event, key, runId, waitId, accepts = () => true } = request;
   const address = { tenantId, event, key };
   for (let look = 1; ; look += 1) {
-    const { early, held } = await changeRendezvous(deps, address, (seen) =>
+    const { buffered, held } = await changeMailbox(deps, address, (seen) =>
       joined(seen, address, { runId, waitId, accepts, now: deps.clock.now() }),
     );
-    if (early || held.length === 0 || look === MAX_LOOKS) return early;
+    if (buffered || held.length === 0 || look === MAX_LOOKS) return buffered;
     for (const eventId of held) await askHolder(deps, address, eventId);
   }
 }

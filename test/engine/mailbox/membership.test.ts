@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { joinRendezvous } from '../../../packages/cairn/src/engine/rendezvous/join.ts';
-import { leaveRendezvous } from '../../../packages/cairn/src/engine/rendezvous/leave.ts';
+import { joinMailbox } from '../../../packages/cairn/src/engine/mailbox/join.ts';
+import { leaveMailbox } from '../../../packages/cairn/src/engine/mailbox/leave.ts';
 import {
   CHANGE_PATIENCE_MS,
   EVENT_TTL_MS,
   MAX_WAITING,
-} from '../../../packages/cairn/src/engine/rendezvous/limits.ts';
+} from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
-import type { RendezvousStore } from '../../../packages/cairn/src/ports/rendezvous-store.ts';
+import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
 import {
@@ -28,17 +28,17 @@ function send(world: World, eventId: string, data: unknown = 1) {
 }
 
 function join(world: World, runId: string, waitId = 'any.1') {
-  return joinRendezvous(world.deps, { ...PLACE, runId, waitId });
+  return joinMailbox(world.deps, { ...PLACE, runId, waitId });
 }
 
 /** Counts what the store is asked. */
-function counted(world: World): { readonly calls: string[]; readonly rendezvous: RendezvousStore } {
+function counted(world: World): { readonly calls: string[]; readonly mailboxes: MailboxStore } {
   const calls: string[] = [];
-  const rendezvous = intercept(world.deps.rendezvous, ({ method }, proceed) => {
+  const mailboxes = intercept(world.deps.mailboxes, ({ method }, proceed) => {
     calls.push(method);
     return proceed();
   });
-  return { calls, rendezvous };
+  return { calls, mailboxes };
 }
 
 describe('a wait that joins', () => {
@@ -46,9 +46,9 @@ describe('a wait that joins', () => {
     const world = newWorld();
     const runId = await waitingRun(world);
     expect(await join(world, runId)).toBeUndefined();
-    const { calls, rendezvous } = counted(world);
+    const { calls, mailboxes } = counted(world);
     expect(
-      await joinRendezvous({ ...world.deps, rendezvous }, { ...PLACE, runId, waitId: 'any.1' }),
+      await joinMailbox({ ...world.deps, mailboxes }, { ...PLACE, runId, waitId: 'any.1' }),
     ).toBeUndefined();
     expect(calls).toEqual(['read']);
     expect((await place(world))?.waiting).toEqual([{ runId, waitId: 'any.1' }]);
@@ -61,7 +61,7 @@ describe('a wait that joins', () => {
     await send(world, 'e3', 'yes');
     const runId = await waitingRun(world);
     const ask = () =>
-      joinRendezvous(world.deps, {
+      joinMailbox(world.deps, {
         ...PLACE,
         runId,
         waitId: 'any.1',
@@ -84,7 +84,7 @@ describe('a wait that joins', () => {
   test('where too many wait is refused, naming the bound', async () => {
     const world = newWorld();
     const waiting = Array.from({ length: MAX_WAITING }, (_, i) => ({ runId: `run_${i}`, waitId: 'w' }));
-    await world.rendezvous.write(PLACE, { ...PLACE, waiting, early: [], delivered: [] }, undefined);
+    await world.mailboxes.write(PLACE, { ...PLACE, waiting, buffered: [], delivered: [] }, undefined);
     await expect(join(world, 'run_more')).rejects.toMatchObject({
       code: 'RATE_LIMITED',
       details: { limit: MAX_WAITING },
@@ -98,7 +98,7 @@ describe('a wait that joins', () => {
     const dead = await waitingRun(world);
     await join(world, dead);
     // Its drive froze over its join, and outlived the run.
-    await end({ ...world.deps, rendezvous: newWorld().rendezvous }, dead);
+    await end({ ...world.deps, mailboxes: newWorld().mailboxes }, dead);
     const runId = await waitingRun(world);
     expect(await join(world, runId)).toMatchObject({ eventId: 'e1', takenBy: { runId } });
   });
@@ -113,8 +113,8 @@ describe('a wait that joins', () => {
     expect((await world.folded(first)).received).toEqual(['e1']);
     expect(await place(world)).toMatchObject({
       waiting: [{ runId: second }],
-      early: [],
-      delivered: [{ takenIn: [first] }],
+      buffered: [],
+      delivered: [{ deliveredTo: [first] }],
     });
   });
 });
@@ -127,10 +127,10 @@ describe('a run that leaves', () => {
       if (before) {
         await join(world, runId);
         await join(world, 'run_other');
-        await leaveRendezvous(world.deps, { ...PLACE, runId }, NEVER);
+        await leaveMailbox(world.deps, { ...PLACE, runId }, NEVER);
       }
-      const { calls, rendezvous } = counted(world);
-      await leaveRendezvous({ ...world.deps, rendezvous }, { ...PLACE, runId }, NEVER);
+      const { calls, mailboxes } = counted(world);
+      await leaveMailbox({ ...world.deps, mailboxes }, { ...PLACE, runId }, NEVER);
       expect(calls).toEqual(['read']);
     }
     expect((await place(world))?.waiting).toEqual([{ runId: 'run_other', waitId: 'any.1' }]);
@@ -139,7 +139,7 @@ describe('a run that leaves', () => {
   test('last takes the document with it', async () => {
     const world = newWorld();
     await join(world, 'run_1');
-    await leaveRendezvous(world.deps, { ...PLACE, runId: 'run_1' }, NEVER);
+    await leaveMailbox(world.deps, { ...PLACE, runId: 'run_1' }, NEVER);
     expect(await place(world)).toBeUndefined();
   });
 
@@ -147,7 +147,7 @@ describe('a run that leaves', () => {
     const world = newWorld();
     await join(world, 'run_1', 'one.1');
     await join(world, 'run_1', 'two.1');
-    await leaveRendezvous(world.deps, { ...PLACE, runId: 'run_1', waitId: 'one.1' }, NEVER);
+    await leaveMailbox(world.deps, { ...PLACE, runId: 'run_1', waitId: 'one.1' }, NEVER);
     expect((await place(world))?.waiting).toEqual([{ runId: 'run_1', waitId: 'two.1' }]);
   });
 
@@ -158,13 +158,13 @@ describe('a run that leaves', () => {
     await join(world, 'run_gone');
     const waiting = await waitingRun(world);
     await send(world, 'e3', 'x');
-    const [taken] = (await place(world))?.early ?? [];
+    const [taken] = (await place(world))?.buffered ?? [];
     expect(taken).toMatchObject({ eventId: 'e1', takenBy: { runId: 'run_gone' } });
     // Somebody who would have none of the others is listed.
-    await joinRendezvous(world.deps, { ...PLACE, runId: waiting, waitId: 'any.1', accepts: () => false });
-    await leaveRendezvous(world.deps, { ...PLACE, runId: 'run_gone' }, NEVER);
+    await joinMailbox(world.deps, { ...PLACE, runId: waiting, waitId: 'any.1', accepts: () => false });
+    await leaveMailbox(world.deps, { ...PLACE, runId: 'run_gone' }, NEVER);
     expect((await world.folded(waiting)).received).toEqual(['e1']);
-    expect((await place(world))?.early.map(({ eventId }) => eventId)).toEqual(['e2', 'e3']);
+    expect((await place(world))?.buffered.map(({ eventId }) => eventId)).toEqual(['e2', 'e3']);
   });
 
   test('is done with what it had taken in, and remembers it', async () => {
@@ -175,25 +175,23 @@ describe('a run that leaves', () => {
     await leave(world.deps, await world.folded(runId));
     expect(await place(world)).toMatchObject({
       waiting: [],
-      early: [],
-      delivered: [{ eventId: 'e1', takenIn: [runId] }],
+      buffered: [],
+      delivered: [{ eventId: 'e1', deliveredTo: [runId] }],
     });
   });
 });
 
-describe('a rendezvous that cannot be reached', () => {
+describe('a mailbox that cannot be reached', () => {
   test('is tried for a while, and then it is said that nobody knows', async () => {
     const world = newWorld();
-    const rendezvous = intercept(world.deps.rendezvous, ({ method }, proceed) =>
+    const mailboxes = intercept(world.deps.mailboxes, ({ method }, proceed) =>
       method === 'write' ? Promise.reject(new OutcomeUnknown('write', 'down')) : proceed(),
     );
     const begun = world.clock.now();
     let end: unknown;
-    joinRendezvous({ ...world.deps, rendezvous }, { ...PLACE, runId: 'run_1', waitId: 'w' }).catch(
-      (error) => {
-        end = error;
-      },
-    );
+    joinMailbox({ ...world.deps, mailboxes }, { ...PLACE, runId: 'run_1', waitId: 'w' }).catch((error) => {
+      end = error;
+    });
     await world.run(() => end !== undefined);
     expect(end).toBeInstanceOf(OutcomeUnknown);
     expect(world.clock.now() - begun).toBeGreaterThanOrEqual(CHANGE_PATIENCE_MS);

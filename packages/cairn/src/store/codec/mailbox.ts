@@ -1,10 +1,10 @@
-/** The document at which waiting runs and senders of events meet. */
-import type { DeliveredEvent, EarlyEvent, Rendezvous, WaitRef } from '../../ports/rendezvous-store.ts';
-import { documentCodec, type Kind, kind, map, optional, text, time, word, words } from './kinds.ts';
+/** The document of an event mailbox. `early` and `takenIn` are stored names. */
+import type { BufferedEvent, DeliveredEvent, Mailbox, WaitRef } from '../../ports/mailbox-store.ts';
+import { documentCodec, type Kind, kind, map, named, optional, text, time, word, words } from './kinds.ts';
 
 const waitRef = map<WaitRef>({ runId: text, waitId: text });
 
-const earlyEvent = map<EarlyEvent>({
+const bufferedEvent = map<BufferedEvent>({
   eventId: text,
   // Native text, not text within JSON: escaping could double it beyond what a document holds.
   dataText: text,
@@ -13,21 +13,21 @@ const earlyEvent = map<EarlyEvent>({
   expiresAt: time,
   takenBy: optional(waitRef),
   passing: optional(word<'sender' | 'giver'>()),
-  takenIn: words<string>(),
+  deliveredTo: named('takenIn', words<string>()),
 });
 
 const deliveredEvent = map<DeliveredEvent>({
   eventId: text,
   at: time,
-  takenIn: words<string>(),
+  deliveredTo: named('takenIn', words<string>()),
 });
 
-export const rendezvousCodec = documentCodec<Rendezvous>({
+export const mailboxCodec = documentCodec<Mailbox>({
   tenantId: text,
   event: text,
   key: text,
   waiting: list(waitRef),
-  early: list(earlyEvent),
+  buffered: named('early', list(bufferedEvent)),
   delivered: list(deliveredEvent),
   expiresAt: optional(time),
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
-import { deliver } from '../../../packages/cairn/src/engine/rendezvous/deliver.ts';
-import { joinRendezvous } from '../../../packages/cairn/src/engine/rendezvous/join.ts';
+import { deliver } from '../../../packages/cairn/src/engine/mailbox/deliver.ts';
+import { joinMailbox } from '../../../packages/cairn/src/engine/mailbox/join.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { Shuffle } from '../../support/shuffle.ts';
 import { assertStored } from '../../support/soundness.ts';
@@ -159,7 +159,7 @@ async function raced({ runs: count, before = [], acts }: Race, seed: number): Pr
         {
           ...world.deps,
           store: shuffle.gate(world.deps.store),
-          rendezvous: shuffle.gate(world.deps.rendezvous),
+          mailboxes: shuffle.gate(world.deps.mailboxes),
           random: seededRandomness(seed * 100 + i),
         },
         runs,
@@ -184,7 +184,7 @@ function isUnknown(error: unknown): boolean {
 }
 
 /** Which runs took an event in, by their journals. */
-async function takenIn({ world, runs }: Finish, eventId: string): Promise<string[]> {
+async function takersOf({ world, runs }: Finish, eventId: string): Promise<string[]> {
   const found: string[] = [];
   for (const runId of runs) {
     const events = await world.store.readEvents(runId, 0, 1_000);
@@ -201,14 +201,14 @@ async function assertSettled(finish: Finish, events: readonly string[]): Promise
   const stands = await place(world);
   const ends: string[] = [];
   for (const eventId of events) {
-    const takers = await takenIn(finish, eventId);
-    const early = stands?.early.find((event) => event.eventId === eventId);
+    const takers = await takersOf(finish, eventId);
+    const early = stands?.buffered.find((event) => event.eventId === eventId);
     const past = stands?.delivered.find((event) => event.eventId === eventId);
     if (takers.length > 0) {
       expect(early).toBeUndefined();
-      expect([...(past?.takenIn ?? [])].sort()).toEqual([...takers].sort());
+      expect([...(past?.deliveredTo ?? [])].sort()).toEqual([...takers].sort());
     } else {
-      expect(early).toMatchObject({ eventId, takenIn: [] });
+      expect(early).toMatchObject({ eventId, deliveredTo: [] });
       expect(early).not.toHaveProperty('takenBy');
       expect(early).not.toHaveProperty('passing');
       // Nobody who would have it is left waiting for it.
@@ -228,13 +228,13 @@ async function assertSettled(finish: Finish, events: readonly string[]): Promise
 /** Whoever comes later gets what was kept, and nothing that others had. */
 async function assertNextOne(finish: Finish, events: readonly string[]): Promise<void> {
   const kept: string[] = [];
-  for (const eventId of events) if ((await takenIn(finish, eventId)).length === 0) kept.push(eventId);
-  const got = await joinRendezvous(finish.world.deps, { ...PLACE, runId: 'run_next', waitId: 'next.1' });
+  for (const eventId of events) if ((await takersOf(finish, eventId)).length === 0) kept.push(eventId);
+  const got = await joinMailbox(finish.world.deps, { ...PLACE, runId: 'run_next', waitId: 'next.1' });
   if (kept.length === 0) expect(got).toBeUndefined();
   else expect(kept).toContain(got?.eventId);
 }
 
-describe('at one rendezvous, in every order drawn and with answers lost:', () => {
+describe('at one mailbox, in every order drawn and with answers lost:', () => {
   test.each(RACES)('$claim', async (race) => {
     const seen = new Set<string>();
     for (const seed of SEEDS) {

@@ -3,9 +3,9 @@
 /** Most registered waits: each event is appended to all of their runs. */
 export const MAX_WAITING = 2_000;
 /** Most undelivered events. */
-export const MAX_EARLY = 100;
+export const MAX_BUFFERED = 100;
 /** Data of these events together, in bytes of canonical JSON. */
-export const MAX_EARLY_BYTES = 512 * 1024;
+export const MAX_BUFFERED_BYTES = 512 * 1024;
 /** Data of one event: its output fits into a checkpoint. */
 export const MAX_EVENT_BYTES = 256 * 1024;
 /** Time an undelivered event is buffered, and a delivered one is recognised, in ms. */

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
-import { deliver } from '../../../packages/cairn/src/engine/rendezvous/deliver.ts';
-import { MAX_WAITING } from '../../../packages/cairn/src/engine/rendezvous/limits.ts';
+import { deliver } from '../../../packages/cairn/src/engine/mailbox/deliver.ts';
+import { MAX_WAITING } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { intercept } from '../../support/intercept.ts';
@@ -39,7 +39,7 @@ class Crowd {
   constructor() {
     this.processes = Array.from({ length: PROCESSES }, () => ({
       ...this.world.deps,
-      rendezvous: intercept(this.world.deps.rendezvous, ({ method }, proceed) => this.#call(method, proceed)),
+      mailboxes: intercept(this.world.deps.mailboxes, ({ method }, proceed) => this.#call(method, proceed)),
     }));
   }
 
@@ -97,8 +97,8 @@ test('as many runs as may join one event at one write a second: all wait, none t
   const begun = world.clock.now();
   await crowd.run(() => crowd.with('waiting_external') === MAX_WAITING);
   const tookMs = world.clock.now() - begun;
-  const [place] = world.db.rendezvous.values();
-  expect(place?.rendezvous.waiting).toHaveLength(MAX_WAITING);
+  const [place] = world.db.mailboxes.values();
+  expect(place?.mailbox.waiting).toHaveLength(MAX_WAITING);
   expect(crowd.thrown).toEqual([]);
   expect(crowd.mostEvents).toBeLessThanOrEqual(10);
   expect(tookMs).toBeLessThan(5 * 60_000);
@@ -121,11 +121,11 @@ test('as many runs as may join one event at one write a second: all wait, none t
 test('a run that cannot join for hours lets go in good order each time, ever more rarely, and joins once it can', async () => {
   const world = new World({ workflows: [waits] });
   let up = false;
-  const rendezvous = intercept(world.deps.rendezvous, async (_, proceed) => {
+  const mailboxes = intercept(world.deps.mailboxes, async (_, proceed) => {
     if (!up) throw new OutcomeUnknown('read', 'UNAVAILABLE');
     return proceed();
   });
-  const deps = { ...world.deps, rendezvous };
+  const deps = { ...world.deps, mailboxes };
   const id = await world.start('crowd');
   const begun = world.clock.now();
   await world.run(() => world.clock.now() > begun + 6 * 3_600_000, deps);
@@ -134,5 +134,5 @@ test('a run that cannot join for hours lets go in good order each time, ever mor
   expect(types.length).toBeLessThan(60);
   up = true;
   await world.run(() => world.db.runs.get(id)?.snapshot.status === 'waiting_external', deps);
-  expect([...world.db.rendezvous.values()][0]?.rendezvous.waiting).toHaveLength(1);
+  expect([...world.db.mailboxes.values()][0]?.mailbox.waiting).toHaveLength(1);
 });

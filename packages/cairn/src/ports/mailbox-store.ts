@@ -3,14 +3,14 @@
  * from the journals: a journal has the received events of a run, a mailbox only waits and buffered events, and every
  * entry can be checked against a journal.
  *
- * Must not: decide who receives an event (see engine/rendezvous/).
+ * Must not: decide who receives an event (see engine/mailbox/).
  */
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson } from '../core/encoding/json.ts';
 import type { Version } from './run-store.ts';
 
 /** Address of an event mailbox. */
-export interface RendezvousAddress {
+export interface MailboxAddress {
   readonly tenantId: string;
   /** Name of the event. */
   readonly event: string;
@@ -28,7 +28,7 @@ export interface WaitRef {
  * An event that is not settled: it is buffered, held by one wait, or being delivered to the registered waits
  * (`passing`). Times in epoch ms.
  */
-export interface EarlyEvent {
+export interface BufferedEvent {
   readonly eventId: string;
   /** Canonical JSON. */
   readonly dataText: string;
@@ -41,8 +41,8 @@ export interface EarlyEvent {
   readonly takenBy?: WaitRef;
   /** The process that delivers it to all registered waits: its sender, or the one that returned it. */
   readonly passing?: 'sender' | 'giver';
-  /** Runs known to have received it; see `MAX_NAMED_RUNS` in engine/rendezvous/limits.ts. */
-  readonly takenIn: readonly string[];
+  /** Runs known to have received it; see `MAX_NAMED_RUNS` in engine/mailbox/limits.ts. */
+  readonly deliveredTo: readonly string[];
 }
 
 /** An event that is done with, kept so that a repetition of it is known. */
@@ -51,39 +51,39 @@ export interface DeliveredEvent {
   /** When it was found delivered, epoch ms. */
   readonly at: number;
   /** Runs that took it in; see `MAX_NAMED_RUNS`. */
-  readonly takenIn: readonly string[];
+  readonly deliveredTo: readonly string[];
 }
 
-export interface Rendezvous extends RendezvousAddress {
+export interface Mailbox extends MailboxAddress {
   readonly waiting: readonly WaitRef[];
-  readonly early: readonly EarlyEvent[];
+  readonly buffered: readonly BufferedEvent[];
   readonly delivered: readonly DeliveredEvent[];
   /** Time after which the unused document may be deleted, epoch ms; absent while it is in use. */
   readonly expiresAt?: number;
 }
 
-export interface StoredRendezvous {
-  readonly rendezvous: Rendezvous;
+export interface StoredMailbox {
+  readonly mailbox: Mailbox;
   readonly version: Version;
 }
 
 /** Throws `OutcomeUnknown` where it cannot know whether a write was applied. */
-export interface RendezvousStore {
+export interface MailboxStore {
   /** The store whose calls this one counts; absent: it is one of its own. */
-  readonly countsFor?: RendezvousStore;
-  read(address: RendezvousAddress): Promise<StoredRendezvous | undefined>;
+  readonly countsFor?: MailboxStore;
+  read(address: MailboxAddress): Promise<StoredMailbox | undefined>;
   /**
    * Replaces the version last seen, or creates the document; undefined deletes that version. `stale` means that a
    * concurrent write won, and nothing was written.
    */
   write(
-    address: RendezvousAddress,
-    rendezvous: Rendezvous | undefined,
+    address: MailboxAddress,
+    mailbox: Mailbox | undefined,
     seen: Version | undefined,
   ): Promise<{ readonly kind: 'written' } | { readonly kind: 'stale' }>;
 }
 
 /** Document id of an event mailbox: names and keys may have any text, ids may not. */
-export function rendezvousId({ tenantId, event, key }: RendezvousAddress): string {
+export function mailboxId({ tenantId, event, key }: MailboxAddress): string {
   return sha256Hex(canonicalJson([tenantId, event, key]));
 }

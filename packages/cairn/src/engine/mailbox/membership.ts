@@ -4,7 +4,7 @@
  * Must not: know how a delivery continues (delivery.ts); it only says which events must be passed on.
  */
 import { CairnError } from '../../core/errors.ts';
-import type { EarlyEvent, Rendezvous, RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
+import type { BufferedEvent, Mailbox, MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
 import type { Move } from './change.ts';
 import { MAX_WAITING } from './limits.ts';
 import { emptyAt, hasExpired, isSame, tidied, withRuns } from './tidy.ts';
@@ -13,42 +13,42 @@ export interface Joining extends WaitRef {
   /** Epoch ms. */
   readonly now: number;
   /** Returns true if the wait accepts this event; others are left to other runs. */
-  readonly accepts: (event: EarlyEvent) => boolean;
+  readonly accepts: (event: BufferedEvent) => boolean;
 }
 
 export interface Joined {
   /** The buffered event that now belongs to the wait. Absent: the wait is registered and will receive one. */
-  readonly early?: EarlyEvent;
+  readonly buffered?: BufferedEvent;
   /** Ids of events it would take if their holders did not have them. */
   readonly held: readonly string[];
 }
 
 export function joined(
-  seen: Rendezvous | undefined,
-  address: RendezvousAddress,
+  seen: Mailbox | undefined,
+  address: MailboxAddress,
   { now, accepts, runId, waitId }: Joining,
 ): Move<Joined> {
   const wait = { runId, waitId };
-  const { waiting, early, ...rest } = seen ?? emptyAt(address);
-  const own = early.find(({ takenBy }) => takenBy !== undefined && isSame(takenBy, wait));
-  if (own) return { next: seen, result: { early: own, held: [] } };
+  const { waiting, buffered, ...rest } = seen ?? emptyAt(address);
+  const own = buffered.find(({ takenBy }) => takenBy !== undefined && isSame(takenBy, wait));
+  if (own) return { next: seen, result: { buffered: own, held: [] } };
   const listed = waiting.some((other) => isSame(other, wait));
   // An event that is being passed on may be taken as well: its deliverer will find it taken, and ask the run.
-  const found = early.find((event) => !event.takenBy && !hasExpired(event, now) && accepts(event));
+  const found = buffered.find((event) => !event.takenBy && !hasExpired(event, now) && accepts(event));
   if (found) {
     const taken = { ...found, takenBy: wait };
     const next = {
       ...rest,
       waiting: listed ? waiting.filter((other) => !isSame(other, wait)) : waiting,
-      early: early.map((event) => (event === found ? taken : event)),
+      buffered: buffered.map((event) => (event === found ? taken : event)),
     };
-    return { next: tidied(next, now), result: { early: taken, held: [] } };
+    return { next: tidied(next, now), result: { buffered: taken, held: [] } };
   }
-  const held = early.filter((event) => event.takenBy && event.expiresAt > now && accepts(event));
+  const held = buffered.filter((event) => event.takenBy && event.expiresAt > now && accepts(event));
   const result = { held: held.map(({ eventId }) => eventId) };
   if (listed) return { next: seen, result };
   if (waiting.length >= MAX_WAITING) throw tooManyWait(address);
-  return { next: tidied({ ...rest, waiting: [...waiting, wait], early }, now), result };
+  return { next: tidied({ ...rest, waiting: [...waiting, wait], buffered }, now), result };
 }
 
 export interface Leaving {
@@ -61,23 +61,24 @@ export interface Leaving {
 }
 
 /** Ids of the events that were given back while others are listed, and must now be passed on to them. */
-export function left(seen: Rendezvous | undefined, leaving: Leaving): Move<readonly string[]> {
+export function left(seen: Mailbox | undefined, leaving: Leaving): Move<readonly string[]> {
   if (!seen) return { next: undefined, result: [] };
   const leaves = (wait: WaitRef) =>
     wait.runId === leaving.runId && (leaving.waitId === undefined || wait.waitId === leaving.waitId);
   const waiting = seen.waiting.filter((wait) => !leaves(wait));
   const others = waiting.length > 0;
-  const events = seen.early.map((event) => afterLeaving(event, { ...leaving, leaves, others }));
-  const changed = waiting.length < seen.waiting.length || events.some((event, i) => event !== seen.early[i]);
+  const events = seen.buffered.map((event) => afterLeaving(event, { ...leaving, leaves, others }));
+  const changed =
+    waiting.length < seen.waiting.length || events.some((event, i) => event !== seen.buffered[i]);
   const passOn = events.filter((event) => event.passing === 'giver' && !hasExpired(event, leaving.now));
   const over = events.filter(isOver);
   const next = {
     ...seen,
     waiting,
-    early: events.filter((event) => !isOver(event)),
+    buffered: events.filter((event) => !isOver(event)),
     delivered: [
       ...seen.delivered,
-      ...over.map(({ eventId, takenIn }) => ({ eventId, at: leaving.now, takenIn })),
+      ...over.map(({ eventId, deliveredTo }) => ({ eventId, at: leaving.now, deliveredTo })),
     ],
   };
   return {
@@ -87,8 +88,8 @@ export function left(seen: Rendezvous | undefined, leaving: Leaving): Move<reado
 }
 
 /** True if the event was received and nothing is pending. */
-function isOver({ takenIn, takenBy, passing }: EarlyEvent): boolean {
-  return takenIn.length > 0 && takenBy === undefined && passing === undefined;
+function isOver({ deliveredTo, takenBy, passing }: BufferedEvent): boolean {
+  return deliveredTo.length > 0 && takenBy === undefined && passing === undefined;
 }
 
 interface AfterLeaving extends Leaving {
@@ -98,24 +99,27 @@ interface AfterLeaving extends Leaving {
 }
 
 /** The same object if the event has nothing to do with who leaves. */
-function afterLeaving(event: EarlyEvent, { runId, wasApplied, leaves, others }: AfterLeaving): EarlyEvent {
-  const takenIn = wasApplied(event.eventId) ? withRuns(event.takenIn, [runId]) : event.takenIn;
+function afterLeaving(
+  event: BufferedEvent,
+  { runId, wasApplied, leaves, others }: AfterLeaving,
+): BufferedEvent {
+  const deliveredTo = wasApplied(event.eventId) ? withRuns(event.deliveredTo, [runId]) : event.deliveredTo;
   const { takenBy, passing, ...ready } = event;
   const gone = takenBy !== undefined && leaves(takenBy);
   // Nobody is left to whom it could be passed on; what is on its way from a sender is for him to see.
   const stays = passing === 'giver' && !others;
-  if (!gone && !stays && takenIn === event.takenIn) return event;
+  if (!gone && !stays && deliveredTo === event.deliveredTo) return event;
   const free = {
     ...ready,
-    takenIn,
+    deliveredTo,
     ...(passing === undefined || stays ? {} : { passing }),
     ...(takenBy === undefined || gone ? {} : { takenBy }),
   };
-  const givenBack = gone && passing === undefined && takenIn.length === 0 && others;
+  const givenBack = gone && passing === undefined && deliveredTo.length === 0 && others;
   return givenBack ? { ...free, passing: 'giver' } : free;
 }
 
-function tooManyWait({ event, key }: RendezvousAddress): CairnError {
+function tooManyWait({ event, key }: MailboxAddress): CairnError {
   return new CairnError(
     'RATE_LIMITED',
     `${MAX_WAITING} waits for event '${event}' with this key are open, the most allowed`,

@@ -7,18 +7,18 @@
  * after a random time with a doubling bound, together with all changes requested since.
  */
 import { type Clock, pause } from '../../ports/clock.ts';
-import type { Randomness } from '../../ports/randomness.ts';
 import {
-  type Rendezvous,
-  type RendezvousAddress,
-  type RendezvousStore,
-  rendezvousId,
-} from '../../ports/rendezvous-store.ts';
+  type Mailbox,
+  type MailboxAddress,
+  type MailboxStore,
+  mailboxId,
+} from '../../ports/mailbox-store.ts';
+import type { Randomness } from '../../ports/randomness.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { CHANGE_PATIENCE_MS } from './limits.ts';
 
-export interface RendezvousDeps {
-  readonly rendezvous: RendezvousStore;
+export interface MailboxDeps {
+  readonly mailboxes: MailboxStore;
   readonly clock: Clock;
   readonly random: Randomness;
   /** Time for which a change competes with others; absent: `CHANGE_PATIENCE_MS`. */
@@ -33,26 +33,22 @@ export interface Patience {
 
 /** Requested change. The same object as read: no write. Undefined: delete the document. */
 export interface Move<T> {
-  readonly next: Rendezvous | undefined;
+  readonly next: Mailbox | undefined;
   readonly result: T;
 }
 
-type Decide<T> = (seen: Rendezvous | undefined) => Move<T>;
+type Decide<T> = (seen: Mailbox | undefined) => Move<T>;
 
 const PAUSE_FIRST_MS = 20;
 /** With as many processes as there are seconds in it, a document that bears one write a second is asked a few times a second. */
 const PAUSE_CAP_MS = 10_000;
 
 /** @throws OutcomeUnknown when patience ended (do the same again), and what `decide` throws */
-export function changeRendezvous<T>(
-  deps: RendezvousDeps,
-  address: RendezvousAddress,
-  decide: Decide<T>,
-): Promise<T> {
+export function changeMailbox<T>(deps: MailboxDeps, address: MailboxAddress, decide: Decide<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const { ms = CHANGE_PATIENCE_MS, signal } = deps.patience ?? {};
     const deadline = deps.clock.now() + ms;
-    queueOf(deps.rendezvous, address).add({
+    queueOf(deps.mailboxes, address).add({
       deps,
       decide,
       hasPatience: () => !signal?.aborted && deps.clock.now() < deadline,
@@ -64,7 +60,7 @@ export function changeRendezvous<T>(
 }
 
 interface Change {
-  readonly deps: RendezvousDeps;
+  readonly deps: MailboxDeps;
   readonly decide: Decide<unknown>;
   readonly hasPatience: () => boolean;
   readonly signal: AbortSignal | undefined;
@@ -73,13 +69,13 @@ interface Change {
 }
 
 /** Queued changes by store and document. Losing them costs nothing but time. */
-const QUEUES = new WeakMap<RendezvousStore, Map<string, ChangeQueue>>();
+const QUEUES = new WeakMap<MailboxStore, Map<string, ChangeQueue>>();
 
-function queueOf(store: RendezvousStore, address: RendezvousAddress): ChangeQueue {
+function queueOf(store: MailboxStore, address: MailboxAddress): ChangeQueue {
   const shared = store.countsFor ?? store;
   const queues = QUEUES.get(shared) ?? new Map<string, ChangeQueue>();
   QUEUES.set(shared, queues);
-  const id = rendezvousId(address);
+  const id = mailboxId(address);
   const queue = queues.get(id) ?? new ChangeQueue(address, () => queues.delete(id));
   queues.set(id, queue);
   return queue;
@@ -87,7 +83,7 @@ function queueOf(store: RendezvousStore, address: RendezvousAddress): ChangeQueu
 
 /** The changes of one document; one attempt at a time carries out all that wait when it begins. */
 class ChangeQueue {
-  readonly #address: RendezvousAddress;
+  readonly #address: MailboxAddress;
   readonly #onEmpty: () => void;
   #waiting: Change[] = [];
   #isWorking = false;
@@ -95,7 +91,7 @@ class ChangeQueue {
   #lost = 0;
   #wake: AbortController | undefined;
 
-  constructor(address: RendezvousAddress, onEmpty: () => void) {
+  constructor(address: MailboxAddress, onEmpty: () => void) {
     this.#address = address;
     this.#onEmpty = onEmpty;
   }
@@ -128,7 +124,7 @@ class ChangeQueue {
   }
 
   /** Full jitter: those that lost together must not come back together. */
-  async #pause({ clock, random }: RendezvousDeps): Promise<void> {
+  async #pause({ clock, random }: MailboxDeps): Promise<void> {
     this.#wake = new AbortController();
     const bound = Math.min(PAUSE_CAP_MS, PAUSE_FIRST_MS * 2 ** this.#lost);
     await pause(clock, random.unit() * bound, this.#wake.signal);
@@ -136,15 +132,12 @@ class ChangeQueue {
   }
 
   /** Undefined: all of them have their answer. Never rejects. */
-  async #carryOut(
-    { rendezvous }: RendezvousDeps,
-    batch: readonly Change[],
-  ): Promise<OutcomeUnknown | undefined> {
+  async #carryOut({ mailboxes }: MailboxDeps, batch: readonly Change[]): Promise<OutcomeUnknown | undefined> {
     try {
-      const stored = await rendezvous.read(this.#address);
-      const { next, answers } = together(stored?.rendezvous, batch);
-      if (next !== stored?.rendezvous) {
-        const { kind } = await rendezvous.write(this.#address, next, stored?.version);
+      const stored = await mailboxes.read(this.#address);
+      const { next, answers } = together(stored?.mailbox, batch);
+      if (next !== stored?.mailbox) {
+        const { kind } = await mailboxes.write(this.#address, next, stored?.version);
         if (kind === 'stale')
           return new OutcomeUnknown('update of an event mailbox', 'too many concurrent updates');
       }
@@ -159,9 +152,9 @@ class ChangeQueue {
 
 /** The document after each change has decided on the result of those before it. */
 function together(
-  seen: Rendezvous | undefined,
+  seen: Mailbox | undefined,
   batch: readonly Change[],
-): { readonly next: Rendezvous | undefined; readonly answers: readonly (() => void)[] } {
+): { readonly next: Mailbox | undefined; readonly answers: readonly (() => void)[] } {
   let next = seen;
   const answers = batch.map(({ decide, resolve, reject }) => {
     try {

@@ -11,7 +11,7 @@ import { assertFits } from '../../core/run/values.ts';
 import { messageOf, readable } from '../../core/thrown.ts';
 import { appendUnleased } from '../../journal/append-unleased.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
-import type { RendezvousAddress } from '../../ports/rendezvous-store.ts';
+import type { MailboxAddress } from '../../ports/mailbox-store.ts';
 import type { WorkflowRegistry } from '../define/registry.ts';
 import type { StepDefinition } from '../define/steps.ts';
 import { planMissing, workflowOf } from '../deployed.ts';
@@ -36,7 +36,7 @@ export interface Brought {
 /** Result of an offer to a run. */
 export interface Reception {
   /** It is in the journal, from now on or from an earlier time. */
-  readonly takenIn: boolean;
+  readonly isDelivered: boolean;
   /** Why an open wait would not have it. */
   readonly refused?: CairnError;
   /** Waits of the run for an event of this name and key that still are open. */
@@ -47,10 +47,10 @@ export interface Reception {
 export async function offerTo(
   deps: OfferDeps,
   runId: string,
-  { tenantId, event, key, brought }: RendezvousAddress & { readonly brought: Brought },
+  { tenantId, event, key, brought }: MailboxAddress & { readonly brought: Brought },
 ): Promise<Reception> {
   const loaded = await deps.store.load(runId);
-  if (loaded?.state.tenantId !== tenantId) return { takenIn: false, open: [] };
+  if (loaded?.state.tenantId !== tenantId) return { isDelivered: false, open: [] };
   let refused: CairnError | undefined;
   const { registry } = deps;
   const appended = await appendUnleased(deps, loaded, (state, now) => {
@@ -61,7 +61,7 @@ export async function offerTo(
   await driveAfter(deps, appended);
   const { state } = appended;
   return {
-    takenIn: tookIn(state, brought.id),
+    isDelivered: tookIn(state, brought.id),
     ...(refused === undefined ? {} : { refused }),
     open: waitsFor(state, event, key).map(({ id }) => id),
   };

@@ -1,26 +1,26 @@
 /** Contract of event mailbox stores. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type {
-  Rendezvous,
-  RendezvousAddress,
-  RendezvousStore,
-} from '../../../packages/cairn/src/ports/rendezvous-store.ts';
+  Mailbox,
+  MailboxAddress,
+  MailboxStore,
+} from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type { Harness } from '../support/harness.ts';
 import { T0 } from '../support/run-fixture.ts';
 
-const PLACE: RendezvousAddress = { tenantId: 'acme', event: 'ci finished', key: 'refs/heads/main' };
+const PLACE: MailboxAddress = { tenantId: 'acme', event: 'ci finished', key: 'refs/heads/main' };
 
-function rendezvous(changes: Partial<Rendezvous> = {}): Rendezvous {
+function mailbox(changes: Partial<Mailbox> = {}): Mailbox {
   return {
     ...PLACE,
     waiting: [{ runId: 'run_1', waitId: 'ci.1' }],
-    early: [
+    buffered: [
       {
         eventId: 'e.1',
         dataText: '{"quoted":"\\"\\\\","ümlaut":"🪨","nested":[[1],[2]]}',
         at: T0,
         expiresAt: T0 + 5,
-        takenIn: [],
+        deliveredTo: [],
       },
       {
         eventId: 'e.2',
@@ -30,25 +30,25 @@ function rendezvous(changes: Partial<Rendezvous> = {}): Rendezvous {
         expiresAt: T0 + 5,
         takenBy: { runId: 'run_2', waitId: 'ci.3' },
         passing: 'giver',
-        takenIn: ['run_3'],
+        deliveredTo: ['run_3'],
       },
     ],
-    delivered: [{ eventId: 'e.0', at: T0, takenIn: ['run_4', 'run_5'] }],
+    delivered: [{ eventId: 'e.0', at: T0, deliveredTo: ['run_4', 'run_5'] }],
     ...changes,
   };
 }
 
-const BARE = rendezvous({ waiting: [], early: [], delivered: [] });
+const BARE = mailbox({ waiting: [], buffered: [], delivered: [] });
 
-export function rendezvousStoreConformance(name: string, harness: Harness): void {
+export function mailboxStoreConformance(name: string, harness: Harness): void {
   describe(name, () => {
-    let store: RendezvousStore;
+    let store: MailboxStore;
     beforeEach(async () => {
-      store = (await harness.make()).rendezvous;
+      store = (await harness.make()).mailboxes;
     });
     afterAll(() => harness.close());
 
-    async function written(value: Rendezvous, seen?: string): Promise<string> {
+    async function written(value: Mailbox, seen?: string): Promise<string> {
       expect(await store.write(value, value, seen)).toEqual({ kind: 'written' });
       const stored = await store.read(value);
       if (!stored) throw new Error('it is not there');
@@ -60,19 +60,19 @@ export function rendezvousStoreConformance(name: string, harness: Harness): void
     });
 
     test.each([
-      ['full', rendezvous()],
+      ['full', mailbox()],
       ['bare', BARE],
-      ['with a time to go', rendezvous({ waiting: [], expiresAt: T0 + 7 })],
+      ['with a time to go', mailbox({ waiting: [], expiresAt: T0 + 7 })],
     ])('what is %s reads back exactly', async (_, value) => {
       const version = await written(value);
-      expect(await store.read(PLACE)).toEqual({ rendezvous: value, version });
+      expect(await store.read(PLACE)).toEqual({ mailbox: value, version });
     });
 
     test('a replacement leaves nothing of what was there', async () => {
-      const first = await written(rendezvous({ waiting: [], expiresAt: T0 + 7 }));
+      const first = await written(mailbox({ waiting: [], expiresAt: T0 + 7 }));
       const second = await written(BARE, first);
       expect(second).not.toBe(first);
-      expect(await store.read(PLACE)).toEqual({ rendezvous: BARE, version: second });
+      expect(await store.read(PLACE)).toEqual({ mailbox: BARE, version: second });
     });
 
     test.each([
@@ -82,21 +82,21 @@ export function rendezvousStoreConformance(name: string, harness: Harness): void
       ['border between them', { event: 'ci finished/refs', key: 'heads/main' }],
       ['tenant that looks like the rest', { tenantId: 'acme/ci finished', event: 'refs', key: 'heads/main' }],
     ])('another %s is another place', async (_, change) => {
-      await written(rendezvous());
+      await written(mailbox());
       expect(await store.read({ ...PLACE, ...change })).toBeUndefined();
     });
 
     test('a write where somebody was faster changes nothing', async () => {
-      const version = await written(rendezvous());
+      const version = await written(mailbox());
       expect(await store.write(PLACE, BARE, undefined)).toEqual({ kind: 'stale' });
-      const newer = await written(rendezvous({ waiting: [] }), version);
+      const newer = await written(mailbox({ waiting: [] }), version);
       expect(await store.write(PLACE, BARE, version)).toEqual({ kind: 'stale' });
       expect(await store.write(PLACE, undefined, version)).toEqual({ kind: 'stale' });
-      expect(await store.read(PLACE)).toEqual({ rendezvous: rendezvous({ waiting: [] }), version: newer });
+      expect(await store.read(PLACE)).toEqual({ mailbox: mailbox({ waiting: [] }), version: newer });
     });
 
     test('what was deleted is gone: a write over it is stale, a new one is not', async () => {
-      const version = await written(rendezvous());
+      const version = await written(mailbox());
       expect(await store.write(PLACE, undefined, version)).toEqual({ kind: 'written' });
       expect(await store.read(PLACE)).toBeUndefined();
       expect(await store.write(PLACE, BARE, version)).toEqual({ kind: 'stale' });
@@ -107,13 +107,13 @@ export function rendezvousStoreConformance(name: string, harness: Harness): void
     test('of many writes at once exactly one is made, first and later', async () => {
       const race = async (seen?: string) => {
         const values = Array.from({ length: 10 }, (_, i) =>
-          rendezvous({ waiting: [{ runId: `run_${i}`, waitId: `after ${seen}` }] }),
+          mailbox({ waiting: [{ runId: `run_${i}`, waitId: `after ${seen}` }] }),
         );
         const results = await Promise.all(values.map((value) => store.write(PLACE, value, seen)));
         const winners = values.filter((_, i) => results[i]?.kind === 'written');
         expect(winners).toHaveLength(1);
         const stored = await store.read(PLACE);
-        expect(stored?.rendezvous).toEqual(winners[0]);
+        expect(stored?.mailbox).toEqual(winners[0]);
         return stored?.version;
       };
       await race(await race());
@@ -121,26 +121,26 @@ export function rendezvousStoreConformance(name: string, harness: Harness): void
 
     test('holds as many waits and as much data as the engine allows at once', async () => {
       const waitId = `${'s'.repeat(100)}.100`;
-      const value = rendezvous({
+      const value = mailbox({
         waiting: Array.from({ length: 2_000 }, (_, i) => ({
           runId: `run_${String(i).padStart(26, 'a')}`,
           waitId,
         })),
-        early: Array.from({ length: 100 }, (_, i) => ({
+        buffered: Array.from({ length: 100 }, (_, i) => ({
           eventId: `e.${'f'.repeat(64)}${i}`,
           dataText: JSON.stringify('"'.repeat(2_620)),
           at: T0,
           expiresAt: T0 + 1,
-          takenIn: [],
+          deliveredTo: [],
         })),
         delivered: Array.from({ length: 100 }, (_, i) => ({
           eventId: `e.${'f'.repeat(64)}${i}`,
           at: T0,
-          takenIn: Array.from({ length: 20 }, (_, j) => `run_${String(j).padStart(26, 'b')}`),
+          deliveredTo: Array.from({ length: 20 }, (_, j) => `run_${String(j).padStart(26, 'b')}`),
         })),
       });
       const version = await written(value);
-      expect(await store.read(PLACE)).toEqual({ rendezvous: value, version });
+      expect(await store.read(PLACE)).toEqual({ mailbox: value, version });
     });
   });
 }

@@ -6,16 +6,16 @@
  * Must not: append to runs (offer.ts).
  */
 import { CairnError } from '../../core/errors.ts';
-import type { EarlyEvent, Rendezvous, RendezvousAddress, WaitRef } from '../../ports/rendezvous-store.ts';
+import type { BufferedEvent, Mailbox, MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
 import type { Move } from './change.ts';
-import { EVENT_TTL_MS, MAX_EARLY, MAX_EARLY_BYTES } from './limits.ts';
+import { EVENT_TTL_MS, MAX_BUFFERED, MAX_BUFFERED_BYTES } from './limits.ts';
 import { emptyAt, hasExpired, tidied, withRuns } from './tidy.ts';
 
 /** Progress of a delivery. */
 export type EventDelivery =
   /** These waits are to be offered it, and then `reported` is to be called. */
-  | { readonly kind: 'offer'; readonly event: EarlyEvent; readonly to: readonly WaitRef[] }
-  | { readonly kind: 'delivered'; readonly takenIn: readonly string[] }
+  | { readonly kind: 'offer'; readonly event: BufferedEvent; readonly to: readonly WaitRef[] }
+  | { readonly kind: 'delivered'; readonly deliveredTo: readonly string[] }
   /** It lies ready for the first who asks. */
   | { readonly kind: 'kept'; readonly until: number }
   /** Some could not be asked; it must be sent again. */
@@ -23,11 +23,11 @@ export type EventDelivery =
   /** No run received it while it was buffered. */
   | { readonly kind: 'expired' };
 
-export type IncomingEvent = Pick<EarlyEvent, 'eventId' | 'dataText' | 'actor'>;
+export type IncomingEvent = Pick<BufferedEvent, 'eventId' | 'dataText' | 'actor'>;
 
 /** Returns true if this event was sent before, as far as remembered. */
-export function isKnown(seen: Rendezvous | undefined, { eventId }: Pick<IncomingEvent, 'eventId'>): boolean {
-  const events = [...(seen?.early ?? []), ...(seen?.delivered ?? [])];
+export function isKnown(seen: Mailbox | undefined, { eventId }: Pick<IncomingEvent, 'eventId'>): boolean {
+  const events = [...(seen?.buffered ?? []), ...(seen?.delivered ?? [])];
   return events.some((event) => event.eventId === eventId);
 }
 
@@ -37,15 +37,15 @@ export function isKnown(seen: Rendezvous | undefined, { eventId }: Pick<Incoming
  * @throws CairnError RATE_LIMITED if too many undelivered events are buffered
  */
 export function accepted(
-  seen: Rendezvous | undefined,
-  address: RendezvousAddress,
+  seen: Mailbox | undefined,
+  address: MailboxAddress,
   { event, now }: { readonly event: IncomingEvent; readonly now: number },
 ): Move<EventDelivery> {
-  const { early, ...rest } = seen ?? emptyAt(address);
+  const { buffered, ...rest } = seen ?? emptyAt(address);
   const { waiting } = rest;
   const past = rest.delivered.find(({ eventId }) => eventId === event.eventId);
-  if (past) return { next: seen, result: { kind: 'delivered', takenIn: past.takenIn } };
-  const live = early.filter((other) => !hasExpired(other, now));
+  if (past) return { next: seen, result: { kind: 'delivered', deliveredTo: past.deliveredTo } };
+  const live = buffered.filter((other) => !hasExpired(other, now));
   const known = live.find(({ eventId }) => eventId === event.eventId);
   if (known?.takenBy) {
     // A passed-on event is for all registered waits, even if another one has taken it meanwhile.
@@ -56,9 +56,9 @@ export function accepted(
     return reported(seen, address, { eventId: known.eventId, now, offered: NOBODY });
   if (known?.passing) return { next: seen, result: { kind: 'offer', event: known, to: waiting } };
   if (!known) assertRoom(live, event);
-  const base = known ?? { ...event, at: now, expiresAt: now + EVENT_TTL_MS, takenIn: [] };
-  const noted: EarlyEvent = waiting.length === 0 ? base : { ...base, passing: 'sender' };
-  const next = tidied({ ...rest, early: [...live.filter((other) => other !== known), noted] }, now);
+  const base = known ?? { ...event, at: now, expiresAt: now + EVENT_TTL_MS, deliveredTo: [] };
+  const noted: BufferedEvent = waiting.length === 0 ? base : { ...base, passing: 'sender' };
+  const next = tidied({ ...rest, buffered: [...live.filter((other) => other !== known), noted] }, now);
   if (waiting.length === 0) return { next, result: { kind: 'kept', until: noted.expiresAt } };
   return { next, result: { kind: 'offer', event: noted, to: waiting } };
 }
@@ -66,7 +66,7 @@ export function accepted(
 /** Result of all rounds of one delivery. */
 export interface Offered {
   /** Runs that have taken it in. */
-  readonly takenIn: readonly string[];
+  readonly deliveredTo: readonly string[];
   /** Waits that are open no more. */
   readonly closed: readonly WaitRef[];
   /** Open waits that would not have it. */
@@ -75,7 +75,7 @@ export interface Offered {
   readonly failed: readonly WaitRef[];
 }
 
-export const NOBODY: Offered = { takenIn: [], closed: [], refused: [], failed: [] };
+export const NOBODY: Offered = { deliveredTo: [], closed: [], refused: [], failed: [] };
 
 export interface Report {
   readonly eventId: string;
@@ -86,54 +86,54 @@ export interface Report {
 
 /** Strikes off what is settled, and says what remains to be done. */
 export function reported(
-  seen: Rendezvous | undefined,
-  address: RendezvousAddress,
+  seen: Mailbox | undefined,
+  address: MailboxAddress,
   { eventId, offered, now }: Report,
 ): Move<EventDelivery> {
   const at = seen ?? emptyAt(address);
   const { waiting, holder } = afterOffers(at, eventId, offered);
-  const event = at.early.find((other) => other.eventId === eventId);
+  const event = at.buffered.find((other) => other.eventId === eventId);
   if (!event) return settledMeanwhile(seen, { eventId, offered, now, waiting });
   const { takenBy, passing, ...ready } = event;
-  const takenIn = withRuns(event.takenIn, offered.takenIn);
-  const unsettled: EarlyEvent = {
+  const deliveredTo = withRuns(event.deliveredTo, offered.deliveredTo);
+  const unsettled: BufferedEvent = {
     ...ready,
-    takenIn,
+    deliveredTo,
     ...(passing === undefined ? {} : { passing }),
     ...(holder ? { takenBy: holder } : {}),
   };
-  const others = at.early.filter((other) => other !== event);
-  const put = (changed: EarlyEvent) => tidied({ ...at, waiting, early: [...others, changed] }, now);
+  const others = at.buffered.filter((other) => other !== event);
+  const put = (changed: BufferedEvent) => tidied({ ...at, waiting, buffered: [...others, changed] }, now);
   if (offered.failed.length > 0) return { next: put(unsettled), result: { kind: 'unfinished' } };
   if (holder) return { next: put(unsettled), result: { kind: 'offer', event: unsettled, to: [holder] } };
-  if (takenIn.length > 0) {
-    const delivered = [...at.delivered, { eventId, at: now, takenIn }];
-    const next = tidied({ ...at, waiting, early: others, delivered }, now);
-    return { next, result: { kind: 'delivered', takenIn } };
+  if (deliveredTo.length > 0) {
+    const delivered = [...at.delivered, { eventId, at: now, deliveredTo }];
+    const next = tidied({ ...at, waiting, buffered: others, delivered }, now);
+    return { next, result: { kind: 'delivered', deliveredTo } };
   }
   if (ready.expiresAt <= now) {
-    return { next: tidied({ ...at, waiting, early: others }, now), result: { kind: 'expired' } };
+    return { next: tidied({ ...at, waiting, buffered: others }, now), result: { kind: 'expired' } };
   }
   const refused = keysOf(offered.refused);
   const to = waiting.filter((wait) => !refused.has(keyOf(wait)));
   if (to.length === 0) {
-    return { next: put({ ...ready, takenIn }), result: { kind: 'kept', until: ready.expiresAt } };
+    return { next: put({ ...ready, deliveredTo }), result: { kind: 'kept', until: ready.expiresAt } };
   }
   // One that was kept before has no sender any more who would send it again.
   const by = passing ?? (takenBy ? 'giver' : 'sender');
-  const further: EarlyEvent = { ...ready, takenIn, passing: by };
+  const further: BufferedEvent = { ...ready, deliveredTo, passing: by };
   return { next: put(further), result: { kind: 'offer', event: further, to } };
 }
 
 /** Waits that are still open and receivers that still hold the event, after the offers. */
 function afterOffers(
-  at: Rendezvous,
+  at: Mailbox,
   eventId: string,
   { closed, refused }: Offered,
 ): { readonly waiting: readonly WaitRef[]; readonly holder: WaitRef | undefined } {
   const over = keysOf(closed);
   const unwilling = keysOf(refused);
-  const takenBy = at.early.find((event) => event.eventId === eventId)?.takenBy;
+  const takenBy = at.buffered.find((event) => event.eventId === eventId)?.takenBy;
   const key = takenBy && keyOf(takenBy);
   const givesBack = takenBy !== undefined && key !== undefined && unwilling.has(key);
   const listed = at.waiting.filter((wait) => !over.has(keyOf(wait)));
@@ -145,15 +145,16 @@ function afterOffers(
 
 /** Another was at the same event, or all who could take it have left. */
 function settledMeanwhile(
-  seen: Rendezvous | undefined,
-  { eventId, offered, now, waiting }: Report & Pick<Rendezvous, 'waiting'>,
+  seen: Mailbox | undefined,
+  { eventId, offered, now, waiting }: Report & Pick<Mailbox, 'waiting'>,
 ): Move<EventDelivery> {
   const past = seen?.delivered.find((event) => event.eventId === eventId);
-  const takenIn = withRuns(past?.takenIn ?? [], offered.takenIn);
-  const result: EventDelivery = takenIn.length > 0 ? { kind: 'delivered', takenIn } : { kind: 'expired' };
-  if (!seen || (waiting.length === seen.waiting.length && takenIn === past?.takenIn))
+  const deliveredTo = withRuns(past?.deliveredTo ?? [], offered.deliveredTo);
+  const result: EventDelivery =
+    deliveredTo.length > 0 ? { kind: 'delivered', deliveredTo } : { kind: 'expired' };
+  if (!seen || (waiting.length === seen.waiting.length && deliveredTo === past?.deliveredTo))
     return { next: seen, result };
-  const delivered = seen.delivered.map((event) => (event === past ? { ...past, takenIn } : event));
+  const delivered = seen.delivered.map((event) => (event === past ? { ...past, deliveredTo } : event));
   return { next: tidied({ ...seen, waiting, delivered }, now), result };
 }
 
@@ -165,17 +166,17 @@ function keysOf(waits: readonly WaitRef[]): ReadonlySet<string> {
   return new Set(waits.map(keyOf));
 }
 
-function assertRoom(early: readonly EarlyEvent[], { dataText }: IncomingEvent): void {
-  const bytes = early.reduce(
+function assertRoom(buffered: readonly BufferedEvent[], { dataText }: IncomingEvent): void {
+  const bytes = buffered.reduce(
     (sum, event) => sum + Buffer.byteLength(event.dataText),
     Buffer.byteLength(dataText),
   );
-  if (early.length < MAX_EARLY && bytes <= MAX_EARLY_BYTES) return;
+  if (buffered.length < MAX_BUFFERED && bytes <= MAX_BUFFERED_BYTES) return;
   throw new CairnError(
     'RATE_LIMITED',
-    `${early.length} undelivered events with this name and key are buffered, the most allowed`,
+    `${buffered.length} undelivered events with this name and key are buffered, the most allowed`,
     {
-      details: { events: early.length, maxEvents: MAX_EARLY, maxBytes: MAX_EARLY_BYTES },
+      details: { events: buffered.length, maxEvents: MAX_BUFFERED, maxBytes: MAX_BUFFERED_BYTES },
       help: 'Send it again after a run has received the buffered events, or after 24 hours.',
     },
   );

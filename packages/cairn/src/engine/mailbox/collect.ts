@@ -7,7 +7,7 @@
  */
 
 import type { RunState } from '../../core/run/state.ts';
-import type { EarlyEvent, RendezvousAddress } from '../../ports/rendezvous-store.ts';
+import type { BufferedEvent, MailboxAddress } from '../../ports/mailbox-store.ts';
 import { isPlanMissing } from '../deployed.ts';
 import { broughtOf, type DeliverDeps, deliver } from './deliver.ts';
 import { lookSoon } from './look-soon.ts';
@@ -25,8 +25,8 @@ export async function bringReady(
 ): Promise<'nothing' | 'brought' | 'not_yet'> {
   let isBrought = false;
   for (const address of addressesOf(state)) {
-    const stored = await deps.rendezvous.read(address);
-    for (const event of stored?.rendezvous.early ?? []) {
+    const stored = await deps.mailboxes.read(address);
+    for (const event of stored?.mailbox.buffered ?? []) {
       const { drafts, refused } = answersTo(deps, state, { address, event });
       if (refused && isPlanMissing(refused)) return 'not_yet';
       if (drafts.length === 0) continue;
@@ -54,8 +54,8 @@ export async function bringOverlooked(deps: DeliverDeps, state: RunState): Promi
 }
 
 interface Lying {
-  readonly address: RendezvousAddress;
-  readonly event: EarlyEvent;
+  readonly address: MailboxAddress;
+  readonly event: BufferedEvent;
 }
 
 /** Answers of the run to the event; nothing about other runs. */
@@ -67,8 +67,8 @@ function answersTo({ registry, clock }: DeliverDeps, state: RunState, { address,
 }
 
 /** Each once: a run may wait twice for the same. At most as many as it has open waits. */
-function addressesOf({ tenantId, waits }: RunState): readonly RendezvousAddress[] {
-  const addresses = new Map<string, RendezvousAddress>();
+function addressesOf({ tenantId, waits }: RunState): readonly MailboxAddress[] {
+  const addresses = new Map<string, MailboxAddress>();
   for (const { kind, name: event, key } of waits) {
     if (kind !== 'event' || event === undefined || key === undefined) continue;
     addresses.set(JSON.stringify([event, key]), { tenantId, event, key });

@@ -1,0 +1,34 @@
+/** Event mailboxes in memory. */
+import {
+  type Mailbox,
+  type MailboxAddress,
+  type MailboxStore,
+  mailboxId,
+  type StoredMailbox,
+} from '../ports/mailbox-store.ts';
+import type { Version } from '../ports/run-store.ts';
+import { adopt, type MemoryDatabase } from './memory-database.ts';
+
+export class MemoryMailboxStore implements MailboxStore {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async read(address: MailboxAddress): Promise<StoredMailbox | undefined> {
+    return this.#db.mailboxes.get(mailboxId(address));
+  }
+
+  async write(
+    address: MailboxAddress,
+    mailbox: Mailbox | undefined,
+    seen: Version | undefined,
+  ): ReturnType<MailboxStore['write']> {
+    const id = mailboxId(address);
+    if (this.#db.mailboxes.get(id)?.version !== seen) return { kind: 'stale' };
+    if (mailbox === undefined) this.#db.mailboxes.delete(id);
+    else this.#db.mailboxes.set(id, { mailbox: adopt(mailbox), version: this.#db.nextVersion() });
+    return { kind: 'written' };
+  }
+}

@@ -1,4 +1,0 @@
-import { memoryHarness } from '../support/harness.memory.ts';
-import { rendezvousStoreConformance } from './rendezvous-store.suite.ts';
-
-rendezvousStoreConformance('memory rendezvous store', memoryHarness());
