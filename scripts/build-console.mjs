@@ -11,6 +11,7 @@ const stamp = join(root, 'packages/console/dist/.built-of');
 const wanted = sourcesHash();
 if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) process.exit(0);
 
+process.stderr.write('cairn: building the console (once)…\n');
 // A build that failed must not leave an old console in the place of the new one, so Vite empties the folder first.
 const vite = join(root, 'node_modules/vite/bin/vite.js');
 const { status, stdout, stderr } = spawnSync(

@@ -65,7 +65,7 @@ if (!invocations) {
   console.error(`unknown command '${name}'; known: ${Object.keys(commands).join(', ')}`);
   process.exit(2);
 }
-install();
+await install();
 for (const [i, invocation] of invocations.entries()) {
   const argv = [...invocation, ...args];
   if (i === invocations.length - 1) handOver(argv);
@@ -80,47 +80,76 @@ for (const [i, invocation] of invocations.entries()) {
  * locked versions too, but also works where the registry that wrote the lock had no packages for this platform.
  * npm's own talk goes to standard error.
  */
-function install() {
+async function install() {
   const lock = readFileSync(join(root, 'package-lock.json'));
   const stamp = join(root, 'node_modules/.cairn-installed');
   const wanted = createHash('sha256').update(lock).digest('hex');
   if (existsSync(pinnedNode) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  process.stderr.write('cairn: installing dependencies (once)…\n');
-  npmInstall(process.env);
+  await npmInstall(process.env, lock);
   // An npm leaves out optional packages, such as compiled parts, that want a newer Node than it runs on, and says nothing.
   // Now there is one, and npm runs on the first that it finds; it is to trust whom this machine's own Node trusts.
   if (leftOut(lock).length > 0)
-    npmInstall({ ...process.env, PATH: pinnedPath(), NODE_OPTIONS: '--use-system-ca' });
+    await npmInstall({ ...process.env, PATH: pinnedPath(), NODE_OPTIONS: '--use-system-ca' }, lock);
   // Made anew: a copy of this folder by hard links has packages of its own.
   rmSync(stamp, { force: true });
   writeFileSync(stamp, wanted);
 }
 
-function npmInstall(env) {
-  const { status } = spawnSync(
-    'npm',
-    ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'],
-    {
+async function npmInstall(env, lock) {
+  const over = showProgress(lock);
+  const status = await new Promise((resolve) => {
+    const npm = spawn('npm', ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'], {
       cwd: root,
       env,
       stdio: ['ignore', 2, 2],
       shell: process.platform === 'win32',
-    },
-  );
+    });
+    npm.once('error', () => resolve(1));
+    npm.once('exit', (code) => resolve(code ?? 1));
+  });
+  over();
   if (status === 0) return;
   process.stderr.write('cairn: `npm install` failed; see its output above\n');
-  process.exit(status ?? 1);
+  process.exit(status);
+}
+
+/** Reports on standard error how many packages are there: on a terminal in one line, elsewhere every ten seconds. Returns its end. */
+function showProgress(lock) {
+  // An optional package may be left out, unless it is the part for this machine.
+  const paths = packagesOf(lock)
+    .filter(([, { optional, os, cpu }]) => !optional || os || cpu)
+    .map(([path]) => path);
+  const began = Date.now();
+  const { isTTY } = process.stderr;
+  const show = (end = '') => {
+    const there = paths.filter((path) => existsSync(join(root, path, 'package.json'))).length;
+    const seconds = Math.round((Date.now() - began) / 1_000);
+    const text = `cairn: installing dependencies (once): ${there} of ${paths.length} packages, ${seconds} s`;
+    process.stderr.write(isTTY ? `\r${text}${end}` : `${text}\n`);
+  };
+  show();
+  const ticker = setInterval(show, isTTY ? 500 : 10_000);
+  return () => {
+    clearInterval(ticker);
+    show('\n');
+  };
 }
 
 /** Optional packages of the lock file that are for this machine and are not there. */
 function leftOut(lock) {
+  return packagesOf(lock)
+    .filter(([path, { optional, os, cpu }]) => optional && (os || cpu) && !existsSync(join(root, path)))
+    .map(([path]) => path);
+}
+
+/** Packages of the lock file that npm installs on this machine, with their paths. */
+function packagesOf(lock) {
   const isFor = (words, mine) => words === undefined || words.includes(mine);
   const libc = process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
   return Object.entries(JSON.parse(lock).packages)
-    .filter(([path, { optional, os, cpu }]) => optional && (os || cpu) && !existsSync(join(root, path)))
+    .filter(([path, { link }]) => path.startsWith('node_modules/') && !link)
     .filter(([, { os, cpu }]) => isFor(os, process.platform) && isFor(cpu, process.arch))
-    .filter(([, one]) => process.platform !== 'linux' || isFor(one.libc, libc))
-    .map(([path]) => path);
+    .filter(([, one]) => process.platform !== 'linux' || isFor(one.libc, libc));
 }
 
 function pinnedPath() {
