@@ -71,6 +71,7 @@ export class Installation {
       clientRegistry: this.clients,
       home: 'projects/test/databases/(default)',
       rateLimit: undefined,
+      concurrency: undefined,
       tokens: { verify: async () => undefined },
       config,
       census,

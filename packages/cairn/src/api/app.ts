@@ -18,6 +18,7 @@ import { RateLimiter } from './rate-limit.ts';
 import { type AnyHandler, answerCall } from './route.ts';
 import { ROUTES } from './routes/all.ts';
 import { tellRoute } from './tell-route.ts';
+import { TenantShares } from './tenant-shares.ts';
 
 /** The table without the types of its members. */
 const operations: Readonly<Record<string, Readonly<Record<string, Operation>>>> = PATHS;
@@ -25,11 +26,16 @@ const operations: Readonly<Record<string, Readonly<Record<string, Operation>>>> 
 type Env = { Bindings: { readonly span?: Span }; Variables: { caller: Caller | undefined } };
 
 export function createApi(deps: ApiDeps): Hono<Env> {
-  const { clients, tokens, rateLimit } = deps;
+  const { clients, tokens, rateLimit, concurrency } = deps;
   const { clock, log } = deps.start;
   const authenticator = new Authenticator({ clients, tokens, clock });
   const limiter = rateLimit && new RateLimiter(rateLimit, clock);
   const instance = newInstance(deps);
+  const { places } = instance;
+  const shares =
+    concurrency === undefined
+      ? undefined
+      : new TenantShares({ ofAll: concurrency, openStreams: () => places.taken });
   const app = new Hono<Env>();
 
   const register = (path: string) => {
@@ -68,7 +74,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     const caller = await authenticator.callerOf(c.req.raw.headers);
     limiter?.pass(caller.principal);
     c.set('caller', caller);
-    await next();
+    await (shares ? shares.pass(caller.tenantId, next) : next());
     // Prevents a cache from serving one caller's response to another.
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
   });

@@ -43,6 +43,8 @@ export interface ApiDeps {
   readonly tokens: TokenVerifier;
   /** Limit per caller and instance; undefined: none. */
   readonly rateLimit: RateLimit | undefined;
+  /** Requests that the platform hands to an instance at a time, which tenants share; undefined: no bound. */
+  readonly concurrency: number | undefined;
   /** Where keys are issued. */
   readonly clientRegistry: ClientRegistry;
   readonly mailboxes: MailboxStore;

@@ -8,14 +8,15 @@ import { ApiDocument } from './routes/installation/api-document.ts';
 import { Health } from './routes/installation/health.ts';
 import { ActiveRunCounts } from './routes/metrics/active-run-counts.ts';
 import { StreamPlaces } from './routes/stream/places.ts';
+import { API_CONCURRENCY } from './tenant-shares.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** Limits for starts with up to 32 MiB on an instance of 1 GiB; handling one takes 450 MiB (measured). */
 const LARGE_STARTS = { passing: 1, waiting: 2 };
 /** Beside it, two reads of 32 MiB, about 100 each; who waits for a read holds nothing. */
 const LARGE_READS = { passing: 2, waiting: 20 };
-/** Half of the 80 concurrent requests of an instance are reserved for short requests. */
-const STREAMS = { ofAll: 40, ofOneTenant: 10 };
+/** Half of the concurrent requests of an instance are reserved for short requests. */
+const STREAMS = { ofAll: API_CONCURRENCY / 2, ofOneTenant: 10 };
 
 export interface Instance {
   /** Requests with large bodies. */

@@ -4,6 +4,7 @@
  */
 import type { ApiDeps } from '../api/deps.ts';
 import type { RateLimit } from '../api/rate-limit.ts';
+import { API_CONCURRENCY } from '../api/tenant-shares.ts';
 import { budgetOf } from '../core/drive-time.ts';
 import { optional } from '../core/optional.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
@@ -188,6 +189,8 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
       clientRegistry: stores.clients,
       tokens: tokensFor(settings),
       rateLimit: rateLimitOf(settings),
+      // The local cloud hands over whatever comes.
+      concurrency: settings.local ? undefined : API_CONCURRENCY,
       counts,
       diagnosis,
       shutdown,

@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import { LEAST_SHARE, shareOf, TenantShares } from '../../../packages/cairn/src/api/tenant-shares.ts';
+import { intercept } from '../../support/intercept.ts';
+import { Installation } from '../installation.ts';
+
+const MOST_TURNS = 10_000;
+
+/** An API whose starts of one tenant stay under way until they are let go. */
+class Flooded {
+  readonly installation = new Installation();
+  readonly #gate = Promise.withResolvers<void>();
+  readonly api;
+
+  constructor(concurrency: number) {
+    const { apiDeps } = this.installation;
+    const store = intercept(apiDeps.start.store, async ({ method, args }, proceed) => {
+      if (method === 'start' && JSON.stringify(args).includes('"flood"')) await this.#gate.promise;
+      return proceed();
+    });
+    this.api = createApi({ ...apiDeps, start: { ...apiDeps.start, store }, concurrency });
+  }
+
+  letGo(): void {
+    this.#gate.resolve();
+  }
+
+  key(name: string, tenantId: string): Promise<string> {
+    return this.installation.key(name, { tenantId });
+  }
+
+  async start(key: string): Promise<Response> {
+    return this.api.request('/v1/runs', {
+      method: 'POST',
+      body: JSON.stringify({ type: 'echo', input: { text: 'x' } }),
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    });
+  }
+}
+
+describe('a tenant that floods an instance', () => {
+  test('is refused beyond its share, whichever key it uses, while a neighbour is answered; then it goes on', async () => {
+    const flooded = new Flooded(40);
+    const share = shareOf(40, 1);
+    const keys = [await flooded.key('one', 'flood'), await flooded.key('two', 'flood')];
+    const neighbour = await flooded.key('neighbour', 'acme');
+    const started: Promise<Response>[] = [];
+    const answered: Response[] = [];
+    for (let n = 0; n < 60; n += 1) {
+      const asked = flooded.start(keys[n % 2] ?? '');
+      started.push(asked);
+      void asked.then((response) => answered.push(response));
+    }
+    // Those beyond the share are answered while the others are under way.
+    await untilTrue(() => answered.length >= 60 - share);
+    expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(answered[0]?.headers.get('retry-after')).toBe('1');
+    expect(await answered[0]?.json()).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(flooded.installation.written()).toBe(0);
+
+    const others = await Promise.all(Array.from({ length: LEAST_SHARE }, () => flooded.start(neighbour)));
+    expect(others.map(({ status }) => status)).toEqual(others.map(() => 201));
+
+    flooded.letGo();
+    const statuses = (await Promise.all(started)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(share);
+    expect((await flooded.start(keys[0] ?? '')).status).toBe(201);
+  });
+
+  test('without a bound nobody is refused', async () => {
+    const { api, key } = await unbounded();
+    const asked = Array.from({ length: 100 }, () =>
+      api.request('/v1/runs', { headers: { authorization: `Bearer ${key}` } }),
+    );
+    expect((await Promise.all(asked)).filter(({ status }) => status !== 200)).toEqual([]);
+  });
+});
+
+test('tenants never have more under way than three quarters of the places, but for the least share of each', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 40, max: 80 }), fc.integer({ min: 1, max: 100 }), (places, tenants) => {
+      const share = shareOf(places, tenants);
+      expect(share).toBeGreaterThanOrEqual(LEAST_SHARE);
+      if (share > LEAST_SHARE) expect(share * tenants).toBeLessThanOrEqual(places * 0.75);
+    }),
+  );
+});
+
+test('work that fails gives its place back, and open streams leave less to share', async () => {
+  let streams = 0;
+  const shares = new TenantShares({ ofAll: 16, openStreams: () => streams });
+  const fail = () => shares.pass('acme', () => Promise.reject(new Error('no')));
+  for (let n = 0; n < 50; n += 1) await expect(fail()).rejects.toThrow('no');
+  const open = Promise.withResolvers<void>();
+  const held = Array.from({ length: 12 }, () => shares.pass('acme', () => open.promise));
+  await expect(shares.pass('acme', async () => {})).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  open.resolve();
+  await Promise.all(held);
+  streams = 8;
+  const again = Promise.withResolvers<void>();
+  const fewer = Array.from({ length: LEAST_SHARE }, () => shares.pass('acme', () => again.promise));
+  await expect(shares.pass('acme', async () => {})).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  again.resolve();
+  await Promise.all(fewer);
+});
+
+async function unbounded() {
+  const installation = new Installation();
+  return { api: installation.api, key: await installation.key('dev') };
+}
+
+/** Nothing here waits for a clock, so turns of the event loop suffice. */
+async function untilTrue(holds: () => boolean): Promise<void> {
+  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+    if (holds()) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  throw new Error(`it does not hold after ${MOST_TURNS} turns`);
+}
