@@ -21,8 +21,8 @@ export interface KillToNextStep {
 /** The promise for the median. */
 export const RECOVERS_WITHIN_MS = 1_000;
 
-/** Bound of the median where the task is lost too: the lease expires 90 s after the last heartbeat, and the local cloud scans every few seconds. */
-export const RECOVERS_LOST_WITHIN_MS = 100_000;
+/** The promise where the task is lost too. On a busy machine the longest may exceed it, since cold starts take longer. */
+export const RECOVERS_LOST_WITHIN_MS = 90_000;
 
 /** The body looks for no longer than its timeout. */
 const PATIENCE_MS = 240_000;

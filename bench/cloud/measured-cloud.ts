@@ -27,6 +27,8 @@ export interface MeasuredCloudOptions {
   readonly functionsModule?: string;
   /** Length of the minute of scheduled functions; left out: that of the local cloud. */
   readonly tickSeconds?: number;
+  /** Longest time between two heartbeats, ms; left out: that of the local cloud. */
+  readonly heartbeatMs?: number;
 }
 
 export async function startMeasuredCloud(options: MeasuredCloudOptions): Promise<MeasuredCloud> {
@@ -39,6 +41,7 @@ export async function startMeasuredCloud(options: MeasuredCloudOptions): Promise
     functionsModule: options.functionsModule ?? join(import.meta.dirname, '../functions.ts'),
     workers: options.workers,
     ...(options.tickSeconds !== undefined && { tickSeconds: options.tickSeconds }),
+    ...(options.heartbeatMs !== undefined && { env: { CAIRN_HEARTBEAT_MS: String(options.heartbeatMs) } }),
   }).catch((error: unknown) => {
     rmSync(folder, { recursive: true, force: true });
     throw error;

@@ -84,6 +84,11 @@ describe('what the Firestore run store is billed', () => {
     expect(await costOf(() => runs.dueRuns(T0 + 300_000, 200))).toEqual({ reads: 1, writes: 0, commits: 0 });
   });
 
+  test('for a look for silent runs: one read for each status that a worker may hold, however many runs beat', async () => {
+    const window = { after: T0 - 80_000, until: T0 - 26_000 };
+    expect(await costOf(() => runs.silentRuns(window, 5_000))).toEqual({ reads: 2, writes: 0, commits: 0 });
+  });
+
   test('for a heartbeat: one write', async () => {
     const seen = (await runs.load('run_1'))?.snapshotVersion ?? '';
     const beat = () =>

@@ -40,6 +40,7 @@ function calls(): readonly [string, () => Promise<unknown>][] {
     ['readCheckpoints', () => runs.readCheckpoints('run_1', [1])],
     ['findCheckpoint', () => runs.findCheckpoint('run_1', 1)],
     ['dueRuns', () => runs.dueRuns(T0, 1)],
+    ['silentRuns', () => runs.silentRuns({ after: 0, until: T0 }, 1)],
     ['writePayload', () => runs.writePayload('run_1', '"large"')],
     ['readPayload', () => runs.readPayload('run_1', { sha256: 'a', bytes: 1, chunks: 1 })],
     ['deletePayload', () => runs.deletePayload('run_1', { sha256: 'a', bytes: 1, chunks: 1 })],

@@ -35,6 +35,7 @@ export interface CloudProcessOptions {
   readonly port?: number;
   readonly workers?: number;
   readonly watchdogSeconds?: number;
+  /** Length of a minute in `every N minutes`, s. */
   readonly tickSeconds?: number;
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -1,8 +1,12 @@
-/** Contract of run stores: the scan for due runs. */
+/** Contract of run stores: the scan for due and for silent runs. */
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { Stores } from '../support/harness.ts';
-import { beginning, T0 } from '../support/run-fixture.ts';
+import { beginning, move, release, T0 } from '../support/run-fixture.ts';
+import { claimed, loaded } from './runs.ts';
+
+/** Longer than any of these tests takes by the time of the store. */
+const AGES_MS = 1_000_000;
 
 export function dueClaims(current: () => Stores): void {
   let runs: RunStore;
@@ -73,6 +77,61 @@ export function dueClaims(current: () => Stores): void {
       const { state, ...rest } = beginning('run_new');
       await runs.start({ ...rest, state: { ...state, schemaVersion: 99 } });
       expect((await runs.dueRuns(T0 + 99_000, 10)).map(({ runId }) => runId)).toEqual(['run_new']);
+    });
+  });
+
+  describe('silent runs', () => {
+    /** Claims a run and gives a sign of life. Returns the time of that. */
+    async function beat(runId: string): Promise<number> {
+      await claimed(runs, runId);
+      const { snapshotVersion: seen } = await loaded(runs, runId);
+      current().passTime(1_000);
+      await runs.touch({ runId, seen, soft: { heartbeat: true, leaseExtendedTo: T0 + AGES_MS } });
+      return current().now();
+    }
+    const idsIn = async (after: number, until: number, limit = 10) =>
+      (await runs.silentRuns({ after, until }, limit)).map(({ runId }) => runId);
+
+    test('are those whose last heartbeat is in the window, the longest silence first, at most as many as asked for', async () => {
+      const beats: number[] = [];
+      for (let i = 0; i < 5; i += 1) beats.push(await beat(`run_${i}`));
+      const [first = 0, second = 0, , fourth = 0, last = 0] = beats;
+      expect(await idsIn(first - 1, last)).toEqual(['run_0', 'run_1', 'run_2', 'run_3', 'run_4']);
+      // The older end of the window is outside of it.
+      expect(await idsIn(first, fourth)).toEqual(['run_1', 'run_2', 'run_3']);
+      expect(await idsIn(first - 1, last, 2)).toEqual(['run_0', 'run_1']);
+      expect(await idsIn(last, last + AGES_MS)).toEqual([]);
+      const [found] = await runs.silentRuns({ after: first, until: second }, 1);
+      expect(found).toEqual({
+        runId: 'run_1',
+        lastHeartbeatAt: second,
+        isHeld: true,
+        type: 'review-pull-request',
+        tenantId: (await loaded(runs, 'run_1')).state.tenantId,
+      });
+    });
+
+    test('tell which of them rest between two attempts', async () => {
+      const at = await beat('run_1');
+      const { state } = await loaded(runs, 'run_1');
+      await runs.commit(move(state, [release()], { snapshot: true }).commit);
+      expect(await runs.silentRuns({ after: at - 1, until: at }, 1)).toMatchObject([
+        { runId: 'run_1', isHeld: false },
+      ]);
+    });
+
+    test('are none that nobody has driven, or that wait', async () => {
+      const begun = beginning('run_new');
+      await runs.start(begun);
+      const at = await beat('run_1');
+      const { state } = await loaded(runs, 'run_1');
+      const suspended = {
+        type: 'run_suspended',
+        initiator: 'system',
+        data: { status: 'waiting_external' },
+      } as const;
+      await runs.commit(move(state, [suspended], { snapshot: true }).commit);
+      expect(await idsIn(0, at + AGES_MS)).toEqual([]);
     });
   });
 }

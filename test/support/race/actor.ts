@@ -33,8 +33,11 @@ export interface Waiting {
 
 /** Longest pause between two sendings of one commit; timers that run longer belong to the beat of a drive. */
 const LONGEST_PAUSE_MS = 1_000;
-/** Bytes that never change once they can be asked for: when they are read makes no difference. */
-const UNGATED: ReadonlySet<string> = new Set(['readCheckpoints']);
+/**
+ * Reads whose moment makes no difference: of bytes that never change once they can be asked for, and of runs whose lease is watched,
+ * which leads to nothing but tasks, and nobody in the race sees the queue.
+ */
+const UNGATED: ReadonlySet<string> = new Set(['readCheckpoints', 'silentRuns']);
 /** Calls that are resent unchanged while their outcome is unknown; after others something else may follow. */
 const RESENT: ReadonlySet<string> = new Set(['commit', 'touch']);
 const WRITES: ReadonlySet<string> = new Set(['commit', 'touch', 'enqueue', 'write']);

@@ -4,7 +4,8 @@ import { budgetOf, DRIVE_TIMEOUT_S, LONGEST_DRIVE_S, longestStepIn } from '../co
 export interface EngineSettings {
   /**
    * A drive that has given no sign of life for this long is dead. Longer than a body may keep the event loop busy: the
-   * usual death is found sooner, by the redelivery of its task (decisions/claim.ts).
+   * usual death is found sooner, by the redelivery of its task (decisions/claim.ts). Short enough that a run whose task is
+   * lost too goes on within 90 s (core/recovery/lease-watch.ts).
    */
   readonly leaseMs: number;
   /** Longest time between two signs of life; three may get lost within a lease. */
@@ -30,7 +31,7 @@ export interface EngineSettings {
 }
 
 export const PRODUCTION_SETTINGS: EngineSettings = {
-  leaseMs: 90_000,
+  leaseMs: 80_000,
   heartbeatMs: 25_000,
   flushMs: 1_250,
   budgetMs: budgetOf(DRIVE_TIMEOUT_S),

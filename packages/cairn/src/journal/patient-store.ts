@@ -18,6 +18,7 @@ export function patientStore(store: RunStore, deps: SendDeps): RunStore {
     readCheckpoints: (runId, seqs) => again(() => store.readCheckpoints(runId, seqs)),
     findCheckpoint: (runId, seq) => again(() => store.findCheckpoint(runId, seq)),
     dueRuns: (now, limit, after) => again(() => store.dueRuns(now, limit, after)),
+    silentRuns: (window, limit) => again(() => store.silentRuns(window, limit)),
     listRuns: (filter, page) => again(() => store.listRuns(filter, page)),
     listEvents: (runId, page) => again(() => store.listEvents(runId, page)),
     listSteps: (runId, page) => again(() => store.listSteps(runId, page)),

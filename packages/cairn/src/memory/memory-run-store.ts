@@ -10,12 +10,14 @@ import { NOTHING, sum } from '../core/cost/cost.ts';
 import { writesOf } from '../core/cost/writes.ts';
 import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
+import type { HeartbeatWindow } from '../core/recovery/lease-watch.ts';
 import { askingSince } from '../core/run/asking.ts';
 import { NewerSchemaError, type PayloadRef, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
 import { isOfStatus, waitsFor } from '../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
+import { DRIVEN_STATUSES } from '../core/run/status.ts';
 import { wakeAt } from '../core/run/wake.ts';
 import { foundBy } from '../core/search/found-by.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
@@ -30,6 +32,7 @@ import type {
   PageRequest,
   RunFilter,
   RunStore,
+  SilentRun,
   SnapshotTouch,
   SoftUpdate,
   StartCommit,
@@ -190,6 +193,20 @@ export class MemoryRunStore implements RunStore {
       });
     }
     return due.sort((a, b) => ascending([a.wakeAt, a.runId], [b.wakeAt, b.runId])).slice(0, limit);
+  }
+
+  async silentRuns({ after, until }: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]> {
+    const silent: SilentRun[] = [];
+    for (const [runId, { snapshot, soft }] of this.#db.runs) {
+      const { lastHeartbeatAt: at } = soft;
+      if (at === undefined || at <= after || at > until) continue;
+      if (!DRIVEN_STATUSES.some((status) => status === snapshot.status)) continue;
+      const { type, tenantId, lease } = snapshot;
+      silent.push({ runId, lastHeartbeatAt: at, isHeld: lease !== undefined, type, tenantId });
+    }
+    return silent
+      .sort((a, b) => ascending([a.lastHeartbeatAt, a.runId], [b.lastHeartbeatAt, b.runId]))
+      .slice(0, limit);
   }
 
   async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {

@@ -140,6 +140,7 @@ export async function driveTask(
       alone,
       ...optional('pool', pool),
       ...optional('delivery', deliveryOf(request)),
+      watches: watchesIn(data),
       ...optional('trace', parseTraceparent(traceparentIn(data))),
     });
     return 'done';
@@ -157,6 +158,10 @@ function deliveryOf({ id, queueName, retryCount, previousResponse }: TaskRequest
   return { name: `${queueName}/${id}`, retryCount, answered: previousResponse === ANSWERED_LATER };
 }
 
+function watchesIn(data: unknown): boolean {
+  return (data as { readonly watches?: unknown }).watches === true;
+}
+
 /** Trace context of the task's creator, if any. */
 function traceparentIn(data: unknown): string | undefined {
   const { traceparent } = data as { readonly traceparent?: unknown };
@@ -168,7 +173,7 @@ export async function recover(installation: CairnInstallation): Promise<void> {
   await beating(sign, 'recoverRuns', async () => {
     await noticeRestore(restore);
     const report = await scan({ ...engine, counts: telemetry });
-    if (report.found > 0) engine.log.info('recovery_scan', { ...report });
+    if (report.found > 0 || report.watched > 0) engine.log.info('recovery_scan', { ...report });
     return { off: report.off };
   });
   if (telemetry) await tellActive(telemetry, { census, log: engine.log });

@@ -168,7 +168,11 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     findings,
     bindings,
     settings: settings.local
-      ? { ...LOCAL_SETTINGS, ...optional('leaseMs', settings.leaseMs) }
+      ? {
+          ...LOCAL_SETTINGS,
+          ...optional('leaseMs', settings.leaseMs),
+          ...optional('heartbeatMs', settings.heartbeatMs),
+        }
       : PRODUCTION_SETTINGS,
     shutdown,
   };

@@ -7,6 +7,7 @@
 import type { Spent } from '../core/cost/cost.ts';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
+import type { HeartbeatWindow } from '../core/recovery/lease-watch.ts';
 import type { DueFacts } from '../core/recovery/scan-order.ts';
 import type { RunEvent, StopKind } from '../core/run/events.ts';
 import type { RunningStep } from '../core/run/now/running.ts';
@@ -147,6 +148,16 @@ export interface DueRun extends DuePlace, DueFacts {
   readonly snapshotVersion: Version;
 }
 
+/** A run as the query for silent runs shows it, without its document. Absent members could not be read. */
+export interface SilentRun {
+  readonly runId: string;
+  readonly lastHeartbeatAt: number;
+  /** A worker holds it, by its snapshot. Otherwise it is between two attempts, and nobody is expected to beat. */
+  readonly isHeld: boolean;
+  readonly type?: string | undefined;
+  readonly tenantId?: string | undefined;
+}
+
 /**
  * A page of a list, of at most `MAX_PAGE_BYTES` if it has more than one item; `next` continues it. Runs come newest first, events and
  * checkpoints in their own order, steps by id.
@@ -207,6 +218,8 @@ export interface RunStore extends PayloadStore, MemoStore {
 
   /** Runs whose `wakeAt` is not after `now`, earliest first, those of one time by id; `after` continues a page. */
   dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]>;
+  /** Runs under way whose last heartbeat is in the window, longest silence first. */
+  silentRuns(window: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]>;
 
   /**
    * Lists read snapshots and may lag behind a driven run (J7). Newest run first. A page has fewer runs than it could where

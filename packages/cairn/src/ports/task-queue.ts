@@ -29,6 +29,10 @@ export interface DriveTask {
    * never accepted again for hours, so it must not name anything that can become necessary a second time.
    */
   readonly name?: string;
+  /**
+   * The scan asks in case the worker of the run is dead. If it lives, no task follows this one: the scan keeps looking.
+   */
+  readonly watches?: boolean;
   /** Span that requests the dispatch; absent: none, or no collector is configured. */
   readonly trace?: TraceContext | undefined;
 }

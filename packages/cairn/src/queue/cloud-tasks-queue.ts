@@ -139,7 +139,7 @@ export class CloudTasksQueue implements TaskQueue {
   }
 
   #requestFor(
-    { runId, reason, at, name, alone, trace }: DriveTask,
+    { runId, reason, at, name, alone, watches, trace }: DriveTask,
     own: DriveQueues,
     place: number,
   ): CreateTaskRequest {
@@ -159,7 +159,9 @@ export class CloudTasksQueue implements TaskQueue {
           url,
           headers: { 'Content-Type': 'application/json' },
           // Not as a header: on its way to a function another span is put into that.
-          body: Buffer.from(JSON.stringify({ data: { runId, reason, ...traced(trace) } })),
+          body: Buffer.from(
+            JSON.stringify({ data: { runId, reason, ...(watches && { watches }), ...traced(trace) } }),
+          ),
           oidcToken: { serviceAccountEmail },
         },
       },

@@ -1,6 +1,6 @@
 /**
- * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead drives, due retries, blocked runs. Safe to
- * run concurrently.
+ * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead drives, due retries, blocked runs; and has those whose
+ * worker has fallen silent looked at when its lease ends. Safe to run concurrently.
  */
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
@@ -24,6 +24,7 @@ import type { DueRun, LoadedRun } from '../ports/run-store.ts';
 import type { RuntimeConfig } from '../ports/runtime-config.ts';
 import { StoreRefused } from '../ports/store-errors.ts';
 import { Backlog, type TakenRun } from './backlog.ts';
+import { watchLeases } from './lease-watch.ts';
 
 /** Dependencies of the scan besides those of the engine. */
 export interface ScanDeps extends EngineDeps {
@@ -43,6 +44,8 @@ export interface ScanReport {
   readonly recovered: number;
   /** Runs of paused workflows, put aside. */
   readonly held: number;
+  /** Runs that missed a heartbeat, for which a dispatch at the end of the lease was asked for. */
+  readonly watched: number;
   /** Runs that could not be handled; each is logged, and left for a later tick. */
   readonly failed: number;
   /** The time was up before all due runs had been handled: the next tick continues. */
@@ -62,16 +65,18 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   const why = stoppedBy(config);
   if (why) {
     deps.log.warn('recovery_scan_off', { why });
-    return { found: 0, enqueued: 0, recovered: 0, held: 0, failed: 0, isCut: false, off: true };
+    return { found: 0, enqueued: 0, recovered: 0, held: 0, watched: 0, failed: 0, isCut: false, off: true };
   }
   const span = deps.tracer?.open({ name: 'scan', kind: 'internal', attributes: { 'faas.trigger': 'timer' } });
   const backlog = new Backlog(deps, { config, pageSize });
+  const watching = watchLeases(deps, { paused: config.paused, trace: span?.context });
   const handled: Handled[] = [];
   const workers = Array.from({ length: SCAN_CONCURRENCY }, async () => {
     for (let next = await backlog.next(); next; next = await backlog.next())
       handled.push(await handleSafely(deps, next, { config: backlog.config, trace: span?.context }));
   });
   const ends = await Promise.allSettled(workers);
+  const watched = await watching;
   await reviewSafely(deps);
   const count = (what: Handled) => handled.filter((one) => one === what).length;
   const counts = {
@@ -90,7 +95,7 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   });
   span?.end();
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  return { found, ...counts, isCut, off: false };
+  return { found, ...counts, watched, isCut, off: false };
 }
 
 /** Context of a tick. */

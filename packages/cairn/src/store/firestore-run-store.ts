@@ -9,6 +9,7 @@ import { FieldPath, type Firestore } from '@google-cloud/firestore';
 import { writesOf } from '../core/cost/writes.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { seqId } from '../core/encoding/ids.ts';
+import type { HeartbeatWindow } from '../core/recovery/lease-watch.ts';
 import type { PayloadRef, RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
@@ -25,6 +26,7 @@ import type {
   PageRequest,
   RunFilter,
   RunStore,
+  SilentRun,
   SnapshotTouch,
   StartCommit,
   Supersedes,
@@ -263,6 +265,10 @@ export class FirestoreRunStore implements RunStore {
 
   dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]> {
     return this.#lists.dueRuns(now, limit, after);
+  }
+
+  silentRuns(window: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]> {
+    return this.#lists.silentRuns(window, limit);
   }
 
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {

@@ -145,6 +145,7 @@ async function act(
       await meetObligations(deps, loaded.state, unpublishedOf(deps, loaded));
       return 'over';
     case 'leased': {
+      if (account.watches) return 'leased';
       // Named by the epoch: however many tasks find the run taken, one comes back for it.
       const at = clock.now() + (verdict.freeAt - loaded.readAt) + LEASE_MARGIN_MS;
       const name = taskName(runId, loaded.state.epoch, verdict.freeAt);

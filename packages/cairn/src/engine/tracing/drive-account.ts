@@ -21,6 +21,8 @@ export interface DriveRequest {
   readonly delivery?: TaskDelivery | undefined;
   /** Nothing else runs in this process: the place for suspects. */
   readonly alone?: boolean | undefined;
+  /** The scan asked in case the worker of the run is dead: nothing follows if it lives. */
+  readonly watches?: boolean | undefined;
   /** The workflows that it is for; absent: all that have no functions of their own. */
   readonly pool?: string | undefined;
 }
@@ -45,6 +47,10 @@ export class DriveAccount {
 
   get isAlone(): boolean {
     return this.#request.alone ?? false;
+  }
+
+  get watches(): boolean {
+    return this.#request.watches ?? false;
   }
 
   get pool(): string | undefined {

@@ -72,6 +72,7 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
     findCheckpoint: (runId, seq) => counted(store.findCheckpoint(runId, seq), () => ({ reads: 1 })),
     dueRuns: (now, limit, after) =>
       counted(store.dueRuns(now, limit, after), ({ length }) => readsOf(length)),
+    silentRuns: (window, limit) => counted(store.silentRuns(window, limit), ({ length }) => readsOf(length)),
     listRuns: (filter, request) => counted(store.listRuns(filter, request), page),
     listEvents: (runId, request) => counted(store.listEvents(runId, request), page),
     listSteps: (runId, request) => counted(store.listSteps(runId, request), page),

@@ -77,6 +77,8 @@ export interface Settings {
   readonly service: string | undefined;
   /** Lease of the local cloud in ms, for tests that wait for one; undefined: as deployed. */
   readonly leaseMs: number | undefined;
+  /** Longest time between two heartbeats on the local cloud in ms, to measure as deployed; undefined: as usual there. */
+  readonly heartbeatMs: number | undefined;
   /** True on the local cloud. */
   readonly local: boolean;
 }
@@ -141,9 +143,14 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
     traceRatio: traceRatio.value() || '1',
     service: env.K_SERVICE || undefined,
     authEmulator: Boolean(env.FIREBASE_AUTH_EMULATOR_HOST),
-    leaseMs: local && Number(env.CAIRN_LEASE_MS) > 0 ? Number(env.CAIRN_LEASE_MS) : undefined,
+    leaseMs: local ? msOf(env.CAIRN_LEASE_MS) : undefined,
+    heartbeatMs: local ? msOf(env.CAIRN_HEARTBEAT_MS) : undefined,
     local,
   };
+}
+
+function msOf(given: string | undefined): number | undefined {
+  return Number(given) > 0 ? Number(given) : undefined;
 }
 
 /** @throws Error naming the parameter: a misread number would put tasks into the wrong queues */

@@ -96,6 +96,12 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     },
     {
       collection: runs,
+      fields: ['shard', 'status', 'lastHeartbeatAt'],
+      serves: 'the scan for runs that missed a heartbeat',
+      ask: () => lists.silentRuns({ after: AGES_AHEAD, until: AGES_AHEAD + 1 }, 1),
+    },
+    {
+      collection: runs,
       fields: ['type', 'shard', 'wakeAt'],
       serves: 'unpausing a workflow',
       ask: () => census.due({ until: NEVER, type: NOBODY, limit: 1 }),

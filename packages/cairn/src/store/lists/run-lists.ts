@@ -11,13 +11,22 @@ import {
   Timestamp,
 } from '@google-cloud/firestore';
 import { SHARD_COUNT } from '../../core/encoding/ids.ts';
+import type { HeartbeatWindow } from '../../core/recovery/lease-watch.ts';
 import type { DueFacts } from '../../core/recovery/scan-order.ts';
 import type { RunEvent } from '../../core/run/events.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
-import { RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
+import { DRIVEN_STATUSES, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
 import type { Position } from '../../ports/cursor.ts';
-import type { DuePlace, DueRun, ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
+import type {
+  DuePlace,
+  DueRun,
+  ListedRun,
+  Page,
+  PageRequest,
+  RunFilter,
+  SilentRun,
+} from '../../ports/run-store.ts';
 import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
@@ -32,6 +41,7 @@ const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 
 /** The members by which the scan decides what comes first. */
 const DUE_NAMES = ['wakeAt', 'type', 'status', 'parked'];
+const SILENT_NAMES = ['lastHeartbeatAt', 'lease.epoch', 'type', 'tenantId'];
 
 export class RunLists {
   readonly #paths: Paths;
@@ -67,6 +77,33 @@ export class RunLists {
     const page = after ? due.startAfter(Timestamp.fromMillis(after.wakeAt), after.runId) : due;
     const { docs } = await call('scan of due runs', () => page.get());
     return docs;
+  }
+
+  /**
+   * A query for each status: a query takes 30 combinations of shard and status.
+   *
+   * @throws FAILED_PRECONDITION while there is no index
+   */
+  async silentRuns({ after, until }: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]> {
+    const found = await Promise.all(
+      DRIVEN_STATUSES.map(async (status) => {
+        const silent = this.#paths
+          .runs()
+          .where('shard', 'in', SHARDS)
+          .where('status', '==', status)
+          .where('lastHeartbeatAt', '>', Timestamp.fromMillis(after))
+          .where('lastHeartbeatAt', '<=', Timestamp.fromMillis(until))
+          .orderBy('lastHeartbeatAt')
+          .limit(limit)
+          .select(...SILENT_NAMES);
+        const { docs } = await call('scan of silent runs', () => silent.get());
+        return docs.map(silentRunOf);
+      }),
+    );
+    return found
+      .flat()
+      .sort((a, b) => a.lastHeartbeatAt - b.lastHeartbeatAt)
+      .slice(0, limit);
   }
 
   async listRuns(filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
@@ -168,11 +205,25 @@ function dueRunOf(found: QueryDocumentSnapshot): DueRun {
   };
 }
 
+function silentRunOf(found: QueryDocumentSnapshot): SilentRun {
+  return {
+    runId: found.id,
+    lastHeartbeatAt: (found.get('lastHeartbeatAt') as Timestamp).toMillis(),
+    isHeld: found.get('lease.epoch') !== undefined,
+    type: textIn(found, 'type'),
+    tenantId: textIn(found, 'tenantId'),
+  };
+}
+
+function textIn(found: QueryDocumentSnapshot, name: string): string | undefined {
+  const value: unknown = found.get(name);
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** An invalid member is omitted: the run is handled like any other, and its damage is reported there. */
 function dueFactsOf(found: QueryDocumentSnapshot): DueFacts {
-  const type: unknown = found.get('type');
   return {
-    type: typeof type === 'string' ? type : undefined,
+    type: textIn(found, 'type'),
     status: RUN_STATUSES.find((status) => status === found.get('status')),
     parked: found.get('parked') !== undefined,
   };

@@ -1,0 +1,55 @@
+/**
+ * Decides which leases one tick of the scan watches: those of runs that missed a heartbeat and whose lease ends before the next
+ * tick could find them. Pure.
+ *
+ * A healthy run is never among them: its last heartbeat is younger than {@link LeaseTimes.heartbeatMs}. So watching costs nothing
+ * for runs whose workers live, however many there are.
+ */
+
+/** A heartbeat is called missed once it is this late, ms: the time of its commit, and of a timer that fired late. */
+export const LATE_HEARTBEAT_MS = 1_000;
+/**
+ * Delay of a watching dispatch behind the end of the lease, ms: the clock of the queue is not the one of the store, and a dispatch
+ * that comes early finds the run still held.
+ */
+export const WATCH_MARGIN_MS = 1_000;
+/**
+ * Leases that one tick watches at most, those that end first. The others are recovered when they are due, up to a minute later: so
+ * many workers fall silent at once only if the store does not answer.
+ */
+export const WATCH_MOST = 5_000;
+
+export interface LeaseTimes {
+  /** Time from the last heartbeat to the end of the lease. */
+  readonly leaseMs: number;
+  /** Longest time between two heartbeats. */
+  readonly heartbeatMs: number;
+}
+
+/** Times of last heartbeats, epoch ms. */
+export interface HeartbeatWindow {
+  /** Exclusive. The lease of an older heartbeat has ended, and the run is due. */
+  readonly after: number;
+  /** Inclusive. The worker of a younger heartbeat is not late. */
+  readonly until: number;
+}
+
+/** Last heartbeats of the runs to watch. Empty (`until` before `after`) where a lease is shorter than a heartbeat. */
+export function watchedHeartbeats(now: number, { leaseMs, heartbeatMs }: LeaseTimes): HeartbeatWindow {
+  return { after: now - leaseMs, until: now - heartbeatMs - LATE_HEARTBEAT_MS };
+}
+
+/** Time of the dispatch that takes the run over if its worker stays silent, epoch ms. */
+export function watchAt(lastHeartbeatAt: number, { leaseMs }: Pick<LeaseTimes, 'leaseMs'>): number {
+  return lastHeartbeatAt + leaseMs + WATCH_MARGIN_MS;
+}
+
+/**
+ * Longest time from the death of a worker, whose task is lost too, to the dispatch or recovery of its run, ms. A death right after a
+ * heartbeat is the worst: either the tick that follows the missed one watches the lease, or the one after it finds the run due.
+ *
+ * @param tickMs longest time between two ticks
+ */
+export function longestSilence({ leaseMs, heartbeatMs }: LeaseTimes, tickMs: number): number {
+  return Math.max(leaseMs + WATCH_MARGIN_MS, heartbeatMs + LATE_HEARTBEAT_MS + tickMs);
+}

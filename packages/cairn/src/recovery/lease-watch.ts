@@ -1,0 +1,60 @@
+/**
+ * Has runs that missed a heartbeat dispatched when their lease ends: a tick that only asked what is due would find them up to a minute
+ * later. Reads and writes no run: a dispatch that finds a live worker reads one and ends.
+ *
+ * Must not: fail a tick. What it misses is recovered when it is due.
+ */
+import { taskName } from '../core/encoding/task-name.ts';
+import { optional } from '../core/optional.ts';
+import { WATCH_MOST, watchAt, watchedHeartbeats } from '../core/recovery/lease-watch.ts';
+import { someAtOnce } from '../core/some-at-once.ts';
+import { messageOf } from '../core/thrown.ts';
+import type { TraceContext } from '../core/trace.ts';
+import type { EngineDeps } from '../engine/deps.ts';
+import { placed } from '../engine/enqueue-soon.ts';
+import type { SilentRun } from '../ports/run-store.ts';
+
+/** Concurrent enqueues. */
+const WATCH_CONCURRENCY = 32;
+/** No journal has this head, so that no task of another intent has the name of a watching one. */
+const NO_HEAD = 0;
+
+/** Context of a tick. */
+interface Watching {
+  readonly paused: { has(type: string): boolean };
+  readonly trace: TraceContext | undefined;
+}
+
+/** Never rejects. Returns how many dispatches it asked for. */
+export async function watchLeases(deps: EngineDeps, { paused, trace }: Watching): Promise<number> {
+  const { store, settings, clock, log } = deps;
+  let watched = 0;
+  try {
+    const found = await store.silentRuns(watchedHeartbeats(clock.now(), settings), WATCH_MOST);
+    if (found.length === WATCH_MOST) log.warn('leases_watched_in_part', { watched: WATCH_MOST });
+    const silent = found.filter(({ isHeld, type }) => isHeld && !(type !== undefined && paused.has(type)));
+    await someAtOnce(silent, WATCH_CONCURRENCY, async (run) => {
+      await watch(deps, run, trace);
+      watched += 1;
+    });
+  } catch (error) {
+    log.warn('leases_not_watched', { watched, error: messageOf(error) });
+  }
+  return watched;
+}
+
+/** Named by the heartbeat: two ticks that see the same silence ask for one dispatch. */
+async function watch(deps: EngineDeps, run: SilentRun, trace: TraceContext | undefined): Promise<void> {
+  const { runId, lastHeartbeatAt, type, tenantId } = run;
+  const at = watchAt(lastHeartbeatAt, deps.settings);
+  const isPlaceable = type !== undefined && tenantId !== undefined;
+  await deps.queue.enqueue({
+    runId,
+    reason: 'lease_expiry',
+    watches: true,
+    at,
+    name: taskName(runId, NO_HEAD, at),
+    ...(isPlaceable && placed(deps, { type, tenantId })),
+    ...optional('trace', trace),
+  });
+}
