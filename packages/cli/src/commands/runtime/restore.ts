@@ -4,6 +4,9 @@ import { command } from '../../arguments/command.ts';
 import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
 
+/** An instance uses the configuration that it read for up to 3 seconds: after this none moves a run. */
+const KNOWN_AFTER_MS = 4_000;
+
 export const showRestore = command({
   name: 'restore show',
   summary: 'Show whether the installation is held after a restore',
@@ -20,13 +23,14 @@ export const beginRestore = command({
   name: 'restore begin',
   summary: 'Declare that the database was restored, and hold the runs of every tenant',
   details:
-    'An installation notices by itself that its database is a copy from elsewhere. Say so by hand after an import into the same database. Starts, answers and events are accepted as ever and wait.',
+    'An installation notices by itself that its database is a copy from elsewhere. Say so by hand after an import into the same database. Starts, answers and events are accepted as ever and wait. The command returns when every instance knows of the hold.',
   args: {},
   options: {},
   mutates: true,
   examples: [['restore begin', 'before the queue is resumed']],
-  async run({ api, out }) {
+  async run({ api, out, world }) {
     const restore = await api.change('POST', '/v1/restore/begin', { body: {} });
+    await world.sleep(KNOWN_AFTER_MS);
     out.answer(restore, () => `${textOf(restore)}\n`);
   },
 });

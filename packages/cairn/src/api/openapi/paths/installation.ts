@@ -111,7 +111,8 @@ export const INSTALLATION_PATHS = {
   '/v1/restore/begin': {
     POST: {
       id: 'beginRestore',
-      summary: 'Marks the database as restored and holds the runs of all tenants',
+      summary:
+        'Marks the database as restored and holds the runs of all tenants; each instance knows it within 3 seconds',
       role: 'installation',
       body: 'RestoreBody',
       answers: { 200: { what: 'The restore mark; an existing mark is kept', schema: 'Restore' } },

@@ -1,0 +1,98 @@
+/** docs/restore.md on a local cloud: its steps by the queue's own calls, the control port and the command line. A file counts as its receiver does. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openQueues, type Queues } from '../../../bench/cloud/queues.ts';
+import { type CloudProcess, control, startCloudProcess } from '../../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../../../scripts/test-functions/built.ts';
+import { ended, eventually, look, startRun } from '../support.ts';
+
+const MAIN = join(import.meta.dirname, '../../../packages/cli/src/main.ts');
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'cairn-restored-'));
+const mended = join(folder, 'mended');
+let cloud: CloudProcess;
+let queues: Queues;
+beforeAll(async () => {
+  // Otherwise the client of the queue looks for Google's metadata server on the network.
+  process.env.METADATA_SERVER_DETECTION = 'none';
+  cloud = await startCloudProcess({
+    data: join(folder, 'data'),
+    functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/effect-functions.ts')),
+  });
+  queues = openQueues(cloud.ready);
+  writeFileSync(mended, '');
+});
+afterAll(async () => {
+  await queues[Symbol.asyncDispose]();
+  cloud.process.kill('SIGTERM');
+  await cloud.ended;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function cairn(...words: readonly string[]): Promise<string> {
+  const { CAIRN_URL: _, CAIRN_API_KEY: __, ...env } = process.env;
+  const argv = ['--disable-warning=ExperimentalWarning', MAIN, ...words, '--local', 'data'];
+  return (await run(process.execPath, argv, { cwd: folder, env })).stdout;
+}
+
+/** Starts a run that adds a line to a file of its own. A line is there, since the first answer is lost otherwise. */
+async function started(name: string): Promise<{ readonly runId: string; lines(): number }> {
+  const file = join(folder, name);
+  writeFileSync(file, 'before\n');
+  const answer = await startRun(cloud.ready, 'fragile', { file, mended });
+  expect(answer.status).toBe(201);
+  const { runId } = (await answer.json()) as { runId: string };
+  return { runId, lines: () => readFileSync(file, 'utf8').trim().split('\n').length };
+}
+
+interface View {
+  readonly status: string;
+  readonly waits: readonly { readonly effectId?: string }[];
+}
+
+test('what a run did after the backup is asked about and not repeated, and a start acknowledged while held goes on', async () => {
+  await queues.pause();
+  const early = await started('early');
+  const backup = join(folder, 'backup');
+  await control(cloud.ready, 'POST', '/export', { file: backup });
+  await queues.resume();
+  expect(await ended(cloud.ready, early.runId)).toMatchObject({ status: 'completed' });
+  expect(early.lines()).toBe(2);
+
+  await queues.pause();
+  await control(cloud.ready, 'POST', '/import', { file: backup });
+  await eventually('the run of the backup', async () => {
+    const before = await look<View>(cloud.ready, `/v1/runs/${early.runId}`);
+    return before?.status === 'pending' || undefined;
+  });
+  await cairn('restore', 'begin');
+  expect(JSON.parse(await cairn('restore', 'show', '--json'))).toMatchObject({
+    held: true,
+    by: 'c.dev',
+  });
+  const late = await started('late');
+  await queues.resume();
+  expect(await doctor()).toContain('RESTORE_HELD');
+  expect([early.lines(), late.lines()]).toEqual([2, 1]);
+
+  await cairn('restore', 'release');
+  expect(await ended(cloud.ready, late.runId)).toMatchObject({ status: 'completed' });
+  expect(late.lines()).toBe(2);
+  const effectId = await eventually('the early run to ask', async () => {
+    const asking = await look<View>(cloud.ready, `/v1/runs/${early.runId}`);
+    return asking?.status === 'awaiting_approval' ? asking.waits[0]?.effectId : undefined;
+  });
+  expect(await cairn('inbox')).toContain(early.runId);
+  await cairn('effects', 'resolve', early.runId, effectId ?? '', 'recorded', '--result', '{"line":2}');
+  expect(await ended(cloud.ready, early.runId)).toMatchObject({ status: 'completed' });
+  expect(early.lines()).toBe(2);
+});
+
+/** Its exit code says that something is wrong. */
+async function doctor(): Promise<string> {
+  return cairn('doctor').catch((error: { readonly stdout: string }) => error.stdout);
+}
