@@ -54,7 +54,7 @@ export class Installation {
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
-    const { config, census, mailboxes, schedules } = this.world;
+    const { config, statistics, mailboxes, schedules } = this.world;
     this.diagnosis = pretendedDiagnosis(this.world.db, this.world.clock);
     this.apiDeps = {
       start,
@@ -74,7 +74,7 @@ export class Installation {
       concurrency: undefined,
       tokens: { verify: async () => undefined },
       config,
-      census,
+      statistics,
       finder: new MemoryRunFinder(this.world.db),
       counts: this.metrics,
       diagnosis: this.diagnosis,

@@ -30,7 +30,7 @@ beforeEach(() => {
     log,
     reader: new MemoryIntegrityStore(world.db),
     payloads: world.store,
-    census: world.census,
+    statistics: world.statistics,
     sample: new MemoryRunSample(world.db),
     problems: { inconsistent: (problem) => counted.push(problem) },
   };

@@ -117,7 +117,7 @@ class Trial {
       settings: { leaseMs: LEASE_MS, ...(draw.chance(0.3) ? { budgetMs: 100_000 } : {}) },
       seed,
     });
-    const { clock, queue, db, deps, records, config, census, planStore } = this.#world;
+    const { clock, queue, db, deps, records, config, statistics, planStore } = this.#world;
     this.holdings = new Holdings(db, this.#programs);
     const swapped = new Draw(seed * 7_919 + 5);
     this.#redeploys = redeploys
@@ -135,7 +135,7 @@ class Trial {
       store: this.#watched(deps.store),
       records,
       config,
-      census,
+      statistics,
       planStore,
       // Read by each process when it is born.
       get registry() {

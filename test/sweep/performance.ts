@@ -150,12 +150,12 @@ export class Performance {
     this.#processes += 1;
     const { world, stage } = this;
     const { tamper = (deps: ProcessDeps) => deps } = this.#options;
-    const { records, config, census, planStore } = world;
+    const { records, config, statistics, planStore } = world;
     const registry = new WorkflowRegistry(this.#scenario.workflows(stage));
     const bindings = new Bindings((this.#scenario.effects ?? []).map(({ bind }) => bind(this.receiver)));
     bindings.assertBound(registry);
     return new Process({
-      base: tamper({ ...world.deps, records, config, census, planStore, registry, bindings }),
+      base: tamper({ ...world.deps, records, config, statistics, planStore, registry, bindings }),
       calls: this.calls,
       seed: this.#processes,
       onApplied: (label, call) => this.#watch.see(label, call),

@@ -13,7 +13,7 @@ import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
 import { KnownPlans } from '../../packages/cairn/src/engine/plans/known-plans.ts';
 import { otherRuns } from '../../packages/cairn/src/operations/other-runs.ts';
 import type { IdempotencyStore } from '../../packages/cairn/src/ports/idempotency-store.ts';
-import type { RunCensus } from '../../packages/cairn/src/ports/run-census.ts';
+import type { RunStatistics } from '../../packages/cairn/src/ports/run-statistics.ts';
 import type { LoadedRun } from '../../packages/cairn/src/ports/run-store.ts';
 import type { PlanStore } from '../../packages/cairn/src/ports/runs/plan-store.ts';
 import type { RuntimeConfigStore } from '../../packages/cairn/src/ports/runtime-config.ts';
@@ -26,7 +26,7 @@ import { type Calls, isOverlap, type Mode, TIMER } from './calls.ts';
 export type ProcessDeps = EngineDeps & {
   readonly records: IdempotencyStore;
   readonly config: RuntimeConfigStore;
-  readonly census: RunCensus;
+  readonly statistics: RunStatistics;
   readonly planStore: PlanStore;
 };
 

@@ -30,7 +30,7 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       return answer;
     });
   return (deps) => {
-    const { start, clients, clientRegistry, mailboxes, config, census, finder, schedules } = deps;
+    const { start, clients, clientRegistry, mailboxes, config, statistics, finder, schedules } = deps;
     return {
       ...deps,
       start: { ...start, store: port(start.store), records: port(start.records), queue: port(start.queue) },
@@ -38,7 +38,7 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       clientRegistry: port(clientRegistry),
       mailboxes: port(mailboxes),
       config: port(config),
-      census: port(census),
+      statistics: port(statistics),
       finder: port(finder),
       schedules: port(schedules),
     };

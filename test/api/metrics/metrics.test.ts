@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import type { ActiveRuns } from '../../../packages/cairn/src/ports/run-census.ts';
+import type { ActiveRuns } from '../../../packages/cairn/src/ports/run-statistics.ts';
 import { echo, Installation } from '../installation.ts';
 
 const asking = defineWorkflow({
@@ -158,7 +158,7 @@ describe('the count of active runs', () => {
     const key = await installation.key('boss', { roles: ['admin'] });
     const stranger = await installation.key('other', { tenantId: 'other', roles: ['admin'] });
     let counts = 0;
-    const census = {
+    const statistics = {
       liveVersions: async () => [],
       tenants: async () => [],
       due: async () => [],
@@ -167,7 +167,7 @@ describe('the count of active runs', () => {
         return activeRuns(tenantId);
       },
     };
-    const api = createApi({ ...installation.apiDeps, census });
+    const api = createApi({ ...installation.apiDeps, statistics });
     const ask = (as = key) => api.request('/v1/metrics', { headers: { authorization: `Bearer ${as}` } });
     return { ask, stranger, clock: installation.world.clock, counts: () => counts };
   }

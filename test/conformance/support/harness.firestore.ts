@@ -14,7 +14,7 @@ import { FirestoreClientStore } from '../../../packages/cairn/src/store/firestor
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
 import { FirestoreMailboxStore } from '../../../packages/cairn/src/store/firestore-mailbox-store.ts';
-import { FirestoreRunCensus } from '../../../packages/cairn/src/store/firestore-run-census.ts';
+import { FirestoreRunStatistics } from '../../../packages/cairn/src/store/firestore-run-statistics.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { FirestoreRuntimeConfigStore } from '../../../packages/cairn/src/store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../../../packages/cairn/src/store/firestore-schedule-store.ts';
@@ -66,7 +66,7 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
         integrity: new FirestoreIntegrityStore(db),
         sample: new FirestoreRunSample(db),
         config: new FirestoreRuntimeConfigStore(db),
-        census: new FirestoreRunCensus(db),
+        statistics: new FirestoreRunStatistics(db),
         finder: new FirestoreRunFinder(db),
         retention: new FirestoreRetentionStore(db),
         erasures: new FirestoreErasureStore(db),

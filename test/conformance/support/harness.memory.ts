@@ -10,7 +10,7 @@ import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-databa
 import { MemoryEffectStore } from '../../../packages/cairn/src/memory/memory-effect-store.ts';
 import { MemoryIdempotencyStore } from '../../../packages/cairn/src/memory/memory-idempotency-store.ts';
 import { MemoryMailboxStore } from '../../../packages/cairn/src/memory/memory-mailbox-store.ts';
-import { MemoryRunCensus } from '../../../packages/cairn/src/memory/memory-run-census.ts';
+import { MemoryRunStatistics } from '../../../packages/cairn/src/memory/memory-run-statistics.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../../packages/cairn/src/memory/memory-runtime-config-store.ts';
 import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
@@ -36,7 +36,7 @@ export function memoryHarness(): Harness {
         integrity: new MemoryIntegrityStore(db),
         sample: new MemoryRunSample(db),
         config: new MemoryRuntimeConfigStore(db),
-        census: new MemoryRunCensus(db),
+        statistics: new MemoryRunStatistics(db),
         finder: new MemoryRunFinder(db),
         retention: new MemoryRetentionStore(db),
         erasures: new MemoryErasureStore(db),

@@ -5,7 +5,7 @@ import type { HeartbeatStore } from '../../../packages/cairn/src/ports/diagnosis
 import type { StoreLook } from '../../../packages/cairn/src/ports/diagnosis/store-look.ts';
 import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempotency-store.ts';
 import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
-import type { RunCensus } from '../../../packages/cairn/src/ports/run-census.ts';
+import type { RunStatistics } from '../../../packages/cairn/src/ports/run-statistics.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { EffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
 import type { ErasureStore } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
@@ -29,7 +29,7 @@ export interface Stores {
   readonly integrity: IntegrityReader & RepairStore;
   readonly sample: RunSample;
   readonly config: RuntimeConfigStore;
-  readonly census: RunCensus;
+  readonly statistics: RunStatistics;
   readonly retention: RetentionStore;
   readonly erasures: ErasureStore;
   readonly finder: RunFinder;

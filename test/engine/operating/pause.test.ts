@@ -70,7 +70,7 @@ function build(idempotent = true) {
   const made = watched(idempotent);
   seen = made.seen;
   world = new World({ workflows: made.workflows });
-  deps = { ...world.deps, config: world.config, census: world.census };
+  deps = { ...world.deps, config: world.config, statistics: world.statistics };
 }
 beforeEach(() => build());
 

@@ -76,7 +76,7 @@ type Scene = ReturnType<typeof scene>;
 const restoreDeps = (world: World) => ({
   ...world.deps,
   config: world.config,
-  census: world.census,
+  statistics: world.statistics,
   home: HOME,
 });
 

@@ -31,9 +31,9 @@ let deps: DiagnosisDeps;
 beforeEach(() => {
   world = new World({ workflows: [version(1)] });
   log = new CollectedLog(world.clock);
-  const { census, schedules, config, db, clock } = world;
+  const { statistics, schedules, config, db, clock } = world;
   const { registry, plans } = world.deps;
-  deps = { ...pretendedDiagnosis(db, clock), census, schedules, config, registry, plans, clock, log };
+  deps = { ...pretendedDiagnosis(db, clock), statistics, schedules, config, registry, plans, clock, log };
 });
 
 const codesOf = (findings: readonly Finding[], state: Finding['state'] = 'wrong') =>

@@ -10,7 +10,7 @@ import {
   readRestore,
   releaseRestore,
 } from '../../../packages/cairn/src/operations/restore/restore.ts';
-import { FirestoreRunCensus } from '../../../packages/cairn/src/store/firestore-run-census.ts';
+import { FirestoreRunStatistics } from '../../../packages/cairn/src/store/firestore-run-statistics.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { FirestoreRuntimeConfigStore } from '../../../packages/cairn/src/store/firestore-runtime-config-store.ts';
 import { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
@@ -43,7 +43,7 @@ function installation(databaseId: string) {
     random: seededRandomness(1),
     log: SILENT,
     config,
-    census: new FirestoreRunCensus(db),
+    statistics: new FirestoreRunStatistics(db),
     home,
   };
   return { db, clock, deps, reader: () => new CachedRuntimeConfig(config, clock, home).current(0) };

@@ -29,8 +29,8 @@ let world: World;
 let deps: RuntimeDeps;
 beforeEach(() => {
   world = new World({ workflows });
-  const { config, census } = world;
-  deps = { ...world.deps, config, census };
+  const { config, statistics } = world;
+  deps = { ...world.deps, config, statistics };
 });
 
 async function current() {
@@ -233,7 +233,7 @@ describe('opening a gate', () => {
       wakeAt: world.clock.now() + i,
     }));
     let pages = 0;
-    const census: RuntimeDeps['census'] = {
+    const statistics: RuntimeDeps['statistics'] = {
       liveVersions: async () => [],
       activeRuns: async () => [],
       tenants: async () => [],
@@ -245,7 +245,7 @@ describe('opening a gate', () => {
       },
     };
     expect(
-      await unpauseWorkflow({ ...deps, census }, { type: 'alpha', actor: 'c.ops', tenantId: 't1' }),
+      await unpauseWorkflow({ ...deps, statistics }, { type: 'alpha', actor: 'c.ops', tenantId: 't1' }),
     ).toEqual({
       woken: MAX_WOKEN,
     });

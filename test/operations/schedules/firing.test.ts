@@ -60,7 +60,7 @@ describe('a slot', () => {
   test('is fired under the kill switch: the run waits', async () => {
     const scene = await sceneOf(stored());
     await setKillSwitch(
-      { ...scene.deps, config: scene.world.config, census: scene.world.census },
+      { ...scene.deps, config: scene.world.config, statistics: scene.world.statistics },
       { on: true, actor: 'c.x', tenantId: 't1' },
     );
     await scene.tickAt(5.5);

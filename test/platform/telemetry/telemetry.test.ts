@@ -307,7 +307,7 @@ describe('spans', () => {
 });
 
 describe('the count of active runs', () => {
-  const census = (tenants: number) => ({
+  const statistics = (tenants: number) => ({
     tenants: async (limit: number) => Array.from({ length: Math.min(limit, tenants) }, (_, i) => `t${i}`),
     activeRuns: async (tenantId: string) => [{ status: 'running' as const, runs: Number(tenantId.slice(1)) }],
     liveVersions: async () => [],
@@ -315,7 +315,7 @@ describe('the count of active runs', () => {
   });
 
   test('is of every tenant that has runs', async () => {
-    const { activity, isCut } = await countActive(census(9));
+    const { activity, isCut } = await countActive(statistics(9));
     expect(isCut).toBe(false);
     expect(activity).toEqual(
       Array.from({ length: 9 }, (_, i) => ({ tenantId: `t${i}`, active: [{ status: 'running', runs: i }] })),
@@ -323,7 +323,7 @@ describe('the count of active runs', () => {
   });
 
   test('is bounded, and says so', async () => {
-    const { activity, isCut } = await countActive(census(MAX_TENANTS_COUNTED + 1));
+    const { activity, isCut } = await countActive(statistics(MAX_TENANTS_COUNTED + 1));
     expect([activity.length, isCut]).toEqual([MAX_TENANTS_COUNTED, true]);
   });
 });

@@ -4,7 +4,7 @@ import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import { KnownPlans } from '../../../packages/cairn/src/engine/plans/known-plans.ts';
 import { otherRuns } from '../../../packages/cairn/src/operations/other-runs.ts';
 import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempotency-store.ts';
-import type { RunCensus } from '../../../packages/cairn/src/ports/run-census.ts';
+import type { RunStatistics } from '../../../packages/cairn/src/ports/run-statistics.ts';
 import type { PlanStore } from '../../../packages/cairn/src/ports/runs/plan-store.ts';
 import type { RuntimeConfigStore } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { never } from '../../support/intercept.ts';
@@ -15,7 +15,7 @@ import type { Gate } from './gate.ts';
 export interface SharedDeps extends EngineDeps {
   readonly records: IdempotencyStore;
   readonly config: RuntimeConfigStore;
-  readonly census: RunCensus;
+  readonly statistics: RunStatistics;
   readonly planStore: PlanStore;
 }
 

@@ -102,14 +102,14 @@ class Trial {
       settings: draw.chance(0.3) ? { budgetMs: 100_000 } : {},
       seed,
     });
-    const { clock, queue, db, deps, records, config, census, planStore } = this.#world;
+    const { clock, queue, db, deps, records, config, statistics, planStore } = this.#world;
     this.#receiver = new Receiver(draw, clock);
     const shared: Shared = {
       ...deps,
       store: this.#watched(deps.store),
       records,
       config,
-      census,
+      statistics,
       planStore,
       arrivals: this.#receiver,
     };

@@ -107,8 +107,8 @@ export class Instance {
 
   constructor(installation: Installation, disturbances: readonly Disturbance[], seed: number) {
     const { world, apiDeps, clients } = installation;
-    const { deps, records, config, census, schedules, planStore } = world;
-    const base: DoorPorts = { ...deps, records, config, census, schedules, planStore, clients };
+    const { deps, records, config, statistics, schedules, planStore } = world;
+    const base: DoorPorts = { ...deps, records, config, statistics, schedules, planStore, clients };
     this.calls = new Calls(disturbances);
     this.process = new Process({
       base,

@@ -8,7 +8,7 @@ import type { ClientRegistry, ClientStore } from '../ports/access/client-store.t
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import type { MailboxStore } from '../ports/mailbox-store.ts';
 import type { CountReader } from '../ports/metrics.ts';
-import type { RunCensus } from '../ports/run-census.ts';
+import type { RunStatistics } from '../ports/run-statistics.ts';
 import type { EffectStore } from '../ports/runs/effect-store.ts';
 import type { ErasureStore } from '../ports/runs/erasure-store.ts';
 import type { IntegrityReader, RepairStore } from '../ports/runs/integrity-store.ts';
@@ -49,7 +49,7 @@ export interface ApiDeps {
   readonly clientRegistry: ClientRegistry;
   readonly mailboxes: MailboxStore;
   readonly config: RuntimeConfigStore;
-  readonly census: RunCensus;
+  readonly statistics: RunStatistics;
   readonly finder: RunFinder;
   readonly diagnosis: DiagnosisParts;
   /** Counters of this instance. */

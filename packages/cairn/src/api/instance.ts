@@ -8,21 +8,21 @@ import { ApiDocument } from './routes/installation/api-document.ts';
 import { Health } from './routes/installation/health.ts';
 import { ActiveRunCounts } from './routes/metrics/active-run-counts.ts';
 import { StreamPlaces } from './routes/stream/places.ts';
+import { Semaphore } from './semaphore.ts';
 import { API_CONCURRENCY } from './tenant-shares.ts';
-import { Turnstile } from './turnstile.ts';
 
 /** Limits for starts with up to 32 MiB on an instance of 1 GiB; handling one takes 450 MiB (measured). */
-const LARGE_STARTS = { passing: 1, waiting: 2 };
+const LARGE_STARTS = { running: 1, waiting: 2 };
 /** Beside it, two reads of 32 MiB, about 100 each; who waits for a read holds nothing. */
-const LARGE_READS = { passing: 2, waiting: 20 };
+const LARGE_READS = { running: 2, waiting: 20 };
 /** Half of the concurrent requests of an instance are reserved for short requests. */
 const STREAMS = { ofAll: API_CONCURRENCY / 2, ofOneTenant: 10 };
 
 export interface Instance {
   /** Requests with large bodies. */
-  readonly starts: Turnstile;
+  readonly starts: Semaphore;
   /** Reads of large outputs. */
-  readonly reads: Turnstile;
+  readonly reads: Semaphore;
   readonly places: StreamPlaces;
   readonly health: Health;
   readonly document: ApiDocument;
@@ -32,11 +32,11 @@ export interface Instance {
 }
 
 export function newInstance(deps: ApiDeps): Instance {
-  const { start, census, schedules, config, registry, diagnosis, finder, version } = deps;
+  const { start, statistics, schedules, config, registry, diagnosis, finder, version } = deps;
   const { clock, log, plans } = start;
   return {
-    starts: new Turnstile(LARGE_STARTS),
-    reads: new Turnstile(LARGE_READS),
+    starts: new Semaphore(LARGE_STARTS),
+    reads: new Semaphore(LARGE_READS),
     places: new StreamPlaces(STREAMS),
     health: new Health(deps),
     document: new ApiDocument(version),
@@ -44,7 +44,7 @@ export function newInstance(deps: ApiDeps): Instance {
     runCounts: new CountedRuns(finder, clock),
     diagnostician: new Diagnostician({
       ...diagnosis,
-      census,
+      statistics,
       schedules,
       config,
       registry,

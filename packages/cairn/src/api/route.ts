@@ -106,7 +106,7 @@ export async function answerCall(operation: Operation, handler: AnyHandler, call
     await handler.before?.(sent);
     return answerOnce(sent, (requestId) => handler.work(sent, requestId), handler.locationOf);
   };
-  return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.pass(answer) : answer();
+  return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.run(answer) : answer();
 }
 
 /** A body of unknown length may be large. */

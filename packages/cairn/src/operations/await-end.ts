@@ -1,7 +1,7 @@
 /** Waits for the end of a run on behalf of a reader. */
 import type { Clock } from '../ports/clock.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
-import { Bell } from './bell.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 export interface AwaitEndDeps {
   readonly watch: Pick<RunWatch, 'watchEnd'>;
@@ -20,17 +20,17 @@ export async function awaitEnd(
   { watch, clock }: AwaitEndDeps,
   { runId, forMs, signal }: AwaitedEnd,
 ): Promise<void> {
-  const bell = new Bell(clock);
+  const ended = new WakeSignal(clock);
   let failure: { readonly error: unknown } | undefined;
-  const rung = bell.wait(forMs, signal);
+  const waited = ended.wait(forMs, signal);
   const stop = watch.watchEnd(runId, {
-    onEnd: () => bell.ring(),
+    onEnd: () => ended.notify(),
     onError(error) {
       failure = { error };
-      bell.ring();
+      ended.notify();
     },
   });
-  await rung;
+  await waited;
   stop();
   if (failure) throw failure.error;
 }

@@ -7,7 +7,7 @@
 import { type Clock, pause } from '../ports/clock.ts';
 import type { ListedRun, RunFilter } from '../ports/run-store.ts';
 import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
-import { Bell } from './bell.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 /** Least time between the starts of two rounds, ms: at most five updates a second. */
 const ROUND_MS = 200;
@@ -94,27 +94,27 @@ function roundOf(runs: readonly ListedRun[], told: Map<string, string>): Followe
 
 /** The last list of the watch, until it is consumed. */
 class NewestList {
-  readonly #bell: Bell;
+  readonly #signal: WakeSignal;
   #runs: readonly ListedRun[] | undefined;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(clock: Clock) {
-    this.#bell = new Bell(clock);
+    this.#signal = new WakeSignal(clock);
   }
 
   onRuns(runs: readonly ListedRun[]): void {
     this.#runs = runs;
-    this.#bell.ring();
+    this.#signal.notify();
   }
 
   onError(error: unknown): void {
     this.#failure = { error };
-    this.#bell.ring();
+    this.#signal.notify();
   }
 
   /** Undefined after `forMs` without a report, or if the signal aborted. @throws errors of the watch */
   async next(forMs: number, signal: AbortSignal): Promise<readonly ListedRun[] | undefined> {
-    if (!this.#runs && !this.#failure) await this.#bell.wait(forMs, signal);
+    if (!this.#runs && !this.#failure) await this.#signal.wait(forMs, signal);
     if (this.#failure) throw this.#failure.error;
     const runs = this.#runs;
     this.#runs = undefined;

@@ -9,7 +9,7 @@ import { isTerminal, type RunStatus } from '../core/run/status.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
-import { Bell } from './bell.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 export interface FollowDeps {
   readonly store: Pick<RunStore, 'readEvents'>;
@@ -91,29 +91,29 @@ export async function* followRun(deps: FollowDeps, following: Following): AsyncG
 
 /** Reports of the watch that were not consumed yet. */
 class Arrivals {
-  readonly #bell: Bell;
+  readonly #signal: WakeSignal;
   #events: RunEvent[] = [];
   #failure: { readonly error: unknown } | undefined;
 
   constructor(clock: Clock) {
-    this.#bell = new Bell(clock);
+    this.#signal = new WakeSignal(clock);
   }
 
   onEvents(events: readonly RunEvent[]): void {
     this.#events.push(...events);
     // Whoever is behind finds the journal by the last event alone.
     if (this.#events.length > PAGE) this.#events = this.#events.slice(-1);
-    this.#bell.ring();
+    this.#signal.notify();
   }
 
   onError(error: unknown): void {
     this.#failure = { error };
-    this.#bell.ring();
+    this.#signal.notify();
   }
 
   /** Empty when nothing came within `forMs`, or the signal aborted. @throws what the watch has failed with */
   async next(forMs: number, signal: AbortSignal): Promise<readonly RunEvent[]> {
-    if (this.#events.length === 0 && !this.#failure) await this.#bell.wait(forMs, signal);
+    if (this.#events.length === 0 && !this.#failure) await this.#signal.wait(forMs, signal);
     if (this.#events.length === 0 && this.#failure) throw this.#failure.error;
     const arrived = this.#events;
     this.#events = [];

@@ -11,7 +11,7 @@ import { sampleRuns } from '../operations/integrity/sample-runs.ts';
 import { noticeRestore } from '../operations/restore/restore.ts';
 import { sweepRetention } from '../operations/retention/sweep.ts';
 import type { Log } from '../ports/log.ts';
-import type { RunCensus } from '../ports/run-census.ts';
+import type { RunStatistics } from '../ports/run-statistics.ts';
 import { scan } from '../recovery/scan.ts';
 import { RequestBudget } from '../store/calls/request-budget.ts';
 import { githubWebhook } from '../triggers/github/webhook.ts';
@@ -169,23 +169,23 @@ function traceparentIn(data: unknown): string | undefined {
 }
 
 export async function recover(installation: CairnInstallation): Promise<void> {
-  const { engine, telemetry, census, restore, beating: sign } = await compose(installation);
+  const { engine, telemetry, statistics, restore, beating: sign } = await compose(installation);
   await beating(sign, 'recoverRuns', async () => {
     await noticeRestore(restore);
     const report = await scan({ ...engine, counts: telemetry });
     if (report.found > 0 || report.watched > 0) engine.log.info('recovery_scan', { ...report });
     return { off: report.off };
   });
-  if (telemetry) await tellActive(telemetry, { census, log: engine.log });
+  if (telemetry) await tellActive(telemetry, { statistics, log: engine.log });
 }
 
 /** Once for all tenants, here and in no other instance. That it fails is no reason to call the scan failed. */
 async function tellActive(
   telemetry: Telemetry,
-  { census, log }: { census: RunCensus; log: Log },
+  { statistics, log }: { statistics: RunStatistics; log: Log },
 ): Promise<void> {
   try {
-    const { activity, isCut } = await countActive(census);
+    const { activity, isCut } = await countActive(statistics);
     if (isCut) log.warn('telemetry_tenants_left_out', { counted: activity.length });
     await telemetry.tellActive(activity);
   } catch (error) {

@@ -22,7 +22,7 @@ import type { SweepDeps } from '../operations/retention/deps.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
-import type { RunCensus } from '../ports/run-census.ts';
+import type { RunStatistics } from '../ports/run-statistics.ts';
 import { githubTenantsIn } from '../triggers/github/tenants.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
 import type { PubsubDeps } from '../triggers/pubsub/take-message.ts';
@@ -70,7 +70,7 @@ export interface Root {
   readonly retention: SweepDeps;
   readonly messages: PubsubDeps;
   readonly sample: SampleDeps;
-  readonly census: RunCensus;
+  readonly statistics: RunStatistics;
   readonly restore: HomeDeps;
   /** For the scheduled functions. */
   readonly beating: BeatingDeps;
@@ -153,7 +153,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     ...optional('bus', lazyBus({ settings, ...world })),
     ...optional('poolOf', poolsOf(options)),
   };
-  const { mailboxes, effects, findings, census, integrity, retention, erasures, schedules } = stores;
+  const { mailboxes, effects, findings, statistics, integrity, retention, erasures, schedules } = stores;
   const home = `projects/${project}/databases/${settings.database}`;
   const runtime = new CachedRuntimeConfig(stores.config, systemClock, home);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
@@ -219,8 +219,8 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
       environment,
       tenantId: settings.pubsubTenant,
     },
-    sample: { ...start, reader: integrity, payloads: runs, census, sample, problems: telemetry },
-    census,
+    sample: { ...start, reader: integrity, payloads: runs, statistics, sample, problems: telemetry },
+    statistics,
     beating,
     telemetry,
     connect: [commits.connect, queue.connect],

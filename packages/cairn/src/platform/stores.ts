@@ -6,8 +6,8 @@ import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreMailboxStore } from '../store/firestore-mailbox-store.ts';
-import { FirestoreRunCensus } from '../store/firestore-run-census.ts';
 import { FirestoreRunListWatch } from '../store/firestore-run-list-watch.ts';
+import { FirestoreRunStatistics } from '../store/firestore-run-statistics.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
 import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
 import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
@@ -33,7 +33,7 @@ export function storesOn(db: Firestore, prefix: string, commits: ConstructorPara
     effects: new FirestoreEffectStore(db, prefix),
     findings: new FirestoreFindingStore(db, prefix),
     clients: new FirestoreClientStore(db, prefix),
-    census: new FirestoreRunCensus(db, prefix),
+    statistics: new FirestoreRunStatistics(db, prefix),
     finder: new FirestoreRunFinder(db, prefix),
     watch: new FirestoreRunWatch(db, prefix),
     listWatch: new FirestoreRunListWatch(db, systemClock, prefix),

@@ -31,5 +31,5 @@ export const readOutput: Read<'GET', '/v1/runs/{id}/checkpoints/{seq}/output'> =
     const text = await originText(store, origin);
     return new Response(text, { headers: { 'content-type': 'application/json' } });
   };
-  return outputRef && outputRef.bytes > LARGE_BYTES ? instance.reads.pass(read) : read();
+  return outputRef && outputRef.bytes > LARGE_BYTES ? instance.reads.run(read) : read();
 };

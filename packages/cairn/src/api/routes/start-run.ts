@@ -33,7 +33,7 @@ export async function start(asked: Start): Promise<Response> {
   }
   const bytes = await readBytes(request, MAX_PAYLOAD_BYTES);
   const begin = () => startOf(asked, bytes, key);
-  return bytes.length > LARGE_BODY_BYTES ? instance.starts.pass(begin) : begin();
+  return bytes.length > LARGE_BODY_BYTES ? instance.starts.run(begin) : begin();
 }
 
 async function startOf(

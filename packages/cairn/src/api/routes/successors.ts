@@ -74,9 +74,9 @@ export const preview: Carried<'POST', '/v1/runs/{id}/preview'> = {
 };
 
 /** Union of the members of all four bodies. */
-type Wish = Omit<Sent<'POST', '/v1/runs/{id}/fork'>, 'body' | 'query'> & { readonly body: Body };
+type SentRequest = Omit<Sent<'POST', '/v1/runs/{id}/fork'>, 'body' | 'query'> & { readonly body: Body };
 
-async function startedBy(sent: Wish, mode: SuccessorMode): Promise<Response> {
+async function startedBy(sent: SentRequest, mode: SuccessorMode): Promise<Response> {
   const { deps, caller, key, body, requestHash, trace, client, a2aCorrelationId } = sent;
   if (body.force) assertRole(caller, 'admin');
   const outcome = await startSuccessor(
@@ -96,7 +96,7 @@ async function startedBy(sent: Wish, mode: SuccessorMode): Promise<Response> {
 }
 
 function wantedBy(
-  { caller, params, body }: Pick<Wish, 'caller' | 'params' | 'body'>,
+  { caller, params, body }: Pick<SentRequest, 'caller' | 'params' | 'body'>,
   mode: SuccessorMode,
 ): Wanted {
   const { planVersion, threadId, signals, from } = body;

@@ -3,7 +3,7 @@ import type { Json } from '../../core/encoding/json.ts';
 import { optional } from '../../core/optional.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { PlanChange } from '../../engine/plans/known-plans.ts';
-import type { LiveVersion } from '../../ports/run-census.ts';
+import type { LiveVersion } from '../../ports/run-statistics.ts';
 import type { PauseMark } from '../../ports/runtime-config.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';

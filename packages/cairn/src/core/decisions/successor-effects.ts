@@ -67,10 +67,10 @@ function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: Call): Foreto
     replayPolicy: acted.replayPolicy,
     hasLookup: false,
   };
-  const wish = { ...facts, requestHash };
+  const request = { ...facts, requestHash };
   const isOwn = rows === call.own || scope === undefined;
   const asked = call.own.find(({ blockedBy }) => blockedBy === 'policy');
-  const verdict = isOwn ? effectVerdict(rows, wish) : lineageVerdict(rows, wish, scope, asked);
+  const verdict = isOwn ? effectVerdict(rows, request) : lineageVerdict(rows, request, scope, asked);
   // Where it would act anew under a key of its own, nobody has allowed that yet.
   const isUnconfirmed = verdict.kind === 'own' && facts.requiresConfirmation;
   const { action, why } = toldOf(isUnconfirmed ? { kind: 'confirm' } : verdict, acted);

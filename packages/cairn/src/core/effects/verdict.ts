@@ -40,10 +40,10 @@ export type EffectVerdict =
  * A row whose call had no response is in doubt until it is resolved; a permission for another call applies once, to the
  * next row.
  */
-export function effectVerdict(rows: Rows, wish: EffectRequest): EffectVerdict {
-  const verdict = verdictOfRows(rows, wish);
+export function effectVerdict(rows: Rows, request: EffectRequest): EffectVerdict {
+  const verdict = verdictOfRows(rows, request);
   const isNew = verdict.kind === 'act' || verdict.kind === 'confirm';
-  return isNew && !isKnownSince(rows, wish) ? { kind: 'presume', n: verdict.n } : verdict;
+  return isNew && !isKnownSince(rows, request) ? { kind: 'presume', n: verdict.n } : verdict;
 }
 
 /** E8: since the restore the outcome was reported, or was about to be asked. */
@@ -55,28 +55,28 @@ function isKnownSince(rows: Rows, { restoredAt }: EffectRequest): boolean {
   );
 }
 
-function verdictOfRows(rows: Rows, wish: EffectRequest): EffectVerdict {
+function verdictOfRows(rows: Rows, request: EffectRequest): EffectVerdict {
   const n = (rows[0]?.n ?? 0) + 1;
   for (const row of rows) {
     // A question, or a refusal: no action stands behind it.
     if (row.blockedBy !== undefined && row.blockedBy !== 'doubt') continue;
     switch (row.status) {
       case 'recorded':
-        return row.requestHash === wish.requestHash
+        return row.requestHash === request.requestHash
           ? { kind: 'reuse', origin: row }
           : { kind: 'mismatch', origin: row };
       case 'attempted':
-        return { kind: 'doubt', row, remedy: remedyFor(row, wish) };
+        return { kind: 'doubt', row, remedy: remedyFor(row, request) };
       case 'failed':
-        return confirmedFirst(rows, wish, n);
+        return confirmedFirst(rows, request, n);
       case 'blocked':
         return row.resolution?.outcome === 're-execute'
-          ? confirmedFirst(rows, wish, n)
+          ? confirmedFirst(rows, request, n)
           : { kind: 'doubt', row, remedy: 'ask' };
       case 'reused':
     }
   }
-  return confirmedFirst(rows, wish, n);
+  return confirmedFirst(rows, request, n);
 }
 
 /** A person's permission holds for this request until it is done, however many calls fail before. */
@@ -117,18 +117,18 @@ export type LineageVerdict =
  */
 export function lineageVerdict(
   rows: Rows,
-  wish: EffectRequest,
+  request: EffectRequest,
   { mode, runId, goesOnIn = [] }: EffectScope & { readonly goesOnIn?: readonly string[] },
   asked?: EffectRecord,
 ): LineageVerdict {
-  const before = effectVerdict(rows, wish);
+  const before = effectVerdict(rows, request);
   if (before.kind === 'act' || before.kind === 'confirm' || before.kind === 'presume') return { kind: 'own' };
   if (before.kind === 'doubt') return before;
   // Its own call to resolve a doubt is done: it is not repeated.
   if (before.origin.runId === runId || goesOnIn.includes(before.origin.runId)) return before;
   // In a fork another request is another action.
   if (before.kind === 'mismatch' && mode === 'fork') return { kind: 'own' };
-  switch (wish.replayPolicy) {
+  switch (request.replayPolicy) {
     case 'use_recorded_result':
       return before;
     case 'reexecute':

@@ -19,6 +19,7 @@ import { refOf } from '../facts/drafts.ts';
 import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer, type WrittenEffect } from './answers.ts';
+import { askFirst, asking, confirmFirst } from './ask-operator.ts';
 import { isStillHeld } from './fence.ts';
 import { type LedgerPlace, placeOf } from './place.ts';
 import {
@@ -26,25 +27,24 @@ import {
   attemptedRow,
   blockedRow,
   failedChange,
-  type NewRow,
   recordedChange,
   resultTextOf,
   reusedRow,
   type StoredAnswer,
 } from './rows.ts';
-import type { ActEnd, Ask, PerformCall } from './wish.ts';
+import { type ActEnd, type PerformCall, rowWithoutCall } from './wish.ts';
 
 /** Times the rows are read again because of concurrent writes. */
 const MAX_LOOKS = 8;
 
 /** @throws what the store could not do; the effect may be in doubt then */
-export async function act(wish: PerformCall): Promise<ActEnd> {
-  let { mayHaveRows } = wish;
+export async function act(effectCall: PerformCall): Promise<ActEnd> {
+  let { mayHaveRows } = effectCall;
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     try {
-      const place = await placeOf({ ...wish, mayHaveRows });
-      wish.note(unsaid(wish, place));
-      const end = await actOn(wish, place);
+      const place = await placeOf({ ...effectCall, mayHaveRows });
+      effectCall.note(unsaid(effectCall, place));
+      const end = await actOn(effectCall, place);
       if (end !== 'look_again') return end;
     } catch (error) {
       if (!(error instanceof EffectMoved)) throw error;
@@ -55,32 +55,32 @@ export async function act(wish: PerformCall): Promise<ActEnd> {
 }
 
 /** Rows that say how an action ended, where a crash kept the journal from saying so. */
-function unsaid(wish: PerformCall, { rows }: LedgerPlace): EventDraft[] {
-  const open = new Set(wish.asker.state.effects.map(({ effectId }) => effectId));
+function unsaid(effectCall: PerformCall, { rows }: LedgerPlace): EventDraft[] {
+  const open = new Set(effectCall.caller.state.effects.map(({ effectId }) => effectId));
   return rows.flatMap(({ effectId, status, responseHash }) =>
     open.has(effectId) && (status === 'recorded' || status === 'failed')
-      ? [settled(wish, effectId, status, optional('responseHash', responseHash))]
+      ? [settled(effectCall, effectId, status, optional('responseHash', responseHash))]
       : [],
   );
 }
 
-async function actOn(wish: PerformCall, place: LedgerPlace): Promise<ActEnd | 'look_again'> {
+async function actOn(effectCall: PerformCall, place: LedgerPlace): Promise<ActEnd | 'look_again'> {
   const { verdict } = place;
   switch (verdict.kind) {
     case 'act':
-      return attempt(wish, place.key, { n: verdict.n });
+      return attempt(effectCall, place.key, { n: verdict.n });
     case 'presume':
-      return presume(wish, place, verdict.n);
+      return presume(effectCall, place, verdict.n);
     case 'confirm':
-      return confirmFirst(wish, place, verdict);
+      return confirmFirst(effectCall, place, verdict);
     case 'reuse':
-      return reuse(wish, place, verdict.origin);
+      return reuse(effectCall, place, verdict.origin);
     case 'mismatch':
-      return refuse(wish, place, verdict.origin);
+      return refuse(effectCall, place, verdict.origin);
     case 'ask':
-      return askFirst(wish, place, verdict.origin);
+      return askFirst(effectCall, place, verdict.origin);
     case 'doubt':
-      return resolveDoubt(wish, place, verdict);
+      return resolveDoubt(effectCall, place, verdict);
   }
 }
 
@@ -94,75 +94,86 @@ interface RowOfCall {
 }
 
 /** The fence (E1): nothing is called unless this was appended by who holds the run. */
-async function attempt(wish: PerformCall, key: string, { n, again, after }: RowOfCall): Promise<ActEnd> {
-  const { asker, request, deps, undo } = wish;
+async function attempt(
+  effectCall: PerformCall,
+  key: string,
+  { n, again, after }: RowOfCall,
+): Promise<ActEnd> {
+  const { caller, request, deps, undo } = effectCall;
   const effectId = effectIdOf(key, n);
   const bindingCallId = deps.random.token();
   const sentAt = deps.clock.now();
-  const appended = await wish.append((state) => {
+  const appended = await effectCall.append((state) => {
     // Nobody waits for it any more.
-    if (wish.signal.aborted || !mayAct(state, wish)) return [];
+    if (effectCall.signal.aborted || !mayAct(state, effectCall)) return [];
     const now = deps.clock.now();
-    const row = attemptedRow({ ...asker, state }, { key, n, request, call: wish.call, bindingCallId, now });
+    const row = attemptedRow(
+      { ...caller, state },
+      { key, n, request, call: effectCall.call, bindingCallId, now },
+    );
     const { attempt, epoch } = row;
     const change = { status: 'attempted' as const, attempt, epoch, bindingCallId, updatedAt: now };
     const effect: EffectWrite = again
       ? { kind: 'change', effectId, seen: again.version, change }
       : { kind: 'create', record: row };
     const { hash: requestHash } = request;
-    const capabilityId = asker.capability.id;
-    const data = { ...refOf(asker.execution), effectId, capabilityId, attempt, requestHash };
+    const capabilityId = caller.capability.id;
+    const data = { ...refOf(caller.execution), effectId, capabilityId, attempt, requestHash };
     return [
-      ...(after ? [passedOn(wish, after, now)] : []),
+      ...(after ? [passedOn(effectCall, after, now)] : []),
       { type: 'effect_attempted', initiator: 'system', data, effect },
     ];
   });
   const { events, effectsVersion } = appended;
   if (events.length === 0) return { kind: 'stopped' };
-  if (!(await isStillHeld(deps, appended, { sentAt, provedAt: wish.provedAt() }))) {
-    throw new LeaseLost(`run ${asker.state.id} was taken over before '${asker.capability.id}' was called`);
+  if (!(await isStillHeld(deps, appended, { sentAt, provedAt: effectCall.provedAt() }))) {
+    throw new LeaseLost(`run ${caller.state.id} was taken over before '${caller.capability.id}' was called`);
   }
-  deps.log.debug('effect_attempted', { runId: asker.state.id, effectId, undo });
+  deps.log.debug('effect_attempted', { runId: caller.state.id, effectId, undo });
   const inDoubtBefore = again !== undefined || after !== undefined;
-  const answer = call(wish, key, { effectId, bindingCallId, seen: effectsVersion, inDoubtBefore });
-  wish.alive.set(effectId, answer);
+  const answer = call(effectCall, key, { effectId, bindingCallId, seen: effectsVersion, inDoubtBefore });
+  effectCall.alive.set(effectId, answer);
   try {
     return await answer;
   } finally {
-    wish.alive.delete(effectId);
+    effectCall.alive.delete(effectId);
   }
 }
 
 /** E8: the row says that it may have been attempted. What follows is what follows for any call whose answer is lost. */
-async function presume(wish: PerformCall, { key }: LedgerPlace, n: number): Promise<ActEnd | 'look_again'> {
-  const { asker, request, deps, restoredAt: presumedAt } = wish;
+async function presume(
+  effectCall: PerformCall,
+  { key }: LedgerPlace,
+  n: number,
+): Promise<ActEnd | 'look_again'> {
+  const { caller, request, deps, restoredAt: presumedAt } = effectCall;
   const effectId = effectIdOf(key, n);
-  const { events } = await wish.append((state) => {
-    if (wish.signal.aborted || !mayAct(state, wish)) return [];
-    const row = attemptedRow({ ...asker, state }, newRow(wish, key, n));
+  const { events } = await effectCall.append((state) => {
+    if (effectCall.signal.aborted || !mayAct(state, effectCall)) return [];
+    const row = attemptedRow({ ...caller, state }, rowWithoutCall(effectCall, key, n));
     const record = { ...row, ...optional('presumedAt', presumedAt) };
-    const capabilityId = asker.capability.id;
-    const data = { ...refOf(asker.execution), effectId, capabilityId, attempt: row.attempt };
+    const capabilityId = caller.capability.id;
+    const data = { ...refOf(caller.execution), effectId, capabilityId, attempt: row.attempt };
     const presumed = { ...data, requestHash: request.hash, presumed: true as const };
     return [
       { type: 'effect_attempted', initiator: 'system', data: presumed, effect: { kind: 'create', record } },
     ];
   });
-  deps.log.info('effect_presumed', { runId: asker.state.id, effectId });
+  deps.log.info('effect_presumed', { runId: caller.state.id, effectId });
   return events.length === 0 ? { kind: 'stopped' } : 'look_again';
 }
 
 /** The doubt moves to the next row: this one needs no decision. Conditional on the version that was read. */
-function passedOn(wish: PerformCall, { record, version: seen }: StoredEffect, at: number): EventDraft {
+function passedOn(effectCall: PerformCall, { record, version: seen }: StoredEffect, at: number): EventDraft {
   const { effectId } = record;
-  const resolution = { outcome: 're-execute' as const, by: `run ${wish.asker.state.id}`, at };
+  const resolution = { outcome: 're-execute' as const, by: `run ${effectCall.caller.state.id}`, at };
   const change = { status: 'blocked' as const, blockedBy: 'doubt' as const, resolution, updatedAt: at };
-  return { ...settled(wish, effectId, 'in_doubt'), effect: { kind: 'change', effectId, seen, change } };
+  return { ...settled(effectCall, effectId, 'in_doubt'), effect: { kind: 'change', effectId, seen, change } };
 }
 
 /** A run that is cancelled, failing or sent back makes no more calls except compensations. */
-function mayAct(state: RunState, { undo, asker }: PerformCall): boolean {
-  return undo || (state.cancellation === undefined && !isOutdated(state, asker.execution));
+function mayAct(state: RunState, { undo, caller }: PerformCall): boolean {
+  return undo || (state.cancellation === undefined && !isOutdated(state, caller.execution));
 }
 
 interface Call extends WrittenEffect {
@@ -170,35 +181,35 @@ interface Call extends WrittenEffect {
   readonly inDoubtBefore: boolean;
 }
 
-async function call(wish: PerformCall, key: string, written: Call): Promise<ActEnd> {
-  const { deps, asker, request, signal } = wish;
-  const { capability, binding, state } = asker;
+async function call(effectCall: PerformCall, key: string, written: Call): Promise<ActEnd> {
+  const { deps, caller, request, signal } = effectCall;
+  const { capability, binding, state } = caller;
   const { effectId } = written;
   let answered: Awaited<ReturnType<typeof answerOf>>;
   try {
     const response = await traced(
       deps.tracer,
-      callSpan('call', wishOf(wish), { binding, effectId }),
+      callSpan('call', performedOf(effectCall), { binding, effectId }),
       (more) => binding.call(request.value, { idempotencyKey: key, signal, ...more }),
     );
     answered = await sendUntilKnown(deps, () => answerOf(deps.store, state.id, capability, response));
   } catch (thrown) {
     const cause = readable(thrown);
     if (!(cause instanceof NotApplied)) {
-      return { kind: 'doubt', cause, settled: [settled(wish, effectId, 'in_doubt')] };
+      return { kind: 'doubt', cause, settled: [settled(effectCall, effectId, 'in_doubt')] };
     }
     // That the repetition did nothing says nothing of the call before it, which may have acted.
     if (written.inDoubtBefore) {
-      return { kind: 'doubt', cause: laterIf(cause), settled: [settled(wish, effectId, 'in_doubt')] };
+      return { kind: 'doubt', cause: laterIf(cause), settled: [settled(effectCall, effectId, 'in_doubt')] };
     }
     const late = await recordAnswer(deps, written, failedChange(messageOf(cause), deps.clock.now()));
     if (late === 'late') return { kind: 'stopped' };
-    return { kind: 'not_applied', cause, settled: [settled(wish, effectId, 'failed')] };
+    return { kind: 'not_applied', cause, settled: [settled(effectCall, effectId, 'failed')] };
   }
   const change = recordedChange(answered.answer, deps.clock.now());
   if ((await recordAnswer(deps, written, change)) === 'late') return { kind: 'stopped' };
   const { responseHash } = answered.answer;
-  const said = settled(wish, effectId, 'recorded', { responseHash });
+  const said = settled(effectCall, effectId, 'recorded', { responseHash });
   return { kind: 'answered', how: 'executed', text: answered.text, settled: [said] };
 }
 
@@ -208,33 +219,33 @@ function laterIf(cause: NotApplied): Error {
 }
 
 /** E3: the row that answers is pointed at, once per execution. */
-async function reuse(wish: PerformCall, place: LedgerPlace, origin: EffectRecord): Promise<ActEnd> {
-  const { asker, deps } = wish;
+async function reuse(effectCall: PerformCall, place: LedgerPlace, origin: EffectRecord): Promise<ActEnd> {
+  const { caller, deps } = effectCall;
   const text = await resultTextOf(deps.store, origin);
   const isOurs = (row: EffectRecord) =>
-    row.status === 'reused' && row.runId === asker.state.id && row.originEffectId === origin.effectId;
+    row.status === 'reused' && row.runId === caller.state.id && row.originEffectId === origin.effectId;
   const reused = { kind: 'answered', how: 'reused', text, settled: [] } as const;
   if (place.rows.some(isOurs)) return reused;
   const n = nextRow(place);
-  const { events } = await wish.append((state) => {
-    if (!mayAct(state, wish)) return [];
-    const record = reusedRow({ ...asker, state }, newRow(wish, place.key, n), origin);
-    const said = settled(wish, record.effectId, 'reused', { originEffectId: origin.effectId });
+  const { events } = await effectCall.append((state) => {
+    if (!mayAct(state, effectCall)) return [];
+    const record = reusedRow({ ...caller, state }, rowWithoutCall(effectCall, place.key, n), origin);
+    const said = settled(effectCall, record.effectId, 'reused', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
   });
   return events.length === 0 ? { kind: 'stopped' } : reused;
 }
 
 /** E4. */
-async function refuse(wish: PerformCall, place: LedgerPlace, origin: EffectRecord): Promise<ActEnd> {
-  const { asker, request } = wish;
-  const { capability, execution } = asker;
+async function refuse(effectCall: PerformCall, place: LedgerPlace, origin: EffectRecord): Promise<ActEnd> {
+  const { caller, request } = effectCall;
+  const { capability, execution } = caller;
   const error = `'${capability.id}' is recorded with a different request in ${origin.effectId}`;
   const n = nextRow(place);
-  const { events } = await wish.append((state) => {
-    const row = newRow(wish, place.key, n);
-    const record = blockedRow({ ...asker, state }, row, { by: 'mismatch', error, origin });
-    const said = settled(wish, record.effectId, 'blocked', { originEffectId: origin.effectId });
+  const { events } = await effectCall.append((state) => {
+    const row = rowWithoutCall(effectCall, place.key, n);
+    const record = blockedRow({ ...caller, state }, row, { by: 'mismatch', error, origin });
+    const said = settled(effectCall, record.effectId, 'blocked', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
   });
   if (events.length === 0) return { kind: 'stopped' };
@@ -243,67 +254,37 @@ async function refuse(wish: PerformCall, place: LedgerPlace, origin: EffectRecor
   return { kind: 'mismatch', cause };
 }
 
-/** E6: the row that asks is made by the commit that opens the question. */
-function askFirst(wish: PerformCall, place: LedgerPlace, origin: EffectRecord): ActEnd {
-  const { asker } = wish;
-  const { asked } = place;
-  if (asked && asked.record.resolution === undefined) return asking(wish, asked, 'policy');
-  const error = `'${asker.capability.id}' was performed before: an operator decides whether to repeat it`;
-  const { key, n } = place.own;
-  const record = blockedRow(asker, newRow(wish, key, n), { by: 'policy', error, origin });
-  const { effectId, capabilityId } = record;
-  return {
-    kind: 'ask',
-    ask: { effectId, capabilityId, why: 'policy', write: { kind: 'create', record }, row: record },
-  };
-}
-
-/** Nothing was done yet: as above, without an earlier row. */
-function confirmFirst(
-  wish: PerformCall,
-  place: LedgerPlace,
-  { n, asked }: Extract<LedgerPlace['verdict'], { kind: 'confirm' }>,
-): ActEnd {
-  if (asked) return asking(wish, place.stored(asked), 'confirmation');
-  const { asker } = wish;
-  const error = `'${asker.capability.id}' requires confirmation by an operator`;
-  const row = blockedRow(asker, newRow(wish, place.key, n), { by: 'confirmation', error });
-  const { effectId, capabilityId } = row;
-  return {
-    kind: 'ask',
-    ask: { effectId, capabilityId, why: 'confirmation', write: { kind: 'create', record: row }, row },
-  };
-}
-
 type Doubt = Extract<LedgerPlace['verdict'], { kind: 'doubt' }>;
 
 /** E5. */
 async function resolveDoubt(
-  wish: PerformCall,
+  effectCall: PerformCall,
   place: LedgerPlace,
   { row, remedy }: Doubt,
 ): Promise<ActEnd | 'look_again'> {
-  const { asker } = wish;
+  const { caller } = effectCall;
   const stored = place.stored(row);
-  const alive = wish.alive.get(row.effectId);
+  const alive = effectCall.alive.get(row.effectId);
   // It may still act: nothing can be found out before it has answered.
   if (alive) {
-    await Promise.race([alive, abortOf(wish.signal)]);
-    return wish.signal.aborted ? { kind: 'doubt', cause: wish.signal.reason, settled: [] } : 'look_again';
+    await Promise.race([alive, abortOf(effectCall.signal)]);
+    return effectCall.signal.aborted
+      ? { kind: 'doubt', cause: effectCall.signal.reason, settled: [] }
+      : 'look_again';
   }
-  if (row.runId !== asker.state.id && !(await isDead(wish, row.runId))) {
+  if (row.runId !== caller.state.id && !(await isDead(effectCall, row.runId))) {
     const message = `run ${row.runId} of the same lineage is making this call`;
     throw new CairnError('UNAVAILABLE', message, { details: { runId: row.runId } });
   }
   switch (remedy) {
     case 'ask':
-      return asking(wish, stored, 'doubt');
+      return asking(effectCall, stored, 'doubt');
     case 'call_again':
-      return row.runId === asker.state.id
-        ? attempt(wish, place.key, { n: row.n, again: stored })
-        : attempt(wish, place.key, { n: nextRow(place), after: stored });
+      return row.runId === caller.state.id
+        ? attempt(effectCall, place.key, { n: row.n, again: stored })
+        : attempt(effectCall, place.key, { n: nextRow(place), after: stored });
     case 'lookup':
-      return lookUp(wish, place.key, stored);
+      return lookUp(effectCall, place.key, stored);
   }
 }
 
@@ -321,18 +302,18 @@ async function isDead({ deps }: PerformCall, runId: string): Promise<boolean> {
 }
 
 async function lookUp(
-  wish: PerformCall,
+  effectCall: PerformCall,
   key: string,
   { record, version }: StoredEffect,
 ): Promise<ActEnd | 'look_again'> {
-  const { deps, asker, request, signal } = wish;
-  const { binding, capability, state } = asker;
+  const { deps, caller, request, signal } = effectCall;
+  const { binding, capability, state } = caller;
   let answer: StoredAnswer | undefined;
   try {
     // It may have been attempted at any time since the run began.
     const attemptedAt = record.presumedAt === undefined ? record.updatedAt : state.createdAt;
     const asked = { idempotencyKey: key, signal, attemptedAt };
-    const looking = callSpan('lookup', wishOf(wish), { binding, effectId: record.effectId });
+    const looking = callSpan('lookup', performedOf(effectCall), { binding, effectId: record.effectId });
     const found = await traced(deps.tracer, looking, async (more) =>
       binding.lookup?.(request.value, { ...asked, ...more }),
     );
@@ -347,10 +328,10 @@ async function lookUp(
   const outcome = answer ? ('recorded' as const) : ('failed' as const);
   const what = answer ? recordedChange(answer, now) : failedChange('the call did not take effect', now);
   const change = { ...what, resolution: { outcome, by: `lookup of ${binding.id}`, at: now } };
-  const { events } = await wish.append(() => {
+  const { events } = await effectCall.append(() => {
     const { responseHash } = answer ?? {};
     const more = { by: 'lookup' as const, ...optional('responseHash', responseHash) };
-    const said = settled(wish, record.effectId, outcome, more);
+    const said = settled(effectCall, record.effectId, outcome, more);
     return [{ ...said, effect: { kind: 'change', effectId: record.effectId, seen: version, change } }];
   });
   deps.log.info('effect_looked_up', { runId: state.id, effectId: record.effectId, outcome });
@@ -358,23 +339,9 @@ async function lookUp(
 }
 
 /** Span attributes of an effect call. */
-function wishOf({ asker, trace }: PerformCall): Performed {
-  const { state, execution, capability } = asker;
+function performedOf({ caller, trace }: PerformCall): Performed {
+  const { state, execution, capability } = caller;
   return { runId: state.id, execution, capability, parent: trace };
-}
-
-function asking({ asker, deps }: PerformCall, { record, version }: StoredEffect, why: Ask['why']): ActEnd {
-  const { effectId, capabilityId, runId } = record;
-  const { id } = asker.state;
-  const askedBy = runId === id ? {} : { askedBy: id };
-  const change = { status: 'blocked' as const, blockedBy: why, ...askedBy, updatedAt: deps.clock.now() };
-  const write: EffectWrite = { kind: 'change', effectId, seen: version, change };
-  return { kind: 'ask', ask: { effectId, capabilityId, why, write, row: record } };
-}
-
-/** A row by which nothing is called. */
-function newRow({ deps, request, call }: PerformCall, key: string, n: number): NewRow {
-  return { key, n, request, call, bindingCallId: deps.random.token(), now: deps.clock.now() };
 }
 
 function nextRow({ rows }: LedgerPlace): number {
@@ -384,12 +351,12 @@ function nextRow({ rows }: LedgerPlace): number {
 type SettledData = EventData['effect_settled'];
 
 function settled(
-  { asker }: PerformCall,
+  { caller }: PerformCall,
   effectId: string,
   outcome: SettledData['outcome'],
   more: Pick<SettledData, 'originEffectId' | 'responseHash'> & { readonly by?: 'lookup' } = {},
 ): Extract<EventDraft, { type: 'effect_settled' }> {
-  const { execution, capability } = asker;
+  const { execution, capability } = caller;
   const data = { ...refOf(execution), effectId, capabilityId: capability.id, outcome, ...more };
   return { type: 'effect_settled', initiator: 'system', data };
 }

@@ -271,13 +271,13 @@ export class Performer {
   async #actOn(capability: Capability, request: Request, call: string | number): Promise<string> {
     const { deps, state, execution, undo = false, alive, body, calls, provedAt } = this.#params;
     const { mayHaveRows, restoredAt } = this.#params;
-    const asker = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
+    const caller = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
     const append = (decide: Decide) => this.#append(decide);
     const note = (settled: readonly EventDraft[]) => this.#note(settled);
     const span = deps.tracer?.open(effectSpan(this.#performed(capability)));
-    const wish = {
+    const effectCall = {
       deps,
-      asker,
+      caller,
       request,
       call,
       undo,
@@ -290,7 +290,7 @@ export class Performer {
       provedAt,
       trace: span?.context,
     };
-    const acting = act(wish);
+    const acting = act(effectCall);
     this.#calls.add(acting);
     let end: ActEnd;
     try {

@@ -30,23 +30,23 @@ export interface LedgerPlace {
 }
 
 /** @throws Error if a key has more rows than a lineage may have */
-export async function placeOf(wish: PerformCall): Promise<LedgerPlace> {
-  const { asker } = wish;
-  const asked = askedOf(wish);
-  const [scope, ...older] = asker.state.effectScopes ?? [];
-  const base = keyIn(wish, undefined);
-  if (!scope) return plain(base, await read(wish, base), asked);
+export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
+  const { caller } = effectCall;
+  const asked = askedOf(effectCall);
+  const [scope, ...older] = caller.state.effectScopes ?? [];
+  const base = keyIn(effectCall, undefined);
+  if (!scope) return plain(base, await read(effectCall, base), asked);
 
-  const own = keyIn(wish, scope.runId);
-  const ownRows = await read(wish, own);
+  const own = keyIn(effectCall, scope.runId);
+  const ownRows = await read(effectCall, own);
   if (hasActed(ownRows)) return plain(own, ownRows, asked);
   const question = ownRows.find(({ record }) => record.blockedBy === 'policy');
   const acting = { key: own, n: (ownRows[0]?.record.n ?? 0) + 1 };
-  const { id, resumedFrom } = asker.state;
+  const { id, resumedFrom } = caller.state;
   const goesOnIn = resumedFrom === undefined ? [id] : [id, resumedFrom];
   let rowsOfBase: readonly StoredEffect[] | undefined;
-  for (const key of [...older.map(({ runId }) => keyIn(wish, runId)), base]) {
-    const rows = await read(wish, key);
+  for (const key of [...older.map(({ runId }) => keyIn(effectCall, runId)), base]) {
+    const rows = await read(effectCall, key);
     if (key === base) rowsOfBase = rows;
     if (!hasActed(rows)) continue;
     const verdict = lineageVerdict(records(rows), asked, { ...scope, goesOnIn }, question?.record);
@@ -56,7 +56,7 @@ export async function placeOf(wish: PerformCall): Promise<LedgerPlace> {
   // A call that no run of the lineage has made is made for the whole lineage, unless each run calls by itself.
   const shared = scope.mode === 'replay' && asked.replayPolicy === 'use_recorded_result';
   if (shared) {
-    const rows = rowsOfBase ?? (await read(wish, base));
+    const rows = rowsOfBase ?? (await read(effectCall, base));
     if (!hasActed(rows)) return plain(base, rows, asked);
   }
   return plain(own, ownRows, asked);
@@ -75,8 +75,8 @@ function plain(key: string, rows: readonly StoredEffect[], asked: Asked): Ledger
   };
 }
 
-function askedOf({ asker, request, restoredAt }: PerformCall): Asked {
-  const { capability, binding } = asker;
+function askedOf({ caller, request, restoredAt }: PerformCall): Asked {
+  const { capability, binding } = caller;
   const { idempotency, replayPolicy, requiresConfirmation = false } = capability;
   const hasLookup = binding.lookup !== undefined;
   return {
@@ -89,8 +89,8 @@ function askedOf({ asker, request, restoredAt }: PerformCall): Asked {
   };
 }
 
-function keyIn({ asker, call, undo }: PerformCall, scope: string | undefined): string {
-  const { state, execution, capability } = asker;
+function keyIn({ caller, call, undo }: PerformCall, scope: string | undefined): string {
+  const { state, execution, capability } = caller;
   const { stepId, itemKey, revision } = execution;
   const place = { rootRunId: state.rootRunId, stepId, itemKey, revision, capabilityId: capability.id, call };
   return effectKey({ ...place, undo, scope });

@@ -35,7 +35,7 @@ export interface Request {
 }
 
 /** Caller of an effect, as recorded in every row (E7). */
-export interface Asker {
+export interface EffectCaller {
   readonly state: RunState;
   readonly execution: StepExecution;
   readonly capability: Capability;
@@ -72,10 +72,10 @@ export interface NewRow {
 }
 
 function rowOf(
-  asker: Asker,
+  caller: EffectCaller,
   { key, n, request, call, bindingCallId, now }: NewRow,
 ): Omit<EffectRecord, 'status'> {
-  const { state, execution, capability, binding } = asker;
+  const { state, execution, capability, binding } = caller;
   const { stepId, itemKey, revision, attempt } = execution;
   return {
     effectId: effectIdOf(key, n),
@@ -102,15 +102,15 @@ function rowOf(
   };
 }
 
-export function attemptedRow(asker: Asker, row: NewRow): EffectRecord {
-  return { ...rowOf(asker, row), status: 'attempted' };
+export function attemptedRow(caller: EffectCaller, row: NewRow): EffectRecord {
+  return { ...rowOf(caller, row), status: 'attempted' };
 }
 
 /** Nothing was done: this one answered. */
-export function reusedRow(asker: Asker, row: NewRow, origin: EffectRecord): EffectRecord {
+export function reusedRow(caller: EffectCaller, row: NewRow, origin: EffectRecord): EffectRecord {
   const { responseHash, effectId: originEffectId } = origin;
   return {
-    ...rowOf(asker, row),
+    ...rowOf(caller, row),
     status: 'reused',
     originEffectId,
     ...(responseHash === undefined ? {} : { responseHash }),
@@ -118,10 +118,10 @@ export function reusedRow(asker: Asker, row: NewRow, origin: EffectRecord): Effe
 }
 
 /** Nothing is done, for this reason. */
-export function blockedRow(asker: Asker, row: NewRow, blocked: BlockedEffect): EffectRecord {
+export function blockedRow(caller: EffectCaller, row: NewRow, blocked: BlockedEffect): EffectRecord {
   const { by: blockedBy, error, origin } = blocked;
   const from = origin ? { originEffectId: origin.effectId } : {};
-  return { ...rowOf(asker, row), status: 'blocked', blockedBy, error, ...from };
+  return { ...rowOf(caller, row), status: 'blocked', blockedBy, error, ...from };
 }
 
 export interface BlockedEffect {

@@ -9,7 +9,7 @@ import type { TraceContext } from '../../core/trace.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended } from '../../journal/run-journal.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Asker, Request } from './rows.ts';
+import type { EffectCaller, NewRow, Request } from './rows.ts';
 
 /** Calls of this drive that have not answered, by effect: some outlive the attempt that made them. */
 export type AliveCalls = Map<string, Promise<unknown>>;
@@ -17,7 +17,7 @@ export type AliveCalls = Map<string, Promise<unknown>>;
 /** One `perform` of a body. */
 export interface PerformCall {
   readonly deps: EngineDeps;
-  readonly asker: Asker;
+  readonly caller: EffectCaller;
   readonly request: Request;
   /** The author's own key, or which call of the capability it is. */
   readonly call: string | number;
@@ -66,3 +66,8 @@ export type ActEnd =
   | { readonly kind: 'mismatch'; readonly cause: CairnError }
   /** The drive has lost the run, or the run wants nothing more to be done. */
   | { readonly kind: 'stopped' };
+
+/** A row by which nothing is called. */
+export function rowWithoutCall({ deps, request, call }: PerformCall, key: string, n: number): NewRow {
+  return { key, n, request, call, bindingCallId: deps.random.token(), now: deps.clock.now() };
+}

@@ -16,7 +16,7 @@ import type { QueueLook, SeenQueue } from '../../ports/diagnosis/queue-look.ts';
 import type { SetupLook } from '../../ports/diagnosis/setup.ts';
 import type { StoreLook } from '../../ports/diagnosis/store-look.ts';
 import type { Log } from '../../ports/log.ts';
-import type { RunCensus } from '../../ports/run-census.ts';
+import type { RunStatistics } from '../../ports/run-statistics.ts';
 import { NOTHING_SET, type RuntimeConfigStore } from '../../ports/runtime-config.ts';
 import type { ScheduleStore } from '../../ports/schedules/schedule-store.ts';
 import { type Finding, wrong } from './finding.ts';
@@ -30,7 +30,7 @@ export interface ObserveDeps {
   readonly heartbeats: HeartbeatStore;
   readonly findings: FindingStore;
   readonly setup: SetupLook;
-  readonly census: RunCensus;
+  readonly statistics: RunStatistics;
   readonly schedules: ScheduleStore;
   readonly config: RuntimeConfigStore;
   readonly registry: WorkflowRegistry;
@@ -140,12 +140,12 @@ function wakingIn(runs: Awaited<ReturnType<StoreLook['waking']>>, now: number): 
   };
 }
 
-async function versionsInUse({ census, registry }: ObserveDeps): Promise<Finding[]> {
-  const tenants = await census.tenants(TENANTS_COUNTED);
+async function versionsInUse({ statistics, registry }: ObserveDeps): Promise<Finding[]> {
+  const tenants = await statistics.tenants(TENANTS_COUNTED);
   const inUse = new Map<string, deployment.VersionInUse>();
   let isCut = tenants.length === TENANTS_COUNTED;
   for (const tenantId of tenants) {
-    const live = await census.liveVersions(tenantId, VERSIONS_COUNTED);
+    const live = await statistics.liveVersions(tenantId, VERSIONS_COUNTED);
     isCut ||= live.length === VERSIONS_COUNTED;
     for (const { type, planVersion, runs } of live) {
       const name = `${type} ${planVersion}`;

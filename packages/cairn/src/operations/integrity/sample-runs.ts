@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ProblemMetrics } from '../../ports/metrics.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import type { RunCensus } from '../../ports/run-census.ts';
+import type { RunStatistics } from '../../ports/run-statistics.ts';
 import type { RunSample } from '../../ports/runs/integrity-store.ts';
 import { consistencyOf, verdictOf } from './check.ts';
 import { type Owned, type ReadFactsDeps, readFacts } from './read-facts.ts';
@@ -28,7 +28,7 @@ const TIME_MS = 200_000;
 const HOUR_MS = 3_600_000;
 
 export interface SampleDeps extends ReadFactsDeps {
-  readonly census: RunCensus;
+  readonly statistics: RunStatistics;
   readonly sample: RunSample;
   /** Undefined: no collector is configured. */
   readonly problems: ProblemMetrics | undefined;
@@ -76,8 +76,8 @@ export async function sampleRuns(deps: SampleDeps): Promise<SampleReport> {
   return report;
 }
 
-async function drawn({ census, sample, random }: SampleDeps): Promise<ReadonlySet<string>> {
-  const tenants = [...(await census.tenants(MAX_TENANTS))];
+async function drawn({ statistics, sample, random }: SampleDeps): Promise<ReadonlySet<string>> {
+  const tenants = [...(await statistics.tenants(MAX_TENANTS))];
   const runIds = new Set<string>();
   for (let i = 0; i < TENANTS && tenants.length > 0; i += 1) {
     const [tenantId] = tenants.splice(Math.floor(random.unit() * tenants.length), 1);

@@ -3,13 +3,13 @@ import { CairnError } from '../../core/errors.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Log } from '../../ports/log.ts';
-import type { RunCensus } from '../../ports/run-census.ts';
+import type { RunStatistics } from '../../ports/run-statistics.ts';
 import { NOTHING_SET, type RuntimeConfig, type RuntimeConfigStore } from '../../ports/runtime-config.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
 
 export interface RuntimeDeps extends SendDeps {
   readonly config: RuntimeConfigStore;
-  readonly census: RunCensus;
+  readonly statistics: RunStatistics;
   readonly queue: TaskQueue;
   readonly registry: WorkflowRegistry;
   readonly log: Log;

@@ -5,7 +5,7 @@
  * Must not: look whether a run was really held: a drive that finds nothing to do costs a read.
  */
 import { HELD_MS } from '../../engine/gate.ts';
-import type { DueEntry } from '../../ports/run-census.ts';
+import type { DueEntry } from '../../ports/run-statistics.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
 import type { RuntimeDeps } from './change-config.ts';
 
@@ -15,7 +15,7 @@ export const MAX_WOKEN = 5_000;
 /** Tasks created at once. */
 const CONCURRENT_TASKS = 25;
 
-type WakeDeps = Pick<RuntimeDeps, 'census' | 'queue' | 'clock' | 'log'>;
+type WakeDeps = Pick<RuntimeDeps, 'statistics' | 'queue' | 'clock' | 'log'>;
 
 export interface WakeRequest {
   /** Tenant whose runs are counted in the response. */
@@ -40,7 +40,7 @@ export async function wakeHeld(
   let after: DueEntry | undefined;
   try {
     while (woken < MAX_WOKEN) {
-      const page = await deps.census.due({
+      const page = await deps.statistics.due({
         until,
         limit: PAGE,
         ...(type === undefined ? {} : { type }),

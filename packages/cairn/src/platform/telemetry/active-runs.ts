@@ -1,6 +1,6 @@
 /** Counts the runs of all tenants that have not ended: for the one scheduled function that tells a collector. */
 import { someAtOnce } from '../../core/some-at-once.ts';
-import type { RunCensus } from '../../ports/run-census.ts';
+import type { RunStatistics } from '../../ports/run-statistics.ts';
 import type { TenantActivity } from './sink.ts';
 
 /** Tenants counted each minute: seven reads each, a few thousand a minute at the most. */
@@ -14,11 +14,11 @@ export interface CountedActivity {
   readonly isCut: boolean;
 }
 
-export async function countActive(census: RunCensus): Promise<CountedActivity> {
-  const tenants = await census.tenants(MAX_TENANTS_COUNTED);
+export async function countActive(statistics: RunStatistics): Promise<CountedActivity> {
+  const tenants = await statistics.tenants(MAX_TENANTS_COUNTED);
   const activity = await someAtOnce(tenants, CONCURRENT_TENANTS, async (tenantId) => ({
     tenantId,
-    active: await census.activeRuns(tenantId),
+    active: await statistics.activeRuns(tenantId),
   }));
   return { activity, isCut: tenants.length === MAX_TENANTS_COUNTED };
 }

@@ -1,6 +1,6 @@
 /** Interface to a collector: metrics of the instance, metrics of scheduled functions, and spans. */
 import type { InstallationMetrics, Metrics, ProblemMetrics } from '../../ports/metrics.ts';
-import type { ActiveRuns } from '../../ports/run-census.ts';
+import type { ActiveRuns } from '../../ports/run-statistics.ts';
 import type { EndedSpan } from './span-tracer.ts';
 
 /** Runs of one tenant that have not ended, by status. */

@@ -7,7 +7,7 @@ import type { Firestore } from '@google-cloud/firestore';
 import type { IndexNeed } from '../../ports/diagnosis/store-look.ts';
 import { FirestoreClientStore } from '../firestore-client-store.ts';
 import { FirestoreEffectStore } from '../firestore-effect-store.ts';
-import { FirestoreRunCensus } from '../firestore-run-census.ts';
+import { FirestoreRunStatistics } from '../firestore-run-statistics.ts';
 import { FirestoreScheduleStore } from '../firestore-schedule-store.ts';
 import { FirestoreRunSample } from '../integrity/firestore-run-sample.ts';
 import { FirestoreRunFinder } from '../lists/firestore-run-finder.ts';
@@ -31,7 +31,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
   const paths = new Paths(db, prefix);
   const lists = new RunLists(paths);
   const finder = new FirestoreRunFinder(db, prefix);
-  const census = new FirestoreRunCensus(db, prefix);
+  const statistics = new FirestoreRunStatistics(db, prefix);
   const sample = new FirestoreRunSample(db, prefix);
   const schedules = new FirestoreScheduleStore(db, prefix);
   const effects = new FirestoreEffectStore(db, prefix);
@@ -104,13 +104,13 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
       collection: runs,
       fields: ['type', 'shard', 'wakeAt'],
       serves: 'unpausing a workflow',
-      ask: () => census.due({ until: NEVER, type: NOBODY, limit: 1 }),
+      ask: () => statistics.due({ until: NEVER, type: NOBODY, limit: 1 }),
     },
     {
       collection: runs,
       fields: ['tenantId', 'status', 'type', 'planVersion'],
       serves: 'counts of runs by workflow version',
-      ask: () => census.liveVersions(tenantId, 1),
+      ask: () => statistics.liveVersions(tenantId, 1),
     },
     {
       collection: runs,

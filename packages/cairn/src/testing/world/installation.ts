@@ -16,7 +16,7 @@ import { MemoryDatabase } from '../../memory/memory-database.ts';
 import { MemoryEffectStore } from '../../memory/memory-effect-store.ts';
 import { MemoryIdempotencyStore } from '../../memory/memory-idempotency-store.ts';
 import { MemoryMailboxStore } from '../../memory/memory-mailbox-store.ts';
-import { MemoryRunCensus } from '../../memory/memory-run-census.ts';
+import { MemoryRunStatistics } from '../../memory/memory-run-statistics.ts';
 import { MemoryRunStore } from '../../memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../memory/memory-runtime-config-store.ts';
 import { MemoryScheduleStore } from '../../memory/memory-schedule-store.ts';
@@ -57,7 +57,7 @@ export class Installation {
   readonly effects: MemoryEffectStore;
   readonly findings: MemoryFindingStore;
   readonly config: MemoryRuntimeConfigStore;
-  readonly census: MemoryRunCensus;
+  readonly statistics: MemoryRunStatistics;
   readonly planStore: MemoryPlanStore;
   readonly schedules: MemoryScheduleStore;
   readonly queue = new MemoryTaskQueue();
@@ -83,7 +83,7 @@ export class Installation {
     this.effects = new MemoryEffectStore(this.db);
     this.findings = new MemoryFindingStore(this.db);
     this.config = new MemoryRuntimeConfigStore(this.db);
-    this.census = new MemoryRunCensus(this.db);
+    this.statistics = new MemoryRunStatistics(this.db);
     this.planStore = new MemoryPlanStore(this.db);
     this.schedules = new MemoryScheduleStore(this.db);
     const registry = new WorkflowRegistry(workflows);

@@ -26,8 +26,8 @@ export const setRuntime: Change<'PUT', '/v1/runtime'> = {
 };
 
 /** Dependencies of the operations on the whole installation. */
-export function runtimeDeps({ start, config, census, registry }: ApiDeps) {
-  return { ...start, config, census, registry };
+export function runtimeDeps({ start, config, statistics, registry }: ApiDeps) {
+  return { ...start, config, statistics, registry };
 }
 
 /** The caller, in the form that these operations take. */

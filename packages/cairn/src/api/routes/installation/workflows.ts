@@ -11,7 +11,7 @@ import {
   pauseWorkflow,
   unpauseWorkflow,
 } from '../../../operations/runtime/pause-workflow.ts';
-import type { LiveVersion } from '../../../ports/run-census.ts';
+import type { LiveVersion } from '../../../ports/run-statistics.ts';
 import { mayActAs } from '../../auth.ts';
 import { assertThere } from '../../mutation.ts';
 import type { Change, Read, Sent } from '../../route.ts';
@@ -23,10 +23,10 @@ import { actingOf, runtimeDeps } from './runtime.ts';
 export const MAX_LIVE_VERSIONS = 200;
 /** Live runs are those of the caller's tenant. Bounded by what is deployed and {@link MAX_LIVE_VERSIONS}: no pages. */
 export const listWorkflows: Read<'GET', '/v1/workflows'> = async ({ deps, caller }) => {
-  const { registry, census, start } = deps;
+  const { registry, statistics, start } = deps;
   const [config, live, changes] = await Promise.all([
     readConfig({ ...start, config: deps.config }),
-    census.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),
+    statistics.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),
     changesIn(start.plans, registry),
   ]);
   const liveOf = Map.groupBy(live, ({ type }: LiveVersion) => type);

@@ -1,7 +1,7 @@
 /** Metrics of one tenant: runs, idempotency, dispatches, ledger and journal. */
 
 import { DURATION_BOUNDS_MS, type Histogram, type TenantCounts } from '../../../ports/metrics.ts';
-import type { ActiveRuns } from '../../../ports/run-census.ts';
+import type { ActiveRuns } from '../../../ports/run-statistics.ts';
 import type { Family, Labels, Sample } from './prometheus.ts';
 
 const PER_INSTANCE = 'Counted by the responding instance since it started.';

@@ -1,7 +1,7 @@
-/** Signal for waiting on a watch: until it rings, for a time, or until there is no more reason to wait. */
+/** A signal to wait for while a watch is open, at most for a time or until an abort. */
 import { type Clock, pause } from '../ports/clock.ts';
 
-export class Bell {
+export class WakeSignal {
   readonly #clock: Clock;
   #wake: () => void = () => {};
 
@@ -10,11 +10,11 @@ export class Bell {
   }
 
   /** Ends the current waiting, if any. */
-  ring(): void {
+  notify(): void {
     this.#wake();
   }
 
-  /** Resolves when it rings, after `forMs`, or when the signal aborts. One waits at a time. */
+  /** Resolves at the next `notify`, after `forMs`, or when the signal aborts. One waits at a time. */
   async wait(forMs: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController();
     this.#wake = () => woken.abort();

@@ -3,7 +3,7 @@ import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/
 import { SHARD_COUNT } from '../core/encoding/ids.ts';
 import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
 import { someAtOnce } from '../core/some-at-once.ts';
-import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunCensus } from '../ports/run-census.ts';
+import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunStatistics } from '../ports/run-statistics.ts';
 import { call } from './call.ts';
 import { Paths } from './paths.ts';
 
@@ -15,7 +15,7 @@ const CONCURRENT_COUNTS = 8;
 
 type Version = Omit<LiveVersion, 'runs'>;
 
-export class FirestoreRunCensus implements RunCensus {
+export class FirestoreRunStatistics implements RunStatistics {
   readonly #paths: Paths;
 
   constructor(db: Firestore, prefix?: string) {

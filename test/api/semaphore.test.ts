@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { Turnstile } from '../../packages/cairn/src/api/turnstile.ts';
+import { Semaphore } from '../../packages/cairn/src/api/semaphore.ts';
 
 /** Works whose ends the test decides. */
-function works(turnstile: Turnstile) {
+function works(semaphore: Semaphore) {
   const begun: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<string>>();
   const come = (name: string) =>
-    turnstile.pass(() => {
+    semaphore.run(() => {
       begun.push(name);
       const end = Promise.withResolvers<string>();
       ends.set(name, end);
@@ -22,9 +22,9 @@ function works(turnstile: Turnstile) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a turnstile', () => {
+describe('a semaphore', () => {
   test('lets as many through as it may, the others one for one in the order they came', async () => {
-    const { begun, come, end } = works(new Turnstile({ passing: 2, waiting: 2 }));
+    const { begun, come, end } = works(new Semaphore({ running: 2, waiting: 2 }));
     const all = ['a', 'b', 'c', 'd'].map(come);
     await turn();
     expect(begun).toEqual(['a', 'b']);
@@ -39,7 +39,7 @@ describe('a turnstile', () => {
   });
 
   test('sends away at once whoever finds it full, and nobody after that', async () => {
-    const { begun, come, end } = works(new Turnstile({ passing: 1, waiting: 1 }));
+    const { begun, come, end } = works(new Semaphore({ running: 1, waiting: 1 }));
     const first = come('a');
     const second = come('b');
     await expect(come('c')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -56,7 +56,7 @@ describe('a turnstile', () => {
   });
 
   test('is passed on by a work that failed', async () => {
-    const { come, end, fail } = works(new Turnstile({ passing: 1, waiting: 1 }));
+    const { come, end, fail } = works(new Semaphore({ running: 1, waiting: 1 }));
     const first = come('a');
     const second = come('b');
     fail('a');

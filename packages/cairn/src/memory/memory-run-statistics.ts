@@ -1,10 +1,10 @@
 /** Counts of runs in memory. */
 import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
-import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunCensus } from '../ports/run-census.ts';
+import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunStatistics } from '../ports/run-statistics.ts';
 import type { MemoryDatabase } from './memory-database.ts';
 import { ascending } from './paging.ts';
 
-export class MemoryRunCensus implements RunCensus {
+export class MemoryRunStatistics implements RunStatistics {
   readonly #db: MemoryDatabase;
 
   constructor(db: MemoryDatabase) {

@@ -1,14 +1,14 @@
 /** Contract of run statistics. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunIdentity } from '../../../packages/cairn/src/core/run/events.ts';
-import type { DueEntry } from '../../../packages/cairn/src/ports/run-census.ts';
+import type { DueEntry } from '../../../packages/cairn/src/ports/run-statistics.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 
 /** A run that nobody has claimed is looked at this long after its start. */
 const GRACE_MS = 60_000;
 
-export function runCensusConformance(name: string, harness: Harness): void {
+export function runStatisticsConformance(name: string, harness: Harness): void {
   describe(name, () => {
     let stores: Stores;
     beforeEach(async () => {
@@ -36,7 +36,7 @@ export function runCensusConformance(name: string, harness: Harness): void {
     }
 
     test('tenants with runs are told once each, in order, also those whose runs have ended', async () => {
-      expect(await stores.census.tenants(10)).toEqual([]);
+      expect(await stores.statistics.tenants(10)).toEqual([]);
       for (const [runId, tenantId] of [
         ['run_1', 'b'],
         ['run_2', 'a'],
@@ -46,8 +46,8 @@ export function runCensusConformance(name: string, harness: Harness): void {
       ] as const)
         await start(runId, { tenantId }, T0 + Number(runId.at(-1)));
       await end('run_2');
-      expect(await stores.census.tenants(10)).toEqual(['B', 'a', 'a.b', 'b']);
-      expect(await stores.census.tenants(2)).toEqual(['B', 'a']);
+      expect(await stores.statistics.tenants(10)).toEqual(['B', 'a', 'a.b', 'b']);
+      expect(await stores.statistics.tenants(2)).toEqual(['B', 'a']);
     });
 
     describe('versions with live runs', () => {
@@ -68,8 +68,8 @@ export function runCensusConformance(name: string, harness: Harness): void {
           { type: 'deploy', planVersion: 10, runs: 3 },
           { type: 'deploy-all', planVersion: 1, runs: 1 },
         ];
-        expect(await stores.census.liveVersions('acme', 100)).toEqual(all);
-        expect(await stores.census.liveVersions('acme', 2)).toEqual(all.slice(0, 2));
+        expect(await stores.statistics.liveVersions('acme', 100)).toEqual(all);
+        expect(await stores.statistics.liveVersions('acme', 2)).toEqual(all.slice(0, 2));
       });
 
       test('do not count what has ended, and count every status before that', async () => {
@@ -81,22 +81,22 @@ export function runCensusConformance(name: string, harness: Harness): void {
         if (!loaded) throw new Error('run_3 is not there');
         const { commit } = move(loaded.state, claim(loaded.state, T0 + 1_000), { snapshot: true });
         await stores.runs.commit(commit);
-        expect(await stores.census.liveVersions('acme', 100)).toEqual([
+        expect(await stores.statistics.liveVersions('acme', 100)).toEqual([
           { type: 'deploy', planVersion: 1, runs: 2 },
         ]);
       });
 
       test('are those of one tenant', async () => {
         await start('run_1', { tenantId: 'other' });
-        expect(await stores.census.liveVersions('acme', 100)).toEqual([]);
-        expect(await stores.census.liveVersions('other', 100)).toHaveLength(1);
+        expect(await stores.statistics.liveVersions('acme', 100)).toEqual([]);
+        expect(await stores.statistics.liveVersions('other', 100)).toHaveLength(1);
       });
     });
 
     describe('active runs', () => {
       const counts = async (tenantId: string) =>
         Object.fromEntries(
-          (await stores.census.activeRuns(tenantId)).map(({ status, runs }) => [status, runs]),
+          (await stores.statistics.activeRuns(tenantId)).map(({ status, runs }) => [status, runs]),
         );
       const none = {
         pending: 0,
@@ -130,7 +130,7 @@ export function runCensusConformance(name: string, harness: Harness): void {
         await start('run_b', { type: 'two', tenantId: 'other' }, T0 + 2);
         await start('run_a', { type: 'one' }, T0 + 3);
         await start('run_c', { type: 'one' }, T0 + 1);
-        const due = await stores.census.due({ until: T0 + GRACE_MS + 2, limit: 10 });
+        const due = await stores.statistics.due({ until: T0 + GRACE_MS + 2, limit: 10 });
         expect(due).toEqual([
           { runId: 'run_c', tenantId: 'acme', type: 'one', wakeAt: T0 + GRACE_MS + 1 },
           { runId: 'run_b', tenantId: 'other', type: 'two', wakeAt: T0 + GRACE_MS + 2 },
@@ -140,14 +140,14 @@ export function runCensusConformance(name: string, harness: Harness): void {
       test('are only those of one type, if one is named', async () => {
         await start('run_a', { type: 'one' });
         await start('run_b', { type: 'two' });
-        const due = await stores.census.due({ until: T0 + GRACE_MS, type: 'two', limit: 10 });
+        const due = await stores.statistics.due({ until: T0 + GRACE_MS, type: 'two', limit: 10 });
         expect(due.map(({ runId }) => runId)).toEqual(['run_b']);
       });
 
       test('are no runs that have ended', async () => {
         await start('run_a');
         await end('run_a');
-        expect(await stores.census.due({ until: T0 + 999_999_999, limit: 10 })).toEqual([]);
+        expect(await stores.statistics.due({ until: T0 + 999_999_999, limit: 10 })).toEqual([]);
       });
 
       test.each([undefined, 'one'])(
@@ -158,7 +158,7 @@ export function runCensusConformance(name: string, harness: Harness): void {
           const found: DueEntry[] = [];
           for (;;) {
             const after = found.at(-1);
-            const page = await stores.census.due({
+            const page = await stores.statistics.due({
               until: T0 + GRACE_MS + 9,
               limit: 5,
               ...(type === undefined ? {} : { type }),

@@ -1,41 +1,39 @@
 /**
- * Lets few through at a time. For work whose memory, not whose time, is what an instance has too little of.
- *
- * Must not: know what is done behind it.
+ * Counting semaphore with a bounded queue, for work that is limited by the memory of an instance.
  */
 import { CairnError } from '../core/errors.ts';
 
-export interface TurnstileOptions {
+export interface SemaphoreOptions {
   /** Most requests inside at once. */
-  readonly passing: number;
+  readonly running: number;
   /** Most requests waiting; further ones are refused. */
   readonly waiting: number;
 }
 
-export class Turnstile {
-  readonly #options: TurnstileOptions;
+export class Semaphore {
+  readonly #options: SemaphoreOptions;
   readonly #waiting: (() => void)[] = [];
-  #passing = 0;
+  #running = 0;
 
-  constructor(options: TurnstileOptions) {
+  constructor(options: SemaphoreOptions) {
     this.#options = options;
   }
 
   /** @throws CairnError UNAVAILABLE immediately if too many are waiting; otherwise errors of `work` */
-  async pass<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#passing >= this.#options.passing) await this.#turn();
-    else this.#passing += 1;
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#options.running) await this.#next();
+    else this.#running += 1;
     try {
       return await work();
     } finally {
-      // Whoever comes next takes the place that is left, so that nobody slips in between.
+      // The next request takes over the place, so that a new one cannot overtake it.
       const next = this.#waiting.shift();
       if (next) next();
-      else this.#passing -= 1;
+      else this.#running -= 1;
     }
   }
 
-  #turn(): Promise<void> {
+  #next(): Promise<void> {
     if (this.#waiting.length >= this.#options.waiting) {
       throw new CairnError('UNAVAILABLE', 'too many concurrent large requests');
     }

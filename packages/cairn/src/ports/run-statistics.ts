@@ -35,7 +35,7 @@ export interface DueQuery {
   readonly limit: number;
 }
 
-export interface RunCensus {
+export interface RunStatistics {
   /** By type and version, ascending; at most `limit` of them. */
   liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]>;
   /** Every status that is not an end, also those of no run. */
