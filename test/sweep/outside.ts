@@ -5,7 +5,7 @@
  * Must not: reach a run but through the operations of the product.
  */
 import { CairnError } from '../../packages/cairn/src/core/errors.ts';
-import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import { type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
 import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
 import { OutcomeUnknown, StoreRefused } from '../../packages/cairn/src/ports/store-errors.ts';
 import type { Process, ProcessDeps } from './process.ts';
@@ -166,7 +166,8 @@ export function viewOf(
 ): View {
   return {
     run,
-    waitsAt: (stepId) => run?.waits.some(({ execution }) => execution.stepId === stepId) ?? false,
+    waitsAt: (stepId) =>
+      run?.waits.some(({ execution }) => [execution.stepId, stepKey(execution)].includes(stepId)) ?? false,
     hasDone: (stepId) => run?.steps.get(stepId)?.phase === 'done',
     ...known,
   };

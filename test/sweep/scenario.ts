@@ -13,6 +13,8 @@ export interface Acting {
   readonly revision: number;
   readonly signal: AbortSignal;
   readonly index?: number;
+  /** Name of an operation of a flow. */
+  readonly operation?: string;
 }
 
 /** Stage on which the bodies of a scenario run: they report their runs, and take time. */

@@ -124,8 +124,9 @@ function livingProcess(): Process | undefined {
   return process.alive ? process : undefined;
 }
 
-function refOf({ stepId, revision, index }: Acting) {
-  return { stepId, revision, ...(index === undefined ? {} : { itemKey: String(index) }) };
+function refOf({ stepId, revision, index, operation }: Acting) {
+  const itemKey = operation ?? (index === undefined ? undefined : String(index));
+  return { stepId, revision, ...(itemKey === undefined ? {} : { itemKey }) };
 }
 
 function keyOf(context: Acting): string {

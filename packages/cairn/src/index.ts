@@ -3,7 +3,7 @@
 export { MAX_ITEMS } from './core/decisions/fan-out.ts';
 export { parseDuration } from './core/duration.ts';
 export type { Json } from './core/encoding/json.ts';
-export { CairnError, type ErrorCode, Fatal, NotApplied, RetryAt } from './core/errors.ts';
+export { CairnError, type ErrorCode, Fatal, NotApplied, OperationFailed, RetryAt } from './core/errors.ts';
 export type { Degraded } from './engine/define/body-result.ts';
 export { degraded, isDegraded } from './engine/define/body-result.ts';
 export {
@@ -17,6 +17,17 @@ export {
   type Found,
   type LookupOptions,
 } from './engine/define/capability.ts';
+export type {
+  Flow,
+  FlowApprovalOptions,
+  FlowChildOptions,
+  FlowEventOptions,
+  FlowMapOptions,
+  FlowOptions,
+  FlowWorkflowOptions,
+  OperationOptions,
+  PerformOptions,
+} from './engine/define/flow/types.ts';
 export type { MessageEvent, PubsubMessage, PubsubSubscription } from './engine/define/pubsub.ts';
 export type { SlackCommand, SlackSubscription } from './engine/define/slack.ts';
 export type { Workflow } from './engine/define/steps.ts';

@@ -6,6 +6,7 @@ import { childScenarios } from './children.ts';
 import { effectScenarios } from './effects.ts';
 import { endingScenarios } from './endings.ts';
 import { eventScenarios } from './events.ts';
+import { flowScenarios } from './flows.ts';
 import { mapScenarios } from './maps.ts';
 import { operatorScenarios } from './operators.ts';
 import { plainScenarios } from './plain.ts';
@@ -25,6 +26,7 @@ const quiet: readonly Scenario[] = [
   ...operatorScenarios,
   ...effectScenarios,
   ...successorScenarios,
+  ...flowScenarios,
 ];
 
 export const scenarios: readonly Scenario[] = [...quiet, ...publishedOf(quiet)];

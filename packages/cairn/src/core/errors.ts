@@ -293,3 +293,20 @@ export class NotApplied extends Error {
     this.final = final;
   }
 }
+
+/**
+ * Thrown into the code of a flow: an operation failed for good. The same error comes each time the code runs again. A flow
+ * that does not catch it fails with its code.
+ */
+export class OperationFailed extends Fatal {
+  /** Of the failure: `STEP_FAILED`, `STEP_TIMEOUT`, `APPROVAL_REJECTED`, `CHILD_FAILED` … */
+  readonly code: string;
+  /** Name of the operation, with its number. */
+  readonly operation: string;
+
+  constructor(operation: string, code: string, message: string) {
+    super(message);
+    this.operation = operation;
+    this.code = code;
+  }
+}

@@ -4,7 +4,8 @@ import { CairnError } from '../core/errors.ts';
 import { optional } from '../core/optional.ts';
 import { differ } from '../core/plan/plan.ts';
 import type { StepKind } from '../core/run/events.ts';
-import { isOver, type RunState, stepIdOf } from '../core/run/state.ts';
+import { isOver, type RunState, stepIdOf, stepRefOf } from '../core/run/state.ts';
+import { undoOfOperation } from './define/flow/flow-step.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 import type { StepDefinition, Workflow } from './define/steps.ts';
 import type { EngineDeps } from './deps.ts';
@@ -100,8 +101,10 @@ function isIdempotent(step: StepDefinition | undefined, key: string): boolean {
   return step !== undefined && (step.idempotent || (step.kind === 'map' && key === step.id));
 }
 
-/** For a map step each item is compensated, not the map itself. */
+/** For a map step each item is compensated, for a flow the operations that it names; neither itself. */
 export function isCompensable(step: StepDefinition | undefined, key: string): boolean {
+  if (step?.kind === 'flow')
+    return key !== step.id && undoOfOperation(step, stepRefOf(key, 1).itemKey ?? '') !== undefined;
   if (!step || !('compensate' in step) || !step.compensate) return false;
   return (step.kind === 'map') === (key !== step.id);
 }
@@ -111,6 +114,7 @@ function mayBeCompensable(undoable: ReadonlyMap<string, StepKind> | undefined): 
   return (key) => {
     if (!undoable) return true;
     const id = stepIdOf(key);
-    return undoable.has(id) && (undoable.get(id) === 'map') === (key !== id);
+    const isOfItems = undoable.get(id) === 'map' || undoable.get(id) === 'flow';
+    return undoable.has(id) && isOfItems === (key !== id);
   };
 }

@@ -14,7 +14,12 @@ process.on(MOVED as 'message', (waits: unknown) => {
 export const systemClock: Clock = {
   now: Date.now,
   timer(delayMs, fire) {
-    const timer = setTimeout(fire, Math.min(Math.max(0, delayMs), MAX_TIMER_MS));
+    // A timer without a delay fires a millisecond later, and a flow waits for thousands of turns.
+    if (delayMs <= 0) {
+      const turn = setImmediate(fire);
+      return () => clearImmediate(turn);
+    }
+    const timer = setTimeout(fire, Math.min(delayMs, MAX_TIMER_MS));
     return () => clearTimeout(timer);
   },
   onMoved(listener) {

@@ -2,7 +2,7 @@
  * Between the engine and the bodies under test: counts calls, tracks running ones, and lets the process die at one of
  * them.
  */
-import type { Context, StepDefinition, Workflow } from '../engine/define/steps.ts';
+import type { Context, FlowObserver, FlowStep, StepDefinition, Workflow } from '../engine/define/steps.ts';
 import type { CrashPlan, Moment } from './world/crash-plan.ts';
 import { never } from './world/intercept.ts';
 import { anyWithin } from './world/real-time.ts';
@@ -31,6 +31,8 @@ export interface ObservedBodiesParams {
   /** Where processes die by themselves. */
   readonly plan?: CrashPlan | undefined;
 }
+
+const NOTHING = () => undefined;
 
 type AnyBody = (context: Context) => unknown;
 
@@ -85,6 +87,7 @@ export class ObservedBodies {
   }
 
   #step(step: StepDefinition): StepDefinition {
+    if (step.kind === 'flow') return this.#flow(step);
     if (!('body' in step)) return step;
     const { compensate } = step;
     return {
@@ -94,9 +97,22 @@ export class ObservedBodies {
     };
   }
 
-  #observed(original: AnyBody, part: Part): AnyBody {
+  /** Its operations are observed as the items of a map are; its code counts as under way while it does not wait for them. */
+  #flow(step: FlowStep): FlowStep {
+    const undo = Object.entries(step.undo).map(([name, compensate]): [string, AnyBody] => {
+      return [name, this.#observed(compensate, 'compensate', [step.id])];
+    });
+    const observer: FlowObserver = {
+      body: (body, key) => this.#observed(body, 'body', [step.id, key]),
+      busy: (until) => void this.#watched(() => until, NOTHING),
+    };
+    return { ...step, undo: Object.fromEntries(undo), observer };
+  }
+
+  /** @param known keys of the execution, where its context does not tell them */
+  #observed(original: AnyBody, part: Part, known?: readonly string[]): AnyBody {
     return (context) => {
-      const keys = keysOf(context);
+      const keys = known ?? keysOf(context);
       const name = `${part === 'compensate' ? 'compensate ' : ''}${keys.at(-1)}`;
       const planned = this.#plan?.note(`body ${name}`);
       if (planned === 'before' || this.#reached(keys, part, 'before')) return this.#die();

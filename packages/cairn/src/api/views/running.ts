@@ -61,6 +61,7 @@ function underWay(
 ): ShownStep {
   const running = { status: 'running', attempts: attempt, updatedAtMs: since } as const;
   if (before?.revision === revision) return { ...before, ...running };
-  const kind = stepIdOf(id) === id ? 'step' : 'map';
+  // The items of a set are numbered, the operations of a flow named.
+  const kind = /\[\d+\]$/.test(id.slice(stepIdOf(id).length)) ? 'map' : 'step';
   return { id, kind, planVersion, revision, startedAtMs: since, ...running };
 }

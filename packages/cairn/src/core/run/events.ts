@@ -42,13 +42,15 @@ export interface PayloadRef {
   readonly chunks: number;
 }
 
-export type StepKind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child';
+export type StepKind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child' | 'flow';
 
 /** An execution of a step that has begun: which attempt, over which inputs, since when. */
 export interface StepExecution extends StepRef {
   readonly kind: StepKind;
   readonly attempt: number;
   readonly inputsHash: string;
+  /** Of an operation of a flow: kind and hash of what the code asked for (core/flow/asked.ts). */
+  readonly request?: string;
   readonly startedAt: number;
   /** Attempts that found the condition which the step polls not to hold: no failures. Absent: none. */
   readonly polls?: number;

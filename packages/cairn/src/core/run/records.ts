@@ -2,6 +2,7 @@
  * Documents beside an event: its checkpoint and its step record. Both are functions of the event (and of its output),
  * so a repair can rebuild every step record from the journal alone.
  */
+import { optional } from '../optional.ts';
 import type { CheckpointRef, PayloadRef, RunEvent, SettledType, StepExecution, StepKind } from './events.ts';
 import { isSettled } from './events.ts';
 import type { RunState, StepOutcome } from './state.ts';
@@ -23,6 +24,8 @@ export interface Checkpoint {
   readonly attempt?: number;
   readonly outcome?: StepOutcome | 'completed' | 'failed' | 'cancelled';
   readonly inputsHash?: string;
+  /** Of an operation of a flow: what the code asked for. */
+  readonly request?: string;
   readonly outputHash?: string;
   /** The output as canonical JSON, if it is not too large to lie here. */
   readonly outputText?: string;
@@ -173,7 +176,7 @@ function takenFrom(event: RunEvent): CheckpointRef | undefined {
 
 function settledFields({ type, data }: RunEvent<SettledType>): Partial<Checkpoint> {
   const { stepId, itemKey, revision, attempt, inputsHash, outputHash, outputsSummary } = data;
-  const { agent, tokensUsed, resumable, idempotent, startedAt, durationMs } = data;
+  const { agent, tokensUsed, resumable, idempotent, startedAt, durationMs, request } = data;
   return {
     stepId,
     ...(itemKey === undefined ? {} : { itemKey }),
@@ -181,6 +184,7 @@ function settledFields({ type, data }: RunEvent<SettledType>): Partial<Checkpoin
     attempt,
     outcome: OUTCOMES[type],
     inputsHash,
+    ...optional('request', request),
     outputHash,
     outputsSummary,
     resumable,

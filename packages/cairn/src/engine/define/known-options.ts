@@ -5,6 +5,7 @@
  * Must not: look further into a value than its shape; each option is checked where it is read.
  */
 import { ON_PARENT_END } from '../../core/run/events.ts';
+import type * as flows from './flow/types.ts';
 import type * as types from './types.ts';
 
 type Names<T> = Readonly<Record<keyof T & string, true>>;
@@ -67,8 +68,30 @@ const child: Names<Children & Completing> = {
   onFailure: true,
 };
 
+const flow: Names<flows.FlowOptions<unknown, types.Needs, unknown>> = {
+  ...common,
+  retry: true,
+  timeout: true,
+  resumable: true,
+  uses: true,
+  output: true,
+  onFailure: true,
+  compensate: true,
+};
+
 /** Options by kind of step. */
-export const STEP_OPTIONS = { step, map, approval, event, sleep, child } as const;
+export const STEP_OPTIONS = { step, map, approval, event, sleep, child, flow } as const;
+
+/** Options of `flow.step`. */
+export const OPERATION_OPTIONS: Names<flows.OperationOptions<unknown>> = {
+  input: true,
+  retry: true,
+  poll: true,
+  timeout: true,
+  heartbeatTimeout: true,
+  uses: true,
+  output: true,
+};
 
 export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = {
   type: true,
@@ -84,6 +107,24 @@ export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = {
 };
 
 const retryPolicy = { maxAttempts: true, initialMs: true, factor: true, capMs: true } as const;
+/** Options of a workflow that is one flow. */
+export const FLOW_WORKFLOW_OPTIONS: Names<flows.FlowWorkflowOptions<unknown, unknown, unknown>> = {
+  type: true,
+  planVersion: true,
+  input: true,
+  secretInput: true,
+  on: true,
+  timeout: true,
+  onDoubt: true,
+  policy: true,
+  retention: true,
+  retry: true,
+  uses: true,
+  output: true,
+  compensate: true,
+  run: true,
+};
+
 /** Options of `retry` and of an entry of `retry.perError`. */
 export const RETRY_OPTIONS: Names<types.RetryOptions> = { ...retryPolicy, perError: true };
 export const ERROR_RETRY_OPTIONS: Names<types.ErrorRetry> = { ...retryPolicy, match: true };

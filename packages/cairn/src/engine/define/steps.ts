@@ -101,11 +101,37 @@ export interface ChildStep extends AnyStep {
   readonly fanOut?: FanOut;
 }
 
+/** Code that asks for operations, each an execution `id[name]`. Its members are named otherwise than those of a body. */
+export interface FlowStep extends AnyStep {
+  readonly kind: 'flow';
+  /** Type of the workflow. */
+  readonly type: string;
+  readonly code: (flow: never, seen: Context) => unknown;
+  readonly uses: readonly Capability[];
+  readonly retry: RetryPolicy;
+  readonly retryPerError: AnyBody['retryPerError'];
+  /** Longest time that the code may take without an operation under way, ms. */
+  readonly idleMs: number;
+  /** Schema of what the code returns. */
+  readonly returns?: ZodType<unknown>;
+  /** By the name of an operation: what undoes it. */
+  readonly undo: Readonly<Record<string, (context: Context) => unknown>>;
+  /** Between the engine and the code, for the test kit. */
+  readonly observer?: FlowObserver;
+}
+
+export interface FlowObserver {
+  /** The body that is called instead. */
+  body(body: PlainStep['body'], key: string): PlainStep['body'];
+  /** The code is busy until then. */
+  busy(until: Promise<void>): void;
+}
+
 /** Steps that call a body in this process. */
 export type BodyStep = PlainStep | MapStep;
 /** Steps that wait for something outside. */
 export type WaitStep = SleepStep | ApprovalStep | EventStep | ChildStep;
-export type StepDefinition = BodyStep | WaitStep;
+export type StepDefinition = BodyStep | WaitStep | FlowStep;
 
 export interface Workflow {
   readonly type: string;

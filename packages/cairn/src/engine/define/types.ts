@@ -6,6 +6,7 @@ import type { OnParentEnd, SuccessorMode } from '../../core/run/events.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
 import type { BodyResult, Recorded } from './body-result.ts';
 import type { Capability } from './capability.ts';
+import type { FlowFactory } from './flow/types.ts';
 import type { PubsubSubscription } from './pubsub.ts';
 import type { RetentionOptions } from './retention.ts';
 import type { SlackSubscription } from './slack.ts';
@@ -140,7 +141,7 @@ export interface PolicyQuestion<Input> {
 export type Policy<Input> = (question: PolicyQuestion<Input>) => PolicyVerdict | Promise<PolicyVerdict>;
 
 /** Options common to all kinds of step. */
-interface CommonOptions<Input, N extends Needs> {
+export interface CommonOptions<Input, N extends Needs> {
   /** Steps whose outputs this one reads, by the name its functions use. */
   readonly needs?: N;
   /**
@@ -294,7 +295,7 @@ export interface ChildrenOptions<Input, N extends Needs, Item, T, Takes = unknow
 export type ChildResult = Readonly<Record<string, Json>>;
 
 /** Adds steps to the workflow under definition. */
-export interface StepFactory<Input> {
+export interface StepFactory<Input> extends FlowFactory<Input> {
   /** One body for each item of a list; the results in the order of the items. Those of tolerated failures are null. */
   map<N extends Needs, Item, T>(
     id: string,

@@ -4,7 +4,16 @@ import type { ZodType } from 'zod';
 import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
 import { buildGraph, type Graph } from '../../core/graph/graph.ts';
-import { isRecord, misshapenOption, unknownOption, WORKFLOW_OPTIONS } from './known-options.ts';
+import { optional } from '../../core/optional.ts';
+import { flowStep } from './flow/flow-step.ts';
+import type { Flow, FlowWorkflowOptions } from './flow/types.ts';
+import {
+  FLOW_WORKFLOW_OPTIONS,
+  isRecord,
+  misshapenOption,
+  unknownOption,
+  WORKFLOW_OPTIONS,
+} from './known-options.ts';
 import { pubsubSubscriptions } from './pubsub.ts';
 import { retentionFor } from './retention.ts';
 import { declaredSchedules } from './schedules.ts';
@@ -22,10 +31,17 @@ const MAX_TYPE_LENGTH = 100;
  *
  * @throws CairnError INVALID_INPUT naming the step and the reason
  */
+export function defineWorkflow<Input, Takes, T>(
+  options: FlowWorkflowOptions<Input, Takes, T>,
+): TypedWorkflow<Takes, { readonly output: T | null }>;
 export function defineWorkflow<Input, Takes = unknown, Returned extends Needs = Needs>(
   options: WorkflowOptions<Input, Takes, Returned>,
-): TypedWorkflow<Takes, ResultOf<Returned>> {
-  if (!isRecord(options)) throw invalid('?', 'options', 'defineWorkflow takes one options object');
+): TypedWorkflow<Takes, ResultOf<Returned>>;
+export function defineWorkflow(
+  given: WorkflowOptions<unknown> | FlowWorkflowOptions<unknown, unknown, unknown>,
+): Workflow {
+  if (!isRecord(given)) throw invalid('?', 'options', 'defineWorkflow takes one options object');
+  const options = isOneFlow(given) ? ofOneFlow(given) : (given as unknown as WorkflowOptions<unknown>);
   const { type, planVersion } = options;
   if (typeof type !== 'string' || !TYPE_PATTERN.test(type) || type.length > MAX_TYPE_LENGTH) {
     throw invalid(type, 'type', `the type '${type}' must be lower-case words joined by hyphens`);
@@ -64,6 +80,29 @@ export function defineWorkflow<Input, Takes = unknown, Returned extends Needs = 
       ? {}
       : { timeoutMs: parseDuration(options.timeout, `${type}.timeout`) }),
     ...(options.policy ? { policy: options.policy as NonNullable<Workflow['policy']> } : {}),
+  };
+}
+
+/** Id of the flow of a workflow that is one. */
+const FLOW_ID = 'flow';
+
+function isOneFlow(given: object): given is FlowWorkflowOptions<unknown, unknown, unknown> {
+  return 'run' in given;
+}
+
+/** @throws CairnError INVALID_INPUT for an option that such a workflow does not have */
+function ofOneFlow(given: FlowWorkflowOptions<unknown, unknown, unknown>): WorkflowOptions<unknown> {
+  const problem = unknownOption(given, FLOW_WORKFLOW_OPTIONS);
+  if (problem !== undefined) throw invalid(given.type, 'options', problem);
+  const { run, uses, output, retry, compensate, ...options } = given;
+  if (typeof run !== 'function') throw invalid(given.type, 'run', `'run' must be an async function`);
+  const code = (flow: Flow<unknown>, { input }: { readonly input: unknown }) => run(flow, input);
+  const own = { ...optional('uses', uses), ...optional('output', output), ...optional('retry', retry) };
+  return {
+    ...options,
+    steps: (step) => ({
+      output: step.flow(FLOW_ID, { ...own, ...optional('compensate', compensate) }, code),
+    }),
   };
 }
 
@@ -145,6 +184,7 @@ function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<
       event: noted(define.eventStep),
       sleep: noted(define.sleepStep),
       child: noted(define.childStep),
+      flow: noted(flowStep),
     },
   ) as unknown as StepFactory<Input>;
 }

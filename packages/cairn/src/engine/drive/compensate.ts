@@ -9,12 +9,13 @@ import { compensationsDue } from '../../core/decisions/compensation.ts';
 import { nextRetry } from '../../core/decisions/retry.ts';
 import { listChange, markOf } from '../../core/plan/item-marks.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
-import { type Completed, isSuspended, type RunState, stepIdOf } from '../../core/run/state.ts';
+import { type Completed, isSuspended, type RunState, stepIdOf, stepRefOf } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
-import type { BodyStep, Context, MapStep, Workflow } from '../define/steps.ts';
+import { undoStep } from '../define/flow/flow-step.ts';
+import type { BodyStep, Context, MapStep, StepDefinition, Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { Performer } from '../effects/performer.ts';
@@ -230,7 +231,7 @@ async function giveUp(
 async function undoable(params: Compensating, { step: key, revision, seq }: Completed) {
   const { deps, journal, workflow, input } = params;
   const { state } = journal;
-  const step = workflow.steps.get(stepIdOf(key)) as BodyStep;
+  const step = undoing(workflow.steps.get(stepIdOf(key)), stepRefOf(key, revision).itemKey);
   const outputs = new StepOutputs(workflow, [step.id], []);
   await outputs.load(deps.store, state);
   const [output] = await loadOutputs(deps.store, state.id, [seq]);
@@ -265,6 +266,11 @@ async function undoable(params: Compensating, { step: key, revision, seq }: Comp
       return undefined;
     }
   }
+}
+
+/** The step, or for an operation of a flow a step that undoes it. */
+function undoing(step: StepDefinition | undefined, itemKey = ''): BodyStep {
+  return (step?.kind === 'flow' ? undoStep(step, itemKey) : step) as BodyStep;
 }
 
 function returned(output: Output | undefined): unknown {

@@ -10,7 +10,7 @@ import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import type { Workflow } from '../define/steps.ts';
+import type { StepDefinition, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { mayGoOn } from '../gate.ts';
@@ -350,11 +350,18 @@ function newestFeedback({ feedback }: RunState): number {
 }
 
 function canCompensate({ steps }: Workflow): boolean {
-  return [...steps.values()].some((step) => 'compensate' in step && step.compensate !== undefined);
+  return [...steps.values()].some((step) => isUndone(step));
+}
+
+function isUndone(step: StepDefinition): boolean {
+  if (step.kind === 'flow') return Object.keys(step.undo).length > 0;
+  return 'compensate' in step && step.compensate !== undefined;
 }
 
 function canWaitOut({ steps }: Workflow): boolean {
-  return [...steps.values()].some((step) => step.kind === 'child' && step.onParentEnd === 'wait');
+  return [...steps.values()].some(
+    (step) => (step.kind === 'child' && step.onParentEnd === 'wait') || step.kind === 'flow',
+  );
 }
 
 function endOf(closing: Closing): SessionEnd {

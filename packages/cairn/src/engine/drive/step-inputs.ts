@@ -13,7 +13,13 @@ import type { StepOutputs } from './outputs.ts';
 /** One execution to be: a step, or one item of a set of like executions. */
 export interface Unit {
   readonly step: StepDefinition;
-  readonly item?: { readonly key: string; readonly index: number; readonly value: unknown };
+  readonly item?: {
+    readonly key: string;
+    readonly index: number;
+    readonly value: unknown;
+    /** Of an operation of a flow: see core/flow/asked.ts. */
+    readonly request?: string;
+  };
 }
 
 export function keyOf({ step, item }: Unit): string {
@@ -52,6 +58,7 @@ export function nextExecution(
       input: inputHashSeenBy(step, input, inputHash),
       needs,
     }),
+    ...optional('request', item?.request),
     startedAt: begun?.startedAt ?? now,
     ...optional('polls', begun?.polls),
   };
@@ -60,6 +67,8 @@ export function nextExecution(
 function attemptOf({ step, item }: Unit, begun: Begun | undefined): number {
   // The record that a set began is no attempt of its own.
   if (!begun || (isSet(step) && !item)) return 1;
+  // Nor is it one that a flow's code runs again.
+  if (step.kind === 'flow' && begun.phase === 'running') return begun.attempt;
   // A beginning that only a suspect records is no attempt either: what a crash cuts off begins anew as the same one.
   const isSilent = 'body' in step && step.idempotent && step.uses.length === 0;
   return begun.phase === 'running' && isSilent ? begun.attempt : begun.attempt + 1;

@@ -19,9 +19,8 @@ import { BodyEnds } from './bodies/body-ends.ts';
 import { nodeState } from './progress.ts';
 import { RestingSteps } from './resting.ts';
 import type { Scope } from './scope.ts';
-import type { SetStep } from './sets/fan-out-set.ts';
-import { FanOuts } from './sets/fan-outs.ts';
-import { type Entry, isSet, keyOf, mayEnter, type Unit } from './step-inputs.ts';
+import { Groups } from './sets/groups.ts';
+import { type Entry, keyOf, mayEnter, type Unit } from './step-inputs.ts';
 import { Waiting } from './waiting/waiting.ts';
 import { WithoutRoom } from './waiting/without-room.ts';
 
@@ -47,7 +46,7 @@ export class Stepping {
   readonly #scope: Scope;
   readonly #tracker: ReadyTracker;
   readonly #bodies: Bodies;
-  readonly #sets: FanOuts;
+  readonly #groups: Groups;
   readonly #waiting: Waiting;
   readonly #resting: RestingSteps;
   readonly #withoutRoom = new WithoutRoom();
@@ -106,12 +105,14 @@ export class Stepping {
       waiting: this.#waiting,
       restWithoutRoom: (key, bytes) => this.#withoutRoom.add(key, bytes),
     });
-    this.#sets = new FanOuts(scope, {
+    this.#groups = new Groups(scope, {
       ...moves,
       startItem: (unit) => this.#startItem(unit),
       hold: (wait) => this.#waiting.hold(wait),
+      giveUp: (wait) => this.#waiting.giveUp(wait),
       wake: (key) => this.#wake(key),
       isFull: () => this.#withoutRoom.size > 0,
+      isStopped: () => this.#isStopped,
     });
   }
 
@@ -132,7 +133,7 @@ export class Stepping {
 
   facts(): Omit<DriveFacts, 'stop' | 'cancellation' | 'undoes' | 'childrenOpen'> {
     return {
-      active: this.#bodies.active + this.#ends.beingStored,
+      active: this.#bodies.active + this.#ends.beingStored + this.#groups.busy,
       unacknowledged: this.#scope.onTheWay,
       unsettled: this.#unsettled,
       held: this.#canStart ? 1 : 0,
@@ -180,7 +181,7 @@ export class Stepping {
     while (this.#startSome());
     if (this.#isStopped) return;
     this.#tryQuestions();
-    this.#sets.pump();
+    this.#groups.pump();
   }
 
   /** Starts as many ready steps as there is room for. False: none of them was begun. */
@@ -211,6 +212,7 @@ export class Stepping {
   /** Ends all in-process waiting; resolves once no announcement is in progress. */
   async end(): Promise<void> {
     this.#resting.end();
+    this.#groups.end();
     await this.#waiting.quiet();
   }
 
@@ -232,7 +234,7 @@ export class Stepping {
   }
 
   get #canStart(): boolean {
-    return this.#tracker.ready(1).length > 0 || this.#question !== undefined || this.#sets.canStart;
+    return this.#tracker.ready(1).length > 0 || this.#question !== undefined || this.#groups.canStart;
   }
 
   /** An execution whose question did not fit, and now does. */
@@ -246,9 +248,9 @@ export class Stepping {
   }
 
   #start(step: StepDefinition): void {
-    if (isSet(step)) this.#sets.open(step as SetStep);
-    else if ('body' in step) this.#startBody({ step });
-    else this.#scope.guard(this.#waiting.open({ step }, step));
+    if (this.#groups.opens(step)) return;
+    if ('body' in step) this.#startBody({ step });
+    else this.#scope.guard(this.#waiting.open({ step }, step as WaitStep));
   }
 
   #startItem(unit: Unit): boolean {
@@ -289,7 +291,7 @@ export class Stepping {
 
   #begin({ step, item }: Unit): void {
     this.#startedAny = true;
-    if (item) this.#sets.mark(step.id, item.index, 'open');
+    if (item) this.#groups.mark({ step, item }, 'open');
     else this.#tracker.settle(step.id, 'open');
   }
 
@@ -322,18 +324,19 @@ export class Stepping {
   }
 
   async #settling({ step, item }: Unit, outcome: Outcome, durable: Promise<unknown>): Promise<void> {
-    if (item) this.#sets.settleItem(step.id, item.index, outcome);
+    if (item) this.#groups.settleItem({ step, item }, outcome);
     else this.#settleStep(step, outcome);
     this.#params.onSettling();
     await durable;
-    if (!item) this.#tracker.settle(step.id, outcome.kind);
+    if (item) this.#groups.itemIsDurable({ step, item }, outcome);
+    else this.#tracker.settle(step.id, outcome.kind);
   }
 
   #settleStep(step: StepDefinition, outcome: Outcome): void {
     if (outcome.kind === 'failed') this.#failure ??= outcome.error;
     if (outcome.kind === 'done') this.#scope.outputs.put(step.id, outcome.output);
     this.#scope.outputs.release(step);
-    this.#sets.forget(step.id);
+    this.#groups.forget(step.id);
     this.#unsettled -= 1;
   }
 
@@ -372,7 +375,7 @@ export class Stepping {
   #onDue(key: string): void {
     if (!this.#isStopped && !this.#waiting.timeUp(key)) {
       const { step, item } = this.#unitOf(key);
-      if (item) this.#sets.mark(step.id, item.index, 'idle');
+      if (item) this.#groups.mark({ step, item }, 'idle');
       else this.#tracker.settle(key, 'pending');
     }
     this.#params.onChange();
@@ -380,6 +383,6 @@ export class Stepping {
 
   #unitOf(key: string): Unit {
     const stepId = stepIdOf(key);
-    return key === stepId ? { step: this.#scope.step(stepId) } : this.#sets.unitOf(key);
+    return key === stepId ? { step: this.#scope.step(stepId) } : this.#groups.unitOf(key, stepId);
   }
 }

@@ -7,7 +7,7 @@
 import type { ZodType } from 'zod';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
-import { CairnError, Fatal } from '../../core/errors.ts';
+import { CairnError, Fatal, OperationFailed } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import type { PayloadRef, RecordedError } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
@@ -116,6 +116,6 @@ export function recorded(stepId: string, cause: unknown): RecordedError {
 }
 
 function codeOf(cause: unknown): string {
-  if (cause instanceof CairnError) return cause.code;
+  if (cause instanceof CairnError || cause instanceof OperationFailed) return cause.code;
   return cause instanceof InvalidOutput ? 'STEP_OUTPUT_INVALID' : 'STEP_FAILED';
 }

@@ -60,6 +60,14 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
         ...('fanOut' in step ? setPlan(step.fanOut) : {}),
       };
     }
+    case 'flow': {
+      const { uses, returns, undo } = step;
+      return {
+        ...(uses.length === 0 ? {} : { uses: uses.map(({ id }) => id).sort() }),
+        ...(Object.keys(undo).length === 0 ? {} : { compensate: true as const }),
+        ...(returns ? { output: shapeOf(returns) } : {}),
+      };
+    }
     case 'approval':
       return step.onExpiry === 'fail' ? {} : { onExpiry: step.onExpiry };
     case 'event':

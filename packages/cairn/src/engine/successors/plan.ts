@@ -60,6 +60,9 @@ function pointOf({ mode, checkpointId, stepId }: SuccessorSource): Point {
 function planned(step: StepDefinition | undefined): PlannedStep[] {
   if (!step) return [];
   const { id, kind, needs, resumable } = step;
-  const undoesItems = step.kind === 'map' && step.compensate !== undefined;
+  const undoesItems =
+    step.kind === 'flow'
+      ? Object.keys(step.undo).length > 0
+      : step.kind === 'map' && step.compensate !== undefined;
   return [{ id, kind, needs, resumable, undoesItems }];
 }

@@ -4,7 +4,9 @@
  *
  * Must not: decide what is reused (core/decisions/successor.ts).
  */
+
 import type { RecordedStep, SourceFacts } from '../../core/decisions/successor.ts';
+import { optional } from '../../core/optional.ts';
 import type { RunEvent, SettledType, StepSettled } from '../../core/run/events.ts';
 import { initialState, reduce } from '../../core/run/reduce/index.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
@@ -68,7 +70,7 @@ function recordedBy(runId: string, event: RunEvent): RecordedStep | undefined {
 /** The reused result. Tokens were used once and are not repeated. */
 function settledOf({ data }: RunEvent<SettledType>): StepSettled {
   const { stepId, itemKey, revision, kind, attempt, inputsHash, startedAt } = data;
-  const { outputHash, outputsSummary, resumable, idempotent, agent, durationMs } = data;
+  const { outputHash, outputsSummary, resumable, idempotent, agent, durationMs, request } = data;
   return {
     stepId,
     ...(itemKey === undefined ? {} : { itemKey }),
@@ -76,6 +78,7 @@ function settledOf({ data }: RunEvent<SettledType>): StepSettled {
     kind,
     attempt,
     inputsHash,
+    ...optional('request', request),
     startedAt,
     outputHash,
     outputsSummary,

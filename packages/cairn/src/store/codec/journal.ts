@@ -53,6 +53,7 @@ export const checkpointCodec = documentCodec<Checkpoint>({
   attempt: optional(integer),
   outcome: optional(word<NonNullable<Checkpoint['outcome']>>()),
   inputsHash: optional(text),
+  request: optional(text),
   outputHash: optional(text),
   outputText: named('output', optional(text)),
   outputRef: optional(payloadRef),

@@ -60,7 +60,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   `),
   events: words('seq id type at initiator actor data schemaVersion writer prevHash hash'),
   checkpoints: words(`
-    seq boundary planVersion parent at stepId itemKey revision attempt outcome inputsHash outputHash
+    seq boundary planVersion parent at stepId itemKey revision attempt outcome inputsHash request outputHash
     output outputRef outputFrom outputsSummary errorTrace agent tokensUsed resumable idempotent
     startedAt durationMs
   `),

@@ -68,3 +68,8 @@ export function pageOfRuns<Item extends z.ZodType>(item: Item) {
       .describe('Runs of this page whose documents cannot be read. Check and repair them.'),
   });
 }
+
+/** Of an operation of a flow. */
+export const OperationRequest = z
+  .string()
+  .describe('Kind and hash of what the code of a flow asked for. Absent for other steps.');

@@ -1,6 +1,6 @@
 /** Schemas of the documents of a run, as `views/documents.ts` returns them. */
 import { z } from 'zod';
-import { Count, pageOf, Seq, Time, Value } from './common.ts';
+import { Count, OperationRequest, pageOf, Seq, Time, Value } from './common.ts';
 
 export const RunEvent = z.object({
   seq: Seq,
@@ -19,7 +19,7 @@ export const EventPage = pageOf(RunEvent);
 
 export const Step = z.object({
   id: z.string().describe('Step id, or `id[itemKey]` for an item of a map step.'),
-  kind: z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']),
+  kind: z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child', 'flow']),
   status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'degraded', 'skipped', 'failed']),
   planVersion: z.int().min(1),
   inputsHash: z.string().optional().describe('Absent during the first attempt.'),
@@ -96,6 +96,7 @@ export const Checkpoint = z.object({
     .enum(['succeeded', 'degraded', 'skipped', 'reused', 'failed', 'completed', 'cancelled'])
     .optional(),
   inputsHash: z.string().optional(),
+  request: OperationRequest.optional(),
   outputHash: z.string().optional(),
   output: Value.optional(),
   outputRef: z

@@ -4,7 +4,7 @@ import { BLOCKED_CODES } from '../../../core/decisions/blocked.ts';
 import { DECISIONS, ON_PARENT_END, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
 import { PROJECTED_WORDS } from '../../../core/run/vocabulary.ts';
-import { Count, Finding, pageOfRuns, Seq, Time, Value } from './common.ts';
+import { Count, Finding, OperationRequest, pageOfRuns, Seq, Time, Value } from './common.ts';
 
 export const Status = z
   .enum(RUN_STATUSES)
@@ -14,7 +14,7 @@ const ShownStatus = z
   .enum(PROJECTED_WORDS as [string, ...string[]])
   .describe('A status of Cairn, or of the vocabulary that was requested.');
 const StopKind = z.enum(STOP_KINDS);
-export const StepKind = z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child']);
+export const StepKind = z.enum(['step', 'map', 'approval', 'event', 'sleep', 'child', 'flow']);
 
 /** A step's error may carry a code of its own, so this is no list. */
 export const RecordedError = z.object({
@@ -36,6 +36,7 @@ export const Wait = z
       kind: StepKind,
       attempt: z.int().min(1),
       inputsHash: z.string(),
+      request: OperationRequest.optional(),
       startedAt: Time,
     }),
     openedAt: Time,

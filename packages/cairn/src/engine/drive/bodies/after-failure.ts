@@ -11,7 +11,7 @@ import type { AttemptResult } from './attempt.ts';
 
 export interface FailedExecution {
   readonly runId: string;
-  readonly step: BodyStep;
+  readonly step: Pick<BodyStep, 'id' | 'retry' | 'retryPerError' | 'poll'>;
   readonly execution: StepExecution;
   /** Epoch ms. */
   readonly now: number;

@@ -30,7 +30,7 @@ export interface HeldWaitsParams {
   readonly journal: RunJournal;
   /** Aborts when the drive must not fight for a place any longer. */
   readonly hurry: AbortSignal;
-  readonly stepOf: (id: string) => StepDefinition;
+  readonly stepOf: (wait: Wait) => StepDefinition;
   /** Input of a child. Throws what the author's function throws. */
   readonly childInput: (wait: Wait) => unknown;
   /** Ends a wait that is still open, and continues from there. */
@@ -101,7 +101,7 @@ export class HeldWaits {
 
   async #join(wait: Wait): Promise<void> {
     const { deps, journal, end } = this.#params;
-    const step = this.#params.stepOf(wait.execution.stepId) as EventStep;
+    const step = this.#params.stepOf(wait) as EventStep;
     const { id: runId, tenantId } = journal.state;
     const place = { tenantId, event: wait.name ?? '', key: wait.key ?? '', runId, waitId: wait.id };
     let early: BufferedEvent | undefined;
@@ -154,7 +154,7 @@ export class HeldWaits {
 
   async #startChild(wait: Wait): Promise<void> {
     const { deps, journal, childInput, end } = this.#params;
-    const step = this.#params.stepOf(wait.execution.stepId) as ChildStep;
+    const step = this.#params.stepOf(wait) as ChildStep;
     try {
       await deps.otherRuns.startChild({
         parent: journal.state,

@@ -64,6 +64,8 @@ export class Waiting {
    * there.
    */
   readonly #takenIn = new Set<string>();
+  /** Waits that a flow closed when it ended: one that is being opened must not be held afterwards. */
+  readonly #givenUp = new Set<string>();
   /** Waits whose child there is not. */
   readonly #neverStarted = new Set<string>();
 
@@ -74,7 +76,7 @@ export class Waiting {
       deps: scope.deps,
       journal: scope.journal,
       hurry: this.#hurry.signal,
-      stepOf: (id) => scope.step(id),
+      stepOf: ({ execution }) => moves.unitOf(stepKey(execution)).step,
       childInput: ({ execution }) => {
         const unit = moves.unitOf(stepKey(execution));
         return (unit.step as ChildStep).input(scope.seenBy(unit));
@@ -178,6 +180,7 @@ export class Waiting {
 
   /** Adopts an open wait: announces it if necessary, and watches its time. */
   hold(wait: Wait): void {
+    if (this.#givenUp.has(wait.id)) return;
     this.#held.add(wait);
     this.#takenIn.delete(wait.id);
     this.#watch(wait);
@@ -185,6 +188,17 @@ export class Waiting {
     // A wait that was not announced before the run ends needs no announcement.
     if (wait.announced || cancellation || !waits.some(({ id }) => id === wait.id)) return;
     this.#inBackground(() => this.#tell(this.#announce(wait)));
+  }
+
+  /** The journal has closed the wait because nothing needs its answer any more. */
+  async giveUp(wait: Wait): Promise<void> {
+    const { deps, journal } = this.#scope;
+    this.#givenUp.add(wait.id);
+    this.#held.drop(wait);
+    this.#moves.restNoMore(stepKey(wait.execution));
+    if (wait.child?.onParentEnd !== 'cancel') return;
+    const { runId } = wait.child;
+    await this.#scope.counted(() => deps.otherRuns.cancelChild(journal.state, runId));
   }
 
   /** A failed registration is repeated by a later drive: this one releases the run, which is not a death. */
@@ -229,7 +243,7 @@ export class Waiting {
 
   async #expire(wait: Wait): Promise<void> {
     const { deps, journal } = this.#scope;
-    const step = this.#scope.step(wait.execution.stepId);
+    const { step } = this.#moves.unitOf(stepKey(wait.execution));
     const facts = timeUp({ step, wait, now: deps.clock.now() });
     // A heartbeat that came first has put its time off.
     await this.#end(wait, facts, ({ dueAt }) => dueAt === wait.dueAt);

@@ -1,0 +1,104 @@
+/**
+ * Decision about an operation that the code of a flow asks for, given what the journal has under its name: the operation
+ * begins, is waited for, is answered as recorded, or shows that the code has diverged from what it did before.
+ *
+ * Must not: know how an operation is carried out.
+ */
+import { sha256Hex } from '../encoding/hash.ts';
+import { canonicalJson, type Json } from '../encoding/json.ts';
+import type { StepOutcome } from '../run/state.ts';
+
+export type OperationKind = 'step' | 'perform' | 'sleep' | 'event' | 'approval' | 'child';
+
+/** An operation as the code asks for it. */
+export interface Asked {
+  /** With its number. */
+  readonly name: string;
+  /** See {@link operationRequest}. */
+  readonly request: string;
+}
+
+/** What the journal has under a name. `request` is absent where it does not say. */
+export type Known =
+  | { readonly at: 'nothing' }
+  /** A crash cut it off, or another dispatch let go of it. */
+  | { readonly at: 'running' }
+  | { readonly at: 'retrying' }
+  | { readonly at: 'waiting'; readonly request?: string | undefined }
+  | { readonly at: 'done'; readonly outcome: StepOutcome; readonly request?: string | undefined };
+
+export type AskedDecision =
+  | { readonly kind: 'begin' }
+  /** Between two attempts. */
+  | { readonly kind: 'rest' }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'answer' }
+  /** Its failure is thrown into the code. */
+  | { readonly kind: 'throw' }
+  /** It was given up when the code had ended, so its answer decided nothing: none comes. */
+  | { readonly kind: 'never' }
+  | { readonly kind: 'diverged'; readonly message: string };
+
+export function askedDecision(asked: Asked, known: Known): AskedDecision {
+  switch (known.at) {
+    case 'nothing':
+    case 'running':
+      return { kind: 'begin' };
+    case 'retrying':
+      return { kind: 'rest' };
+    case 'waiting':
+      return isOther(asked, known) ? diverged(asked, known, 'is open as') : { kind: 'wait' };
+    case 'done':
+      if (isOther(asked, known)) return diverged(asked, known, 'ended as');
+      if (known.outcome === 'skipped') return { kind: 'never' };
+      return { kind: known.outcome === 'failed' ? 'throw' : 'answer' };
+  }
+}
+
+type Requested = Extract<Known, { readonly at: 'waiting' | 'done' }>;
+
+function isOther(asked: Asked, { request }: Requested): boolean {
+  return request !== undefined && request !== asked.request;
+}
+
+function diverged(asked: Asked, { request = '' }: Requested, stands: string): AskedDecision {
+  const [was, is] = [kindOf(request), kindOf(asked.request)];
+  const what = was === is ? `${is} with another request` : `${is}; in the journal it ${stands} ${was}`;
+  const message = `the code asks for '${asked.name}' as ${what}`;
+  return { kind: 'diverged', message: was === is ? `${message} than the one in the journal` : message };
+}
+
+/** Enough that two requests under one name do not agree by chance; stored with each operation. */
+const HASH_CHARS = 16;
+
+/** Kind and hash of what an operation asks for. Stored with it, and compared when the code asks again. */
+export function operationRequest(kind: OperationKind, request: Json): string {
+  return `${kind}:${sha256Hex(canonicalJson(request)).slice(0, HASH_CHARS)}`;
+}
+
+function kindOf(request: string): string {
+  const kind = request.slice(0, request.indexOf(':'));
+  return /^[aeiou]/.test(kind) ? `an ${kind}` : `a ${kind}`;
+}
+
+/** An operation that the journal had when the code began. */
+export interface Left {
+  readonly name: string;
+  /** It was taken over from another run: the code need not ask for it. */
+  readonly isReused: boolean;
+}
+
+/**
+ * Why a flow whose code has ended did not do what the journal says it did; undefined: it did.
+ *
+ * @param left in the order of the journal
+ * @param asked all that the code asked for, in its order
+ */
+export function leftOut(left: readonly Left[], asked: ReadonlySet<string>): string | undefined {
+  const missing = left.find(({ name, isReused }) => !isReused && !asked.has(name));
+  if (missing === undefined) return undefined;
+  const known = new Set(left.map(({ name }) => name));
+  const instead = [...asked].find((name) => !known.has(name));
+  const what = instead === undefined ? '' : `; it asked for '${instead}', which the journal does not have`;
+  return `the code ended without asking for '${missing.name}', which the journal has${what}`;
+}

@@ -1,0 +1,59 @@
+/**
+ * Names of the operations of a flow. A name that is asked for again gets a number: `poll`, `poll.2`, `poll.3`. An item of
+ * `flow.map` has its index in brackets: `send[0]`, `send.2[0]`.
+ */
+import { CairnError } from '../errors.ts';
+
+/** Most operations of one flow: as many as a run can have steps. */
+export const MAX_FLOW_OPERATIONS = 10_000;
+
+/** Begins with a letter: the items of a set are numbers. */
+const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
+const NUMBERED = /\.\d+$/;
+
+/** Numbers names that are asked for repeatedly, in the order in which the code asks. */
+export class OperationNames {
+  readonly #times = new Map<string, number>();
+
+  /** @throws CairnError INVALID_INPUT for what is no name */
+  next(name: unknown): string {
+    const known = operationName(name);
+    const times = (this.#times.get(known) ?? 0) + 1;
+    this.#times.set(known, times);
+    return times === 1 ? known : `${known}.${times}`;
+  }
+}
+
+/** @throws CairnError INVALID_INPUT */
+export function operationName(name: unknown): string {
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    const what = 'a letter, then up to 99 letters, digits, "_", "." or "-"';
+    throw invalid(`the name of an operation is ${what}; not ${shown(name)}`);
+  }
+  if (NUMBERED.test(name)) {
+    throw invalid(`the operation name '${name}' ends with a number, which marks a repeated name`);
+  }
+  return name;
+}
+
+/** Name of an item of `flow.map`. */
+export function itemName(name: string, index: number): string {
+  return `${name}[${index}]`;
+}
+
+/** The name as the code gives it, without number and index: `send.2[0]` is `send`. */
+export function givenName(operation: string): string {
+  const bracket = operation.indexOf('[');
+  return (bracket < 0 ? operation : operation.slice(0, bracket)).replace(NUMBERED, '');
+}
+
+function shown(name: unknown): string {
+  return typeof name === 'string' ? `'${name.slice(0, 100)}'` : typeof name;
+}
+
+function invalid(message: string): CairnError {
+  return new CairnError('INVALID_INPUT', message, {
+    field: 'name',
+    help: 'Give each operation a name that says what it does, such as flow.step("charge", …).',
+  });
+}

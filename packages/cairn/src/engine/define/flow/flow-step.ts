@@ -1,0 +1,112 @@
+/** Makes a flow out of its options, and the definitions of the operations that its code asks for. */
+
+import { CairnError } from '../../../core/errors.ts';
+import { givenName, operationName } from '../../../core/flow/names.ts';
+import type { Capability } from '../capability.ts';
+import { isRecord, OPERATION_OPTIONS, unknownOption } from '../known-options.ts';
+import * as define from '../step-definitions.ts';
+import { bodyPart, common, type Given, type StepName, stepError } from '../step-options.ts';
+import type * as steps from '../steps.ts';
+
+/** An attempt of the code counts only where the flow says so. */
+const ONE_ATTEMPT = { maxAttempts: 1 };
+
+export function flowStep(name: StepName, options: Given, code: unknown): steps.FlowStep {
+  if (typeof code !== 'function')
+    throw stepError(name, 'has no code: the last argument is an async function');
+  // The shape of a flow's compensations is its own.
+  const { compensate, ...given } = options;
+  const shared = common('flow', name, given);
+  const retry = { ...ONE_ATTEMPT, ...(options.retry as object | undefined) };
+  const checked = bodyPart(name, { ...given, retry }, code);
+  return {
+    ...shared,
+    type: name.type,
+    code: code as steps.FlowStep['code'],
+    uses: checked.uses,
+    retry: checked.retry,
+    retryPerError: checked.retryPerError,
+    idleMs: checked.timeoutMs,
+    undo: undoOf(name, compensate),
+    ...(checked.output ? { returns: checked.output } : {}),
+  };
+}
+
+function undoOf(name: StepName, given: unknown = {}): steps.FlowStep['undo'] {
+  if (!isRecord(given)) {
+    throw stepError(
+      name,
+      `'compensate' of a flow names operations: { reserve: ({ output }) => release(output) }`,
+    );
+  }
+  for (const [operation, undo] of Object.entries(given)) {
+    try {
+      operationName(operation);
+    } catch (error) {
+      throw stepError(name, `in 'compensate' ${(error as Error).message}`);
+    }
+    if (typeof undo !== 'function') throw stepError(name, `'compensate.${operation}' is not a function`);
+  }
+  return given as steps.FlowStep['undo'];
+}
+
+/**
+ * A body of a flow as a plain step: it sees what the flow sees.
+ *
+ * @throws CairnError INVALID_INPUT for options that the operation does not have
+ */
+export function operationStep(
+  flow: steps.FlowStep,
+  options: Given,
+  body: steps.PlainStep['body'],
+): steps.PlainStep {
+  const problem = unknownOption(options, OPERATION_OPTIONS);
+  if (problem !== undefined) throw stepError({ type: flow.type, id: flow.id }, problem);
+  const { input: _, ...given } = options;
+  const step = define.plainStep({ type: flow.type, id: flow.id }, given, body);
+  for (const capability of step.uses) assertUsed(flow, capability);
+  return { ...step, ...seenLike(flow) };
+}
+
+/** Definition of a wait of a flow, made from the options of the step of its kind. */
+export function operationWait<K extends 'sleep' | 'event' | 'approval' | 'child'>(
+  flow: steps.FlowStep,
+  kind: K,
+  options: Given,
+): steps.WaitStep {
+  const name = { type: flow.type, id: flow.id };
+  return { ...WAITS[kind](name, options), ...seenLike(flow) };
+}
+
+const WAITS = {
+  sleep: define.sleepStep,
+  event: define.eventStep,
+  approval: define.approvalStep,
+  child: define.childStep,
+} as const;
+
+/** What undoes an operation of the flow; undefined: nothing does. @param operation its name, with number and index */
+export function undoStep(flow: steps.FlowStep, operation: string): steps.PlainStep | undefined {
+  const compensate = undoOfOperation(flow, operation);
+  if (!compensate) return undefined;
+  const step = define.plainStep({ type: flow.type, id: flow.id }, {}, () => null);
+  return { ...step, ...seenLike(flow), uses: flow.uses, compensate };
+}
+
+export function undoOfOperation({ undo }: steps.FlowStep, operation: string) {
+  const name = givenName(operation);
+  return Object.hasOwn(undo, name) ? undo[name] : undefined;
+}
+
+function seenLike({ needs, reads }: steps.FlowStep): Pick<steps.FlowStep, 'needs' | 'reads'> {
+  return { needs, ...(reads === undefined ? {} : { reads }) };
+}
+
+function assertUsed(flow: steps.FlowStep, { id }: Capability): void {
+  if (flow.uses.some((used) => used.id === id)) return;
+  throw new CairnError('INVALID_INPUT', `the flow '${flow.id}' does not list '${id}' in 'uses'`, {
+    stepId: flow.id,
+    field: 'uses',
+    help: 'Add the capability to the uses of the flow, and raise planVersion.',
+  });
+}

@@ -1,0 +1,170 @@
+/** Public types of a flow: a step whose executions are asked for by ordinary code. Types only. */
+import type { ZodType } from 'zod';
+import type { Json } from '../../../core/encoding/json.ts';
+import type { OnParentEnd } from '../../../core/run/events.ts';
+import type { BodyResult, Recorded } from '../body-result.ts';
+import type { Capability } from '../capability.ts';
+import type { Workflow } from '../steps.ts';
+import type {
+  Approved,
+  ChildResult,
+  CommonOptions,
+  Handle,
+  Needs,
+  OnFailure,
+  Outputs,
+  Question,
+  RetryOptions,
+  Seen,
+  StepContext,
+  TypedWorkflow,
+  WorkflowOptions,
+} from '../types.ts';
+
+/** Options of `flow.step`, and of the items of `flow.map`. */
+export interface OperationOptions<T> {
+  /**
+   * What the operation depends on, as JSON. Compared when the flow runs its code again: a completed operation that is
+   * asked for with another input stops the flow (FLOW_DIVERGED).
+   */
+  readonly input?: Json;
+  readonly retry?: RetryOptions;
+  readonly poll?: { readonly within: string | number };
+  readonly timeout?: string | number;
+  readonly heartbeatTimeout?: string | number;
+  /** Capabilities that the body calls; each one must be among `uses` of the flow. */
+  // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
+  readonly uses?: readonly Capability<any, any>[];
+  /** Checks, and may transform, what the body returns. */
+  readonly output?: ZodType<T>;
+}
+
+export interface PerformOptions {
+  /** Default: the id of the capability. */
+  readonly name?: string;
+  readonly retry?: RetryOptions;
+  readonly timeout?: string | number;
+}
+
+export interface FlowEventOptions {
+  /** Name of the event; default: the name of the operation. */
+  readonly event?: string;
+  /** The correlation key. */
+  readonly key: string;
+  readonly expected?: string | number;
+  readonly timeout?: string | number;
+  readonly heartbeat?: { readonly within: string | number };
+}
+
+export interface FlowApprovalOptions {
+  readonly timeout?: string | number;
+  readonly onExpiry?: 'fail' | 'approve' | 'halt';
+  readonly escalate?: { readonly after: string | number; readonly text: string };
+}
+
+export interface FlowChildOptions {
+  readonly onParentEnd?: OnParentEnd;
+  readonly timeout?: string | number;
+}
+
+export interface FlowMapOptions<T> extends Omit<OperationOptions<T>, 'input'> {
+  /** Items that run at the same time; default 8. */
+  readonly concurrency?: number;
+}
+
+/**
+ * The durable operations of a flow. Each has a name; a name that is asked for again gets a number (`poll`, `poll.2`). A
+ * completed operation answers from the journal, and one that failed throws `OperationFailed`. The code between them runs
+ * again after a crash or a wait. Await nothing but operations: what else takes time belongs into `flow.step`.
+ */
+export interface Flow<Input> {
+  readonly runId: string;
+  readonly stepId: string;
+  /** From 1; one more for each time a person sent the flow back. */
+  readonly revision: number;
+  /** Feedback given when the flow was sent back; undefined at revision 1. */
+  readonly feedback: string | undefined;
+  /** Runs the body once, with the retries, timeouts and checkpoint of a plain step. */
+  step<T>(
+    name: string,
+    body: ((context: StepContext<Input>) => BodyResult<T>) & Recorded<T>,
+    options?: OperationOptions<T>,
+  ): Promise<T>;
+  /** Makes an external call through the ledger, as `perform` does in a step body. `uses` of the flow lists the capability. */
+  perform<Request, Response>(
+    capability: Capability<Request, Response>,
+    request: Request,
+    options?: PerformOptions,
+  ): Promise<Response>;
+  /** Rests for a duration ('24h', or ms) or until a time. */
+  sleep(name: string, time: string | number | Date): Promise<void>;
+  /** Waits for an event from outside and returns what was sent, which the code should validate. */
+  event<T = Json>(name: string, options: FlowEventOptions): Promise<T>;
+  /** Asks a person. A rejection throws `OperationFailed` with the code APPROVAL_REJECTED. */
+  approval(name: string, question: Question, options?: FlowApprovalOptions): Promise<Approved>;
+  /** Runs another workflow and returns its result. */
+  child<T = ChildResult, Takes = unknown>(
+    name: string,
+    workflow: TypedWorkflow<Takes, T> | Workflow | string,
+    input: NoInfer<Takes>,
+    options?: FlowChildOptions,
+  ): Promise<T>;
+  /** Runs the body for each item, each one an operation of its own (`send[0]`); the results in the order of the items. */
+  map<Item, T>(
+    name: string,
+    items: readonly Item[],
+    body: ((context: StepContext<Input> & { readonly item: Item; readonly index: number }) => BodyResult<T>) &
+      Recorded<T>,
+    options?: FlowMapOptions<T>,
+  ): Promise<T[]>;
+  /** The time, epoch ms: the same each time the code runs. Default name `now`. */
+  now(name?: string): Promise<number>;
+  /** A number from 0 to 1: the same each time the code runs. Default name `random`. */
+  random(name?: string): Promise<number>;
+  /** Writes a structured log line with run and step. The code runs again after a wait, and so does this. */
+  log(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** What undoes an operation: called with its output when the run fails or is cancelled after it. */
+export type UndoOperation<Input, N extends Needs> = (
+  context: StepContext<Input> & Outputs<N> & { readonly output: unknown },
+) => void | Promise<void>;
+
+interface FlowBodyOptions<Input, N extends Needs, T> {
+  /** Attempts of the whole flow; default one. Completed operations answer again, and one that failed stays failed. */
+  readonly retry?: RetryOptions;
+  /** Capabilities that operations and compensations may call. */
+  // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
+  readonly uses?: readonly Capability<any, any>[];
+  /** Checks, and may transform, what the code returns. */
+  readonly output?: ZodType<T>;
+  /** By the name of an operation: undoes it when the run ends badly. The newest completion is undone first. */
+  readonly compensate?: Readonly<Record<string, UndoOperation<Input, N>>>;
+}
+
+export interface FlowOptions<Input, N extends Needs, T>
+  extends CommonOptions<Input, N>,
+    FlowBodyOptions<Input, N, T> {
+  /** Longest time that the code may take without an operation under way; default one minute. */
+  readonly timeout?: string | number;
+  readonly resumable?: boolean;
+  readonly onFailure?: OnFailure<T>;
+}
+
+export type FlowCode<Input, N extends Needs, T> = (flow: Flow<Input>, seen: Seen<Input, N>) => Promise<T>;
+
+/** A step whose executions are asked for by code (docs/flows.md). */
+export interface FlowFactory<Input> {
+  flow<N extends Needs, T>(
+    id: string,
+    options: FlowOptions<Input, N, T>,
+    code: FlowCode<Input, N, T> & Recorded<T>,
+  ): Handle<T>;
+}
+
+/** A workflow that is one flow. Its result is `{ output }`: what the code returns. */
+export interface FlowWorkflowOptions<Input, Takes, T>
+  extends Omit<WorkflowOptions<Input, Takes>, 'steps'>,
+    FlowBodyOptions<Input, Record<never, never>, T> {
+  readonly run: ((flow: Flow<Input>, input: Input) => Promise<T>) & Recorded<T>;
+}

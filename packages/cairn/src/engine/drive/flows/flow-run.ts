@@ -1,0 +1,368 @@
+/**
+ * The code of one flow, while a dispatch runs it: answers what it asks for from the journal, has the rest begun, and records
+ * how it ended. Recorded ends are answered in the order of the journal, one at a time, so that code that runs again meets
+ * them in the order in which it first did.
+ *
+ * Must not: carry out an operation.
+ */
+
+import { CairnError, OperationFailed } from '../../../core/errors.ts';
+import { askedDecision, type Known, type Left, leftOut } from '../../../core/flow/asked.ts';
+import { MAX_FLOW_OPERATIONS, OperationNames } from '../../../core/flow/names.ts';
+import { MAX_STEPS } from '../../../core/graph/graph.ts';
+import type { StepExecution } from '../../../core/run/events.ts';
+import { openEffectsOf, stepKey } from '../../../core/run/state.ts';
+import { readable } from '../../../core/thrown.ts';
+import type { CancelTimer } from '../../../ports/clock.ts';
+import type { FlowStep } from '../../define/steps.ts';
+import { type Outcome, parseFrozen } from '../../facts/output.ts';
+import type { Scope } from '../scope.ts';
+import type { Unit } from '../step-inputs.ts';
+import { type CodeEnd, FlowEnd } from './flow-end.ts';
+import type { FlowMoves } from './flows.ts';
+import { flowOf, type Operation } from './operation.ts';
+import { operationsOf } from './operations-of.ts';
+import { RecordedEnds } from './recorded.ts';
+import { Turns } from './turns.ts';
+
+/** `queued`: it waits for room. `recorded`: the journal has its end, and the code will get it. */
+type Place = 'queued' | 'open' | 'recorded';
+
+interface Entry {
+  readonly name: string;
+  readonly request: string;
+  readonly unit: Unit;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  place: Place;
+}
+
+export interface FlowRunParams {
+  readonly scope: Scope;
+  readonly moves: FlowMoves;
+  readonly step: FlowStep;
+  readonly execution: StepExecution;
+  /** Makes the operation known to the dispatch under its key. */
+  readonly register: (key: string, unit: Unit) => void;
+}
+
+export class FlowRun {
+  readonly #params: FlowRunParams;
+  readonly #names = new OperationNames();
+  /** Names of all operations, in the order in which the code asked. */
+  readonly #asked = new Set<string>();
+  /** Those that are not answered. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #queued = new Set<Entry>();
+  /** By the sequence number of the recorded end. */
+  readonly #recorded = new Map<number, Entry>();
+  /** Bodies, and children that are waited out, that the flow does not end before. */
+  readonly #underWay = new Set<Entry>();
+  /** What the journal had when the code began. */
+  readonly #before: readonly Left[];
+  readonly #ends: RecordedEnds;
+  readonly #turns: Turns;
+  #end: CodeEnd | undefined;
+  #isRecording = false;
+  #isDelivering = false;
+  #isDropped = false;
+  #cancelIdle: CancelTimer = () => {};
+
+  constructor(params: FlowRunParams) {
+    this.#params = params;
+    const { scope, step, execution, moves } = params;
+    const { deps, journal, runId } = scope;
+    const before = operationsOf(journal.state, execution);
+    this.#before = before.map(({ name, state }) => ({
+      name,
+      isReused: state.phase === 'done' && (state.outcome === 'reused' || state.outcome === 'skipped'),
+    }));
+    const seqs = before.flatMap(({ state }) =>
+      state.phase === 'done' && state.outcome !== 'failed' ? [state.seq] : [],
+    );
+    this.#ends = new RecordedEnds(deps.store, runId, seqs);
+    this.#turns = new Turns({
+      clock: deps.clock,
+      onQuiet: moves.advance,
+      isWaiting: () => this.#entries.size > 0 && this.#recorded.size === 0,
+      observer: step.observer,
+    });
+  }
+
+  /** Runs the code, from its beginning. */
+  begin(): void {
+    this.#news();
+    this.#params.scope.guard(this.#run());
+  }
+
+  /** The code may ask for more without anything ending first. */
+  get isBusy(): boolean {
+    if (!this.#hears) return false;
+    return this.#entries.size === 0 || this.#recorded.size > 0 || !this.#turns.isQuiet;
+  }
+
+  /** The next operation that waits for room. */
+  next(): Unit | undefined {
+    const [entry] = this.#queued;
+    return entry?.unit;
+  }
+
+  /** An operation began, or (`idle`) is to begin again. */
+  mark(name: string, state: 'open' | 'idle'): void {
+    const entry = this.#entries.get(name);
+    if (!entry) return;
+    entry.place = state === 'open' ? 'open' : 'queued';
+    if (state === 'open') this.#queued.delete(entry);
+    else this.#queued.add(entry);
+  }
+
+  /** An operation has ended, and the journal has it. */
+  ended(name: string, outcome: Outcome): void {
+    const entry = this.#entries.get(name);
+    if (entry && entry.place !== 'recorded') this.#answer(entry, outcome);
+    this.#endIfDone();
+  }
+
+  /** The dispatch is over: nothing of the code counts any more. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#cancelIdle();
+    this.#turns.end();
+  }
+
+  get #hears(): boolean {
+    return !this.#isDropped && this.#end === undefined && !this.#params.moves.isStopped();
+  }
+
+  async #run(): Promise<void> {
+    const { scope, step, execution } = this.#params;
+    const { deps, runId, journal } = scope;
+    const { stepId, revision } = execution;
+    const seen = scope.seenBy({ step });
+    const flow = flowOf({
+      step,
+      clock: deps.clock,
+      random: deps.random,
+      about: {
+        runId,
+        stepId,
+        revision,
+        feedback: journal.state.feedback.find(({ steps }) => steps.includes(stepId))?.text,
+        log: (message, fields) => deps.log.info('step_log', { ...fields, message, runId, stepId }),
+      },
+      ask: (operation) => this.#ask(operation),
+      numbered: (name) => this.#names.next(name),
+    });
+    try {
+      await undefined;
+      const value = await step.code(flow as never, seen);
+      this.#codeEnded({ kind: 'returned', value });
+    } catch (thrown) {
+      this.#codeEnded({ kind: 'threw', cause: readable(thrown) });
+    }
+  }
+
+  #ask(operation: Operation): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    // Code that does not wait for it must not take the process along.
+    promise.catch(() => {});
+    // What is asked for when nobody hears it is asked for again by the dispatch that follows.
+    if (!this.#hears) return promise;
+    try {
+      const name = operation.isItem ? String(operation.name) : this.#names.next(operation.name);
+      const { request, step } = operation.make();
+      this.#assertRoom(name);
+      const unit: Unit = {
+        step: this.#observed(step, name),
+        item: { key: name, index: 0, value: undefined, request },
+      };
+      this.#take({ name, request, unit, resolve, reject, place: 'queued' });
+    } catch (error) {
+      reject(error);
+    }
+    this.#news();
+    return promise;
+  }
+
+  #observed(step: Unit['step'], name: string): Unit['step'] {
+    const { observer, id } = this.#params.step;
+    if (!observer || step.kind !== 'step') return step;
+    return { ...step, body: observer.body(step.body, `${id}[${name}]`) };
+  }
+
+  /** @throws CairnError RUN_TOO_LARGE */
+  #assertRoom(name: string): void {
+    const { scope, step } = this.#params;
+    const { steps } = scope.journal.state;
+    if (this.#asked.has(name) || steps.has(this.#keyOf(name))) return;
+    const help = 'Split the work over child runs (flow.child), or continue in another run.';
+    if (this.#asked.size >= MAX_FLOW_OPERATIONS) {
+      const what = `the flow '${step.id}' has ${this.#asked.size} operations; the most is ${MAX_FLOW_OPERATIONS}`;
+      throw new CairnError('RUN_TOO_LARGE', what, { stepId: step.id, help });
+    }
+    if (steps.size + this.#queued.size < MAX_STEPS) return;
+    const what = `the operations of the flow '${step.id}' bring the run to more than ${MAX_STEPS} steps`;
+    throw new CairnError('RUN_TOO_LARGE', what, { stepId: step.id, help });
+  }
+
+  #take(entry: Entry): void {
+    const { scope, moves, execution, register } = this.#params;
+    const { state } = scope.journal;
+    const key = this.#keyOf(entry.name);
+    this.#asked.add(entry.name);
+    this.#entries.set(entry.name, entry);
+    register(key, entry.unit);
+    const known = state.steps.get(key);
+    if (known?.phase === 'done' && known.revision === execution.revision) {
+      entry.place = 'recorded';
+      this.#recorded.set(known.seq, entry);
+      this.#deliver();
+      return;
+    }
+    if (isEndedFor(entry)) this.#underWay.add(entry);
+    const decision = askedDecision(entry, this.#known(key));
+    switch (decision.kind) {
+      case 'rest':
+        entry.place = 'open';
+        if (known?.phase === 'retrying') moves.restAs(key, known);
+        return;
+      case 'wait': {
+        entry.place = 'open';
+        const wait = state.waits.find((open) => stepKey(open.execution) === key);
+        if (wait) moves.hold(wait);
+        return;
+      }
+      case 'diverged':
+        this.#codeEnded({ kind: 'diverged', message: decision.message });
+        return;
+      default:
+        this.#queued.add(entry);
+    }
+  }
+
+  #known(key: string): Known {
+    const { state } = this.#params.scope.journal;
+    const step = state.steps.get(key);
+    switch (step?.phase) {
+      case 'running':
+      case 'retrying':
+        return { at: step.phase };
+      case 'waiting': {
+        const wait = state.waits.find((open) => stepKey(open.execution) === key);
+        return { at: 'waiting', request: wait?.execution.request };
+      }
+      default:
+        return { at: 'nothing' };
+    }
+  }
+
+  #deliver(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    this.#params.scope.guard(this.#deliverRecorded());
+  }
+
+  async #deliverRecorded(): Promise<void> {
+    try {
+      while (this.#recorded.size > 0) {
+        // All that the code asks for at once is known then.
+        await this.#turns.next();
+        if (!this.#hears) return;
+        const next = firstOf(this.#recorded);
+        if (next) await this.#deliverOne(next);
+      }
+    } finally {
+      this.#isDelivering = false;
+    }
+  }
+
+  async #deliverOne([seq, entry]: readonly [number, Entry]): Promise<void> {
+    const known = this.#params.scope.journal.state.steps.get(this.#keyOf(entry.name));
+    if (known?.phase !== 'done') throw new Error(`'${this.#keyOf(entry.name)}' has not ended`);
+    const { outcome } = known;
+    const { request, read } = await this.#ends.take(seq, outcome);
+    const decision = askedDecision(entry, { at: 'done', outcome, request });
+    const value = decision.kind === 'answer' || decision.kind === 'throw' ? await read() : undefined;
+    if (!this.#hears) return;
+    this.#recorded.delete(seq);
+    if (value) this.#answer(entry, value);
+    else if (decision.kind === 'diverged') this.#codeEnded({ kind: 'diverged', message: decision.message });
+  }
+
+  #answer(entry: Entry, outcome: Outcome): void {
+    this.#entries.delete(entry.name);
+    this.#queued.delete(entry);
+    this.#underWay.delete(entry);
+    if (!this.#hears) return;
+    if (outcome.kind === 'done') entry.resolve(parseFrozen(outcome.output.text));
+    else if (outcome.kind === 'skipped') entry.resolve(null);
+    else entry.reject(new OperationFailed(entry.name, outcome.error.code, outcome.error.message));
+    this.#news();
+  }
+
+  /** The code got an answer, or asked for something: it may go on. */
+  #news(): void {
+    this.#turns.news();
+    this.#cancelIdle();
+    if (this.#entries.size > 0 || !this.#hears) return;
+    const { scope, step } = this.#params;
+    this.#cancelIdle = scope.deps.clock.timer(step.idleMs, () => {
+      const message = `the code of the flow '${step.id}' asked for no operation within ${step.idleMs} ms`;
+      this.#codeEnded({ kind: 'threw', cause: new Error(message), code: 'STEP_TIMEOUT' });
+    });
+  }
+
+  #codeEnded(end: CodeEnd): void {
+    if (!this.#hears) return;
+    this.#end = end;
+    this.#cancelIdle();
+    this.#turns.end();
+    if (end.kind !== 'returned') this.#giveUp();
+    this.#endIfDone();
+    this.#params.moves.advance();
+  }
+
+  /** Code that threw needs nothing more: what has not begun, and what rests, is left. An open effect is not. */
+  #giveUp(): void {
+    const { scope, moves, step, execution } = this.#params;
+    for (const entry of this.#queued) this.#underWay.delete(entry);
+    this.#queued.clear();
+    for (const entry of this.#underWay) {
+      // A run that fails sees to its children itself.
+      if (entry.unit.step.kind === 'child' && step.onFailure.kind === 'fail') this.#underWay.delete(entry);
+      const ref = { stepId: execution.stepId, itemKey: entry.name, revision: execution.revision };
+      if (openEffectsOf(scope.journal.state, ref).length > 0) continue;
+      if (moves.wake(this.#keyOf(entry.name))) this.#underWay.delete(entry);
+    }
+  }
+
+  /** The flow ends after the bodies that it began. */
+  #endIfDone(): void {
+    if (!this.#end || this.#isRecording || this.#underWay.size > 0) return;
+    if (this.#isDropped || this.#params.moves.isStopped()) return;
+    this.#isRecording = true;
+    const { scope, moves, step, execution } = this.#params;
+    const missing = this.#end.kind === 'diverged' ? undefined : leftOut(this.#before, this.#asked);
+    const end: CodeEnd = missing === undefined ? this.#end : { kind: 'diverged', message: missing };
+    if (end.kind === 'diverged') {
+      scope.deps.log.warn('flow_diverged', { runId: scope.runId, stepId: step.id, error: end.message });
+    }
+    scope.guard(new FlowEnd({ scope, moves, step, execution }).record(end));
+  }
+
+  #keyOf(name: string): string {
+    return stepKey({ stepId: this.#params.step.id, itemKey: name });
+  }
+}
+
+/** The earliest of the recorded ends. */
+function firstOf(recorded: ReadonlyMap<number, Entry>): readonly [number, Entry] | undefined {
+  let first: readonly [number, Entry] | undefined;
+  for (const one of recorded) if (!first || one[0] < first[0]) first = one;
+  return first;
+}
+
+/** True if the flow does not end before it: a body, and a child that is waited out. */
+function isEndedFor({ unit: { step } }: Entry): boolean {
+  return 'body' in step || (step.kind === 'child' && step.onParentEnd === 'wait');
+}

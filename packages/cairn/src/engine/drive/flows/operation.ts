@@ -1,0 +1,189 @@
+/**
+ * The operations as the code of a flow calls them: what each one asks for, and the step definition that carries it out.
+ *
+ * Must not: know what the journal has of an operation.
+ */
+
+import { type Json, toJsonText } from '../../../core/encoding/json.ts';
+import { CairnError } from '../../../core/errors.ts';
+import { operationRequest } from '../../../core/flow/asked.ts';
+import { itemName, operationName } from '../../../core/flow/names.ts';
+import type { Capability } from '../../define/capability.ts';
+import { operationStep, operationWait } from '../../define/flow/flow-step.ts';
+import type {
+  Flow,
+  FlowApprovalOptions,
+  FlowChildOptions,
+  FlowEventOptions,
+  FlowMapOptions,
+  OperationOptions,
+  PerformOptions,
+} from '../../define/flow/types.ts';
+import { isRecord } from '../../define/known-options.ts';
+import type { Given } from '../../define/step-options.ts';
+import type { Context, FlowStep, StepDefinition, Workflow } from '../../define/steps.ts';
+import type { Question } from '../../define/types.ts';
+import { requestOf } from '../../effects/rows.ts';
+
+/** What the code asks for: made once its name has its number. */
+export interface Operation {
+  /** As the code gives it; an item of `flow.map` has a name of its own already. */
+  readonly name: unknown;
+  readonly isItem?: true;
+  readonly make: () => { readonly request: string; readonly step: StepDefinition };
+}
+
+export interface FlowParts {
+  readonly step: FlowStep;
+  readonly clock: { now(): number };
+  readonly random: { unit(): number };
+  readonly about: Pick<Flow<unknown>, 'runId' | 'stepId' | 'revision' | 'feedback' | 'log'>;
+  /** Asks the journal, and answers. */
+  readonly ask: (operation: Operation) => Promise<unknown>;
+  /** The name with the number that it gets next. */
+  readonly numbered: (name: unknown) => string;
+}
+
+type AnyBody = (context: never) => unknown;
+
+const DEFAULT_CONCURRENCY = 8;
+
+/** The object that the code of a flow gets. */
+export function flowOf(parts: FlowParts): Flow<unknown> {
+  const { step, ask, clock, random } = parts;
+  const body = (name: unknown, call: unknown, options: unknown) =>
+    ask({
+      name,
+      make: () => ({
+        request: operationRequest('step', jsonOf(given(options).input, name)),
+        step: operationStep(step, given(options), bodyOf(called(call, name))),
+      }),
+    });
+  const wait = (
+    kind: 'sleep' | 'event' | 'approval' | 'child',
+    name: unknown,
+    { request, options }: { readonly request: () => Json; readonly options: () => Given },
+  ) =>
+    ask({
+      name,
+      make: () => ({
+        request: operationRequest(kind, request()),
+        step: operationWait(step, kind, options()),
+      }),
+    });
+  return {
+    ...parts.about,
+    step: (name: string, call: AnyBody, options: OperationOptions<never> = {}) => body(name, call, options),
+    perform: (capability: Capability, request: unknown, options: PerformOptions = {}) =>
+      ask({
+        name: options.name ?? capability?.id,
+        make: () => performing(step, capability, request, options),
+      }),
+    sleep: (name: string, time: string | number | Date) =>
+      wait('sleep', name, {
+        // The time is not compared: code that works it out from the clock asks for another one each time.
+        request: () => null,
+        options: () => (time instanceof Date ? { until: time } : { for: time }),
+      }),
+    event: (name: string, options: FlowEventOptions) =>
+      wait('event', name, {
+        request: () => ({ event: options.event ?? name, key: options.key }),
+        options: () => ({ ...given(options), event: options.event ?? name, key: () => options.key }),
+      }),
+    approval: (name: string, question: Question, options: FlowApprovalOptions = {}) =>
+      wait('approval', name, {
+        request: () => jsonOf(question, name),
+        options: () => ({ ...given(options), ask: () => question }),
+      }),
+    child: (name: string, workflow: Workflow | string, input: unknown, options: FlowChildOptions = {}) =>
+      wait('child', name, {
+        request: () => ({
+          workflow: typeof workflow === 'string' ? workflow : workflow?.type,
+          input: jsonOf(input, name),
+        }),
+        options: () => ({ ...given(options), workflow, input: () => input }),
+      }),
+    map: (name: string, items: readonly unknown[], call: AnyBody, options: FlowMapOptions<never> = {}) =>
+      mapped(parts, { name, items, call, options }),
+    now: (name = 'now') => body(name, () => clock.now(), {}),
+    random: (name = 'random') => body(name, () => random.unit(), {}),
+  } as unknown as Flow<unknown>;
+}
+
+function performing(step: FlowStep, capability: Capability, request: unknown, options: PerformOptions) {
+  const { name: _, ...more } = given(options);
+  const known = Object.keys(more).find((option) => option !== 'retry' && option !== 'timeout');
+  if (known !== undefined) throw invalid(`unknown option '${known}' of perform; use name, retry, timeout`);
+  const { hash } = requestOf(capability, request);
+  return {
+    request: operationRequest('perform', [capability.id, hash]),
+    step: operationStep(step, { ...more, uses: [capability] }, ({ perform }) =>
+      (perform as (capability: Capability, request: unknown) => Promise<unknown>)(capability, request),
+    ),
+  };
+}
+
+interface Mapping {
+  readonly name: string;
+  readonly items: readonly unknown[];
+  readonly call: AnyBody;
+  readonly options: FlowMapOptions<never>;
+}
+
+/** Begins no further item once one has failed, and ends when those that had begun have ended. */
+async function mapped({ step, ask, numbered }: FlowParts, { name, items, call, options }: Mapping) {
+  if (!Array.isArray(items)) throw invalid(`the items of '${name}' must be an array`);
+  const { concurrency = DEFAULT_CONCURRENCY, ...more } = given(options) as typeof options;
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
+    throw invalid(`'concurrency' of '${name}' must be an integer of at least 1`);
+  }
+  const body = called(call, name);
+  const known = numbered(operationName(name));
+  const results: unknown[] = new Array(items.length);
+  const failures: unknown[] = [];
+  const waiting = items.entries();
+  const work = async () => {
+    for (const [index, item] of waiting) {
+      if (failures.length > 0) return;
+      try {
+        results[index] = await ask({
+          name: itemName(known, index),
+          isItem: true,
+          make: () => ({
+            request: operationRequest('step', jsonOf(item, name)),
+            step: operationStep(step, given(more), (context) => body({ ...context, item, index } as never)),
+          }),
+        });
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, work));
+  if (failures.length > 0) throw failures[0];
+  return results;
+}
+
+function bodyOf(call: AnyBody) {
+  return ({ item: _, index: __, ...context }: Context) => call(context as never);
+}
+
+function called(call: unknown, name: unknown): AnyBody {
+  if (typeof call !== 'function') throw invalid(`the operation '${String(name)}' has no body`);
+  return call as AnyBody;
+}
+
+function given(options: unknown): Given {
+  if (!isRecord(options)) throw invalid('the options of an operation must be an object');
+  return options;
+}
+
+function jsonOf(value: unknown, name: unknown): Json {
+  return JSON.parse(toJsonText(value ?? null, `what '${String(name)}' asks for`)) as Json;
+}
+
+function invalid(message: string): CairnError {
+  return new CairnError('INVALID_INPUT', message, {
+    help: 'docs/flows.md lists the operations and their options.',
+  });
+}

@@ -1,0 +1,69 @@
+/**
+ * Recorded ends of the operations of a flow: read when the code asks for them, in batches that follow the journal, and kept
+ * only until they are taken. The memory does not grow with the number of operations.
+ */
+import { optional } from '../../../core/optional.ts';
+import type { RecordedError } from '../../../core/run/events.ts';
+import type { Checkpoint } from '../../../core/run/records.ts';
+import type { StepOutcome } from '../../../core/run/state.ts';
+import type { RunStore } from '../../../ports/run-store.ts';
+import { NO_OUTPUT, type Outcome } from '../../facts/output.ts';
+import { originsOf, originText } from '../../stored-text.ts';
+
+/** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
+const READ_CHUNK = 100;
+/** Most checkpoints kept for operations that are not asked for in the order of the journal. */
+const MAX_KEPT = 2 * READ_CHUNK;
+
+export interface RecordedEnd {
+  readonly request?: string;
+  /** Reads the output or the error. */
+  readonly read: () => Promise<Outcome>;
+}
+
+export class RecordedEnds {
+  readonly #store: RunStore;
+  readonly #runId: string;
+  /** Sequence numbers of checkpoints of the flow when it began in this dispatch, ascending. */
+  readonly #seqs: readonly number[];
+  readonly #read = new Map<number, Checkpoint>();
+
+  constructor(store: RunStore, runId: string, seqs: readonly number[]) {
+    this.#store = store;
+    this.#runId = runId;
+    this.#seqs = seqs;
+  }
+
+  async take(seq: number, outcome: StepOutcome): Promise<RecordedEnd> {
+    if (outcome === 'failed') return this.#failure(seq);
+    if (!this.#read.has(seq)) await this.#fetch(seq);
+    const checkpoint = this.#read.get(seq);
+    if (!checkpoint) throw new Error(`run ${this.#runId} has no checkpoint ${seq}`);
+    this.#read.delete(seq);
+    return { ...optional('request', checkpoint.request), read: () => this.#output(checkpoint) };
+  }
+
+  async #fetch(seq: number): Promise<void> {
+    const next = this.#seqs.filter((other) => other > seq && !this.#read.has(other)).slice(0, READ_CHUNK - 1);
+    if (this.#read.size + next.length > MAX_KEPT) this.#read.clear();
+    const checkpoints = await this.#store.readCheckpoints(this.#runId, [seq, ...next]);
+    for (const checkpoint of checkpoints) this.#read.set(checkpoint.seq, checkpoint);
+  }
+
+  async #output(checkpoint: Checkpoint): Promise<Outcome> {
+    const { outputHash: hash } = checkpoint;
+    if (checkpoint.outcome === 'skipped') return { kind: 'done', output: NO_OUTPUT };
+    const [origin] = await originsOf(this.#store, this.#runId, [checkpoint]);
+    if (!origin || hash === undefined) {
+      throw new Error(`run ${this.#runId}: checkpoint ${checkpoint.seq} carries no output`);
+    }
+    return { kind: 'done', output: { hash, text: await originText(this.#store, origin) } };
+  }
+
+  async #failure(seq: number): Promise<RecordedEnd> {
+    const [event] = await this.#store.readEvents(this.#runId, seq - 1, 1);
+    if (event?.type !== 'step_failed') throw new Error(`run ${this.#runId}: event ${seq} is not a failure`);
+    const { request, error }: { readonly request?: string; readonly error: RecordedError } = event.data;
+    return { ...optional('request', request), read: async () => ({ kind: 'failed', error }) };
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Turns of the event loop, by which a flow tells code that goes on at once from code that waits. After two turns without news
+ * the code is quiet: it waits for operations, or for something that is none.
+ */
+import type { Clock } from '../../../ports/clock.ts';
+import type { FlowObserver } from '../../define/steps.ts';
+
+const QUIET_TURNS = 2;
+
+export interface TurnsParams {
+  readonly clock: Clock;
+  readonly onQuiet: () => void;
+  /** The code waits for operations that have not ended. */
+  readonly isWaiting: () => boolean;
+  readonly observer: FlowObserver | undefined;
+}
+
+export class Turns {
+  readonly #params: TurnsParams;
+  #quietTurns = 0;
+  #isWatching = false;
+  #isOver = false;
+  #settled: (() => void) | undefined;
+
+  constructor(params: TurnsParams) {
+    this.#params = params;
+  }
+
+  get isQuiet(): boolean {
+    return this.#isOver || !this.#isWatching;
+  }
+
+  /** Resolves at the next turn, when all promises that can settle have done so. */
+  next(): Promise<void> {
+    return new Promise((resolve) => void this.#params.clock.timer(0, resolve));
+  }
+
+  news(): void {
+    this.#quietTurns = 0;
+    if (this.#isWatching || this.#isOver) return;
+    this.#isWatching = true;
+    this.#tellBusy();
+    void this.#watch();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#tellQuiet();
+  }
+
+  async #watch(): Promise<void> {
+    while (this.#quietTurns < QUIET_TURNS && !this.#isOver) {
+      await this.next();
+      this.#quietTurns += 1;
+    }
+    this.#isWatching = false;
+    if (this.#params.isWaiting()) this.#tellQuiet();
+    if (!this.#isOver) this.#params.onQuiet();
+  }
+
+  #tellBusy(): void {
+    const { observer } = this.#params;
+    if (!observer || this.#settled) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#settled = resolve;
+    observer.busy(promise);
+  }
+
+  #tellQuiet(): void {
+    this.#settled?.();
+    this.#settled = undefined;
+  }
+}

@@ -1,0 +1,198 @@
+/** Flows: operations one after the other and at once, retries, waits, actions, children, and what undoes them. */
+import { z } from 'zod';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import type { Flow } from '../../../packages/cairn/src/engine/define/flow/types.ts';
+import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { capable } from '../receiver.ts';
+import type { Scenario, Stage } from '../scenario.ts';
+import { cancels, clearsUp, decides, delivers } from './operations.ts';
+
+const input = z.object({});
+type AnyFlow = Flow<Record<never, never>>;
+
+/** A body that takes its time on the stage. */
+const acting =
+  (stage: Stage, operation: string, ms = 0) =>
+  async (context: StepContext<Record<never, never>>) => {
+    await stage.acts({ ...context, operation }, ms);
+    return operation;
+  };
+
+const code = (run: (flow: AnyFlow) => Promise<unknown>) =>
+  defineWorkflow({ type: 'coded', planVersion: 1, input, run: run as (flow: AnyFlow) => Promise<string> });
+
+const several = (stage: Stage) =>
+  code(async (flow) => {
+    const first = await flow.step('first', acting(stage, 'first'));
+    const [left, right] = await Promise.all([
+      flow.step('left', acting(stage, 'left', 200)),
+      flow.step('right', acting(stage, 'right', 100)),
+    ]);
+    const last = await flow.step(
+      'last',
+      async (context) => {
+        await stage.acts({ ...context, operation: 'last' });
+        if (context.attempt === 1) throw new Error('not yet');
+        return 'last';
+      },
+      { retry: { maxAttempts: 8, initialMs: 300 } },
+    );
+    return [first, left, right, last].join();
+  });
+
+const turns = (stage: Stage) =>
+  code(async (flow) => {
+    const names: string[] = [];
+    for (const name of ['turn', 'turn.2']) {
+      names.push(await flow.step('turn', acting(stage, name)));
+      await flow.sleep('pause', '1h');
+    }
+    return names.join();
+  });
+
+const asking = (stage: Stage) =>
+  code(async (flow) => {
+    const before = await flow.step('before', acting(stage, 'before'));
+    const build = await flow.event<{ green: boolean }>('build', { event: 'built', key: 'sha1' });
+    const { decision } = await flow.approval('release', 'Release?');
+    const after = await flow.step('after', acting(stage, 'after'));
+    return [before, build.green, decision, after].join();
+  });
+
+const racing = (stage: Stage) =>
+  code(async (flow) => {
+    const won = await Promise.race([
+      flow.event('answer', { key: 'k' }).then(() => 'answer'),
+      flow.sleep('patience', '10m').then(() => 'patience'),
+    ]);
+    return won + (await flow.step('after', acting(stage, 'after')));
+  });
+
+const doubling = (stage: Stage) =>
+  defineWorkflow({
+    type: 'doubling',
+    planVersion: 1,
+    input: z.object({ n: z.number() }),
+    run: async (flow, { n }) => {
+      await flow.step('double', acting(stage, 'double'));
+      return 2 * n;
+    },
+  });
+
+const parent = (stage: Stage) =>
+  code(async (flow) => {
+    const kids = await Promise.all([1, 2].map((n) => flow.child('kid', 'doubling', { n })));
+    const after = await flow.step('after', acting(stage, 'after'));
+    return [JSON.stringify(kids), after].join();
+  });
+
+const undone = (stage: Stage) =>
+  defineWorkflow({
+    type: 'coded',
+    planVersion: 1,
+    input,
+    compensate: {
+      reserve: async (context) => stage.undoes({ ...context, operation: String(context.output) }),
+    },
+    run: async (flow): Promise<null> => {
+      await flow.step('reserve', acting(stage, 'reserve'));
+      await flow.step('reserve', acting(stage, 'reserve.2'));
+      throw new Fatal('broken');
+    },
+  });
+
+const mapped = (stage: Stage) =>
+  code(async (flow) =>
+    flow.map(
+      'item',
+      [1, 2, 3],
+      async ({ item, ...context }) => {
+        await stage.acts({ ...context, operation: `item[${item - 1}]` }, 50);
+        return item * item;
+      },
+      { concurrency: 2 },
+    ),
+  );
+
+const post = capable('post.send', {
+  sideEffects: 'external_action',
+  idempotency: 'not_supported',
+  replayPolicy: 'use_recorded_result',
+});
+
+const sending = () =>
+  defineWorkflow({
+    type: 'coded',
+    planVersion: 1,
+    input,
+    uses: [post.capability],
+    run: async (flow) => {
+      const first = await flow.perform(post.capability, { what: 'first' });
+      const both = await Promise.all([
+        flow.perform(post.capability, { what: 'left' }, { name: 'left' }),
+        flow.perform(post.capability, { what: 'right' }, { name: 'right' }),
+      ]);
+      return [first, ...both].map(({ id }) => id).join();
+    },
+  });
+
+const TIMES = ['first', 'second', 'third', 'fourth'] as const;
+const nameOf = (time: string) => `clear up, the ${time} time`;
+
+/** A person who knows, as often as anybody may have to ask. */
+const person = TIMES.map((time, i) =>
+  clearsUp({
+    name: nameOf(time),
+    when: (view) =>
+      view.asksAboutEffect && TIMES.slice(0, i).every((before) => view.wasAnswered(nameOf(before))),
+    onlyDisturbed: true,
+  }),
+);
+
+const start = { type: 'coded' };
+const completed = { status: 'completed' } as const;
+
+export const flowScenarios: readonly Scenario[] = [
+  { name: 'flow', workflows: (stage) => [several(stage)], start, ends: completed },
+  { name: 'flow-turns', workflows: (stage) => [turns(stage)], start, ends: completed },
+  {
+    name: 'flow-asking',
+    workflows: (stage) => [asking(stage)],
+    start,
+    operations: [
+      delivers('built', 'sha1', { green: true }, { when: (view) => view.waitsAt('flow[build]') }),
+      decides('flow[release]', { decision: 'approve' }),
+    ],
+    ends: { status: 'completed', shows: ['wait_resolved'] },
+  },
+  { name: 'flow-race', workflows: (stage) => [racing(stage)], start, ends: completed },
+  {
+    name: 'flow-cancelled',
+    workflows: (stage) => [racing(stage)],
+    start,
+    operations: [cancels((view) => view.waitsAt('flow[answer]'))],
+    ends: { status: 'cancelled' },
+  },
+  {
+    name: 'flow-children',
+    workflows: (stage) => [parent(stage), doubling(stage)],
+    start,
+    ends: { status: 'completed', others: ['doubling: completed', 'doubling: completed'] },
+  },
+  {
+    name: 'flow-undone',
+    workflows: (stage) => [undone(stage)],
+    start,
+    ends: { status: 'failed', errorCode: 'STEP_FAILED', shows: ['step_compensated'] },
+  },
+  { name: 'flow-map', workflows: (stage) => [mapped(stage)], start, ends: completed },
+  {
+    name: 'flow-effects',
+    effects: [post],
+    workflows: () => [sending()],
+    start,
+    operations: person,
+    ends: { status: 'completed', shows: ['effect_attempted', 'effect_settled'] },
+  },
+];
