@@ -39,8 +39,13 @@ describe('what the simulator takes as deployed is what is deployed', () => {
     const { indexes } = JSON.parse(read('firestore.indexes.json')) as {
       indexes: { collectionGroup: string; fields: { fieldPath: string }[] }[];
     };
-    /** `nextAt` grows only as schedules fire, and what a run did outside lies beside the run's id. */
-    const apart = ['gwi_schedules: state, nextAt', 'gwi_effects: runId, createdAt'];
+    /** `nextAt` grows only as schedules fire, what a run did outside lies beside the run's id, and people ask for erasures. */
+    const apart = [
+      'gwi_schedules: state, nextAt',
+      'gwi_effects: runId, createdAt',
+      'gwi_erasures: scope, requestedAt',
+      'gwi_erasures: tenantHash, requestedAt',
+    ];
     const bare = indexes
       .map(({ collectionGroup, fields }) => ({ collectionGroup, names: fields.map((f) => f.fieldPath) }))
       .filter(
