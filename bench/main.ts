@@ -7,7 +7,7 @@ import { DISCOVERED_WITHIN_MS } from './codebase/discovery.ts';
 import { SERVED_WITHIN_MS } from './codebase/reload.ts';
 import { FIRST_ANSWER_MS } from './cold/cold-start.ts';
 import { compare, table } from './comparison.ts';
-import { LARGE_MAP_MOST_MB } from './memory/large-map.ts';
+import { LARGE_MAP_MOST_MB } from './large-map.ts';
 import { assertPeers } from './peers.ts';
 import { RECOVERS_LOST_WITHIN_MS, RECOVERS_WITHIN_MS } from './recovery.ts';
 import { runSuite } from './suite.ts';

@@ -7,7 +7,7 @@ import { type Discovery, discovery } from './codebase/discovery.ts';
 import { type Reload, reload } from './codebase/reload.ts';
 import { type ColdStart, coldStarts } from './cold/cold-start.ts';
 import { type Operations, operationsOf, type StartUp, startUp } from './footprint.ts';
-import { type LargeMap, largeMap } from './memory/large-map.ts';
+import { type LargeMap, largeMap } from './large-map.ts';
 import { type ProcessorUse, withProcessorUse } from './processes.ts';
 import { type KillToNextStep, killToNextStep, type Resume, resumed } from './recovery.ts';
 import { rounded } from './statistics.ts';

@@ -13,8 +13,8 @@ import { runtimeConfigCodec } from '../../packages/cairn/src/store/codec/runtime
 import { scheduleCodec } from '../../packages/cairn/src/store/codec/schedule.ts';
 import { SNAPSHOT_NAMES } from '../../packages/cairn/src/store/codec/snapshot.ts';
 import { chunkCodec, memoCodec, pageCodec } from '../../packages/cairn/src/store/codec/values.ts';
+import { planCodec } from '../../packages/cairn/src/store/firestore-plan-store.ts';
 import { collectionNames } from '../../packages/cairn/src/store/layout/collections.ts';
-import { planCodec } from '../../packages/cairn/src/store/plans/firestore-plan-store.ts';
 
 interface IndexFile {
   readonly indexes: readonly {

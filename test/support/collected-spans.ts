@@ -2,7 +2,7 @@
 import type { Sampling } from '../../packages/cairn/src/platform/telemetry/sampling.ts';
 import { type EndedSpan, SpanTracer } from '../../packages/cairn/src/platform/telemetry/span-tracer.ts';
 import type { Clock } from '../../packages/cairn/src/ports/clock.ts';
-import type { Tracer } from '../../packages/cairn/src/ports/telemetry/tracing.ts';
+import type { Tracer } from '../../packages/cairn/src/ports/tracing.ts';
 import { seededRandomness } from './world.ts';
 
 export class CollectedSpans {

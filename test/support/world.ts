@@ -12,7 +12,7 @@ import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts
 import type { Log } from '../../packages/cairn/src/ports/log.ts';
 import type { Metrics } from '../../packages/cairn/src/ports/metrics.ts';
 import type { EventBus } from '../../packages/cairn/src/ports/runs/event-bus.ts';
-import type { Tracer } from '../../packages/cairn/src/ports/telemetry/tracing.ts';
+import type { Tracer } from '../../packages/cairn/src/ports/tracing.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { Installation } from '../../packages/cairn/src/testing/world/installation.ts';
 import type { VirtualClock } from '../../packages/cairn/src/testing/world/virtual-clock.ts';

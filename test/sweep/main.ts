@@ -10,7 +10,7 @@ import { MODES } from './calls.ts';
 import { verdictOn } from './judge.ts';
 import { Performance } from './performance.ts';
 import { describePoint } from './plan.ts';
-import { type RefusedTotals, sweepRefusals } from './refusals/refusals.ts';
+import { type RefusedTotals, sweepRefusals } from './refusals.ts';
 import type { Scenario } from './scenario.ts';
 import { scenarios } from './scenarios/index.ts';
 import { type Finding, performPoint, rehearse, sweep, type Totals } from './sweep.ts';

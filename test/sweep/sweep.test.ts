@@ -10,7 +10,7 @@ import { differenceOfRuns } from './judge.ts';
 import type { RunOutcome } from './outcome.ts';
 import { Performance } from './performance.ts';
 import type { ProcessDeps } from './process.ts';
-import { sweepRefusals } from './refusals/refusals.ts';
+import { sweepRefusals } from './refusals.ts';
 import type { Operation, Scenario } from './scenario.ts';
 import { scenarios } from './scenarios/index.ts';
 import { performPoint, rehearse, sweep } from './sweep.ts';

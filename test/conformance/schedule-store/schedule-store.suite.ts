@@ -1,7 +1,7 @@
 /** Contract of schedule stores. */
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Schedule } from '../../../packages/cairn/src/core/schedule/schedule.ts';
-import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedules/schedule-store.ts';
+import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedule-store.ts';
 import type { Harness } from '../support/harness.ts';
 import { T0 } from '../support/run-fixture.ts';
 

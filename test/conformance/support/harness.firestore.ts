@@ -14,6 +14,7 @@ import { FirestoreClientStore } from '../../../packages/cairn/src/store/firestor
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
 import { FirestoreMailboxStore } from '../../../packages/cairn/src/store/firestore-mailbox-store.ts';
+import { FirestorePlanStore } from '../../../packages/cairn/src/store/firestore-plan-store.ts';
 import { FirestoreRunStatistics } from '../../../packages/cairn/src/store/firestore-run-statistics.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { FirestoreRuntimeConfigStore } from '../../../packages/cairn/src/store/firestore-runtime-config-store.ts';
@@ -21,7 +22,6 @@ import { FirestoreScheduleStore } from '../../../packages/cairn/src/store/firest
 import { FirestoreIntegrityStore } from '../../../packages/cairn/src/store/integrity/firestore-integrity-store.ts';
 import { FirestoreRunSample } from '../../../packages/cairn/src/store/integrity/firestore-run-sample.ts';
 import { FirestoreRunFinder } from '../../../packages/cairn/src/store/lists/firestore-run-finder.ts';
-import { FirestorePlanStore } from '../../../packages/cairn/src/store/plans/firestore-plan-store.ts';
 import { FirestoreErasureStore } from '../../../packages/cairn/src/store/retention/firestore-erasure-store.ts';
 import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/retention/firestore-retention-store.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';

@@ -18,7 +18,7 @@ import type { PlanStore } from '../../../packages/cairn/src/ports/runs/plan-stor
 import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 import type { RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
 import type { RuntimeConfigStore } from '../../../packages/cairn/src/ports/runtime-config.ts';
-import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedules/schedule-store.ts';
+import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedule-store.ts';
 
 export interface Stores {
   readonly runs: RunStore;

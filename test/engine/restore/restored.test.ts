@@ -5,7 +5,7 @@ import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { resolveEffect } from '../../../packages/cairn/src/operations/effects/resolve-effect.ts';
-import { beginRestore, releaseRestore } from '../../../packages/cairn/src/operations/restore/restore.ts';
+import { beginRestore, releaseRestore } from '../../../packages/cairn/src/operations/runtime/restore.ts';
 import { Outside } from '../../support/outside.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';

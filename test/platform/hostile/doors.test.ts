@@ -11,7 +11,7 @@ import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
 import { storesOn } from '../../../packages/cairn/src/platform/stores.ts';
 import { GRPC_STATUS } from '../../../packages/cairn/src/ports/grpc-outcome.ts';
 import { OutcomeUnknown } from '../../../packages/cairn/src/ports/store-errors.ts';
-import { RequestBudget } from '../../../packages/cairn/src/store/calls/request-budget.ts';
+import { RequestBudget } from '../../../packages/cairn/src/store/request-budget.ts';
 import { githubWebhook } from '../../../packages/cairn/src/triggers/github/webhook.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { deliveryRequest, Installation } from '../../api/installation.ts';

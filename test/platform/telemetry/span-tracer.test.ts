@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parseTraceparent, traceparentOf } from '../../../packages/cairn/src/core/trace.ts';
 import { isSampled, samplingOf } from '../../../packages/cairn/src/platform/telemetry/sampling.ts';
 import { type EndedSpan, SpanTracer } from '../../../packages/cairn/src/platform/telemetry/span-tracer.ts';
-import { failureOf } from '../../../packages/cairn/src/ports/telemetry/tracing.ts';
+import { failureOf } from '../../../packages/cairn/src/ports/tracing.ts';
 import { seededRandomness } from '../../../packages/cairn/src/testing/world/seeded-randomness.ts';
 import { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 

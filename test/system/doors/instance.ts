@@ -10,7 +10,7 @@ import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.t
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { RecentStarts } from '../../../packages/cairn/src/operations/start/recent-starts.ts';
 import type { ClientStore } from '../../../packages/cairn/src/ports/access/client-store.ts';
-import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedules/schedule-store.ts';
+import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedule-store.ts';
 import type { GithubDeps } from '../../../packages/cairn/src/triggers/github/webhook.ts';
 import type { PubsubDeps } from '../../../packages/cairn/src/triggers/pubsub/take-message.ts';
 import type { TickDeps } from '../../../packages/cairn/src/triggers/schedule/tick.ts';

@@ -8,7 +8,7 @@ import { routePath } from 'hono/route';
 import { CairnError } from '../core/errors.ts';
 import { assertEnvelope } from '../http/envelope.ts';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
-import type { Span } from '../ports/telemetry/tracing.ts';
+import type { Span } from '../ports/tracing.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { newInstance } from './instance.ts';

@@ -17,7 +17,7 @@ import type { RunFinder } from '../ports/runs/run-finder.ts';
 import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
-import type { ScheduleStore } from '../ports/schedules/schedule-store.ts';
+import type { ScheduleStore } from '../ports/schedule-store.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** Dependencies of the diagnosis only. */

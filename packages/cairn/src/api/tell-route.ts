@@ -1,6 +1,6 @@
 /** Attributes of the request span that are known once the run is known. */
 import { isRunId } from '../core/encoding/ids.ts';
-import type { Span } from '../ports/telemetry/tracing.ts';
+import type { Span } from '../ports/tracing.ts';
 
 /** @param route as it is registered; ends in `*` where no resource was found */
 export function tellRoute(span: Span, { method, url }: Request, route: string): void {

@@ -12,7 +12,7 @@ import type { EffectStore } from '../ports/runs/effect-store.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
 import type { RuntimeConfigReader } from '../ports/runtime-config.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';
-import type { Tracer } from '../ports/telemetry/tracing.ts';
+import type { Tracer } from '../ports/tracing.ts';
 import type { Bindings } from './define/bindings.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 import type { Pools } from './enqueue-soon.ts';

@@ -22,7 +22,7 @@ import type { StoredErasure } from '../ports/runs/erasure-store.ts';
 import type { StoredPlan } from '../ports/runs/plan-store.ts';
 import type { RetentionProgress } from '../ports/runs/retention-store.ts';
 import type { StoredRuntimeConfig } from '../ports/runtime-config.ts';
-import type { StoredSchedule } from '../ports/schedules/schedule-store.ts';
+import type { StoredSchedule } from '../ports/schedule-store.ts';
 
 /** All documents of one run. `events[n]` has seq n + 1: the journal has no gap (J1). */
 export interface RunDocuments {

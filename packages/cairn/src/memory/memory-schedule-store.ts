@@ -1,12 +1,7 @@
 /** Schedules in memory. */
 import type { Schedule } from '../core/schedule/schedule.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
-import type {
-  DueSchedule,
-  ScheduleStore,
-  ScheduleWritten,
-  StoredSchedule,
-} from '../ports/schedules/schedule-store.ts';
+import type { DueSchedule, ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedule-store.ts';
 import { adopt, type MemoryDatabase } from './memory-database.ts';
 import { ascending, descending, pageOf } from './paging.ts';
 

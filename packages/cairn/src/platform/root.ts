@@ -17,8 +17,8 @@ import { LOCAL_PROCESSING_LOCK_MS, LOCAL_SETTINGS, PRODUCTION_SETTINGS } from '.
 import type { BeatingDeps } from '../operations/diagnosis/beating.ts';
 import type { SampleDeps } from '../operations/integrity/sample-runs.ts';
 import { otherRuns } from '../operations/other-runs.ts';
-import type { HomeDeps } from '../operations/restore/restore.ts';
 import type { SweepDeps } from '../operations/retention/deps.ts';
+import type { HomeDeps } from '../operations/runtime/restore.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';

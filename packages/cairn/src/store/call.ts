@@ -1,7 +1,7 @@
 /** Every call to Firestore goes through here, so that each failure says the same everywhere. */
 import { failureOf, GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
 import { OutcomeUnknown, StoreRefused } from '../ports/store-errors.ts';
-import { RequestBudget } from './calls/request-budget.ts';
+import { RequestBudget } from './request-budget.ts';
 
 /**
  * @throws OutcomeUnknown if it cannot be known whether the call was applied, StoreRefused if the store will not apply it, CairnError

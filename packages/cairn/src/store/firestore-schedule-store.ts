@@ -8,12 +8,7 @@ import {
 } from '@google-cloud/firestore';
 import type { Schedule } from '../core/schedule/schedule.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
-import type {
-  DueSchedule,
-  ScheduleStore,
-  ScheduleWritten,
-  StoredSchedule,
-} from '../ports/schedules/schedule-store.ts';
+import type { DueSchedule, ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedule-store.ts';
 import { call, isStale, isTaken } from './call.ts';
 import type { Members } from './codec/kinds.ts';
 import { scheduleCodec } from './codec/schedule.ts';

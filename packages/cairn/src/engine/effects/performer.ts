@@ -14,7 +14,7 @@ import type { TraceContext } from '../../core/trace.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import { failureOf, type Span, type SpanOptions } from '../../ports/telemetry/tracing.ts';
+import { failureOf, type Span, type SpanOptions } from '../../ports/tracing.ts';
 import { type Binding, type Capability, leavesRows } from '../define/capability.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';

@@ -6,7 +6,7 @@ import type { TaskDelivery } from '../../core/decisions/claim.ts';
 import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runSpan, type TraceContext } from '../../core/trace.ts';
-import { failureOf, type Span } from '../../ports/telemetry/tracing.ts';
+import { failureOf, type Span } from '../../ports/tracing.ts';
 import type { EngineDeps } from '../deps.ts';
 import { driveSpanOf } from './run-spans.ts';
 

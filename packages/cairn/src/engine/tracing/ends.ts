@@ -1,7 +1,7 @@
 /** Ends of the spans of attempts and effect calls. */
 import { LeaseLost } from '../../journal/run-journal.ts';
 import type { EffectOutcome } from '../../ports/metrics.ts';
-import { failureOf, type Span } from '../../ports/telemetry/tracing.ts';
+import { failureOf, type Span } from '../../ports/tracing.ts';
 import { type AttemptResult, StepAborted } from '../drive/bodies/attempt.ts';
 import type { ActEnd } from '../effects/wish.ts';
 

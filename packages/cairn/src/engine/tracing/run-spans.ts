@@ -6,7 +6,7 @@
 
 import type { RunState } from '../../core/run/state.ts';
 import { driveSpan, runSpan, type TraceContext } from '../../core/trace.ts';
-import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
+import type { SpanAttributes, SpanOptions } from '../../ports/tracing.ts';
 
 /** Attributes of all spans of a run. */
 function aboutRun({ id, tenantId, type, planVersion }: RunState): SpanAttributes {

@@ -6,7 +6,7 @@
 import type { StepExecution } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
 import { attemptSpan, driveSpan, type TraceContext, type TracedRun } from '../../core/trace.ts';
-import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
+import type { SpanAttributes, SpanOptions } from '../../ports/tracing.ts';
 import type { Binding, Capability } from '../define/capability.ts';
 
 type Execution = Pick<StepExecution, 'stepId' | 'itemKey' | 'attempt' | 'revision' | 'startedAt'>;

@@ -18,7 +18,7 @@ import type { StoreLook } from '../../ports/diagnosis/store-look.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
 import { NOTHING_SET, type RuntimeConfigStore } from '../../ports/runtime-config.ts';
-import type { ScheduleStore } from '../../ports/schedules/schedule-store.ts';
+import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import { type Finding, wrong } from './finding.ts';
 import * as deployment from './of-deployment.ts';
 import * as store from './of-store.ts';

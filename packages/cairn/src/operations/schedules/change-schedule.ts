@@ -2,7 +2,7 @@
 import { CairnError } from '../../core/errors.ts';
 import type { Schedule } from '../../core/schedule/schedule.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { StoredSchedule } from '../../ports/schedules/schedule-store.ts';
+import type { StoredSchedule } from '../../ports/schedule-store.ts';
 import type { ScheduleDeps, ScheduleRef } from './deps.ts';
 
 /** Times a changing schedule is re-read before the caller has to retry. */

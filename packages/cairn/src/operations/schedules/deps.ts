@@ -1,6 +1,6 @@
 /** Dependencies of the operations on schedules. Types only. */
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
-import type { ScheduleStore } from '../../ports/schedules/schedule-store.ts';
+import type { ScheduleStore } from '../../ports/schedule-store.ts';
 import type { StartDeps } from '../start/request.ts';
 
 export interface ScheduleDeps extends StartDeps {

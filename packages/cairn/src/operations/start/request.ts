@@ -21,7 +21,7 @@ import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStore, Supersedes } from '../../ports/run-store.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
 import type { TaskQueue } from '../../ports/task-queue.ts';
-import type { Tracer } from '../../ports/telemetry/tracing.ts';
+import type { Tracer } from '../../ports/tracing.ts';
 import type { RecentStarts } from './recent-starts.ts';
 
 export interface StartDeps extends Pools {

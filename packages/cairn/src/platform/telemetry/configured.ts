@@ -1,6 +1,6 @@
 /** The telemetry of this installation, if it has a collector. Nothing of OpenTelemetry is loaded where it has none. */
 
-import type { Tracer } from '../../ports/telemetry/tracing.ts';
+import type { Tracer } from '../../ports/tracing.ts';
 import { systemClock } from '../clock.ts';
 import { shutdown } from '../instance/shutdown.ts';
 import { platformLog } from '../log.ts';

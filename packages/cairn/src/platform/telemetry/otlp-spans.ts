@@ -7,7 +7,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { TraceContext } from '../../core/trace.ts';
-import type { SpanKind as Kind } from '../../ports/telemetry/tracing.ts';
+import type { SpanKind as Kind } from '../../ports/tracing.ts';
 import { type OtlpOptions, SEND_TIMEOUT_MS, signalUrl } from './otlp-options.ts';
 import type { SpanSink } from './sink.ts';
 import type { EndedSpan } from './span-tracer.ts';

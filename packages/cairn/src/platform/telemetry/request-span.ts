@@ -7,7 +7,7 @@
 
 import { traceparentOf } from '../../core/trace.ts';
 import { traceOf } from '../../http/trace-context.ts';
-import type { Span, Tracer } from '../../ports/telemetry/tracing.ts';
+import type { Span, Tracer } from '../../ports/tracing.ts';
 
 /** Polled every few seconds by monitoring: not traced. */
 const UNTOLD: ReadonlySet<string> = new Set(['/v1/healthz', '/v1/metrics']);

@@ -5,7 +5,7 @@
 import type { TraceContext } from '../../core/trace.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Randomness } from '../../ports/randomness.ts';
-import type { Span, SpanAttributes, SpanKind, SpanOptions, Tracer } from '../../ports/telemetry/tracing.ts';
+import type { Span, SpanAttributes, SpanKind, SpanOptions, Tracer } from '../../ports/tracing.ts';
 import { isSampled, type Sampling } from './sampling.ts';
 
 /** Internal format of an ended span. */

@@ -2,7 +2,7 @@
 import { optional } from '../../core/optional.ts';
 import type { InstallationMetrics } from '../../ports/metrics.ts';
 import type { DriveTask, TaskQueue } from '../../ports/task-queue.ts';
-import { failureOf, type Span, type Tracer } from '../../ports/telemetry/tracing.ts';
+import { failureOf, type Span, type Tracer } from '../../ports/tracing.ts';
 
 export interface ToldQueueOptions {
   readonly queue: TaskQueue;

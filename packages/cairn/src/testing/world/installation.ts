@@ -26,7 +26,7 @@ import { otherRuns } from '../../operations/other-runs.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Metrics, UNMEASURED } from '../../ports/metrics.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
-import type { Tracer } from '../../ports/telemetry/tracing.ts';
+import type { Tracer } from '../../ports/tracing.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 import { VirtualClock } from './virtual-clock.ts';
 

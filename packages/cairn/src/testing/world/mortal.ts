@@ -3,7 +3,7 @@ import { optional } from '../../core/optional.ts';
 import { Bindings } from '../../engine/define/bindings.ts';
 import type { Binding } from '../../engine/define/capability.ts';
 import type { EngineDeps } from '../../engine/deps.ts';
-import type { Tracer } from '../../ports/telemetry/tracing.ts';
+import type { Tracer } from '../../ports/tracing.ts';
 import type { CrashPlan } from './crash-plan.ts';
 import { intercept, never, type Proceed } from './intercept.ts';
 import { seededRandomness } from './seeded-randomness.ts';

@@ -18,7 +18,7 @@ import type { DeliverDeps } from '../../engine/mailbox/deliver.ts';
 import { deliverEvent } from '../../operations/events/deliver-event.ts';
 import type { StartDeps } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
-import { failureOf, type Span } from '../../ports/telemetry/tracing.ts';
+import { failureOf, type Span } from '../../ports/tracing.ts';
 import { type DeliveredMessage, readMessage } from './message.ts';
 import { messageSpan, outcomeOf, traceOf } from './trace.ts';
 

@@ -1,7 +1,7 @@
 /** Trace of a message: the span of its publisher, and the span of its receipt. Pure. */
 import { parseTraceparent, type TraceContext } from '../../core/trace.ts';
 import type { PubsubMessage } from '../../engine/define/pubsub.ts';
-import type { SpanAttributes, SpanOptions } from '../../ports/telemetry/tracing.ts';
+import type { SpanAttributes, SpanOptions } from '../../ports/tracing.ts';
 import type { DeliveredMessage } from './message.ts';
 import type { MessageResult } from './take-message.ts';
 

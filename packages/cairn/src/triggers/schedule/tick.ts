@@ -6,7 +6,7 @@ import { messageOf } from '../../core/thrown.ts';
 import { declaredSchedules, keepDeclared } from '../../operations/schedules/declared.ts';
 import type { ScheduleDeps } from '../../operations/schedules/deps.ts';
 import { fireSchedule } from '../../operations/schedules/fire-schedule.ts';
-import type { DueSchedule } from '../../ports/schedules/schedule-store.ts';
+import type { DueSchedule } from '../../ports/schedule-store.ts';
 
 /**
  * Time in which a tick starts further schedules, ms: less than the minute between ticks, so that they rarely overlap.

@@ -5,7 +5,7 @@
 import { useQueryState } from '../../shell/address.ts';
 import { ListView } from './list/list-view.tsx';
 import './page.css';
-import { SearchView } from './search/search-view.tsx';
+import { SearchView } from './search-view.tsx';
 
 export default function RunsPage() {
   const [sought] = useQueryState('q');

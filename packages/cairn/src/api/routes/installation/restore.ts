@@ -9,7 +9,7 @@ import {
   type HomeDeps,
   readRestore,
   releaseRestore,
-} from '../../../operations/restore/restore.ts';
+} from '../../../operations/runtime/restore.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { Change, Read } from '../../route.ts';
 import { isoIf } from '../../views/values.ts';

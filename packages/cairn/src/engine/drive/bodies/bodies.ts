@@ -12,7 +12,7 @@ import { feedbackFor, type OpenEffect, type RunState, stepKey } from '../../../c
 import { messageOf } from '../../../core/thrown.ts';
 import type { Decide } from '../../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
-import type { Span } from '../../../ports/telemetry/tracing.ts';
+import type { Span } from '../../../ports/tracing.ts';
 import type { AnyPolicy, BodyStep, Context } from '../../define/steps.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { Performer } from '../../effects/performer.ts';

@@ -1,0 +1,94 @@
+/**
+ * Operations on a restored database, for operators and the scan: hold the installation, and release it. While it is
+ * held nothing is dispatched or deleted; starts, answers and events are accepted.
+ */
+import { isCopy, type RestoreMark } from '../../core/recovery/restored.ts';
+import type { SendDeps } from '../../journal/send-until-known.ts';
+import type { Log } from '../../ports/log.ts';
+import { changeConfig, type RuntimeDeps, readConfig } from './change-config.ts';
+import { wakeHeld } from './wake-held.ts';
+
+export interface HomeDeps extends SendDeps, Pick<RuntimeDeps, 'config'> {
+  /** Project and database in use. */
+  readonly home: string;
+  readonly log: Log;
+}
+
+export type RestoreDeps = HomeDeps & RuntimeDeps;
+
+export interface Restoring {
+  readonly actor: string;
+  /** Tenant of the caller; the hold is of all tenants. */
+  readonly tenantId: string;
+}
+
+/**
+ * Before each scan: notes where the installation is used, and holds one whose database says that it was used elsewhere, since
+ * it is a copy. True: it is held.
+ *
+ * @throws CairnError UNAVAILABLE, and what reading throws
+ */
+export async function noticeRestore(deps: HomeDeps): Promise<boolean> {
+  const { home, clock, log } = deps;
+  const known = await readConfig(deps);
+  if (known.home === home) return known.restore?.held ?? false;
+  let from: string | undefined;
+  const { restore } = await changeConfig(deps, (current) => {
+    if (current.home === home) return undefined;
+    from = current.home;
+    const mark = { at: clock.now(), by: 'system', held: true };
+    return { ...current, home, ...(isCopy(current.home, home) ? { restore: mark } : {}) };
+  });
+  if (from !== undefined) log.error('installation_restored', { from, home });
+  return restore?.held ?? false;
+}
+
+/**
+ * The mark in effect: an existing hold is kept.
+ *
+ * @throws CairnError UNAVAILABLE (send the same again)
+ */
+export async function beginRestore(deps: HomeDeps, { actor }: Restoring): Promise<RestoreMark> {
+  const { home, clock, log } = deps;
+  const mark: RestoreMark = { at: clock.now(), by: actor, held: true };
+  const { restore = mark } = await changeConfig(deps, (current) =>
+    current.restore?.held && current.home === home ? undefined : { ...current, home, restore: mark },
+  );
+  log.warn('restore_begun', { by: restore.by, restoredAt: restore.at });
+  return restore;
+}
+
+/**
+ * Returns the number of runs of the caller's tenant that were enqueued. A repetition enqueues those still held. An
+ * unmarked copy is marked by this. `restore` undefined: there was none, and nothing is changed.
+ *
+ * @throws CairnError UNAVAILABLE (send the same again)
+ */
+export async function releaseRestore(
+  deps: RestoreDeps,
+  { actor, tenantId }: Restoring,
+): Promise<{ readonly restore: RestoreMark | undefined; readonly woken: number }> {
+  const { home, clock, log } = deps;
+  const after = await changeConfig(deps, (current) => {
+    if (isCopy(current.home, home))
+      return { ...current, home, restore: { at: clock.now(), by: actor, held: false } };
+    return current.restore?.held ? { ...current, restore: { ...current.restore, held: false } } : undefined;
+  });
+  const { restore } = after;
+  if (restore) log.warn('restore_released', { by: actor, restoredAt: restore.at });
+  const mayGo = restore !== undefined && !after.killSwitch;
+  return { restore, woken: mayGo ? await wakeHeld(deps, after, { tenantId }) : 0 };
+}
+
+/**
+ * State of a restore; `held` without `restore`: a copy that no scan has seen yet.
+ *
+ * @throws CairnError UNAVAILABLE
+ */
+export async function readRestore(
+  deps: Omit<HomeDeps, 'log'>,
+): Promise<{ readonly held: boolean; readonly restore: RestoreMark | undefined }> {
+  const { home, restore } = await readConfig(deps);
+  if (isCopy(home, deps.home)) return { held: true, restore: undefined };
+  return { held: restore?.held ?? false, restore };
+}

@@ -1,0 +1,37 @@
+/**
+ * Where schedules are kept, those that callers made and those that workflows declare. Few and small: a collection of
+ * some hundreds. Every method throws `OutcomeUnknown` where it cannot know whether the call was applied.
+ */
+import type { Schedule } from '../core/schedule/schedule.ts';
+import type { Page, PageRequest, Version } from './run-store.ts';
+
+export interface StoredSchedule {
+  readonly schedule: Schedule;
+  readonly version: Version;
+}
+
+/** A place in the list of due schedules. */
+export interface DueSchedule {
+  readonly id: string;
+  /** Epoch ms. */
+  readonly nextAt: number;
+}
+
+export type ScheduleWritten =
+  | { readonly kind: 'written' }
+  /** Another was faster, or it is gone: read, decide again. */
+  | { readonly kind: 'stale' };
+
+export interface ScheduleStore {
+  read(id: string): Promise<StoredSchedule | undefined>;
+  /** Where none was. */
+  create(schedule: Schedule): Promise<{ readonly kind: 'created' } | { readonly kind: 'exists' }>;
+  /** Replaces the version last seen as a whole. */
+  write(schedule: Schedule, seen: Version): Promise<ScheduleWritten>;
+  /** Deletes the version last seen. */
+  remove(id: string, seen: Version): Promise<ScheduleWritten>;
+  /** Active schedules whose `nextAt` is not after `now`, the most overdue first, those of one time by id; `after` continues a page. */
+  due(now: number, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]>;
+  /** Schedules of one tenant, newest first. */
+  list(tenantId: string, page: PageRequest): Promise<Page<Schedule>>;
+}

@@ -1,0 +1,40 @@
+/** Plans in Firestore: one document for each version of a workflow, created once. */
+import type { Firestore } from '@google-cloud/firestore';
+import type { PlanStore, StoredPlan } from '../ports/runs/plan-store.ts';
+import { call, isTaken } from './call.ts';
+import { documentCodec, integer, optional, text, time } from './codec/kinds.ts';
+import { Paths } from './paths.ts';
+
+export const planCodec = documentCodec<StoredPlan>({
+  type: text,
+  planVersion: integer,
+  fingerprint: text,
+  planText: optional(text),
+  createdAt: time,
+  by: text,
+});
+
+export class FirestorePlanStore implements PlanStore {
+  readonly #paths: Paths;
+
+  constructor(db: Firestore, prefix?: string) {
+    this.#paths = new Paths(db, prefix);
+  }
+
+  async create(plan: StoredPlan): Promise<'created' | 'exists'> {
+    const document = this.#paths.plan(plan.type, plan.planVersion);
+    try {
+      await call('creation of a plan', () => document.create(planCodec.encode(plan)));
+      return 'created';
+    } catch (error) {
+      if (isTaken(error)) return 'exists';
+      throw error;
+    }
+  }
+
+  async read(type: string, planVersion: number): Promise<StoredPlan | undefined> {
+    const document = this.#paths.plan(type, planVersion);
+    const data = (await call('read of a plan', () => document.get())).data();
+    return data && planCodec.decode(data, `plan ${type}@${planVersion}`);
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Limits the time one request waits for an unresponsive store, over all its calls, so that the caller gets a response
+ * within seconds. Only time without any response counts, so progressing work may take as long as it takes.
+ *
+ * Must not: end a call. It has its own deadline, and its effect is recognised when the request is repeated (J8).
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { CairnError } from '../core/errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import { OutcomeUnknown } from '../ports/store-errors.ts';
+
+/** GitHub gives up after 10 s, and callers should hear of it before: this leaves time for the request's way and the queue. */
+export const REQUEST_BUDGET_MS = 6_500;
+
+const current = new AsyncLocalStorage<RequestBudget>();
+
+export class RequestBudget {
+  readonly #clock: Clock;
+  readonly #budgetMs: number;
+  /** When the oldest call began that has failed since the store answered last. */
+  #failingSince: number | undefined;
+
+  constructor(clock: Clock, budgetMs: number = REQUEST_BUDGET_MS) {
+    this.#clock = clock;
+    this.#budgetMs = budgetMs;
+  }
+
+  /** Undefined: the current work is not a request of an endpoint. */
+  static get current(): RequestBudget | undefined {
+    return current.getStore();
+  }
+
+  /** Whatever `work` does counts as part of this request. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return current.run(this, work);
+  }
+
+  /** @throws CairnError UNAVAILABLE when the time is up, and what `send` throws */
+  async spend<T>(what: string, send: () => Promise<T>): Promise<T> {
+    const clock = this.#clock;
+    const begunAt = clock.now();
+    const left = (this.#failingSince ?? begunAt) + this.#budgetMs - begunAt;
+    if (left <= 0) throw this.#timeIsUp(what);
+    const late = Promise.withResolvers<never>();
+    late.promise.catch(() => {});
+    const cancel = clock.timer(left, () => {
+      this.#failingSince ??= begunAt;
+      late.reject(this.#timeIsUp(what));
+    });
+    try {
+      const answer = await Promise.race([send(), late.promise]);
+      this.#failingSince = undefined;
+      return answer;
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) this.#failingSince ??= begunAt;
+      throw error;
+    } finally {
+      cancel();
+    }
+  }
+
+  #timeIsUp(what: string): CairnError {
+    return new CairnError('UNAVAILABLE', 'the store did not respond in time', {
+      cause: new OutcomeUnknown(what, `no response of the store for ${this.#budgetMs} ms`),
+    });
+  }
+}

@@ -1,0 +1,107 @@
+/** Results of the search `?q=`. A single hit opens at once. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, Redirect } from 'wouter';
+import type { Answer } from '../../api/client.ts';
+import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { When } from '../../parts/when.tsx';
+import { useSession } from '../../session/session.ts';
+import { rowOf } from './row.ts';
+
+type Found = Answer<'FoundRuns'>['items'][number];
+
+const BY: Readonly<Record<Found['by'], string>> = {
+  run: 'its run id',
+  delivery: 'the GitHub delivery that started it',
+  idempotency_key: 'its idempotency key',
+  thread: 'its thread',
+  trace: 'its trace id',
+  pull_request: 'its pull request',
+};
+
+/** A value from data is shown no longer than a line or two. */
+const MOST_CHARS = 200;
+
+export function SearchView({ sought }: { readonly sought: string }) {
+  const { api } = useSession();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['runs', 'search', sought],
+    queryFn: ({ signal }) => api.get('/v1/search', { query: { q: sought }, signal }),
+  });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading what="what was found" />;
+  const [only] = data.items;
+  if (only && data.items.length === 1) return <Redirect to={`/runs/${only.run.id}`} replace />;
+  if (data.items.length === 0) return <NothingFound sought={sought} />;
+  return (
+    <div className="runs-page">
+      <header className="row runs-head">
+        <h1>
+          {data.items.length} runs by <Text value={sought} max={MOST_CHARS} />
+        </h1>
+        <span className="spring" />
+        <Link href="/runs">All runs</Link>
+      </header>
+      <table className="found">
+        <thead>
+          <tr>
+            <th>Status</th>
+            <th>Run</th>
+            <th>Found by</th>
+            <th>Started</th>
+            <th>Now</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.items.map((found) => (
+            <FoundRow key={found.run.id} found={found} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function FoundRow({ found }: { readonly found: Found }) {
+  const row = rowOf(found.run);
+  return (
+    <tr>
+      <td>
+        <Status status={row.status} />
+      </td>
+      <td>
+        <Link href={`/runs/${row.id}`}>
+          <Text value={row.type} />
+        </Link>
+        <br />
+        <small className="mono dim">{row.id}</small>
+      </td>
+      <td>{BY[found.by]}</td>
+      <td>
+        <When at={row.startedAt ?? row.createdAt} />
+      </td>
+      <td>
+        <Text value={row.now} />
+      </td>
+    </tr>
+  );
+}
+
+function NothingFound({ sought }: { readonly sought: string }) {
+  return (
+    <Empty title="Nothing found">
+      <p>
+        No run of this tenant is known by <Text value={sought} max={MOST_CHARS} />.
+      </p>
+      <p>
+        A run is found by its id, by the id of the GitHub delivery that started it (
+        <code>X-GitHub-Delivery</code>), by the idempotency key of its start, by its thread, by its trace id,
+        or by the address of its pull request: each as a whole.
+      </p>
+      <p>
+        <Link href="/runs">All runs</Link>
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,77 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import { ApprovalQueue, UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
+
+/** Clocks that were set and not stopped. */
+let clocks: (() => void)[];
+let sent: string[][];
+let ends: ((item: string, error: unknown) => void)[];
+let queue: ApprovalQueue<string>;
+beforeEach(() => {
+  clocks = [];
+  sent = [];
+  ends = [];
+  queue = new ApprovalQueue<string>({
+    keyOf: (item) => item,
+    later(ms, call) {
+      expect(ms).toBe(UNDO_MS);
+      clocks.push(call);
+      return () => {
+        clocks = clocks.filter((clock) => clock !== call);
+      };
+    },
+    async sendAll(items, onEnd) {
+      sent.push([...items]);
+      ends.push(onEnd);
+    },
+  });
+});
+const states = () => Object.fromEntries([...queue.shown()].map(([key, { at }]) => [key, at]));
+const timesUp = () => {
+  for (const clock of clocks.splice(0)) clock();
+};
+
+test('an approval is sent when the time to undo is over, and not before', () => {
+  queue.approve(['a']);
+  expect([states(), sent]).toEqual([{ a: 'waiting' }, []]);
+  timesUp();
+  expect([states(), sent]).toEqual([{ a: 'sending' }, [['a']]]);
+  ends[0]?.('a', undefined);
+  expect(states()).toEqual({});
+});
+
+test('an undone approval is never sent, with all that were approved together', () => {
+  queue.approve(['a', 'b']);
+  queue.approve(['c']);
+  queue.undo('b');
+  timesUp();
+  expect([states(), sent]).toEqual([{ c: 'sending' }, [['c']]]);
+});
+
+test('what was approved already is not sent twice; what failed can be approved again', () => {
+  queue.approve(['a']);
+  queue.approve(['a', 'b']);
+  timesUp();
+  queue.approve(['a']);
+  timesUp();
+  expect(sent).toEqual([['a'], ['b']]);
+  ends[0]?.('a', new Error('refused'));
+  expect(states()).toEqual({ a: 'failed', b: 'sending' });
+  queue.approve(['a']);
+  timesUp();
+  expect(sent).toEqual([['a'], ['b'], ['a']]);
+});
+
+test('what waits when the page is left is sent then, once', () => {
+  queue.approve(['a']);
+  queue.flush();
+  timesUp();
+  queue.flush();
+  expect(sent).toEqual([['a']]);
+});
+
+test('an undo after the sending changes nothing', () => {
+  queue.approve(['a']);
+  timesUp();
+  queue.undo('a');
+  expect(states()).toEqual({ a: 'sending' });
+});

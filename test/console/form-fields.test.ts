@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { inputSchemaOf, MAX_SCHEMA_CHARS } from '../../packages/cairn/src/api/views/input-schema.ts';
+import {
+  fieldsOf,
+  formValue,
+  initialOf,
+  typedFrom,
+} from '../../packages/console/src/parts/schema-form/fields.ts';
+
+const order = z.object({
+  orderId: z.string(),
+  amount: z.number().int().positive(),
+  weight: z.number().optional(),
+  isGift: z.boolean().default(false),
+  speed: z.enum(['slow', 'fast']),
+  lines: z.array(z.object({ sku: z.string() })).optional(),
+  note: z.string().default('none').describe('Printed on the parcel'),
+});
+const fields = fieldsOf(inputSchemaOf({ input: order })) ?? [];
+
+test('a field of its kind is made of each member of an input schema', () => {
+  expect(fields.map(({ name, kind, isRequired }) => [name, kind, isRequired])).toEqual([
+    ['orderId', 'text', true],
+    ['amount', 'integer', true],
+    ['weight', 'number', false],
+    ['isGift', 'boolean', false],
+    ['speed', 'choice', true],
+    ['lines', 'json', false],
+    ['note', 'text', false],
+  ]);
+  expect(initialOf(fields)).toMatchObject({ orderId: '', isGift: 'false', note: 'none' });
+  expect(fields.at(-1)?.description).toBe('Printed on the parcel');
+});
+
+test('every issue is told at once', () => {
+  const typed = { amount: '1.5', weight: 'heavy', speed: '"slow"', lines: '[' };
+  expect(formValue(fields, typed)).toEqual({
+    kind: 'issues',
+    issues: [
+      { name: 'orderId', why: 'is required' },
+      { name: 'amount', why: 'must be a whole number' },
+      { name: 'weight', why: 'must be a number' },
+      { name: 'lines', why: 'must be JSON' },
+    ],
+  });
+});
+
+test('what is typed becomes an input that the schema takes, without the members left empty', () => {
+  const typed = { orderId: 'o-1', amount: '4900', isGift: 'true', speed: '"fast"', lines: '[{"sku":"a"}]' };
+  const form = formValue(fields, typed);
+  expect(form).toEqual({
+    kind: 'value',
+    value: { orderId: 'o-1', amount: 4_900, isGift: true, speed: 'fast', lines: [{ sku: 'a' }] },
+  });
+  expect(form.kind === 'value' && order.safeParse(form.value).success).toBe(true);
+});
+
+test('an input of a run is typed as it was, unless it has members without a field', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        orderId: fc.string({ minLength: 1 }),
+        amount: fc.integer(),
+        weight: fc.double({ noNaN: true, noDefaultInfinity: true }).filter((n) => !Object.is(n, -0)),
+        isGift: fc.boolean(),
+        speed: fc.constantFrom('slow', 'fast'),
+        note: fc.string({ minLength: 1 }),
+      }),
+      (input) => {
+        const typed = typedFrom(fields, input);
+        expect(typed && formValue(fields, typed)).toEqual({ kind: 'value', value: input });
+      },
+    ),
+  );
+  expect(typedFrom(fields, { orderId: 'o', other: 1 })).toBeUndefined();
+  expect(typedFrom(fields, 'text')).toBeUndefined();
+});
+
+describe('no form is made of', () => {
+  test.each<[string, unknown]>([
+    ['no schema', null],
+    ['a text', inputSchemaOf({ input: z.string() })],
+    ['an object without members', inputSchemaOf({ input: z.object({}) })],
+    ['anything', inputSchemaOf({ input: z.unknown() })],
+    ['a union', inputSchemaOf({ input: z.union([z.object({ a: z.string() }), z.string()]) })],
+    [
+      'many members',
+      inputSchemaOf({
+        input: z.object(Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`m${at}`, z.string()]))),
+      }),
+    ],
+  ])('%s', (_name, schema) => {
+    expect(fieldsOf(schema)).toBeUndefined();
+  });
+});
+
+test('a schema that JSON Schema cannot express is left open, and one that is too long is left out', () => {
+  const open = inputSchemaOf({ input: z.object({ at: z.date(), text: z.string().transform(Number) }) });
+  expect(open).toMatchObject({ type: 'object', properties: { at: {}, text: { type: 'string' } } });
+  const long = z.object({ text: z.string().describe('x'.repeat(MAX_SCHEMA_CHARS)) });
+  expect(inputSchemaOf({ input: long })).toBeUndefined();
+});

@@ -1,0 +1,96 @@
+import { expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import type { EngineDeps } from '../../packages/cairn/src/engine/deps.ts';
+import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
+import { requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
+import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
+import { scan } from '../../packages/cairn/src/recovery/scan.ts';
+import { assertStored } from '../support/soundness.ts';
+import { World } from '../support/world.ts';
+
+const one = (type: string) =>
+  defineWorkflow({
+    type,
+    planVersion: 1,
+    input: z.object({}),
+    steps(step) {
+      const first = step('first', () => 1);
+      return { nap: step.sleep('nap', { needs: { first }, for: '1h' }) };
+    },
+  });
+
+/** Runs of `video` have functions of their own. */
+function pooledWorld(): { world: World; deps: EngineDeps } {
+  const world = new World({ workflows: [one('video'), one('order')] });
+  return { world, deps: { ...world.deps, poolOf: (type) => (type === 'video' ? 'slow' : undefined) } };
+}
+
+test('a start of a workflow with functions of its own asks for them, and no other does', async () => {
+  const { world, deps } = pooledWorld();
+  for (const type of ['video', 'order']) {
+    const workflow = deps.registry.newest(type);
+    if (!workflow) throw new Error(type);
+    await startRun(
+      { ...deps, records: world.records },
+      {
+        tenantId: 'acme',
+        environment: 'test',
+        workflow,
+        input: {},
+        trigger: { kind: 'api' } as never,
+        source: 'api',
+        key: undefined,
+        requestHash: type,
+      },
+    );
+  }
+  expect(world.queue.pending.map(({ pool }) => pool)).toEqual(['slow', undefined]);
+});
+
+test.each([
+  ['video', undefined, 'slow'],
+  ['video', 'other', 'slow'],
+  ['order', 'slow', undefined],
+])(
+  'a drive of %s that came to the functions %j hands it to %j and runs nothing',
+  async (type, came, goes) => {
+    const { world, deps } = pooledWorld();
+    const runId = await world.start(type);
+    world.queue.take();
+    expect(await drive(deps, { runId, pool: came })).toBe('moved');
+    expect(assertStored(world.db, runId).epoch).toBe(0);
+    expect(world.queue.pending).toMatchObject([{ runId, reason: 'continue', alone: false }]);
+    expect(world.queue.pending[0]?.pool).toBe(goes);
+  },
+);
+
+test('a run stays with its own functions to its end, whoever asks for a drive', async () => {
+  const { world, deps } = pooledWorld();
+  const runId = await world.start('video');
+  const pools: unknown[] = [];
+  const own: EngineDeps = {
+    ...deps,
+    queue: {
+      async enqueue(task) {
+        pools.push(task.pool);
+        await world.queue.enqueue(task);
+      },
+    },
+  };
+  await world.run(undefined, own);
+  expect(assertStored(world.db, runId).status).toBe('completed');
+  expect(pools.length).toBeGreaterThan(1);
+  expect(new Set(pools)).toEqual(new Set(['slow']));
+});
+
+test('a run that the scan finds is asked for at its own functions', async () => {
+  const { world, deps } = pooledWorld();
+  const runId = await world.start('video');
+  world.queue.take();
+  world.clock.jump(3_600_000);
+  await scan(deps);
+  const [task] = world.queue.pending;
+  expect(task).toMatchObject({ runId, pool: 'slow' });
+  expect(task && requestOf(task).pool).toBe('slow');
+});

@@ -1,0 +1,100 @@
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { openDevValues } from '../../packages/local/src/data-dir/dev-values.ts';
+import { DataDirBusyError, lockDataDir } from '../../packages/local/src/data-dir/lock.ts';
+
+import { StorageFullError } from '../../packages/local-kit/src/sqlite/storage-full.ts';
+
+import { movableClock } from '../../packages/local-kit/src/time/clock.ts';
+
+const folder = () => mkdtempSync(join(tmpdir(), 'cairn-data-'));
+function counter() {
+  let made = 0;
+  return () => `fresh-${++made}`;
+}
+
+describe('development values', () => {
+  test('stay the same from start to start', () => {
+    const file = join(folder(), 'dev.json');
+    const first = openDevValues(file, counter());
+    const made = [first.apiSecret, first.secret('A'), first.secret('B')];
+    expect(new Set(made).size).toBe(3);
+    first.rememberFunctionsPort(1001);
+    first.rememberFunctionsPort(1002);
+    first.rememberFunctionsPort(1001);
+    expect(first.clockOffsetMs).toBe(0);
+    first.rememberClock(3_600_000);
+
+    const second = openDevValues(file, () => 'never asked for');
+    expect([second.apiSecret, second.secret('A'), second.secret('B')]).toEqual(made);
+    expect(second.functionsPorts).toEqual([1002, 1001]);
+    expect(second.clockOffsetMs).toBe(3_600_000);
+  });
+
+  test('are for their owner only', () => {
+    const file = join(folder(), 'dev.json');
+    openDevValues(file, counter()).secret('A');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test('are not kept without a file', () => {
+    const values = openDevValues(undefined, counter());
+    expect(values.secret('A')).toBe(values.secret('A'));
+    expect(openDevValues(undefined, () => 'other').apiSecret).toBe('other');
+  });
+
+  test('a full disk keeps what was there, changes nothing, and takes changes again when there is room', () => {
+    const at = folder();
+    const file = join(at, 'dev.json');
+    let isFull = false;
+    const values = openDevValues(file, counter(), (name, text) => {
+      // Part of it is written before the disk is full.
+      writeFileSync(name, isFull ? text.slice(0, 10) : text);
+      if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    });
+    const clock = movableClock(() => 1_000);
+    clock.onAdvance((offsetMs) => values.rememberClock(offsetMs));
+    clock.advance(500);
+    const before = readFileSync(file, 'utf8');
+    isFull = true;
+    expect(() => clock.advance(60_000)).toThrow(StorageFullError);
+    expect(() => values.rememberFunctionsPort(1001)).toThrow(StorageFullError);
+    expect(() => values.secret('A')).toThrow(StorageFullError);
+    expect([clock.now(), values.clockOffsetMs, values.functionsPorts]).toEqual([1_500, 500, []]);
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    expect(readdirSync(at)).toEqual(['dev.json']);
+    isFull = false;
+    clock.advance(60_000);
+    values.rememberFunctionsPort(1001);
+    const again = openDevValues(file, counter());
+    expect([again.clockOffsetMs, again.functionsPorts]).toEqual([60_500, [1001]]);
+  });
+
+  test('a file that holds something else is refused, not overwritten', () => {
+    const file = join(folder(), 'dev.json');
+    writeFileSync(file, '{"mine": true}');
+    expect(() => openDevValues(file, counter())).toThrow(/does not contain development values/);
+    expect(readFileSync(file, 'utf8')).toBe('{"mine": true}');
+  });
+});
+
+describe('the lock of a data directory', () => {
+  test('is held by one, names its holder, and is free when released', () => {
+    const dir = folder();
+    const release = lockDataDir(dir, 4711);
+    expect(() => lockDataDir(dir, 4712)).toThrow(DataDirBusyError);
+    expect(() => lockDataDir(dir, 4712)).toThrow(/\(pid 4711\)/);
+    release();
+    lockDataDir(dir, 4712)();
+  });
+
+  test('of a process that is gone is taken over, whatever its file says', () => {
+    const dir = folder();
+    lockDataDir(dir, process.pid)();
+    expect(readFileSync(join(dir, 'cloud.pid'), 'utf8')).toBe(`${process.pid}\n`);
+    lockDataDir(dir, 4713)();
+    expect(readFileSync(join(dir, 'cloud.pid'), 'utf8')).toBe('4713\n');
+  });
+});

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { inspectJournal } from '../../scripts/demo/journal.ts';
+import {
+  ended,
+  eventually,
+  look,
+  type RunView,
+  startRun,
+  startTestCloud,
+  type TestCloud,
+} from './support.ts';
+
+interface Successor extends RunView {
+  readonly supersededBy?: string;
+  readonly result?: unknown;
+}
+
+describe('on the local cloud, over the real wire,', () => {
+  let cloud: TestCloud;
+  beforeAll(async () => {
+    cloud = await startTestCloud('sqlite');
+  });
+  afterAll(() => cloud.stop());
+
+  async function post(path: string, body: object = {}): Promise<Response> {
+    const { gateway, apiKey } = cloud.ready;
+    return fetch(`${gateway}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async function made(answer: Response): Promise<string> {
+    expect(answer.status).toBe(201);
+    return ((await answer.json()) as { runId: string }).runId;
+  }
+
+  test('a fork takes over what a run had completed, and a replay does it once more', async () => {
+    const runId = await made(await startRun(cloud.ready, 'chain-10', {}));
+    const source = (await ended(cloud.ready, runId)) as Successor;
+    expect(source.status).toBe('completed');
+    const foretold = (await (await post(`/v1/runs/${runId}/preview`, { mode: 'fork' })).json()) as {
+      steps: { action: string }[];
+    };
+    expect(foretold.steps.map(({ action }) => action)).toEqual(Array(10).fill('reused'));
+    for (const [mode, reused] of [
+      ['fork', 10],
+      ['replay', 0],
+    ] as const) {
+      const successor = await made(await post(`/v1/runs/${runId}/${mode}`));
+      const run = (await ended(cloud.ready, successor)) as Successor;
+      expect([run.status, run.result]).toEqual(['completed', source.result]);
+      const { events, intact } = await inspectJournal(cloud.ready, successor);
+      expect([intact, events.filter(({ type }) => type === 'step_reused').length]).toEqual([true, reused]);
+    }
+  });
+
+  test('of two who resume a cancelled run at once one gets the successor, which goes on from there', async () => {
+    const runId = await made(await startRun(cloud.ready, 'awaiting', { key: 'k1' }));
+    await eventually('the run to wait', async () => {
+      const run = await look<RunView>(cloud.ready, `/v1/runs/${runId}`);
+      return run?.status === 'waiting_external' ? run : undefined;
+    });
+    await post(`/v1/runs/${runId}/cancel`);
+    expect((await ended(cloud.ready, runId)).status).toBe('cancelled');
+    const answers = await Promise.all([1, 2].map(() => post(`/v1/runs/${runId}/resume`)));
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409]);
+    const run = await look<Successor>(cloud.ready, `/v1/runs/${runId}`);
+    await post('/v1/events', { event: 'sent', key: 'k1', data: 'four' });
+    const resumed = (await ended(cloud.ready, run?.supersededBy ?? '')) as Successor;
+    expect([resumed.status, resumed.result]).toEqual(['completed', { length: 4 }]);
+    expect((await inspectJournal(cloud.ready, runId)).intact).toBe(true);
+  });
+});
