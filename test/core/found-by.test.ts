@@ -16,12 +16,13 @@ const RUN = {
   threadId: 'th',
   traceId: 'a'.repeat(32),
   prUrl: 'https://github.com/acme/app/pull/7',
+  tags: ['customer:42'],
 } as const;
 
 describe('the names of a run', () => {
   test('are all that it has, each once', () => {
-    expect(foundBy(RUN)).toEqual(['d-1', 'github:d-1', 'th', RUN.traceId, RUN.prUrl]);
-    const { prUrl: _, idempotencyKey: _key, ...bare } = RUN;
+    expect(foundBy(RUN)).toEqual(['d-1', 'github:d-1', 'th', RUN.traceId, RUN.prUrl, 'customer:42']);
+    const { prUrl: _, idempotencyKey: _key, tags: _tags, ...bare } = RUN;
     expect(foundBy({ ...bare, trigger: { source: 'api' } })).toEqual(['th', RUN.traceId]);
   });
 
@@ -31,6 +32,7 @@ describe('the names of a run', () => {
     ['th', 'thread'],
     [RUN.traceId, 'trace'],
     [RUN.prUrl, 'pull_request'],
+    ['customer:42', 'tag'],
     ['d-2', undefined],
   ])('"%s" is its %s', (name, as) => {
     expect(foundAs(RUN, name)).toBe(as);

@@ -78,6 +78,7 @@ export const identityOptions = {
   repoId: text,
   prId: text,
   prUrl: text,
+  tags: fc.array(fc.string(), { maxLength: 3 }),
   idempotencyKey: text,
   a2aCorrelationId: text,
   traceSampled: fc.boolean(),

@@ -187,7 +187,10 @@ export function runFinderConformance(name: string, harness: Harness): void {
         await start('run_type', { type: 'deploy' });
         await start('run_repo', { repoId: 'acme/app' });
         await start('run_foreign', { ...wanted, tenantId: 'other' });
-        await asking('run_asking', T0 + 5, wanted);
+        await asking('run_asking', T0 + 5, { ...wanted, tags: ['customer:42'] });
+        expect(await count({ tag: 'customer:42' })).toBe(1);
+        expect(await count({ tag: 'customer:42', status: 'awaiting_approval' })).toBe(1);
+        expect(await count({ tag: 'customer:42', status: 'failed' })).toBe(0);
         expect(await count({})).toBe(4);
         expect(await count({ status: 'pending' })).toBe(3);
         expect(await count({ status: 'awaiting_approval' })).toBe(1);

@@ -142,12 +142,13 @@ export function runListWatchConformance(name: string, harness: ListWatchHarness)
       { type: 'deploy' },
       { repoId: 'acme/app' },
       { threadId: 'th' },
+      { tag: 'customer:42', type: 'deploy' },
       { status: ['pending', 'running'], type: 'deploy', repoId: 'acme/app', threadId: 'th' },
     ])('obeys %j', async (filter) => {
       await start('run_other', T0 + 5);
       const told = follow(filter);
       await told.untilIds();
-      const wanted = { type: 'deploy', repoId: 'acme/app', threadId: 'th' };
+      const wanted = { type: 'deploy', repoId: 'acme/app', threadId: 'th', tags: ['customer:42'] };
       await start('run_none', T0 + 6);
       await start('run_foreign', T0 + 7, { ...wanted, tenantId: 'other' });
       const run = await start('run_wanted', T0 + 2, wanted);

@@ -130,6 +130,8 @@ export function listClaims(current: () => Stores): void {
       await start('run_type', T0 + 8, only('type'));
       await start('run_repo', T0 + 7, only('repoId'));
       await start('run_thread', T0 + 6, only('threadId'));
+      await start('run_tagged', T0 + 4, { type: 'deploy', tags: ['customer:42', 'large:true'] });
+      await start('run_other', T0 + 3, { tags: ['customer:43'] });
       const cancelled = await start('run_cancelled', T0 + 5, wanted);
       const { commit } = move(
         cancelled,
@@ -138,7 +140,11 @@ export function listClaims(current: () => Stores): void {
       );
       await runs.commit(commit);
 
-      expect(await list({ type: 'deploy' })).toEqual(['run_all', 'run_type', 'run_cancelled']);
+      expect(await list({ type: 'deploy' })).toEqual(['run_all', 'run_type', 'run_cancelled', 'run_tagged']);
+      expect(await list({ tag: 'customer:42' })).toEqual(['run_tagged']);
+      expect(await list({ tag: 'large:true', type: 'deploy', status: 'pending' })).toEqual(['run_tagged']);
+      expect(await list({ tag: 'large:true', status: ['failed', 'pending'] })).toEqual(['run_tagged']);
+      expect(await list({ tag: 'customer:43', type: 'deploy' })).toEqual([]);
       expect(await list({ repoId: 'acme/app' })).toEqual(['run_all', 'run_repo', 'run_cancelled']);
       expect(await list({ threadId: 'th' })).toEqual(['run_all', 'run_thread', 'run_cancelled']);
       expect(await list({ status: 'cancelled' })).toEqual(['run_cancelled']);

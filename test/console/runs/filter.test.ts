@@ -11,8 +11,8 @@ import {
 test.each([
   ['', {}],
   [
-    '?status=failed&type=review&repo=a%2Fb&thread=t',
-    { status: 'failed', type: 'review', repoId: 'a/b', threadId: 't' },
+    '?status=failed&type=review&repo=a%2Fb&thread=t&tag=customer%3A42',
+    { status: 'failed', type: 'review', repoId: 'a/b', threadId: 't', tag: 'customer:42' },
   ],
   ['?status=nonsense&type=++', {}],
   ['?status=cancelled,nonsense,failed', { status: 'failed,cancelled' }],
@@ -23,6 +23,7 @@ test.each([
     type: undefined,
     repoId: undefined,
     threadId: undefined,
+    tag: undefined,
     ...wanted,
   });
   expect(isFiltered(filterOf(search))).toBe(Object.keys(wanted).length > 0);
@@ -34,6 +35,7 @@ test.each([
   [{ status: 'failed,cancelled' }, 'runs failed or cancelled'],
   [{ since: '2026-01-31T08:00:00.000Z' }, 'runs created since 2026-01-31 08:00 UTC'],
   [{ status: 'failed', type: 'review', repoId: 'a/b' }, 'runs failed, of review, about a/b'],
+  [{ tag: 'customer:42' }, 'runs tagged customer:42'],
 ] as const)('the filter %j reads %s', (filter, text) => {
   expect(filterText(filter)).toBe(text);
 });

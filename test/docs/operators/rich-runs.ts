@@ -36,6 +36,7 @@ async function identified(follow: Follow): Promise<World> {
     planVersion: 1,
     input: z.object({ text: z.string(), token: z.string() }),
     secretInput: ['token'],
+    tags: ({ text }) => ({ length: text.length }),
     policy: () => ({ allowed: true, policySnapshotId: 'rules-1' }),
     steps: (step) => ({
       done: step('do', () => {

@@ -314,11 +314,12 @@ export class MemoryRunStore implements RunStore {
 
 /** Returns true if a list with this filter includes the run. */
 export function matches(run: RunState, filter: RunFilter): boolean {
-  const { status, waitsFor: waiting, createdFrom = 0, createdBefore, ...others } = filter;
+  const { status, waitsFor: waiting, tag, createdFrom = 0, createdBefore, ...others } = filter;
   if (run.createdAt < createdFrom) return false;
   if (createdBefore !== undefined && run.createdAt >= createdBefore) return false;
   if (status !== undefined && !isOfStatus(run, status)) return false;
   if (waiting !== undefined && waitsFor(run) !== waiting) return false;
+  if (tag !== undefined && !foundBy(run).includes(tag)) return false;
   const wanted = Object.entries(others).filter(([, value]) => value !== undefined);
   return wanted.every(([name, value]) =>
     [value].flat().some((one) => one === run[name as keyof typeof others]),

@@ -183,6 +183,8 @@ export interface RunFilter {
   readonly type?: string;
   readonly repoId?: string;
   readonly threadId?: string;
+  /** As `name:value`. */
+  readonly tag?: string;
   /** Created at this time or later, epoch ms. */
   readonly createdFrom?: number;
   /** Created before this time, epoch ms. */

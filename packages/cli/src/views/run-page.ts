@@ -37,6 +37,7 @@ function factsOf(run: RunView, now: number): (readonly [string, string])[] {
     ['ended', run.completedAt && `${moment(run.completedAt)} (${ago(run.completedAt, now)})`],
     ['about', about.find((text) => text !== undefined)],
     ['thread', run.threadId === run.id ? undefined : run.threadId],
+    ['tags', run.tags?.join('  ')],
     ['tenant', run.tenantId],
     ['input', valueText(run.input, run.inputRef)],
     ['result', valueText(run.result, run.resultRef)],

@@ -41,6 +41,7 @@ export function rowNumber(number: number, status = 'running'): RunRow {
     type: 'review',
     planVersion: 1,
     threadId: 't',
+    tags: [],
     source: 'api',
     createdAt: new Date(1_700_000_000_000 + number * 1_000).toISOString(),
     done: 0,

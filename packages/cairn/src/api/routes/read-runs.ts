@@ -29,6 +29,7 @@ type RunFilterName =
   | 'type'
   | 'repoId'
   | 'threadId'
+  | 'tag'
   | 'since'
   | 'until'
   | 'vocabulary';
@@ -111,13 +112,14 @@ export function runFilter(
   { tenantId }: Caller,
   query: Query<RunFilterName>,
 ): { readonly filter: RunFilter; readonly vocabulary: Vocabulary } {
-  const { status, waitsFor, type, repoId, threadId, since, until } = query;
+  const { status, waitsFor, type, repoId, threadId, tag, since, until } = query;
   const vocabulary = vocabularyOf(query);
   const named = {
     ...(waitsFor === undefined ? {} : { waitsFor: waitingWord(waitsFor) }),
     ...(type === undefined ? {} : { type }),
     ...(repoId === undefined ? {} : { repoId }),
     ...(threadId === undefined ? {} : { threadId }),
+    ...optional('tag', tag),
     ...optional('createdFrom', since === undefined ? undefined : timeOf('since', since)),
     ...optional('createdBefore', until === undefined ? undefined : timeOf('until', until)),
   };

@@ -24,6 +24,7 @@ const IDENTITY: { readonly [K in keyof Required<RunIdentity>]: true } = {
   repoId: true,
   prId: true,
   prUrl: true,
+  tags: true,
   trigger: true,
   idempotencyKey: true,
   a2aCorrelationId: true,

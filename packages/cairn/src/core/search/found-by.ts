@@ -15,6 +15,7 @@ export const NAMES_OF_RUNS = [
   'thread',
   'trace',
   'pull_request',
+  'tag',
 ] as const;
 export type NameOfRun = (typeof NAMES_OF_RUNS)[number];
 
@@ -24,7 +25,7 @@ export type NameOfRun = (typeof NAMES_OF_RUNS)[number];
  */
 export const MAX_NAME_CHARS = 375;
 
-type Named = Pick<RunIdentity, 'trigger' | 'idempotencyKey' | 'threadId' | 'traceId' | 'prUrl'>;
+type Named = Pick<RunIdentity, 'trigger' | 'idempotencyKey' | 'threadId' | 'traceId' | 'prUrl' | 'tags'>;
 
 /** The names, each once, in the order of {@link NAMES_OF_RUNS}; its id is the name of its document. */
 export function foundBy(run: Named): readonly string[] {
@@ -43,7 +44,14 @@ export function nameIn(text: string): string {
   return /^https:\/\/[^/\s]+\/[^/\s]+\/[^/\s]+\/pull\/\d+(?=[/?#]|$)/.exec(name)?.[0] ?? name;
 }
 
-function namesOf({ trigger, idempotencyKey, threadId, traceId, prUrl }: Named): [NameOfRun, string][] {
+function namesOf({
+  trigger,
+  idempotencyKey,
+  threadId,
+  traceId,
+  prUrl,
+  tags = [],
+}: Named): [NameOfRun, string][] {
   const names: [NameOfRun, string | undefined][] = [
     ['delivery', trigger.webhookEventId],
     // As its sender wrote it, and as the run shows it.
@@ -52,6 +60,7 @@ function namesOf({ trigger, idempotencyKey, threadId, traceId, prUrl }: Named): 
     ['thread', threadId],
     ['trace', traceId],
     ['pull_request', prUrl],
+    ...tags.map((tag): [NameOfRun, string] => ['tag', tag]),
   ];
   return names.flatMap(([as, name]) => (name === undefined || name === '' ? [] : [[as, name]]));
 }

@@ -98,6 +98,7 @@ export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = {
   planVersion: true,
   input: true,
   secretInput: true,
+  tags: true,
   on: true,
   timeout: true,
   onDoubt: true,
@@ -178,6 +179,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
       typeof value === 'string' || typeof (value as { type?: unknown } | null)?.type === 'string',
     is: 'a workflow or its type',
   },
+  tags: fn('(input) => ({ customer: input.customerId })'),
   secretInput: {
     fits: (value) =>
       Array.isArray(value) &&

@@ -6,6 +6,7 @@ import type { Graph } from '../../core/graph/graph.ts';
 import type { Retention } from '../../core/retention/policy.ts';
 import type { OnParentEnd } from '../../core/run/events.ts';
 import type { DeclaredSchedule } from '../../core/schedule/schedule.ts';
+import type { Tags } from '../../core/search/tags.ts';
 import type { Capability } from './capability.ts';
 import type { PubsubSubscription } from './pubsub.ts';
 import type { SlackSubscription } from './slack.ts';
@@ -139,6 +140,8 @@ export interface Workflow {
   readonly input: ZodType<unknown>;
   /** Dotted paths of members of the input that only step bodies can read. */
   readonly secretInput: readonly string[];
+  /** Tags of a run by its readable input. */
+  readonly tags?: (input: unknown) => Tags;
   readonly github: readonly GithubSubscription[];
   readonly pubsub: readonly PubsubSubscription[];
   readonly slack: readonly SlackSubscription[];

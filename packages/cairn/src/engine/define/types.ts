@@ -4,6 +4,7 @@ import type { RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import type { OnParentEnd, SuccessorMode } from '../../core/run/events.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
+import type { Tags } from '../../core/search/tags.ts';
 import type { BodyResult, Recorded } from './body-result.ts';
 import type { Capability } from './capability.ts';
 import type { FlowFactory } from './flow/types.ts';
@@ -373,6 +374,11 @@ export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs 
    * slash command `responseUrl` is always secret.
    */
   readonly secretInput?: readonly string[];
+  /**
+   * Tags of a run, made of its input at the start, such as `{ customer: input.customerId }`. Runs are found by them (`customer:42`). It
+   * must be pure; members in `secretInput` are redacted. At most 10.
+   */
+  readonly tags?: (input: Input) => Tags;
   readonly on?: {
     readonly github?: GithubSubscription | readonly GithubSubscription[];
     readonly pubsub?: PubsubSubscription | readonly PubsubSubscription[];

@@ -79,6 +79,7 @@ export function defineWorkflow(
     ...(options.timeout === undefined
       ? {}
       : { timeoutMs: parseDuration(options.timeout, `${type}.timeout`) }),
+    ...(options.tags ? { tags: options.tags as NonNullable<Workflow['tags']> } : {}),
     ...(options.policy ? { policy: options.policy as NonNullable<Workflow['policy']> } : {}),
   };
 }

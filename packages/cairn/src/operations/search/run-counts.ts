@@ -16,7 +16,7 @@ export const COUNTS_KEPT_MS = 2_000;
 /** Different questions an instance remembers the answers of, whatever callers make up. */
 const QUESTIONS_KEPT = 500;
 
-export type CountQuestion = Pick<RunFilter, 'tenantId' | 'type' | 'repoId' | 'threadId'>;
+export type CountQuestion = Pick<RunFilter, 'tenantId' | 'type' | 'repoId' | 'threadId' | 'tag'>;
 
 export interface RunCounts {
   readonly counts: Readonly<Record<RunStatus, number>>;
@@ -42,8 +42,8 @@ export class CountedRuns {
 
   /** Concurrent callers share one count; a failed one is not cached. */
   count(question: CountQuestion): Promise<RunCounts> {
-    const { tenantId, type, repoId, threadId } = question;
-    const key = JSON.stringify([tenantId, type ?? null, repoId ?? null, threadId ?? null]);
+    const { tenantId, type, repoId, threadId, tag } = question;
+    const key = JSON.stringify([tenantId, type ?? null, repoId ?? null, threadId ?? null, tag ?? null]);
     const now = this.#clock.now();
     const known = this.#kept.get(key);
     if (known && now - known.at < COUNTS_KEPT_MS) return known.counting;

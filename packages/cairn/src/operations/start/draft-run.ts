@@ -13,6 +13,7 @@ import { payloadRefOf } from '../../core/run/payload.ts';
 import { type CarriedOutput, checkpointOf } from '../../core/run/records.ts';
 import { initialState } from '../../core/run/reduce/index.ts';
 import { assertFits, needsPayload, storedValue } from '../../core/run/values.ts';
+import { type Tags, tagsOf } from '../../core/search/tags.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { planOf } from '../../engine/plans/plan-of.ts';
 import { saltedText } from '../../engine/run-input.ts';
@@ -46,6 +47,7 @@ export function draftRun({ clock, random, bus, installed }: StartDeps, request: 
     input,
     inputFrom,
     secretInput,
+    tags,
     carried,
     payloads,
   } = inputOf(request, { runId, salt: () => random.token() });
@@ -70,6 +72,7 @@ export function draftRun({ clock, random, bus, installed }: StartDeps, request: 
     ...optional('repoId', request.repoId),
     ...optional('prId', request.prId),
     ...optional('prUrl', request.prUrl),
+    ...(tags.length === 0 ? {} : { tags }),
     ...optional('idempotencyKey', request.key),
     ...optional('a2aCorrelationId', request.a2aCorrelationId),
     ...optional('parent', request.parent),
@@ -115,6 +118,7 @@ interface Input {
   readonly carried: CarriedOutput;
   readonly inputFrom?: CheckpointRef;
   readonly secretInput?: RunIdentity['secretInput'];
+  readonly tags: readonly string[];
   readonly payloads: Draft['payloads'];
 }
 
@@ -127,8 +131,8 @@ interface Keeping {
 function inputOf({ workflow, input, lineage }: StartRequest, by: Keeping): Input {
   const inherited = lineage?.input;
   if (!inherited) return given(workflow, input, by);
-  const { hash, value, secretInput } = inherited;
-  const common = { hash, carried: {}, payloads: [], ...optional('secretInput', secretInput) };
+  const { hash, value, secretInput, tags = [] } = inherited;
+  const common = { hash, tags, carried: {}, payloads: [], ...optional('secretInput', secretInput) };
   if ('text' in value) return { ...common, input: value };
   return { ...common, input: { checkpoint: 1 }, inputFrom: value };
 }
@@ -141,10 +145,29 @@ function given(workflow: Workflow, value: unknown, { runId, salt }: Keeping): In
   return {
     hash: sha256Hex(text),
     input: storedValue(text, 1),
+    tags: declaredTags(workflow, text),
     carried,
     payloads: [large, secret].filter((payload) => payload !== undefined),
     ...(secret ? { secretInput: { runId, ...secret.ref } } : {}),
   };
+}
+
+/** @throws CairnError INVALID_INPUT for tags that cannot be; what the function itself throws counts as that */
+function declaredTags({ type, tags }: Workflow, text: string): readonly string[] {
+  if (!tags) return [];
+  let given: Tags;
+  try {
+    given = tags(JSON.parse(text));
+  } catch (error) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `'tags' of '${type}' threw: ${(error as Error)?.message ?? error}`,
+      {
+        field: 'tags',
+      },
+    );
+  }
+  return tagsOf(type, given);
 }
 
 function payloadOf(text: string): Payload {

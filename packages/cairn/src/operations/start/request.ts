@@ -87,6 +87,7 @@ export interface Lineage {
     readonly hash: string;
     readonly value: { readonly text: string } | CheckpointRef;
     readonly secretInput?: RunIdentity['secretInput'];
+    readonly tags?: RunIdentity['tags'];
   };
   /**
    * The write about the source in the commit of the start, given the id of the new run; read again for every try.

@@ -145,7 +145,12 @@ async function inputOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): Pr
   if (workflow.planVersion !== state.planVersion) {
     return given(workflow, await sendUntilKnown(deps, () => runInput(store, state)));
   }
-  const inherited = { kind: 'inherited', hash, ...optional('secretInput', state.secretInput) } as const;
+  const inherited = {
+    kind: 'inherited',
+    hash,
+    ...optional('secretInput', state.secretInput),
+    ...optional('tags', state.tags),
+  } as const;
   if ('text' in input) return { ...inherited, value: input };
   const [checkpoint] = await sendUntilKnown(deps, () => store.readCheckpoints(id, [input.checkpoint]));
   return {

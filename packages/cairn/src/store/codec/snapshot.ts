@@ -44,6 +44,7 @@ import {
   text,
   time,
   word,
+  words,
 } from './kinds.ts';
 import { decodeSoft, encodeCost, softCodec } from './soft.ts';
 import { decodeSteps, encodeSteps, type Steps } from './steps-text.ts';
@@ -74,6 +75,7 @@ const fixedTable: Table<Fixed> = {
   repoId: optional(text),
   prId: optional(text),
   prUrl: optional(text),
+  tags: optional(words()),
   trigger: map<Trigger>({
     source: word(),
     userId: optional(text),

@@ -49,7 +49,7 @@ export const EXPIRING: Of = {
 /** All members there are. */
 export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>> = {
   runs: words(`
-    id shard createdAt tenantId environment type planVersion threadId repoId prId prUrl planFingerprint
+    id shard createdAt tenantId environment type planVersion threadId repoId prId prUrl tags planFingerprint
     trigger idempotencyKey a2aCorrelationId traceId traceSampled inputHash input inputFrom secretInput
     rootRunId itemMarks sentBack pages resumedFrom source parent versions schemaVersion status stopKind
     currentStep policySnapshotId head headHash checkpointHead lease epoch dueAt inFlight steps waits

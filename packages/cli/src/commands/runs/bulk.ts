@@ -66,8 +66,8 @@ export const bulk = command({
 
 /** @throws UsageError for options that the action does not have, or if none selects */
 function assertFits(action: Action, options: Options): void {
-  const { step, reason, note, status, type, repo, thread, since, until } = options;
-  const byRun = [repo, thread, since, until, options['waits-for'], status.length > 0 || undefined];
+  const { step, reason, note, status, type, repo, thread, tag, since, until } = options;
+  const byRun = [repo, thread, tag, since, until, options['waits-for'], status.length > 0 || undefined];
   if (action === 'approve' && byRun.some((one) => one !== undefined))
     throw new UsageError('approve selects with --type and --step only');
   if (action !== 'approve' && (step !== undefined || note !== undefined))

@@ -21,17 +21,19 @@ export const FILTERS = {
   type: { type: 'text', help: 'only of this workflow' },
   repo: { type: 'text', help: 'only of this repository' },
   thread: { type: 'text', help: 'only of this thread; the id of a schedule is the thread of its runs' },
+  tag: { type: 'text', value: 'NAME:VALUE', help: 'only with this tag, e.g. customer:42' },
 } as const;
 
 /** @throws UsageError for a wrong time */
 export async function queryOf(api: CairnClient, options: OptionsOf<typeof FILTERS>) {
-  const { status, type, repo, thread, since, until } = options;
+  const { status, type, repo, thread, tag, since, until } = options;
   return {
     status: status.length === 0 ? undefined : status.join(','),
     waitsFor: options['waits-for'],
     type,
     repoId: repo,
     threadId: thread,
+    tag,
     ...(await createdIn(api, { since, until })),
   };
 }

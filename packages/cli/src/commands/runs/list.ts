@@ -26,6 +26,7 @@ export const listRuns = command({
     ['runs list', 'the newest twenty'],
     ['runs list --status awaiting_approval', 'runs that wait for a person'],
     ['runs list --status failed --status cancelled --since 24h', 'what ended badly in the last day'],
+    ['runs list --tag customer:42', 'runs about one customer'],
     ['runs list --type deploy --status failed --json', 'for a script'],
   ],
   async run({ api, out, notes }, { options }) {

@@ -19,6 +19,7 @@ export interface RunRow {
   readonly prId?: string | undefined;
   /** http or https only: it becomes a link. */
   readonly prUrl?: string | undefined;
+  readonly tags: readonly string[];
   readonly source: string;
   readonly actor?: string | undefined;
   readonly createdAt: string;
@@ -50,6 +51,7 @@ export function rowOf(run: RunSummary): RunRow {
     repoId: run.repoId,
     prId: run.prId,
     prUrl: webAddress(run.prUrl),
+    tags: run.tags ?? [],
     source: trigger.source,
     actor: trigger.userId,
     createdAt: run.createdAt,

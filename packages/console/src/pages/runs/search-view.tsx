@@ -18,6 +18,7 @@ const BY: Readonly<Record<Found['by'], string>> = {
   thread: 'its thread',
   trace: 'its trace id',
   pull_request: 'its pull request',
+  tag: 'its tag',
 };
 
 /** A value from data is shown no longer than a line or two. */

@@ -20,6 +20,7 @@ export const OVERVIEW_PATHS = {
         type: 'Only runs of this workflow.',
         repoId: 'Only runs for this repository.',
         threadId: 'Only runs of this thread.',
+        tag: 'Only runs with this tag, such as `customer:42`.',
       },
       answers: { 200: { what: 'Number of runs by status', schema: 'RunCounts' } },
     },

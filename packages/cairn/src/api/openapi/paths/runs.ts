@@ -9,6 +9,7 @@ const WHICH_RUNS = {
   type: 'Only runs of this workflow.',
   repoId: 'Only runs for this repository.',
   threadId: 'Only runs of this thread.',
+  tag: 'Only runs with this tag, such as `customer:42`.',
   since: 'Only runs created at this time or later, RFC 3339.',
   until: 'Only runs created before this time, RFC 3339.',
 } as const;

@@ -95,6 +95,7 @@ const identity = {
   repoId: z.string().optional(),
   prId: z.string().optional(),
   prUrl: z.string().optional(),
+  tags: z.array(z.string()).optional().describe('Tags that the workflow gave it, as `name:value`.'),
   trigger: z.object({
     source: z.enum(['ui', 'cli', 'webhook', 'scheduled', 'api']),
     userId: z.string().optional(),

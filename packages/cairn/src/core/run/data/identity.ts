@@ -23,6 +23,8 @@ export interface RunIdentity {
   readonly repoId?: string;
   readonly prId?: string;
   readonly prUrl?: string;
+  /** What its workflow calls it by, such as `customer:42`; see core/search/tags.ts. Absent: none. */
+  readonly tags?: readonly string[];
   readonly trigger: Trigger;
   readonly idempotencyKey?: string;
   readonly a2aCorrelationId?: string;

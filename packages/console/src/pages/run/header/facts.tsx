@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
+import { NAMES } from '../../runs/filter/filter.ts';
 import type { Run } from '../live/events.ts';
 import { CopyText } from './copy-text.tsx';
 import { Took } from './elapsed.tsx';
@@ -32,6 +33,13 @@ export function Facts({ run }: { readonly run: Run }) {
         {run.threadId !== run.id && (
           <RunsLink name="threadId" value={run.threadId} title="All runs of this thread" />
         )}
+      </Fact>
+      <Fact name="Tags">
+        {run.tags?.map((tag) => (
+          <div key={tag}>
+            <RunsLink name="tag" value={tag} title="All runs with this tag" />
+          </div>
+        ))}
       </Fact>
       <Fact name="Key">
         {run.idempotencyKey && !saysDelivery(run) && <CopyText text={run.idempotencyKey} />}
@@ -157,12 +165,12 @@ function RunsLink({
   value,
   title,
 }: {
-  readonly name: string;
+  readonly name: keyof typeof NAMES;
   readonly value: string;
   readonly title: string;
 }) {
   return (
-    <Link href={`/runs?${new URLSearchParams({ [name]: value })}`} title={title}>
+    <Link href={`/runs?${new URLSearchParams({ [NAMES[name]]: value })}`} title={title}>
       <Value>{value}</Value>
     </Link>
   );

@@ -65,6 +65,12 @@ export function FilterBar({ filter, isListRead, span }: FilterBarProps) {
           value={filter.threadId}
           onChange={(thread) => change({ [NAMES.threadId]: thread }, 'replace')}
         />
+        <TextField
+          label="Tag"
+          placeholder="name:value"
+          value={filter.tag}
+          onChange={(tag) => change({ [NAMES.tag]: tag }, 'replace')}
+        />
         <label className="inline-field">
           <span>Created</span>
           <select

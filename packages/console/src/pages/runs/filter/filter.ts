@@ -31,6 +31,8 @@ export interface RunFilter {
   readonly type?: string | undefined;
   readonly repoId?: string | undefined;
   readonly threadId?: string | undefined;
+  /** `name:value`. */
+  readonly tag?: string | undefined;
   /** ISO: created then or later. */
   readonly since?: string | undefined;
 }
@@ -41,6 +43,7 @@ export const NAMES = {
   type: 'type',
   repoId: 'repo',
   threadId: 'thread',
+  tag: 'tag',
   since: 'since',
 } as const;
 
@@ -54,6 +57,7 @@ export function filterOf(search: string): RunFilter {
     type: value('type'),
     repoId: value('repoId'),
     threadId: value('threadId'),
+    tag: value('tag'),
   };
 }
 
@@ -82,12 +86,13 @@ export function isFiltered(filter: RunFilter): boolean {
 }
 
 /** The filter as text: `failed, of review-pull-request`. */
-export function filterText({ status, type, repoId, threadId, since }: RunFilter): string {
+export function filterText({ status, type, repoId, threadId, tag, since }: RunFilter): string {
   const parts = [
     status?.replaceAll('_', ' ').replaceAll(',', ' or '),
     type && `of ${type}`,
     repoId && `about ${repoId}`,
     threadId && `of the thread ${threadId}`,
+    tag && `tagged ${tag}`,
     since && `created since ${since.slice(0, 16).replace('T', ' ')} UTC`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? 'all runs' : `runs ${parts.join(', ')}`;

@@ -12,10 +12,10 @@ export type Counts = Answer<'RunCounts'>;
 /** Undefined while they are not known: the list does without. */
 export function useCounts(filter: RunFilter, isAsked: boolean): Counts | undefined {
   const { api } = useSession();
-  const { type, repoId, threadId } = filter;
+  const { type, repoId, threadId, tag } = filter;
   const { data } = useQuery({
     queryKey: countsKey(filter),
-    queryFn: ({ signal }) => api.get('/v1/runs/counts', { query: { type, repoId, threadId }, signal }),
+    queryFn: ({ signal }) => api.get('/v1/runs/counts', { query: { type, repoId, threadId, tag }, signal }),
     enabled: isAsked,
     refetchInterval: EVERY_MS,
     refetchIntervalInBackground: false,

@@ -12,6 +12,6 @@ export function pageKey(filter: RunFilter, cursor: string | undefined): readonly
   return [...listKey(filter), cursor ?? 'first'];
 }
 
-export function countsKey({ type, repoId, threadId }: RunFilter): readonly unknown[] {
-  return ['runs', 'counts', { type, repoId, threadId }];
+export function countsKey({ type, repoId, threadId, tag }: RunFilter): readonly unknown[] {
+  return ['runs', 'counts', { type, repoId, threadId, tag }];
 }

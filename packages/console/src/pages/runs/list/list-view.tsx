@@ -26,7 +26,7 @@ interface Doing {
 export function ListView() {
   const search = useSearch();
   // The search is another one for each letter of other values, too; the filter must not be.
-  const { status, type, repoId, threadId } = filterOf(search);
+  const { status, type, repoId, threadId, tag } = filterOf(search);
   const { api } = useSession();
   const span = spanOf(search);
   const filter = useMemo(
@@ -35,9 +35,10 @@ export function ListView() {
       type,
       repoId,
       threadId,
+      tag,
       since: span && startOf(span, deviceNow() + api.reach.shown().clockOffsetMs),
     }),
-    [status, type, repoId, threadId, span, api],
+    [status, type, repoId, threadId, tag, span, api],
   );
   const list = useRunList(filter);
   const [, navigate] = useLocation();

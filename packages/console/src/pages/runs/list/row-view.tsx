@@ -147,7 +147,7 @@ function Id({ id }: { readonly id: string }) {
 }
 
 function About({ row }: { readonly row: RunRow }) {
-  const { repoId, prId, prUrl, threadId, id } = row;
+  const { repoId, prId, prUrl, threadId, tags, id } = row;
   const pull = prId === undefined ? undefined : (/#?(\d+)$/.exec(prId)?.[1] ?? prId);
   return (
     <Cell className="c-about">
@@ -162,9 +162,12 @@ function About({ row }: { readonly row: RunRow }) {
             </a>
           ))}
       </span>
-      {threadId !== id && (
+      {(threadId !== id || tags.length > 0) && (
         <small>
-          <Narrow name="threadId" value={threadId} />
+          {threadId !== id && <Narrow name="threadId" value={threadId} />}
+          {tags.map((tag) => (
+            <Narrow key={tag} name="tag" value={tag} />
+          ))}
         </small>
       )}
     </Cell>
@@ -172,7 +175,7 @@ function About({ row }: { readonly row: RunRow }) {
 }
 
 /** A value that a click makes the filter. */
-function Narrow({ name, value }: { readonly name: 'repoId' | 'threadId'; readonly value: string }) {
+function Narrow({ name, value }: { readonly name: 'repoId' | 'threadId' | 'tag'; readonly value: string }) {
   const change = useQueryChange();
   return (
     <button
