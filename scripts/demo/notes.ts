@@ -11,7 +11,7 @@ export interface Note {
 /** A look may cost the installation a request, so the pauses between them grow. */
 const PAUSE_MS = { first: 50, most: 250, growth: 1.2 };
 /** A dead worker is noticed after 5 s; the rest is room for a busy machine. */
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 200_000;
 
 export function readNotes(file: string): Note[] {
   if (!existsSync(file)) return [];

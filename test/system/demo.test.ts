@@ -14,10 +14,15 @@ test(
       join(import.meta.dirname, '../../scripts/demo/main.ts'),
     ]);
     let output = '';
+    let complaints = '';
     demo.stdout.on('data', (chunk) => {
       output += chunk;
     });
+    demo.stderr.on('data', (chunk) => {
+      complaints += chunk;
+    });
     const [code] = await once(demo, 'close');
+    if (code !== 0) throw new Error(`the demo ended with ${code}:\n${complaints}\n${output}`);
     expect(JSON.parse(output.trim().split('\n').at(-1) ?? '')).toMatchObject({
       ok: true,
       runs: 1,
@@ -30,7 +35,6 @@ test(
       writesPerStep: 3,
       readsPerStep: 0,
     });
-    expect(code).toBe(0);
   },
   PATIENCE_MS,
 );

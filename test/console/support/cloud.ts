@@ -1,4 +1,6 @@
 /** A local cloud with the console and workflows to look at, for one test file. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type CloudProcess,
@@ -24,11 +26,13 @@ export async function startConsoleCloud({
   fixture = 'functions.ts',
   env = {},
 }: CloudOptions = {}): Promise<ConsoleCloud> {
+  // Fixtures keep here what must outlive a worker.
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-console-'));
   const cloud: CloudProcess = await startCloudProcess({
     data: 'memory',
     functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures', fixture)),
     workers: 1,
-    env,
+    env: { ...env, TEST_FOLDER: folder },
   });
   const { ready } = cloud;
   return {
@@ -45,6 +49,7 @@ export async function startConsoleCloud({
     async stop() {
       cloud.process.kill('SIGTERM');
       await cloud.ended;
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
