@@ -114,6 +114,7 @@ export const FLOW_WORKFLOW_OPTIONS: Names<flows.FlowWorkflowOptions<unknown, unk
   planVersion: true,
   input: true,
   secretInput: true,
+  tags: true,
   on: true,
   timeout: true,
   onDoubt: true,
