@@ -1,4 +1,5 @@
 /** The flags of `npm run simulate`. Pure: reads a list of words, prints and exits nothing. */
+import { MAX_SHARDS } from '../../packages/cairn/src/core/encoding/ids.ts';
 import { MAX_QUEUES } from '../../packages/cairn/src/core/encoding/queue-place.ts';
 import { flag, parsed, text, UsageError } from '../arguments.ts';
 import { LOCATIONS, type Location, type Plan } from './core/plan.ts';
@@ -33,7 +34,7 @@ The installation
   --queues N            DRIVE_QUEUES (default ${LIMITS.queues.value})
   --queues-per-tenant N DRIVE_QUEUES_PER_TENANT (default ${LIMITS.queuesPerTenant.value}; 0: all)
   --queue-places N      DRIVE_QUEUE_PLACES (default ${LIMITS.queueConcurrent.value})
-  --shards N            shards of the scan (default ${LIMITS.shards.value})
+  --shards N            RUN_SHARDS (default ${LIMITS.shards.value})
   --instances N         DRIVE_MAX_INSTANCES (default ${LIMITS.driveInstances.value})
   --concurrency N       DRIVE_CONCURRENCY (default ${LIMITS.driveConcurrency.value})
   --door-instances N    PUBLIC_MAX_INSTANCES (default ${LIMITS.doorInstances.value})
@@ -82,7 +83,7 @@ export function readArguments(words: readonly string[]): SimulateArguments {
       given['queue-places'] ?? `${LIMITS.queueConcurrent.value}`,
       LIMITS.queueConcurrentMost.value,
     ),
-    shards: count('--shards', given.shards ?? `${LIMITS.shards.value}`, MAX_COUNT),
+    shards: count('--shards', given.shards ?? `${LIMITS.shards.value}`, MAX_SHARDS),
     instances: count('--instances', given.instances ?? `${LIMITS.driveInstances.value}`, MAX_COUNT),
     concurrency: count('--concurrency', given.concurrency ?? `${LIMITS.driveConcurrency.value}`, 1_000),
     doorInstances: count(

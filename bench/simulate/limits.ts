@@ -117,9 +117,9 @@ export const LIMITS = {
   scanForMs: figure(45_000, 'ms that one tick of the scan works', 'deployed', SCALE),
   shards: figure(
     16,
-    'shards of the index of the scan',
+    'shards of the indexes over times',
     'deployed',
-    'packages/cairn/src/core/encoding/ids.ts',
+    'packages/cairn/src/platform/settings/parameters.ts',
   ),
 } as const satisfies Readonly<Record<string, Figure>>;
 

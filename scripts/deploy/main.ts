@@ -10,6 +10,7 @@ import { factsOf, isDeployed, setUp } from './google.ts';
 import { type Problem, problemsOf } from './preflight.ts';
 import { type LocalProject, parameterOf, readProject } from './project.ts';
 import { makeQueues, queueCount } from './queues.ts';
+import { assertShards } from './shards.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const EXIT = { refused: 1, usage: 2, notLoggedIn: 3 };
@@ -28,6 +29,7 @@ try {
 async function deploy(options: DeployOptions): Promise<number> {
   const local = readProject(ROOT, options.config, options.project);
   const count = queueCount(parameterOf(local, 'DRIVE_QUEUES'));
+  assertShards(parameterOf(local, 'RUN_SHARDS'));
   const interactive = Boolean(process.stdin.isTTY);
   const left = await prepared(local, options);
   if (left.length > 0) {

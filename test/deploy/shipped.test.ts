@@ -137,11 +137,17 @@ withFirebaseTools(
       expect(google.queues[`${queue}Alone-2`]).toBeUndefined();
     });
 
-    test('a number of queues that is none is refused before anything is deployed', async () => {
+    test('a number of queues or shards that is none is refused before anything is deployed', async () => {
       deployment.write('functions/.env.new-project', 'DRIVE_QUEUES=1000\n');
       const { code, said } = await deployment.deploy(...PROJECT);
       expect([code, said]).toEqual([1, expect.stringContaining('DRIVE_QUEUES is 1000')]);
       expect(google.queues[`${queue}-1000`]).toBeUndefined();
+      deployment.write('functions/.env.new-project', 'RUN_SHARDS=8\n');
+      const shards = await deployment.deploy(...PROJECT);
+      expect([shards.code, shards.said]).toEqual([
+        1,
+        expect.stringContaining('RUN_SHARDS is 8; it is a whole number from 16 to 256.'),
+      ]);
     });
 
     test('functions move to another region by a parameter', async () => {

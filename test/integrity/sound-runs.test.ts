@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Bench } from './support/bench.ts';
+import { z } from 'zod';
+import { MAX_SHARDS, shardOf } from '../../packages/cairn/src/core/encoding/ids.ts';
+import { firstEventOf } from '../../packages/cairn/src/core/run/first-event.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts';
+import { plainStart, World } from '../support/world.ts';
+import { Bench } from './support/bench.ts';
 import {
   acted,
   completed,
@@ -70,4 +76,45 @@ describe('a run that another goes on from, and that one', () => {
       }
     },
   );
+});
+
+describe('a run that was started while the installation had another number of shards', () => {
+  const workflow = defineWorkflow({
+    type: 'sharded',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({ done: step('do', () => 'done') }),
+  });
+
+  async function startedWith(shards: number): Promise<Bench> {
+    const world = new World({ workflows: [workflow] });
+    const deps = { ...world.deps, records: world.records, shards };
+    const started = await startRun(deps, plainStart(workflow, {}));
+    if (started.kind === 'in_flight') throw new Error('in flight');
+    await world.run();
+    return new Bench(world, started.runId);
+  }
+
+  test.each([16, 17, 64, MAX_SHARDS])(
+    '(%d) has no problems, keeps its shard, and is restored with it',
+    async (shards) => {
+      const bench = await startedWith(shards);
+      const shard = shardOf(bench.runId, shards);
+      expect(bench.shelf.snapshot()).toMatchObject({ status: 'completed', shard });
+      expect(await bench.check()).toEqual([]);
+      bench.shelf.delete('runs', bench.runId);
+      await bench.repair();
+      expect(bench.shelf.snapshot()).toMatchObject({ status: 'completed', shard });
+      expect(await bench.check()).toEqual([]);
+    },
+  );
+
+  test.each([16, MAX_SHARDS])('(%d) has a first event that is rebuilt from its state', async (shards) => {
+    const { world, runId } = await startedWith(shards);
+    const [first] = world.db.runs.get(runId)?.events ?? [];
+    if (!first) throw new Error('no event');
+    // Only a shard that nobody can derive is in the journal.
+    expect('shard' in first.data).toBe(shards !== 16);
+    expect(firstEventOf(world.stateOf(runId), first.id, first.hash)).toEqual(first);
+  });
 });

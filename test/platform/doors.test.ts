@@ -103,6 +103,22 @@ test.each([
   else expect(said).toMatchObject(expected);
 });
 
+test.each([
+  [{}, 16],
+  [{ RUN_SHARDS: '64' }, 64],
+  [{ RUN_SHARDS: '256' }, 256],
+  [{ RUN_SHARDS: '8' }, 'RUN_SHARDS is 8; it is a whole number from 16 to 256'],
+  [{ RUN_SHARDS: '257' }, 'RUN_SHARDS is 257; it is a whole number from 16 to 256'],
+])('shards as the parameter says: %j', (env, expected) => {
+  const script = `
+    const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');
+    const told = () => {
+      try { return readSettings({}, ${JSON.stringify(NAMES)}).shards; } catch (error) { return error.message; }
+    };
+    process.stdout.write(JSON.stringify(told()));`;
+  expect(JSON.parse(inProcess(script, env).stdout)).toBe(expected);
+});
+
 test('without a project nothing is guessed', () => {
   const script = `
     const { readSettings } = await import('./packages/cairn/src/platform/settings/settings.ts');

@@ -32,7 +32,7 @@ test('FIRESTORE_DATABASE names the database of every read and of every commit', 
   const storesIn = (id: string) => {
     const db = firestoreClient({ project, database: id, tally });
     const commits = lazyCommitChannel({ project, database: id, emulator: firestoreHost, tally });
-    return { db, ...storesOn(db, 'gwi_', commits) };
+    return { db, ...storesOn(db, { collectionPrefix: 'gwi_', shards: 16 }, commits) };
   };
   const named = storesIn(database);
   const other = storesIn('(default)');

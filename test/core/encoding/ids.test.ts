@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
 import {
   isRunId,
+  MAX_SHARDS,
   makeRunId,
   SHARD_COUNT,
   seqId,
@@ -58,7 +60,25 @@ describe('sequence ids', () => {
 
 describe('shards', () => {
   test('never change: they are stored', () => {
-    expect(['run_a', 'run_b', 'run_c'].map(shardOf)).toEqual([9, 15, 6]);
+    expect(['run_a', 'run_b', 'run_c'].map((key) => shardOf(key))).toEqual([9, 15, 6]);
+    expect(['run_a', 'run_b', 'run_c'].map((key) => shardOf(key, 64))).toEqual([36, 63, 24]);
+  });
+
+  test('are below their number, and the beginning of a hash for sixteen', () => {
+    const count = fc.integer({ min: SHARD_COUNT, max: MAX_SHARDS });
+    fc.assert(
+      fc.property(fc.string(), count, (key, shards) => {
+        const shard = shardOf(key, shards);
+        expect(shard).toBeGreaterThanOrEqual(0);
+        expect(shard).toBeLessThan(shards);
+        expect(shardOf(key)).toBe(Number.parseInt(sha256Hex(key).slice(0, 1), 16));
+      }),
+    );
+  });
+
+  test.each([64, 100, MAX_SHARDS])('spread runs over all of %d', (shards) => {
+    const used = new Set(Array.from({ length: 20 * shards }, (_, run) => shardOf(`run_${run}`, shards)));
+    expect(used.size).toBe(shards);
   });
 
   test('spread runs over all sixteen about evenly', () => {

@@ -30,6 +30,8 @@ export interface Installed {
   readonly pages?: PageBudget;
 }
 
+/** Empty queries of every tick of the scan, of no run: for runs of more shards, and for silent runs, running and replaying. */
+const LOOKS_OF_A_TICK = 3;
 /** Turns of the queue after which a run is not going to end. */
 const MAX_TURNS = 200;
 
@@ -85,7 +87,7 @@ export class BilledWorld {
     this.#server = server;
     this.records = new FirestoreIdempotencyStore(db);
     const stores = {
-      store: new FirestoreRunStore(db, undefined, undefined, pages),
+      store: new FirestoreRunStore(db, undefined, undefined, { budget: pages }),
       effects: new FirestoreEffectStore(db),
       mailboxes: new FirestoreMailboxStore(db),
     };
@@ -127,7 +129,7 @@ export class BilledWorld {
   async scanAfter(ms: number): Promise<void> {
     this.world.clock.jump(ms);
     const { found } = await scan(this.deps);
-    if (found === 0) this.#others += 1;
+    this.#others += found === 0 ? LOOKS_OF_A_TICK + 1 : LOOKS_OF_A_TICK;
   }
 
   async isOver(runId: string): Promise<boolean> {

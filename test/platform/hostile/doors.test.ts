@@ -97,7 +97,7 @@ function installed(project: string, { deadlineMs, patienceMs }: Patience = PATIE
   });
   clients.push(db);
   const commits = lazyCommitChannel({ project, emulator: host, deadlineMs: now });
-  const { runs: store, records, ...stores } = storesOn(db, 'gwi_', commits);
+  const { runs: store, records, ...stores } = storesOn(db, { collectionPrefix: 'gwi_', shards: 16 }, commits);
   const settings = { ...installation.world.deps.settings, patienceMs, flushMs: LONG_MS };
   const world = { ...installation.world.deps, clock: systemClock, store, settings };
   const engine = { ...world, mailboxes: stores.mailboxes, effects: stores.effects };

@@ -106,7 +106,7 @@ async function perform(moment: Moment, dies: (commit: Commit) => boolean): Promi
       },
     });
   };
-  const store = new FirestoreRunStore(world.db, undefined, newBatch, SMALL);
+  const store = new FirestoreRunStore(world.db, undefined, newBatch, { budget: SMALL });
   const victim = mortal({ ...world.deps, store }, 50);
   world.world.queue.take();
   await Promise.race([drive(victim.deps, { runId }), dead.promise]);

@@ -134,7 +134,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     wire: wireTo(settings.firestoreHost, settings.wireHosts),
     tally: operations,
   });
-  const { runs, records, sample, plans, ...stores } = storesOn(db, settings.collectionPrefix, commits);
+  const { runs, records, sample, plans, ...stores } = storesOn(db, settings, commits);
   const counts = new InstanceMetrics();
   const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
   const metrics = telemetry ? bothMetrics(counts, telemetry) : counts;
@@ -144,6 +144,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
   const start: StartDeps = {
     ...world,
     installed: { registry, bindings },
+    shards: settings.shards,
     store: runs,
     records,
     queue: telemetry ? toldQueue({ queue, counts: telemetry, tracer }) : queue,

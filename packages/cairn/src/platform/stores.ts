@@ -16,31 +16,36 @@ import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
 import { FirestoreRunSample } from '../store/integrity/firestore-run-sample.ts';
 import { FirestoreRunFinder } from '../store/lists/firestore-run-finder.ts';
+import { Shards } from '../store/lists/shards.ts';
+import { Paths } from '../store/paths.ts';
 import { FirestoreErasureStore } from '../store/retention/firestore-erasure-store.ts';
 import { FirestoreRetentionStore } from '../store/retention/firestore-retention-store.ts';
 import { systemClock } from './clock.ts';
+import type { Settings } from './settings/settings.ts';
 
-/**
- * @param prefix of the collections' names
- * @param commits by which runs are written: past the high-level batch
- */
-export function storesOn(db: Firestore, prefix: string, commits: ConstructorParameters<typeof RawBatch>[0]) {
+/** @param commits by which runs are written: past the high-level batch */
+export function storesOn(
+  db: Firestore,
+  { collectionPrefix: prefix, shards: written }: Pick<Settings, 'collectionPrefix' | 'shards'>,
+  commits: ConstructorParameters<typeof RawBatch>[0],
+) {
+  const shards = new Shards(new Paths(db, prefix), written);
   return {
-    runs: new FirestoreRunStore(db, prefix, () => new RawBatch(commits)),
-    records: new FirestoreIdempotencyStore(db, prefix),
+    runs: new FirestoreRunStore(db, prefix, () => new RawBatch(commits), { shards }),
+    records: new FirestoreIdempotencyStore(db, prefix, written),
     config: new FirestoreRuntimeConfigStore(db, prefix),
     mailboxes: new FirestoreMailboxStore(db, prefix),
     effects: new FirestoreEffectStore(db, prefix),
     findings: new FirestoreFindingStore(db, prefix),
     clients: new FirestoreClientStore(db, prefix),
-    statistics: new FirestoreRunStatistics(db, prefix),
+    statistics: new FirestoreRunStatistics(db, prefix, shards),
     finder: new FirestoreRunFinder(db, prefix),
     watch: new FirestoreRunWatch(db, prefix),
     listWatch: new FirestoreRunListWatch(db, systemClock, prefix),
     integrity: new FirestoreIntegrityStore(db, prefix),
-    sample: new FirestoreRunSample(db, prefix),
+    sample: new FirestoreRunSample(db, prefix, shards),
     erasures: new FirestoreErasureStore(db, prefix),
-    retention: new FirestoreRetentionStore(db, prefix),
+    retention: new FirestoreRetentionStore(db, prefix, shards),
     plans: new FirestorePlanStore(db, prefix),
     schedules: new FirestoreScheduleStore(db, prefix),
   };

@@ -4,7 +4,7 @@ import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { call, isStale, isTaken } from './call.ts';
-import { recordCodec } from './codec/access.ts';
+import { encodeRecord, recordCodec } from './codec/access.ts';
 import type { Members } from './codec/kinds.ts';
 import type { StoreBatch } from './commits/raw-batch.ts';
 import { Paths } from './paths.ts';
@@ -12,9 +12,12 @@ import { lastUpdateTime, versionOf } from './version.ts';
 
 export class FirestoreIdempotencyStore implements IdempotencyStore {
   readonly #paths: Paths;
+  readonly #shards: number | undefined;
 
-  constructor(db: Firestore, prefix?: string) {
+  /** @param shards that records are written with */
+  constructor(db: Firestore, prefix?: string, shards?: number) {
     this.#paths = new Paths(db, prefix);
+    this.#shards = shards;
   }
 
   async read(key: string): Promise<StoredRecord | undefined> {
@@ -32,7 +35,7 @@ export class FirestoreIdempotencyStore implements IdempotencyStore {
     const document = this.#paths.idempotencyRecord(record.key);
     try {
       const { writeTime } = await call('creation of an idempotency record', () =>
-        document.create(recordCodec.encode(record)),
+        document.create(encodeRecord(record, this.#shards)),
       );
       return { kind: 'created', version: versionOf(writeTime) };
     } catch (error) {
@@ -45,7 +48,7 @@ export class FirestoreIdempotencyStore implements IdempotencyStore {
     const document = this.#paths.idempotencyRecord(record.key);
     try {
       const { writeTime } = await call('replacement of an idempotency record', () =>
-        document.update(wholeRecord(record), lastUpdateTime(seen)),
+        document.update(wholeRecord(record, this.#shards), lastUpdateTime(seen)),
       );
       return { kind: 'replaced', version: versionOf(writeTime) };
     } catch (error) {
@@ -56,27 +59,30 @@ export class FirestoreIdempotencyStore implements IdempotencyStore {
 }
 
 /** Adds a record that must not be there to a commit. */
-export function createRecord(
-  batch: StoreBatch,
-  document: DocumentReference,
-  record: IdempotencyRecord,
-): void {
-  batch.create(document, recordCodec.encode(record));
+export function createRecord(batch: StoreBatch, { document, record, shards }: RecordCreation): void {
+  batch.create(document, encodeRecord(record, shards));
 }
 
-export interface RecordReplacement {
+export interface RecordCreation {
   readonly document: DocumentReference;
   readonly record: IdempotencyRecord;
+  readonly shards: number;
+}
+
+export interface RecordReplacement extends RecordCreation {
   readonly seen: Version;
 }
 
 /** Adds to a commit that a record takes the place of the version last seen. */
-export function replaceRecord(batch: StoreBatch, { document, record, seen }: RecordReplacement): void {
-  batch.update(document, wholeRecord(record), lastUpdateTime(seen));
+export function replaceRecord(
+  batch: StoreBatch,
+  { document, record, shards, seen }: RecordReplacement,
+): void {
+  batch.update(document, wholeRecord(record, shards), lastUpdateTime(seen));
 }
 
 /** An update that leaves nothing of the record before: only updates can carry the precondition of a version. */
-function wholeRecord(record: IdempotencyRecord): Members {
-  const members = recordCodec.encode(record);
+function wholeRecord(record: IdempotencyRecord, shards: number | undefined): Members {
+  const members = encodeRecord(record, shards);
   return Object.fromEntries(recordCodec.names.map((name) => [name, members[name] ?? FieldValue.delete()]));
 }

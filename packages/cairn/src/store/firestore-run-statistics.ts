@@ -1,15 +1,13 @@
 /** Counts of runs in Firestore. Each query has its index in `firestore.indexes.json`. */
 import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
-import { SHARD_COUNT } from '../core/encoding/ids.ts';
 import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
 import { someAtOnce } from '../core/some-at-once.ts';
 import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunStatistics } from '../ports/run-statistics.ts';
 import { call } from './call.ts';
+import { Shards, shardedPage } from './lists/shards.ts';
 import { Paths } from './paths.ts';
 
 const LIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
-/** As every scan by time: one range of growing index values bears only about 500 writes a second. */
-const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 /** Concurrent counts. */
 const CONCURRENT_COUNTS = 8;
 
@@ -18,8 +16,11 @@ type Version = Omit<LiveVersion, 'runs'>;
 export class FirestoreRunStatistics implements RunStatistics {
   readonly #paths: Paths;
 
-  constructor(db: Firestore, prefix?: string) {
+  readonly #shards: Shards;
+
+  constructor(db: Firestore, prefix?: string, shards?: Shards) {
     this.#paths = new Paths(db, prefix);
+    this.#shards = shards ?? new Shards(this.#paths);
   }
 
   /** One read and one count for each version: each look begins after all runs of the version found before. */
@@ -68,15 +69,20 @@ export class FirestoreRunStatistics implements RunStatistics {
 
   async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {
     const runs: Query = this.#paths.runs();
-    const ordered = (type === undefined ? runs : runs.where('type', '==', type))
-      .where('shard', 'in', SHARDS)
-      .where('wakeAt', '<=', Timestamp.fromMillis(until))
-      .orderBy('wakeAt')
-      .orderBy(FieldPath.documentId())
-      .limit(limit)
-      .select('tenantId', 'type', 'wakeAt');
-    const page = after ? ordered.startAfter(Timestamp.fromMillis(after.wakeAt), after.runId) : ordered;
-    const { docs } = await call('look for runs that are due soon', () => page.get());
+    const docs = await shardedPage({
+      what: 'look for runs that are due soon',
+      shards: await this.#shards.live(),
+      ask: (some) =>
+        (type === undefined ? runs : runs.where('type', '==', type))
+          .where('shard', 'in', some)
+          .where('wakeAt', '<=', Timestamp.fromMillis(until))
+          .orderBy('wakeAt')
+          .orderBy(FieldPath.documentId())
+          .select('tenantId', 'type', 'wakeAt'),
+      by: 'wakeAt',
+      limit,
+      after: after && { at: after.wakeAt, id: after.runId },
+    });
     return docs.map((found) => ({
       runId: found.id,
       tenantId: found.get('tenantId') as string,

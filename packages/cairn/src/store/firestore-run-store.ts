@@ -50,6 +50,7 @@ import { CommitCombiner, type WriteResult } from './commits/commit-combiner.ts';
 import type { StoreBatch } from './commits/raw-batch.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { RunLists } from './lists/run-lists.ts';
+import { Shards } from './lists/shards.ts';
 import { FirestoreMemos } from './memos.ts';
 import { type PageWrites, RunPages } from './pages/run-pages.ts';
 import type { PageBudget } from './pages/spill.ts';
@@ -62,27 +63,38 @@ const TAIL_PAGE = 300;
 /** Checkpoints read at once; with 256 KiB of output each, a response stays below 32 MiB. */
 const CHECKPOINT_PAGE = 100;
 
+export interface RunStoreOptions {
+  /** Size bounds of run documents. Default: as in production. */
+  readonly budget?: PageBudget | undefined;
+  /** Default: those of an installation that names no number. */
+  readonly shards?: Shards | undefined;
+}
+
 export class FirestoreRunStore implements RunStore {
   readonly #db: Firestore;
   readonly #newBatch: () => StoreBatch;
   readonly #paths: Paths;
+  readonly #shards: Shards;
   readonly #lists: RunLists;
   readonly #commits: CommitCombiner;
   readonly #pages: RunPages;
   readonly #payloads: FirestorePayloads;
   readonly #memos: FirestoreMemos;
 
-  /** `newBatch` creates the batches of starts and commits; default: the client library's own. */
+  /**
+   * `newBatch` creates the batches of starts and commits; default: the client library's own.
+   */
   constructor(
     db: Firestore,
     prefix?: string,
     newBatch: () => StoreBatch = () => db.batch(),
-    budget?: PageBudget,
+    { budget, shards }: RunStoreOptions = {},
   ) {
     this.#db = db;
     this.#newBatch = newBatch;
     this.#paths = new Paths(db, prefix);
-    this.#lists = new RunLists(this.#paths);
+    this.#shards = shards ?? new Shards(this.#paths);
+    this.#lists = new RunLists(this.#paths, this.#shards);
     this.#commits = new CommitCombiner(newBatch);
     this.#pages = new RunPages(db, this.#paths, newBatch, budget);
     this.#payloads = new FirestorePayloads(db, this.#paths);
@@ -116,9 +128,13 @@ export class FirestoreRunStore implements RunStore {
       batch.create(this.#paths.checkpoint(run, checkpoint.seq), checkpointCodec.encode(checkpoint));
     }
     for (const { record, replaces } of records) {
-      const document = this.#paths.idempotencyRecord(record.key);
-      if (replaces === undefined) createRecord(batch, document, record);
-      else replaceRecord(batch, { document, record, seen: replaces });
+      const creation = {
+        document: this.#paths.idempotencyRecord(record.key),
+        record,
+        shards: this.#shards.written,
+      };
+      if (replaces === undefined) createRecord(batch, creation);
+      else replaceRecord(batch, { ...creation, seen: replaces });
     }
     if (supersedes && superseded) this.#supersede(batch, supersedes, superseded);
     const overwrites = supersedes !== undefined || records.some(({ replaces }) => replaces !== undefined);

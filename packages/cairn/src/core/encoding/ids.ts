@@ -11,8 +11,13 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 /** 128 bits: no two ids meet, and a run id cannot be guessed. */
 export const ID_BYTES = 16;
 
-/** Time scans are spread over this many ranges, since a range of growing index values bears only so many writes a second. */
+/**
+ * Ranges over which an index of a growing value is spread, since one bears only so many writes a second: the number of an installation
+ * that names none, and of every run whose creation names no shard.
+ */
 export const SHARD_COUNT = 16;
+/** Most shards of an installation. Queries ask for 30 at a time. */
+export const MAX_SHARDS = 256;
 
 const MAX_SEQ = 9_999_999_999;
 
@@ -53,9 +58,16 @@ export function seqId(seq: number): string {
   return String(seq).padStart(10, '0');
 }
 
-/** Shard of a run, 0 … 15. Fixed for ever: it is stored and queried. */
-export function shardOf(runId: string): number {
-  return Number.parseInt(sha256Hex(runId).slice(0, 1), SHARD_COUNT);
+/** Hex digits that a shard is derived from. */
+const SHARD_DIGITS = 8;
+
+/**
+ * Shard of a run or an idempotency key, 0 … `shards` − 1. A run keeps its shard: that of {@link SHARD_COUNT} is not stored in its
+ * journal, so this function is fixed for ever.
+ */
+export function shardOf(key: string, shards: number = SHARD_COUNT): number {
+  const fraction = Number.parseInt(sha256Hex(key).slice(0, SHARD_DIGITS), 16) / 16 ** SHARD_DIGITS;
+  return Math.floor(fraction * shards);
 }
 
 function base32(bytes: Uint8Array): string {

@@ -2,6 +2,7 @@
  * The first event of a run has nothing but its id that is not in its state, so it can be rebuilt from both instead of
  * being read.
  */
+import { shardOf } from '../encoding/ids.ts';
 import { emptyChain, seal } from './chain.ts';
 import type { RunEvent, RunIdentity, Trigger } from './events.ts';
 import type { RunState } from './state.ts';
@@ -35,6 +36,7 @@ const IDENTITY: { readonly [K in keyof Required<RunIdentity>]: true } = {
   inputFrom: true,
   secretInput: true,
   rootRunId: true,
+  shard: true,
   resumedFrom: true,
   source: true,
   effectScopes: true,
@@ -44,7 +46,9 @@ const IDENTITY: { readonly [K in keyof Required<RunIdentity>]: true } = {
 
 /** The event of that id, if this is its hash; undefined: it was made in another way, and must be read. */
 export function firstEventOf(state: RunState, id: string, hash: string): RunEvent | undefined {
-  const members = Object.entries(state).filter(([name]) => Object.hasOwn(IDENTITY, name));
+  const members = Object.entries(state).filter(
+    ([name, value]) => Object.hasOwn(IDENTITY, name) && (name !== 'shard' || value !== shardOf(state.id)),
+  );
   const data = Object.fromEntries(members) as unknown as RunIdentity;
   const { userId } = data.trigger;
   const event = seal(

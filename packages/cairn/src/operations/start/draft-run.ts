@@ -1,6 +1,7 @@
 /** Decides everything about a new run before anything is written. Pure except for clock and randomness. */
 
 import { sha256Hex } from '../../core/encoding/hash.ts';
+import { shardOf } from '../../core/encoding/ids.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { allIssues } from '../../core/first-issue.ts';
@@ -39,7 +40,7 @@ export interface Draft {
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
-export function draftRun({ clock, random, bus, installed }: StartDeps, request: StartRequest): Draft {
+export function draftRun({ clock, random, bus, installed, shards }: StartDeps, request: StartRequest): Draft {
   const { workflow, trigger, tenantId, environment, lineage } = request;
   const runId = request.runId ?? random.runId();
   const {
@@ -66,6 +67,7 @@ export function draftRun({ clock, random, bus, installed }: StartDeps, request: 
     inputHash,
     input,
     rootRunId: lineage?.rootRunId ?? runId,
+    ...namedShard(runId, shards),
     ...optional('traceSampled', request.trace?.sampled),
     ...optional('inputFrom', inputFrom),
     ...optional('secretInput', secretInput),
@@ -209,4 +211,10 @@ function validated(workflow: Workflow, input: unknown): unknown {
   if (parsed.success) return parsed.data;
   const { field, why } = allIssues(parsed.error.issues, 'input');
   throw new CairnError('INVALID_INPUT', why, { field });
+}
+
+/** Named only where it differs from what everybody derives. */
+function namedShard(runId: string, shards: number | undefined): { shard?: number } {
+  const shard = shardOf(runId, shards);
+  return shard === shardOf(runId) ? {} : { shard };
 }

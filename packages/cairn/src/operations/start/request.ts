@@ -42,6 +42,8 @@ export interface StartDeps extends Pools {
   readonly recent?: RecentStarts;
   /** The deployed workflows and bindings, recorded with each run; absent: they are not recorded. */
   readonly installed?: Installed;
+  /** Shards of the installation; absent: as many as an installation has that names none. */
+  readonly shards?: number;
   /** Lock of requests whose work is more than one commit: see `OnceDeps`. */
   readonly processingLockMs?: number;
 }

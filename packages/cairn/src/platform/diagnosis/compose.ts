@@ -7,6 +7,8 @@ import type { Log } from '../../ports/log.ts';
 import { FirestoreFindingStore } from '../../store/diagnosis/firestore-finding-store.ts';
 import { FirestoreHeartbeatStore } from '../../store/diagnosis/firestore-heartbeat-store.ts';
 import { FirestoreStoreLook } from '../../store/diagnosis/firestore-store-look.ts';
+import { Shards } from '../../store/lists/shards.ts';
+import { Paths } from '../../store/paths.ts';
 import { lazyQueueLook } from '../clients/tasks.ts';
 import { systemClock } from '../clock.ts';
 import { systemRandomness } from '../randomness.ts';
@@ -30,7 +32,12 @@ export function diagnosisOf({ settings, secrets, db, operations, log }: Diagnosi
   const heartbeats = new FirestoreHeartbeatStore(db, prefix);
   return {
     diagnosis: {
-      look: new FirestoreStoreLook({ db, prefix, somewhere: systemRandomness.token }),
+      look: new FirestoreStoreLook({
+        db,
+        prefix,
+        somewhere: systemRandomness.token,
+        shards: new Shards(new Paths(db, prefix), settings.shards),
+      }),
       queueLook: lazyQueueLook(settings),
       heartbeats,
       findings: new FirestoreFindingStore(db, prefix),

@@ -6,6 +6,7 @@
  */
 import { defineInt, defineString, type Expression } from 'firebase-functions/params';
 import { DRIVE_TIMEOUT_S } from '../../core/drive-time.ts';
+import { MAX_SHARDS, SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { MAX_QUEUES } from '../../core/encoding/queue-place.ts';
 import type { CairnOptions } from '../installation/options.ts';
 
@@ -214,6 +215,11 @@ export const driveQueuePlaces = whole('DRIVE_QUEUE_PLACES', {
   description: 'Dispatches of one queue of drive at a time, at most 5000.',
 });
 
+export const runShards = whole('RUN_SHARDS', {
+  default: SHARD_COUNT,
+  description: `Ranges that the indexes over times are spread over, from ${SHARD_COUNT} to ${MAX_SHARDS}.`,
+});
+
 export const apiMemoryMb = whole('API_MEMORY_MB', {
   default: 1_024,
   description: 'Memory of an instance of api, in MiB.',
@@ -252,6 +258,7 @@ const ALL = [
   driveQueues,
   driveQueuesPerTenant,
   driveQueuePlaces,
+  runShards,
   apiMemoryMb,
   publicMaxInstances,
   slackMinInstances,

@@ -1,5 +1,6 @@
 /** Settings of an installation, from its code, its parameters, and the environment that the local cloud makes. */
 import { LONGEST_DRIVE_S } from '../../core/drive-time.ts';
+import { MAX_SHARDS, SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { MAX_QUEUES, type QueueSpread } from '../../core/encoding/queue-place.ts';
 import type { DriveQueues, QueueTarget } from '../../queue/cloud-tasks-queue.ts';
 import { PREFIX_OF_THE_MODEL } from '../../store/layout/collections.ts';
@@ -23,6 +24,7 @@ import {
   region,
   retentionDays,
   runEventsTopic,
+  runShards,
   scheduleTenant,
   serviceAccount,
   slackTenants,
@@ -75,6 +77,8 @@ export interface Settings {
   readonly traceRatio: string;
   /** Platform name of this function; undefined if it has none. */
   readonly service: string | undefined;
+  /** Shards that documents are written with. */
+  readonly shards: number;
   /** Lease of the local cloud in ms, for tests that wait for one; undefined: as deployed. */
   readonly leaseMs: number | undefined;
   /** Longest time between two heartbeats on the local cloud in ms, to measure as deployed; undefined: as usual there. */
@@ -130,6 +134,7 @@ export function readSettings(options: GivenOptions, names: FunctionNames): Setti
     runEventsTopic: (options.runEventsTopic ?? runEventsTopic.value()) || undefined,
     serviceAccount: serviceAccount.value() || undefined,
     drive: queuesOf(),
+    shards: shardsOf(runShards.value()),
     pools: Object.fromEntries(Object.keys(drives).map((pool) => [pool, queuesOf(pool)])),
     tasksHost: env.CAIRN_TASKS_HOST || undefined,
     pubsubHost: env.PUBSUB_EMULATOR_HOST || undefined,
@@ -160,6 +165,13 @@ function spreadOf(queues: number, perTenant: number): QueueSpread {
   if (perTenant < 0)
     throw new Error(`DRIVE_QUEUES_PER_TENANT is ${perTenant}; it is a whole number from 0 (all of them)`);
   return { queues, perTenant };
+}
+
+/** @throws Error naming the parameter */
+function shardsOf(shards: number): number {
+  if (shards < SHARD_COUNT || shards > MAX_SHARDS)
+    throw new Error(`RUN_SHARDS is ${shards}; it is a whole number from ${SHARD_COUNT} to ${MAX_SHARDS}`);
+  return shards;
 }
 
 /** Cloud Tasks waits this long for an answer unless a task says otherwise. */

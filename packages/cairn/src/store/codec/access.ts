@@ -9,6 +9,7 @@ import {
   flag,
   integer,
   json,
+  type Members,
   optional,
   text,
   time,
@@ -37,12 +38,16 @@ const sharded = documentCodec<IdempotencyRecord & { readonly shard?: number }>({
 /** The shard is only for the index over the time at which records expire. Those of a version before it have none. */
 export const recordCodec: DocumentCodec<IdempotencyRecord> = {
   names: sharded.names,
-  encode: (record) => sharded.encode({ ...record, shard: shardOf(record.key) }),
+  encode: (record) => encodeRecord(record),
   decode(document, what) {
     const { shard: _, ...record } = sharded.decode(document, what);
     return record;
   },
 };
+
+export function encodeRecord(record: IdempotencyRecord, shards?: number): Members {
+  return sharded.encode({ ...record, shard: shardOf(record.key, shards) });
+}
 
 export const clientCodec = documentCodec<ApiClient>({
   id: text,

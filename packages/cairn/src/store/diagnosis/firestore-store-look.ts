@@ -3,16 +3,14 @@
  * No administrative calls, so no role besides the one that the functions have.
  */
 import { FieldPath, type Firestore, type QuerySnapshot, Timestamp } from '@google-cloud/firestore';
-import { SHARD_COUNT } from '../../core/encoding/ids.ts';
 import type { LeftOver, SeenIndex, StoreLook, WakingRun } from '../../ports/diagnosis/store-look.ts';
 import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
+import { inShards, Shards, shardedPage } from '../lists/shards.ts';
 import { Paths } from '../paths.ts';
 import { type IndexProbe, indexProbes } from './index-probes.ts';
 
-/** As every scan by time: one range of growing index values bears only about 500 writes a second. */
-const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 /** Statuses of an idempotency record. */
 const RECORD_STATUSES = ['processing', 'completed', 'failed'];
 /** Event mailboxes probed, wherever they are: there is no index over their expiry. */
@@ -25,15 +23,19 @@ export interface StoreLookOptions {
   readonly prefix?: string;
   /** A place in the order of document ids to begin a sample at, another one each time: a sha256 in hex. */
   readonly somewhere: () => string;
+  /** Default: those of an installation that names no number. */
+  readonly shards?: Shards;
 }
 
 export class FirestoreStoreLook implements StoreLook {
   readonly #paths: Paths;
+  readonly #shards: Shards;
   readonly #probes: readonly IndexProbe[];
   readonly #somewhere: () => string;
 
-  constructor({ db, prefix, somewhere }: StoreLookOptions) {
+  constructor({ db, prefix, somewhere, shards }: StoreLookOptions) {
     this.#paths = new Paths(db, prefix);
+    this.#shards = shards ?? new Shards(this.#paths);
     this.#probes = indexProbes(db, prefix);
     this.#somewhere = somewhere;
   }
@@ -58,13 +60,19 @@ export class FirestoreStoreLook implements StoreLook {
   }
 
   async waking(limit: number): Promise<readonly WakingRun[]> {
-    const ordered = this.#paths
-      .runs()
-      .where('shard', 'in', SHARDS)
-      .orderBy('wakeAt')
-      .limit(limit)
-      .select('wakeAt', 'head', 'lease.expiresAt', 'soft.leaseExtendedTo', 'soft.publishedSeq');
-    const { docs } = await call('look for runs to be touched next', () => ordered.get());
+    const docs = await shardedPage({
+      what: 'look for runs to be touched next',
+      shards: await this.#shards.look(),
+      ask: (some) =>
+        this.#paths
+          .runs()
+          .where('shard', 'in', some)
+          .orderBy('wakeAt')
+          .orderBy(FieldPath.documentId())
+          .select('wakeAt', 'head', 'lease.expiresAt', 'soft.leaseExtendedTo', 'soft.publishedSeq'),
+      by: 'wakeAt',
+      limit,
+    });
     return docs.map((found) => {
       const timeOf = (path: string) => (found.get(path) as Timestamp | undefined)?.toMillis();
       const leasedUntil = timeOf('lease.expiresAt');
@@ -80,15 +88,24 @@ export class FirestoreStoreLook implements StoreLook {
 
   /** A query for each status: a query bears 30 combinations of shard and status. */
   async #oldestRecord(before: number): Promise<number | undefined> {
-    const times = await Promise.all(RECORD_STATUSES.map((status) => this.#oldestRecordOf(status, before)));
+    const shards = await this.#shards.ofRecords();
+    const times = await Promise.all(
+      RECORD_STATUSES.map((status) =>
+        inShards(shards, async (some) => [await this.#oldestRecordOf(status, before, some)]),
+      ),
+    ).then((found) => found.flat());
     const found = times.filter((at) => at !== undefined);
     return found.length === 0 ? undefined : Math.min(...found);
   }
 
-  async #oldestRecordOf(status: string, before: number): Promise<number | undefined> {
+  async #oldestRecordOf(
+    status: string,
+    before: number,
+    some: readonly number[],
+  ): Promise<number | undefined> {
     const expired = this.#paths
       .idempotencyRecords()
-      .where('shard', 'in', SHARDS)
+      .where('shard', 'in', some)
       .where('status', '==', status)
       .where('expiresAt', '<=', Timestamp.fromMillis(before))
       .orderBy('expiresAt')

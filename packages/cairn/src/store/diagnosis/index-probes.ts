@@ -12,6 +12,7 @@ import { FirestoreScheduleStore } from '../firestore-schedule-store.ts';
 import { FirestoreRunSample } from '../integrity/firestore-run-sample.ts';
 import { FirestoreRunFinder } from '../lists/firestore-run-finder.ts';
 import { RunLists } from '../lists/run-lists.ts';
+import { Shards } from '../lists/shards.ts';
 import { Paths } from '../paths.ts';
 import { FirestoreErasureStore } from '../retention/firestore-erasure-store.ts';
 import { FirestoreRetentionStore } from '../retention/firestore-retention-store.ts';
@@ -29,13 +30,15 @@ const ONE = { limit: 1 };
 
 export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe[] {
   const paths = new Paths(db, prefix);
-  const lists = new RunLists(paths);
+  // One, and none beyond: each probe asks its own query and no other.
+  const shards = new Shards(paths, 1, 1);
+  const lists = new RunLists(paths, shards);
   const finder = new FirestoreRunFinder(db, prefix);
-  const statistics = new FirestoreRunStatistics(db, prefix);
-  const sample = new FirestoreRunSample(db, prefix);
+  const statistics = new FirestoreRunStatistics(db, prefix, shards);
+  const sample = new FirestoreRunSample(db, prefix, shards);
   const schedules = new FirestoreScheduleStore(db, prefix);
   const effects = new FirestoreEffectStore(db, prefix);
-  const retention = new FirestoreRetentionStore(db, prefix);
+  const retention = new FirestoreRetentionStore(db, prefix, shards);
   const erasures = new FirestoreErasureStore(db, prefix);
   const clients = new FirestoreClientStore(db, prefix);
   const findings = new FirestoreFindingStore(db, prefix);

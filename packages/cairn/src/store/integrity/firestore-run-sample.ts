@@ -1,22 +1,22 @@
 /** Runs to be looked at, drawn from Firestore. Each query has its index in `firestore.indexes.json`. */
 import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { COMPLETED_TTL_MS } from '../../core/decisions/idempotency.ts';
-import { SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
 import type { RecordedStart, RunSample } from '../../ports/runs/integrity-store.ts';
 import { call } from '../call.ts';
+import { Shards, shardedPage } from '../lists/shards.ts';
 import { Paths } from '../paths.ts';
-
-/** As every scan by time: one range of growing index values bears only about 500 writes a second. */
-const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 
 export class FirestoreRunSample implements RunSample {
   readonly #db: Firestore;
   readonly #paths: Paths;
 
-  constructor(db: Firestore, prefix?: string) {
+  readonly #shards: Shards;
+
+  constructor(db: Firestore, prefix?: string, shards?: Shards) {
     this.#db = db;
     this.#paths = new Paths(db, prefix);
+    this.#shards = shards ?? new Shards(this.#paths);
   }
 
   async newest(tenantId: string, limit: number): Promise<readonly string[]> {
@@ -33,15 +33,21 @@ export class FirestoreRunSample implements RunSample {
 
   /** The record of a start is kept for a day from its creation, which is the available index. */
   async startedSince(at: number, limit: number): Promise<readonly RecordedStart[]> {
-    const records = this.#paths
-      .idempotencyRecords()
-      .where('shard', 'in', SHARDS)
-      .where('status', '==', 'completed')
-      .where('expiresAt', '>', Timestamp.fromMillis(at + COMPLETED_TTL_MS))
-      .orderBy('expiresAt')
-      .limit(limit)
-      .select('runId', 'tenantId');
-    const { docs } = await call('sample of starts', () => records.get());
+    const docs = await shardedPage({
+      what: 'sample of starts',
+      shards: await this.#shards.ofRecords(),
+      ask: (some) =>
+        this.#paths
+          .idempotencyRecords()
+          .where('shard', 'in', some)
+          .where('status', '==', 'completed')
+          .where('expiresAt', '>', Timestamp.fromMillis(at + COMPLETED_TTL_MS))
+          .orderBy('expiresAt')
+          .orderBy(FieldPath.documentId())
+          .select('runId', 'tenantId', 'expiresAt'),
+      by: 'expiresAt',
+      limit,
+    });
     return docs.flatMap((found) => {
       const { runId, tenantId } = found.data();
       return typeof runId === 'string' && typeof tenantId === 'string' ? [{ runId, tenantId }] : [];

@@ -10,7 +10,6 @@ import {
   type QueryDocumentSnapshot,
   Timestamp,
 } from '@google-cloud/firestore';
-import { SHARD_COUNT } from '../../core/encoding/ids.ts';
 import type { HeartbeatWindow } from '../../core/recovery/lease-watch.ts';
 import type { DueFacts } from '../../core/recovery/scan-order.ts';
 import type { RunEvent } from '../../core/run/events.ts';
@@ -33,11 +32,9 @@ import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 import { readPage } from './pages.ts';
+import { inShards, Shards, shardedPage } from './shards.ts';
 import { withWaits } from './waits.ts';
 import { findDue } from './without-index.ts';
-
-/** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
-const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 
 /** The members by which the scan decides what comes first. */
 const DUE_NAMES = ['wakeAt', 'type', 'status', 'parked'];
@@ -45,9 +42,11 @@ const SILENT_NAMES = ['lastHeartbeatAt', 'lease.epoch', 'type', 'tenantId'];
 
 export class RunLists {
   readonly #paths: Paths;
+  readonly #shards: Shards;
 
-  constructor(paths: Paths) {
+  constructor(paths: Paths, shards = new Shards(paths)) {
     this.#paths = paths;
+    this.#shards = shards;
   }
 
   async dueRuns(now: number, limit: number, after?: DuePlace): Promise<readonly DueRun[]> {
@@ -66,39 +65,47 @@ export class RunLists {
 
   /** @throws FAILED_PRECONDITION while there is no index */
   async dueByIndex(now: number, limit: number, after?: DuePlace): Promise<readonly QueryDocumentSnapshot[]> {
-    const due = this.#paths
-      .runs()
-      .where('shard', 'in', SHARDS)
-      .where('wakeAt', '<=', Timestamp.fromMillis(now))
-      .orderBy('wakeAt')
-      .orderBy(FieldPath.documentId())
-      .limit(limit)
-      .select(...DUE_NAMES);
-    const page = after ? due.startAfter(Timestamp.fromMillis(after.wakeAt), after.runId) : due;
-    const { docs } = await call('scan of due runs', () => page.get());
-    return docs;
+    return shardedPage({
+      what: 'scan of due runs',
+      // Each tick looks anew: another instance may have written runs of more shards meanwhile.
+      shards: await (after ? this.#shards.live() : this.#shards.look()),
+      ask: (some) =>
+        this.#paths
+          .runs()
+          .where('shard', 'in', some)
+          .where('wakeAt', '<=', Timestamp.fromMillis(now))
+          .orderBy('wakeAt')
+          .orderBy(FieldPath.documentId())
+          .select(...DUE_NAMES),
+      by: 'wakeAt',
+      limit,
+      after: after && { at: after.wakeAt, id: after.runId },
+    });
   }
 
   /**
-   * A query for each status: a query takes 30 combinations of shard and status.
+   * A query for each status: one takes 30 combinations of shard and status.
    *
    * @throws FAILED_PRECONDITION while there is no index
    */
   async silentRuns({ after, until }: HeartbeatWindow, limit: number): Promise<readonly SilentRun[]> {
+    const shards = await this.#shards.live();
     const found = await Promise.all(
-      DRIVEN_STATUSES.map(async (status) => {
-        const silent = this.#paths
-          .runs()
-          .where('shard', 'in', SHARDS)
-          .where('status', '==', status)
-          .where('lastHeartbeatAt', '>', Timestamp.fromMillis(after))
-          .where('lastHeartbeatAt', '<=', Timestamp.fromMillis(until))
-          .orderBy('lastHeartbeatAt')
-          .limit(limit)
-          .select(...SILENT_NAMES);
-        const { docs } = await call('scan of silent runs', () => silent.get());
-        return docs.map(silentRunOf);
-      }),
+      DRIVEN_STATUSES.map((status) =>
+        inShards(shards, async (some) => {
+          const silent = this.#paths
+            .runs()
+            .where('shard', 'in', some)
+            .where('status', '==', status)
+            .where('lastHeartbeatAt', '>', Timestamp.fromMillis(after))
+            .where('lastHeartbeatAt', '<=', Timestamp.fromMillis(until))
+            .orderBy('lastHeartbeatAt')
+            .limit(limit)
+            .select(...SILENT_NAMES);
+          const { docs } = await call('scan of silent runs', () => silent.get());
+          return docs.map(silentRunOf);
+        }),
+      ),
     );
     return found
       .flat()

@@ -5,7 +5,6 @@
  * Must not: delete a run document before its subcollections; its callers ensure that.
  */
 import { type DocumentReference, FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
-import { SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
@@ -25,14 +24,13 @@ import type {
 import { call, isStale } from '../call.ts';
 import type { Members } from '../codec/kinds.ts';
 import { decodeMember, encodeRetainedUpdate, MEMBER_NAMES, progressCodec } from '../codec/retention.ts';
+import { Shards, shardedPage } from '../lists/shards.ts';
 import { RunPages } from '../pages/run-pages.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 import { deleteNamed, named } from './clearing.ts';
 import { deleteNumbered } from './numbered.ts';
 
-/** Scans by time cover all of them: growing index values in one range bear only about 500 writes a second. */
-const SHARDS = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 /** Document names read at once. */
 const NAMES_A_READ = 100;
 /** Name of the call in errors. */
@@ -43,9 +41,12 @@ export class FirestoreRetentionStore implements RetentionStore {
   readonly #paths: Paths;
   readonly #pages: RunPages;
 
-  constructor(db: Firestore, prefix?: string) {
+  readonly #shards: Shards;
+
+  constructor(db: Firestore, prefix?: string, shards?: Shards) {
     this.#db = db;
     this.#paths = new Paths(db, prefix);
+    this.#shards = shards ?? new Shards(this.#paths);
     this.#pages = new RunPages(db, this.#paths);
   }
 
@@ -69,20 +70,22 @@ export class FirestoreRetentionStore implements RetentionStore {
   }
 
   async ended({ bucket, until, after, limit }: EndedQuery): Promise<readonly EndedRun[]> {
-    const ordered = this.#paths
-      .runs()
-      .where('status', '==', bucket.status)
-      .where('type', '==', bucket.type)
-      .where('shard', 'in', SHARDS)
-      .where('completedAt', '<=', Timestamp.fromMillis(until))
-      .orderBy('completedAt')
-      .orderBy(FieldPath.documentId())
-      .limit(limit)
-      .select('rootRunId', 'tenantId', 'completedAt');
-    const page = after
-      ? ordered.startAfter(Timestamp.fromMillis(after.completedAt), encodeKey(after.runId))
-      : ordered;
-    const { docs } = await call('look for runs that ended long ago', () => page.get());
+    const what = 'look for runs that ended long ago';
+    const inBucket = this.#paths.runs().where('status', '==', bucket.status).where('type', '==', bucket.type);
+    const docs = await shardedPage({
+      what,
+      shards: await this.#shards.covering(what, (beyond) => beyond(inBucket).orderBy('completedAt')),
+      ask: (some) =>
+        inBucket
+          .where('shard', 'in', some)
+          .where('completedAt', '<=', Timestamp.fromMillis(until))
+          .orderBy('completedAt')
+          .orderBy(FieldPath.documentId())
+          .select('rootRunId', 'tenantId', 'completedAt'),
+      by: 'completedAt',
+      limit,
+      after: after && { at: after.completedAt, id: encodeKey(after.runId) },
+    });
     return docs.map((found) => ({
       runId: found.id,
       rootRunId: found.get('rootRunId') as string,

@@ -38,6 +38,8 @@ export interface RunIdentity {
   /** The input with its secret members, which `input` lacks; only step bodies read it. Absent: it has none. */
   readonly secretInput?: PayloadRef & { readonly runId: string };
   readonly rootRunId: string;
+  /** Absent: the run has the shard of an installation that has `SHARD_COUNT` of them. */
+  readonly shard?: number;
   readonly resumedFrom?: string;
   readonly source?: SuccessorSource;
   /**

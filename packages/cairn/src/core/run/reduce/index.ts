@@ -39,7 +39,7 @@ export function initialState(runId: string, event: RunEvent<'run_created'>): Run
     ...identity,
     id: runId,
     schemaVersion: event.schemaVersion,
-    shard: shardOf(runId),
+    shard: identity.shard ?? shardOf(runId),
     status: 'pending',
     head: event.seq,
     headHash: event.hash,

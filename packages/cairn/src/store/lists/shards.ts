@@ -1,0 +1,174 @@
+/**
+ * Queries over indexes that begin with a shard, which ask for all shards there may be. A document keeps the shard that it was written
+ * with, while the number of shards of the installation may be raised, and lowered again.
+ *
+ * So a query asks for the shards that are written now, and for all {@link MAX_SHARDS} if a document lies beyond them: nothing that was
+ * written under a higher number is overlooked, and nobody has to remember that number.
+ */
+import { type Query, type QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
+import { MAX_SHARDS, SHARD_COUNT } from '../../core/encoding/ids.ts';
+import { call } from '../call.ts';
+import type { Paths } from '../paths.ts';
+
+/** Values of one `in` that a query takes. */
+const SHARDS_A_QUERY = 30;
+/** A group whose part of a page is taken is read on by this fraction of a part. */
+const PARTS_MORE = 8;
+
+const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, shard) => shard);
+
+export class Shards {
+  /** Shards that documents are written with. */
+  readonly written: number;
+  readonly #paths: Paths;
+  readonly #most: number;
+  #live: readonly number[] | undefined;
+  #looking: Promise<readonly number[]> | undefined;
+
+  /** @param most shards that documents may have, of whatever deployment */
+  constructor(paths: Paths, written: number = SHARD_COUNT, most: number = MAX_SHARDS) {
+    this.#paths = paths;
+    this.written = written;
+    this.#most = most;
+  }
+
+  /** Shards of runs that are to be woken, as of the last {@link look} of this process. */
+  async live(): Promise<readonly number[]> {
+    return this.#live ?? this.look();
+  }
+
+  /** Shards of runs that are to be woken. One read, unless there can be no more shards. */
+  look(): Promise<readonly number[]> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<readonly number[]> {
+    this.#live = await this.covering('look for runs of more shards', (beyond) =>
+      beyond(this.#paths.runs()).orderBy('wakeAt'),
+    );
+    return this.#live;
+  }
+
+  /** Shards of idempotency records. One read, unless there can be no more shards. */
+  ofRecords(): Promise<readonly number[]> {
+    return this.covering('look for idempotency records of more shards', (beyond) =>
+      beyond(this.#paths.idempotencyRecords()).orderBy('status').orderBy('expiresAt'),
+    );
+  }
+
+  /**
+   * Shards to ask for.
+   *
+   * @param ask what lies beyond a shard, in the order of an index that begins with it
+   * @throws FAILED_PRECONDITION while there is no such index
+   */
+  async covering(
+    what: string,
+    ask: (beyond: (documents: Query) => Query) => Query,
+  ): Promise<readonly number[]> {
+    if (this.written === this.#most) return upTo(this.#most);
+    const beyond = ask((documents) => documents.where('shard', '>=', this.written).orderBy('shard'));
+    const { size } = await call(what, () => beyond.limit(1).select().get());
+    return upTo(size > 0 ? this.#most : this.written);
+  }
+}
+
+/** Asks for some shards at a time, all at once, and returns what is found in no order. */
+export async function inShards<T>(
+  shards: readonly number[],
+  ask: (some: readonly number[]) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  return (await Promise.all(groupsOf(shards).map(ask))).flat();
+}
+
+export interface ShardedPage {
+  /** Named in errors. */
+  readonly what: string;
+  readonly shards: readonly number[];
+  /** The query for some shards, in the order of a time and then of the document ids. */
+  readonly ask: (some: readonly number[]) => Query;
+  /** Member that holds the time. */
+  readonly by: string;
+  readonly limit: number;
+  /** The last document of the page before. */
+  readonly after?: Place | undefined;
+}
+
+interface Place {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly id: string;
+}
+
+/**
+ * A page over all shards in the order of one query. Of several groups of shards each is read a part of the page at a time, since hashes
+ * spread documents evenly, and a little more of those that have more on the page: a page reads about a fifth more than it returns.
+ */
+export async function shardedPage(page: ShardedPage): Promise<readonly QueryDocumentSnapshot[]> {
+  const { shards, limit, after } = page;
+  const groups = groupsOf(shards).map((some) => new Group(page, some, after));
+  const part = Math.ceil(limit / groups.length);
+  const more = Math.ceil(part / PARTS_MORE);
+  await Promise.all(groups.map((group) => group.fill(part)));
+  const found: QueryDocumentSnapshot[] = [];
+  while (found.length < limit) {
+    await Promise.all(groups.map((group) => group.fill(more)));
+    const heads = groups.flatMap(({ head }) => (head ? [head] : []));
+    const [first] = heads.sort((a, b) => timeIn(a, page.by) - timeIn(b, page.by) || (a.id < b.id ? -1 : 1));
+    if (!first) break;
+    found.push(first);
+    groups.find(({ head }) => head === first)?.take();
+  }
+  return found;
+}
+
+/** What was read of some shards and is not taken yet. */
+class Group {
+  readonly #page: ShardedPage;
+  readonly #some: readonly number[];
+  #read: QueryDocumentSnapshot[] = [];
+  #last: Place | undefined;
+  #isAtEnd = false;
+
+  constructor(page: ShardedPage, some: readonly number[], after: Place | undefined) {
+    this.#page = page;
+    this.#some = some;
+    this.#last = after;
+  }
+
+  get head(): QueryDocumentSnapshot | undefined {
+    return this.#read[0];
+  }
+
+  take(): void {
+    this.#read.shift();
+  }
+
+  /** Reads on once everything that was read is taken. */
+  async fill(count: number): Promise<void> {
+    if (this.head || this.#isAtEnd) return;
+    const { what, ask, by } = this.#page;
+    const ordered = ask(this.#some).limit(count);
+    const last = this.#last;
+    const next = last ? ordered.startAfter(Timestamp.fromMillis(last.at), last.id) : ordered;
+    const { docs } = await call(what, () => next.get());
+    this.#read = docs;
+    this.#isAtEnd = docs.length < count;
+    const end = docs.at(-1);
+    if (end) this.#last = { at: timeIn(end, by), id: end.id };
+  }
+}
+
+function timeIn(found: QueryDocumentSnapshot, member: string): number {
+  return (found.get(member) as Timestamp).toMillis();
+}
+
+function groupsOf(shards: readonly number[]): number[][] {
+  const groups: number[][] = [];
+  for (let from = 0; from < shards.length; from += SHARDS_A_QUERY)
+    groups.push(shards.slice(from, from + SHARDS_A_QUERY));
+  return groups;
+}
