@@ -54,9 +54,9 @@ export interface Listed<Item> {
   readonly items: Item[];
   readonly more: boolean;
   /** Ids of runs. */
-  readonly unreadable?: readonly string[];
+  readonly unreadable?: readonly string[] | undefined;
   /** Only the inbox has them. */
-  readonly findings?: Answer<'InboxPage'>['findings'];
+  readonly findings?: Answer<'InboxPage'>['findings'] | undefined;
 }
 
 /** Attempts of one request; after these another will hardly succeed within a second. */
@@ -135,8 +135,8 @@ export class CairnClient {
     return {
       items,
       more: cursor !== undefined,
-      ...(unreadable.length > 0 ? { unreadable } : {}),
-      ...(findings ? { findings } : {}),
+      unreadable: unreadable.length > 0 ? unreadable : undefined,
+      findings,
     };
   }
 

@@ -5,7 +5,7 @@ export interface Problem {
   readonly status: number;
   readonly code: string;
   readonly title: string;
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   readonly field?: string;
   readonly stepId?: string;
   readonly help?: string;
@@ -56,7 +56,7 @@ export function problemOf(status: number, text: string): Problem {
     status,
     code: `HTTP_${status}`,
     title: 'The response is not from the Cairn API',
-    ...(text.trim() === '' ? {} : { detail: text.slice(0, TEXT_CHARS) }),
+    detail: text.trim() === '' ? undefined : text.slice(0, TEXT_CHARS),
     help: 'Check the URL: use the URL of the site, without a path.',
   };
 }

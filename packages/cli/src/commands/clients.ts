@@ -17,7 +17,7 @@ export const listClients = command({
   examples: [['clients list', 'without keys: they are shown once']],
   async run({ api, out, notes }) {
     const { items, more } = await api.get('/v1/clients');
-    out.answer({ items, ...(more ? { more } : {}) }, (shape) =>
+    out.answer({ items, more }, (shape) =>
       table(
         items,
         [

@@ -73,7 +73,7 @@ export const resolveEffect = command({
       ...(options.result === undefined
         ? {}
         : { result: (await jsonValue('--result', options.result, world)) as never }),
-      ...(options.note === undefined ? {} : { note: options.note }),
+      note: options.note,
     };
     const resolved = await api.change('POST', '/v1/runs/{id}/effects/{effectId}/resolve', { params, body });
     out.answer(

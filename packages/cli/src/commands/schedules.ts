@@ -80,7 +80,7 @@ export const changeSchedule = command({
     if (options.name !== undefined && options['no-name'])
       throw new UsageError('--name and --no-name exclude each other');
     const body = {
-      ...(options.cron === undefined ? {} : { cron: options.cron }),
+      cron: options.cron,
       ...(await bodyOf(options, world)),
       ...(options['no-name'] ? { name: null } : {}),
     };
@@ -199,9 +199,9 @@ async function bodyOf(options: TimingOptions, world: Parameters<typeof jsonValue
   const { timezone, input, name } = options;
   const catchUp = options['catch-up'];
   return {
-    ...(timezone === undefined ? {} : { timezone }),
-    ...(input === undefined ? {} : { input: (await jsonValue('--input', input, world)) as Input }),
-    ...(catchUp === undefined ? {} : { catchUp }),
-    ...(name === undefined ? {} : { name }),
+    timezone,
+    input: input === undefined ? undefined : ((await jsonValue('--input', input, world)) as Input),
+    catchUp,
+    name,
   };
 }

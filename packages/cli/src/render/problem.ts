@@ -25,7 +25,7 @@ function declined({ message, help, exitCode, code }: Declined, style: Style): Fa
   return {
     exitCode,
     text: lines([`${style.paint('bad', name)} ${clean(message)}`, help]),
-    json: { error: { code, detail: message, ...(help === undefined ? {} : { help }) }, exitCode },
+    json: { error: { code, detail: message, help }, exitCode },
   };
 }
 
@@ -46,7 +46,7 @@ function refusal(error: Refusal, style: Style): Failure {
       help === undefined ? undefined : clean(help),
       repetition(error, style),
     ]),
-    json: { error: problem, exitCode, ...(key === undefined ? {} : { key }) },
+    json: { error: problem, exitCode, key },
   };
 }
 
@@ -58,7 +58,7 @@ function unreachable(error: Unreachable, style: Style): Failure {
     json: {
       error: { code: 'UNREACHABLE', detail: message },
       exitCode: EXIT.unreachable,
-      ...(key === undefined ? {} : { key }),
+      key,
     },
   };
 }

@@ -128,7 +128,7 @@ export function planned<M extends ChangingMethod, P extends PathWith<M>>(
   return {
     method,
     target: targetOf(path, change),
-    ...(change.body === undefined ? {} : { body: change.body }),
+    body: change.body,
   };
 }
 

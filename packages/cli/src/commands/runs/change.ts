@@ -125,8 +125,8 @@ export const signalRun = command({
     const params = { id: await runIdOf(context, args.run) };
     const body = {
       name: args.event,
-      ...(options.for === undefined ? {} : { key: options.for }),
-      ...(options.data === undefined ? {} : { data: await jsonValue('--data', options.data, world) }),
+      key: options.for,
+      data: options.data === undefined ? undefined : await jsonValue('--data', options.data, world),
     };
     const told = await api.change('POST', '/v1/runs/{id}/signals', { params, body });
     out.answer(told, () =>

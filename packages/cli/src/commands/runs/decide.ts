@@ -108,7 +108,7 @@ async function decide(context: Context, { run, step, wait, body }: Decision): Pr
   const stepId = step ?? (await theOneThatAsks(context, id));
   const decided = await api.change('POST', '/v1/runs/{id}/approvals/{stepId}', {
     params: { id, stepId },
-    body: { ...body, ...(wait === undefined ? {} : { waitId: wait }) },
+    body: { ...body, waitId: wait },
   });
   out.answer(decided, ({ style }) => {
     const by = decided.decidedBy === undefined ? '' : ` by ${clean(decided.decidedBy)}`;

@@ -28,7 +28,7 @@ export const startRun = command({
     const body = {
       type: args.type,
       input,
-      ...(options.thread === undefined ? {} : { threadId: options.thread }),
+      threadId: options.thread,
     };
     const started = await api.change('POST', '/v1/runs', { body });
     if (options.watch) {

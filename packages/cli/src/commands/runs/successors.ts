@@ -110,7 +110,7 @@ export const forkRun = command({
       ...signalsOf(options),
       ...forceOf(options),
       ...(await otherOf(context, options)),
-      ...(options.thread === undefined ? {} : { threadId: options.thread }),
+      threadId: options.thread,
     };
     return told(context, await api.change('POST', '/v1/runs/{id}/fork', { params, body }), options.watch);
   },
@@ -167,7 +167,7 @@ async function otherOf({ world }: Context, { input, 'plan-version': planVersion 
   return {
     // Left out of the request where it is undefined: the same input as before.
     input: input === undefined ? undefined : await jsonValue('--input', input, world),
-    ...(planVersion === undefined ? {} : { planVersion }),
+    planVersion,
   };
 }
 

@@ -13,7 +13,7 @@ function approvalOf({ runId, step, waitId }: InboxItem) {
   return {
     plan: planned('POST', '/v1/runs/{id}/approvals/{stepId}', {
       params: { id: runId, stepId: step },
-      body: { decision: 'approve', ...(waitId === undefined ? {} : { waitId }) },
+      body: { decision: 'approve', waitId },
     }),
     key: `console-approve-${runId}-${waitId ?? step}`,
   };

@@ -77,8 +77,8 @@ export function lacking({ decision, note, feedback }: Filled): string | undefine
 /** @param waitId so that a question which came meanwhile is not answered by mistake */
 export function bodyOf({ decision, note, feedback, steps }: Filled, waitId: string): DecisionBody {
   if (decision === 'retry_with_feedback')
-    return { decision, waitId, feedback, ...(steps.length === 0 ? {} : { steps: [...steps] }) };
-  return { decision, waitId, ...(note.trim() === '' ? {} : { note }) };
+    return { decision, waitId, feedback, steps: steps.length === 0 ? undefined : [...steps] };
+  return { decision, waitId, note: note.trim() === '' ? undefined : note };
 }
 
 const WORDS: Readonly<Record<Decision, string>> = {

@@ -26,22 +26,22 @@ export interface Chosen {
 /** Undefined while the other input is none. */
 export function previewBody({ mode, from, input, planVersion, carries }: Chosen): PreviewBody | undefined {
   const where = {
-    ...(from === undefined ? {} : { from }),
-    ...(carries ? { signals: 'carry' as const } : {}),
+    from,
+    signals: carries ? ('carry' as const) : undefined,
   };
   if (mode !== 'fork') return { mode, ...where };
   if (input !== undefined && input.kind !== 'value') return undefined;
   return {
     mode,
     ...where,
-    ...(input === undefined ? {} : { input: input.value }),
-    ...(planVersion === undefined ? {} : { planVersion }),
+    input: input?.value,
+    planVersion,
   };
 }
 
 /** Body of the request after its preview. */
 export function requestBody({ mode: _, ...asked }: PreviewBody, force: boolean) {
-  return { ...asked, ...(force ? { force } : {}) };
+  return { ...asked, force: force || undefined };
 }
 
 /** The same for the command line. */
