@@ -12,6 +12,7 @@ export const WORKLOADS = [
   'W6',
   'recovery',
   'recovery-lost',
+  'recovery-crowd',
   'large-map',
   'cold-start',
   'discovery',

@@ -1,6 +1,6 @@
 /** The functions that are measured: the project's own, with the workflows of the benchmark instead of the shipped ones. */
 import { installWorkflows } from '../functions/src/shipped.ts';
-import { fan, fatal, held, largeItems, sequence } from './workflows.ts';
+import { deadly, fan, fatal, held, largeItems, sequence } from './workflows.ts';
 
 export * from '../functions/src/index.ts';
 
@@ -9,5 +9,6 @@ installWorkflows([
   fan(100),
   ...[100, 1_000, 5_000].map(fatal),
   held,
+  deadly,
   largeItems,
 ]);

@@ -2,6 +2,7 @@
 import { loadavg } from 'node:os';
 import { PRODUCTION_SETTINGS } from '../packages/cairn/src/engine/settings.ts';
 import type { WorkloadName } from './arguments.ts';
+import { type CrowdedDeath, crowdedDeath } from './cloud/crowded-death.ts';
 import { type MeasuredCloud, startMeasuredCloud } from './cloud/measured-cloud.ts';
 import { type Discovery, discovery } from './codebase/discovery.ts';
 import { type Reload, reload } from './codebase/reload.ts';
@@ -46,6 +47,7 @@ export interface Figures {
   W6?: readonly Resume[];
   recovery?: KillToNextStep;
   'recovery-lost'?: KillToNextStep;
+  'recovery-crowd'?: CrowdedDeath;
   'large-map'?: LargeMap;
   'cold-start'?: readonly ColdStart[];
   discovery?: Discovery;
@@ -63,6 +65,7 @@ const WITHOUT_CLOUD: ReadonlySet<WorkloadName> = new Set([
   'discovery',
   'reload',
   'recovery-lost',
+  'recovery-crowd',
 ]);
 const W2 = { runs: 500, atOnce: 50 };
 const W3 = [
@@ -102,6 +105,10 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
       heartbeatMs: PRODUCTION_SETTINGS.heartbeatMs,
     });
     return await killToNextStep(cloud, { kills: LOST_KILLS, isTaskLost: true });
+  });
+  await measure('recovery-crowd', async () => {
+    await using cloud = await startMeasuredCloud({ data, workers: 1 });
+    return await crowdedDeath(cloud);
   });
   if ([...only].some((name) => !WITHOUT_CLOUD.has(name))) {
     await using cloud = await startMeasuredCloud({ data, workers });

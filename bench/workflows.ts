@@ -87,6 +87,20 @@ export const held: Workflow = defineWorkflow({
   },
 });
 
+/** `deadly`: a step whose body lasts, and once the file `mark`.go is there kills its process, each time. Says when it begins like `held`. */
+export const deadly: Workflow = defineWorkflow({
+  type: 'deadly',
+  planVersion: 1,
+  input: z.object({ mark: z.string() }),
+  steps: (step) => ({
+    body: step('body', { timeout: '5m' }, ({ input }) => {
+      begins(input.mark);
+      if (existsSync(`${input.mark}.go`)) process.kill(process.pid, 'SIGKILL');
+      return new Promise<Payload>(() => {});
+    }),
+  }),
+});
+
 /** `large-items`: a map whose items return 250 KB each, together far more than an output may have. */
 export const largeItems: Workflow = defineWorkflow({
   type: 'large-items',

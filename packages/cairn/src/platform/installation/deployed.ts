@@ -67,7 +67,7 @@ export function slackDoor({ installation, region }: DeploymentTarget, secret: Se
 const RETRIES = { maxAttempts: 100, minBackoffSeconds: 0.1, maxBackoffSeconds: 60 };
 /** The most a queue may have. */
 const DISPATCHES_PER_SECOND = 500;
-const ALONE_RATES = { maxConcurrentDispatches: 100, maxDispatchesPerSecond: 100 };
+const ALONE_DISPATCHES_PER_SECOND = 100;
 
 /**
  * Functions that execute one run per dispatch. A failed dispatch is retried by the queue; when that gives up, the scan
@@ -91,6 +91,11 @@ export function drivesOf(
   );
   const { cpu } = options;
   const rates = { maxConcurrentDispatches: queuePlaces, maxDispatchesPerSecond: DISPATCHES_PER_SECOND };
+  // An instance serves one: a dispatch beyond them would wait for an instance and be refused, and fewer would leave instances unused.
+  const aloneRates = {
+    maxConcurrentDispatches: sizes.maxInstances,
+    maxDispatchesPerSecond: ALONE_DISPATCHES_PER_SECOND,
+  };
   const common = {
     region,
     ...sizes,
@@ -110,7 +115,7 @@ export function drivesOf(
       dispatched(false),
     ),
     [aloneMember(pool)]: onTaskDispatched(
-      { ...common, concurrency: 1, rateLimits: ALONE_RATES },
+      { ...common, concurrency: 1, rateLimits: aloneRates },
       dispatched(true),
     ),
   };

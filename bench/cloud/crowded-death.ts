@@ -1,0 +1,87 @@
+/**
+ * From the death of a worker (SIGKILL, as when its memory ends) with 80 runs under way to the next beginning of the step of each, and to the
+ * end of the one that killed it. Looks at no clock but the machine's.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { median, percentile } from '../statistics.ts';
+import type { Beginning } from '../workflows.ts';
+import type { MeasuredCloud } from './measured-cloud.ts';
+
+export interface CrowdedDeath {
+  /** Runs under way in the worker, beside the one that kills it. */
+  readonly neighbours: number;
+  /** From the death to the next beginning of a neighbour's step. */
+  readonly medianMs: number;
+  readonly p95Ms: number;
+  readonly maxMs: number;
+  /** Neighbours whose step began more than twice: they died with the culprit again. */
+  readonly hitAgain: number;
+  /** From the death to the end of the culprit, and what it ended with. */
+  readonly culpritMs: number;
+  readonly culpritEnd: string;
+}
+
+/** As many as an instance of `drive` is deployed for, with the culprit. */
+const NEIGHBOURS = 79;
+const PATIENCE_MS = 240_000;
+const LOOK_MS = 20;
+
+export async function crowdedDeath({ client, folder }: MeasuredCloud): Promise<CrowdedDeath> {
+  const name = randomUUID();
+  const marks = Array.from({ length: NEIGHBOURS }, (_, i) => join(folder, `${name}-${i}`));
+  const culprit = join(folder, `${name}-culprit`);
+  const runs = await Promise.all(
+    marks.map((mark) => client.start('held', { input: { mark }, key: randomUUID() })),
+  );
+  const deadly = await client.start('deadly', { input: { mark: culprit }, key: randomUUID() });
+  const first = await until(() => begun([culprit, ...marks], 1), 'have not all begun');
+  const pids = new Set(first.map(([beginning]) => beginning?.pid));
+  if (pids.size !== 1) throw new Error(`the runs are in ${pids.size} workers, and should be in one`);
+  writeFileSync(`${culprit}.go`, '');
+  const diedAt = Date.now();
+  for (const pid of pids) process.kill(pid as number, 'SIGKILL');
+  const second = await until(() => begun(marks, 2), 'have not all begun again');
+  await until(async () => {
+    const views = await Promise.all(runs.map((runId) => client.run(runId)));
+    return views.every(({ status }) => status === 'completed') ? true : undefined;
+  }, 'have not all been completed');
+  const end = await until(async () => {
+    const run = await client.run(deadly);
+    return run.status === 'failed' ? run : undefined;
+  }, 'has not ended the culprit');
+  const times = second.map(([, again]) => (again as Beginning).at - diedAt);
+  return {
+    neighbours: NEIGHBOURS,
+    medianMs: Math.round(median(times)),
+    p95Ms: Math.round(percentile(times, 0.95)),
+    maxMs: Math.max(...times),
+    hitAgain: marks.filter((mark) => beginningsIn(mark).length > 2).length,
+    culpritMs: Date.parse(end.completedAt ?? '') - diedAt,
+    culpritEnd: end.error?.code ?? end.status,
+  };
+}
+
+/** The beginnings of all, once each has as many. */
+function begun(marks: readonly string[], wanted: number): readonly (readonly Beginning[])[] | undefined {
+  const all = marks.map(beginningsIn);
+  return all.every(({ length }) => length >= wanted) ? all : undefined;
+}
+
+function beginningsIn(mark: string): readonly Beginning[] {
+  const lines = existsSync(mark) ? readFileSync(mark, 'utf8').split('\n') : [];
+  // The text after the last line end is a line still being written.
+  return lines.slice(0, -1).map((line) => JSON.parse(line) as Beginning);
+}
+
+async function until<T>(look: () => T | undefined | Promise<T | undefined>, what: string): Promise<T> {
+  const end = performance.now() + PATIENCE_MS;
+  while (performance.now() < end) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await pause(LOOK_MS);
+  }
+  throw new Error(`the runs ${what} in ${PATIENCE_MS / 1_000} s`);
+}
