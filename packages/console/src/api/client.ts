@@ -59,6 +59,17 @@ export class Api {
     return this.#answer({ method: 'GET', target, ...(signal && { signal }) }, 1);
   }
 
+  /** The state of the installation, also where that is bad: it is answered with 503 then. @throws ApiError */
+  async health({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Answer<'Health'>> {
+    const request: Request = { method: 'GET', target: '/v1/healthz', ...(signal && { signal }) };
+    const { status, text } = await this.#client.exchange(request).catch((error: unknown) => {
+      throw signal?.aborted ? signal.reason : shownError(error);
+    });
+    const health = healthIn(text);
+    if (health === undefined) throw new ApiError(problemOf(status, text));
+    return health;
+  }
+
   /** Asks something that changes nothing by POST, or changes it. @throws ApiError */
   change<M extends ChangingMethod, P extends PathWith<M>>(
     { method, target, body }: Planned<M, P>,
@@ -110,7 +121,20 @@ export class Api {
 /** False for the answer of a proxy that cannot reach the API. */
 async function isOfApi(answer: Response): Promise<boolean> {
   const { status } = answer;
-  return status < 500 || readProblem(status, await answer.clone().text()).code !== `HTTP_${status}`;
+  if (status < 500) return true;
+  const text = await answer.clone().text();
+  return readProblem(status, text).code !== `HTTP_${status}` || healthIn(text) !== undefined;
+}
+
+/** Undefined: the text is another answer. */
+function healthIn(text: string): Answer<'Health'> | undefined {
+  try {
+    const health = JSON.parse(text) as Partial<Answer<'Health'>> | null;
+    const isHealth = typeof health?.status === 'string' && typeof health.version === 'string';
+    return isHealth ? (health as Answer<'Health'>) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A change of one route, typed by it; made by {@link planned}. */

@@ -54,7 +54,7 @@ function useProbe(isLost: boolean): void {
     if (!isLost) return;
     const timer = setInterval(() => {
       // What it says does not matter; that it says nothing is what is shown.
-      api.get('/v1/healthz').catch(() => undefined);
+      api.health().catch(() => undefined);
     }, PROBE_MS);
     return () => {
       clearInterval(timer);

@@ -34,7 +34,7 @@ function Answers() {
   const { api, me } = useSession();
   const { data, error, refetch } = useQuery({
     queryKey: ['health', 'answers'],
-    queryFn: ({ signal }) => api.get('/v1/healthz', { signal }),
+    queryFn: ({ signal }) => api.health({ signal }),
     refetchInterval: EVERY_MS,
   });
   if (error) return <Failure error={error} again={() => void refetch()} />;

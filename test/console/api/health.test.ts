@@ -1,0 +1,32 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { Api } from '../../../packages/console/src/api/client.ts';
+
+const answering = (status: number, text: string) =>
+  jest.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(text, { status }));
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const api = () =>
+  new Api(
+    async () => 'key',
+    () => {},
+  );
+const DEGRADED = { status: 'degraded', version: '0.2.0', store: 'unreachable' };
+
+test('an installation whose store is unreachable says so, and counts as reached', async () => {
+  answering(503, JSON.stringify(DEGRADED));
+  const asked = api();
+  expect(await asked.health()).toEqual(DEGRADED);
+  expect(asked.reach.shown().lostAt).toBeUndefined();
+});
+
+test.each([
+  [503, '<html>upstream connect error</html>', 'HTTP_503'],
+  [502, '{"hello": 1}', 'HTTP_502'],
+])('%s with %s is no answer of the API', async (status, text, code) => {
+  answering(status, text);
+  const asked = api();
+  await expect(asked.health()).rejects.toMatchObject({ problem: { code } });
+  expect(asked.reach.shown().lostAt).toBeDefined();
+});
