@@ -7,7 +7,7 @@
  */
 
 import { CairnError, OperationFailed } from '../../../core/errors.ts';
-import { askedDecision, type Known, type Left, leftOut } from '../../../core/flow/asked.ts';
+import { askedDecision, type Left, leftOut } from '../../../core/flow/asked.ts';
 import { MAX_FLOW_OPERATIONS, OperationNames } from '../../../core/flow/names.ts';
 import { MAX_STEPS } from '../../../core/graph/graph.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
@@ -21,11 +21,11 @@ import type { Unit } from '../step-inputs.ts';
 import { type CodeEnd, FlowEnd } from './flow-end.ts';
 import type { FlowMoves } from './flows.ts';
 import { flowOf, type Operation } from './operation.ts';
-import { operationsOf } from './operations-of.ts';
+import { knownOf, operationsOf } from './operations-of.ts';
 import { RecordedEnds } from './recorded.ts';
 import { Turns } from './turns.ts';
 
-/** `queued`: it waits for room. `recorded`: the journal has its end, and the code will get it. */
+/** `queued`: it waits for room. `recorded`: the journal has its end, and the code gets it when its turn comes. */
 type Place = 'queued' | 'open' | 'recorded';
 
 interface Entry {
@@ -35,6 +35,8 @@ interface Entry {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
   place: Place;
+  /** Its end, where this dispatch brought it about. */
+  outcome?: Outcome;
 }
 
 export interface FlowRunParams {
@@ -60,6 +62,8 @@ export class FlowRun {
   readonly #underWay = new Set<Entry>();
   /** What the journal had when the code began. */
   readonly #before: readonly Left[];
+  /** Waits whose ends the code has not got: others may end them. */
+  readonly #waits = new Set<Entry>();
   readonly #ends: RecordedEnds;
   readonly #turns: Turns;
   #end: CodeEnd | undefined;
@@ -119,7 +123,10 @@ export class FlowRun {
   /** An operation has ended, and the journal has it. */
   ended(name: string, outcome: Outcome): void {
     const entry = this.#entries.get(name);
-    if (entry && entry.place !== 'recorded') this.#answer(entry, outcome);
+    if (entry && entry.place !== 'recorded') {
+      entry.outcome = outcome;
+      this.#isRecorded(entry);
+    }
     this.#endIfDone();
   }
 
@@ -214,13 +221,12 @@ export class FlowRun {
     register(key, entry.unit);
     const known = state.steps.get(key);
     if (known?.phase === 'done' && known.revision === execution.revision) {
-      entry.place = 'recorded';
-      this.#recorded.set(known.seq, entry);
-      this.#deliver();
+      this.#isRecorded(entry);
       return;
     }
     if (isEndedFor(entry)) this.#underWay.add(entry);
-    const decision = askedDecision(entry, this.#known(key));
+    if (!('body' in entry.unit.step)) this.#waits.add(entry);
+    const decision = askedDecision(entry, knownOf(state, key));
     switch (decision.kind) {
       case 'rest':
         entry.place = 'open';
@@ -240,20 +246,26 @@ export class FlowRun {
     }
   }
 
-  #known(key: string): Known {
-    const { state } = this.#params.scope.journal;
-    const step = state.steps.get(key);
-    switch (step?.phase) {
-      case 'running':
-      case 'retrying':
-        return { at: step.phase };
-      case 'waiting': {
-        const wait = state.waits.find((open) => stepKey(open.execution) === key);
-        return { at: 'waiting', request: wait?.execution.request };
-      }
-      default:
-        return { at: 'nothing' };
-    }
+  /** The journal has its end. */
+  #isRecorded(entry: Entry): void {
+    this.#queued.delete(entry);
+    this.#underWay.delete(entry);
+    this.#waits.delete(entry);
+    const known = this.#stateOf(entry);
+    // The flow was sent back meanwhile: another dispatch begins it anew.
+    if (known?.phase !== 'done') return;
+    entry.place = 'recorded';
+    this.#recorded.set(known.seq, entry);
+    this.#deliver();
+  }
+
+  #stateOf({ name }: Entry) {
+    return this.#params.scope.journal.state.steps.get(this.#keyOf(name));
+  }
+
+  /** What others ended may be in the journal before what ended here, though this dispatch hears of it later. */
+  #takeInWaits(): void {
+    for (const entry of this.#waits) if (this.#stateOf(entry)?.phase === 'done') this.#isRecorded(entry);
   }
 
   #deliver(): void {
@@ -265,9 +277,11 @@ export class FlowRun {
   async #deliverRecorded(): Promise<void> {
     try {
       while (this.#recorded.size > 0) {
-        // All that the code asks for at once is known then.
-        await this.#turns.next();
+        // All that the code asks for at once is known then. One operation at a time needs no order.
+        await this.#turns.promises();
+        if (!this.#isAlone) await this.#turns.next();
         if (!this.#hears) return;
+        this.#takeInWaits();
         const next = firstOf(this.#recorded);
         if (next) await this.#deliverOne(next);
       }
@@ -276,26 +290,35 @@ export class FlowRun {
     }
   }
 
+  /** The code waits for one operation, which ended in this dispatch. */
+  get #isAlone(): boolean {
+    const [entry] = this.#entries.values();
+    return this.#entries.size === 1 && entry?.outcome !== undefined;
+  }
+
   async #deliverOne([seq, entry]: readonly [number, Entry]): Promise<void> {
-    const known = this.#params.scope.journal.state.steps.get(this.#keyOf(entry.name));
-    if (known?.phase !== 'done') throw new Error(`'${this.#keyOf(entry.name)}' has not ended`);
-    const { outcome } = known;
-    const { request, read } = await this.#ends.take(seq, outcome);
-    const decision = askedDecision(entry, { at: 'done', outcome, request });
-    const value = decision.kind === 'answer' || decision.kind === 'throw' ? await read() : undefined;
+    const outcome = entry.outcome ?? (await this.#readEnd(seq, entry));
     if (!this.#hears) return;
     this.#recorded.delete(seq);
-    if (value) this.#answer(entry, value);
-    else if (decision.kind === 'diverged') this.#codeEnded({ kind: 'diverged', message: decision.message });
+    if (outcome) this.#answer(entry, outcome);
+  }
+
+  /** Undefined: the code gets no answer. */
+  async #readEnd(seq: number, entry: Entry): Promise<Outcome | undefined> {
+    const state = this.#stateOf(entry);
+    if (state?.phase !== 'done') return undefined;
+    const { outcome } = state;
+    const { request, read } = await this.#ends.take(seq, outcome);
+    const decision = askedDecision(entry, { at: 'done', outcome, request });
+    if (decision.kind === 'answer' || decision.kind === 'throw') return read();
+    if (decision.kind === 'diverged') this.#codeEnded({ kind: 'diverged', message: decision.message });
+    return undefined;
   }
 
   #answer(entry: Entry, outcome: Outcome): void {
+    if (outcome.kind === 'skipped') return;
     this.#entries.delete(entry.name);
-    this.#queued.delete(entry);
-    this.#underWay.delete(entry);
-    if (!this.#hears) return;
     if (outcome.kind === 'done') entry.resolve(parseFrozen(outcome.output.text));
-    else if (outcome.kind === 'skipped') entry.resolve(null);
     else entry.reject(new OperationFailed(entry.name, outcome.error.code, outcome.error.message));
     this.#news();
   }

@@ -1,12 +1,14 @@
-/** The operations of a flow that the journal has, in its order. */
+/** The operations of a flow that the journal has. */
+import type { Known } from '../../../core/flow/asked.ts';
 import type { StepRef } from '../../../core/run/events.ts';
-import type { RunState, StepState } from '../../../core/run/state.ts';
+import { type RunState, type StepState, stepKey } from '../../../core/run/state.ts';
 
 export interface KnownOperation {
   readonly name: string;
   readonly state: StepState;
 }
 
+/** All of them, in the order of the journal. */
 export function operationsOf({ steps }: RunState, { stepId, revision }: StepRef): KnownOperation[] {
   const prefix = `${stepId}[`;
   const found: KnownOperation[] = [];
@@ -15,4 +17,20 @@ export function operationsOf({ steps }: RunState, { stepId, revision }: StepRef)
     found.push({ name: key.slice(prefix.length, -1), state });
   }
   return found.sort((a, b) => a.state.seq - b.state.seq);
+}
+
+/** What the journal has of one that has not ended. */
+export function knownOf({ steps, waits }: RunState, key: string): Known {
+  const step = steps.get(key);
+  switch (step?.phase) {
+    case 'running':
+    case 'retrying':
+      return { at: step.phase };
+    case 'waiting': {
+      const wait = waits.find((open) => stepKey(open.execution) === key);
+      return { at: 'waiting', request: wait?.execution.request };
+    }
+    default:
+      return { at: 'nothing' };
+  }
 }

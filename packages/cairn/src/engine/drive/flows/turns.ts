@@ -6,6 +6,8 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { FlowObserver } from '../../define/steps.ts';
 
 const QUIET_TURNS = 2;
+/** Promises between an answer and the next question: three for each nested call. */
+const PROMISES = 64;
 
 export interface TurnsParams {
   readonly clock: Clock;
@@ -33,6 +35,11 @@ export class Turns {
   /** Resolves at the next turn, when all promises that can settle have done so. */
   next(): Promise<void> {
     return new Promise((resolve) => void this.#params.clock.timer(0, resolve));
+  }
+
+  /** Resolves when code that got an answer has most probably asked for what it asks for next: cheaper than a turn. */
+  async promises(): Promise<void> {
+    for (let i = 0; i < PROMISES; i += 1) await undefined;
   }
 
   news(): void {

@@ -1,0 +1,269 @@
+/**
+ * One trial: the code of a drawn tree runs as a flow where everything goes wrong that may, must come to its end, and that must be
+ * the end of the reference.
+ */
+import { z } from 'zod';
+import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
+import { CairnError, Fatal, OperationFailed } from '../../../packages/cairn/src/core/errors.ts';
+import type { EventType } from '../../../packages/cairn/src/core/run/events.ts';
+import { isOver, stepKey } from '../../../packages/cairn/src/core/run/state.ts';
+import { defineBinding, defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
+import type { Flow } from '../../../packages/cairn/src/engine/define/flow/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
+import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { World } from '../../support/world.ts';
+import { Cluster } from '../chaos/cluster.ts';
+import { drawTrouble, LEASE_MS } from '../chaos/trouble.ts';
+import { Draw } from '../data/draw.ts';
+import { assertLively } from '../liveness.ts';
+import { predict } from './reference.ts';
+import { Failed, type Operations, runTree, worth } from './run-tree.ts';
+import { drawTree, type Tree } from './tree.ts';
+
+const TENANT = 't1';
+/** More moves than any of these trees needs. */
+const MAX_TURNS = 60_000;
+/** An answer comes within so many ms. */
+const SOON_MS = 20_000;
+const RETRY = { maxAttempts: 12, initialMs: 100, capMs: 1_000 };
+
+const act = defineCapability({
+  id: 'outside.act',
+  sideEffects: 'external_action',
+  idempotency: 'required',
+  request: z.object({ at: z.string() }),
+  response: z.object({ worth: z.number() }),
+});
+
+type AnyFlow = Flow<Record<never, never>>;
+
+const kid = defineWorkflow({
+  type: 'kid',
+  planVersion: 1,
+  input: z.object({ at: z.string(), fails: z.boolean() }),
+  run: async (flow, { at, fails }) => {
+    await flow.sleep('nap', '2m');
+    return flow.step('work', () => {
+      if (fails) throw new Fatal('as drawn');
+      return worth(at);
+    });
+  },
+});
+
+/** The operations of a tree as those of a flow. */
+function durable(flow: AnyFlow): Operations {
+  return {
+    step: ({ name, ends }, at) =>
+      flow.step(
+        name,
+        ({ attempt }) => {
+          if (ends === 'fails') throw new Fatal('as drawn');
+          if (ends === 'retried' && attempt === 1) throw new Error('as drawn');
+          return worth(at);
+        },
+        { input: at, retry: RETRY },
+      ),
+    perform: async (at) => (await flow.perform(act, { at }, { name: 'act', retry: RETRY })).worth,
+    sleep: ({ name, ms }) => flow.sleep(name, ms),
+    event: ({ name }, at) => flow.event<number>(name, { event: 'told', key: at }),
+    approval: async ({ name, isApproved }, at) => {
+      await flow.approval(name, { question: isApproved ? 'yes' : 'no', details: at });
+      return worth(at);
+    },
+    child: async ({ name, fails }, at) => (await flow.child(name, kid, { at, fails })).output ?? -1,
+    map: ({ name, items, concurrency }, at) =>
+      flow.map(
+        name,
+        Array.from({ length: items }, (_, i) => `${at}#${i}`),
+        ({ item }) => worth(item),
+        { concurrency },
+      ),
+    codeOf: (error) => {
+      if (error instanceof OperationFailed || error instanceof Failed) return error.code;
+      throw error;
+    },
+  };
+}
+
+export interface TrialOutcome {
+  readonly end: string;
+  readonly operations: number;
+  readonly met: ReadonlySet<EventType>;
+}
+
+/** @throws Error with the tree and the journal, if the end is not that of the reference */
+export async function flowTrial(seed: number): Promise<TrialOutcome> {
+  const draw = new Draw(seed);
+  const tree = drawTree(draw);
+  const trial = new Trial(seed, tree, draw);
+  try {
+    return await trial.run();
+  } catch (error) {
+    throw trial.told(error);
+  }
+}
+
+class Trial {
+  readonly #seed: number;
+  readonly #tree: Tree;
+  readonly #draw: Draw;
+  readonly #world: World;
+  readonly #cluster: Cluster;
+  /** Keys under which the outside was asked to act, by place. */
+  readonly #keys = new Map<string, Set<string>>();
+  readonly #seen = new Set<string>();
+
+  constructor(seed: number, tree: Tree, draw: Draw) {
+    this.#seed = seed;
+    this.#tree = tree;
+    this.#draw = draw;
+    const workflow = defineWorkflow({
+      type: 'coded',
+      planVersion: 1,
+      input: z.object({}),
+      uses: [act],
+      run: async (flow) => runTree(tree, durable(flow)),
+    });
+    const binding = defineBinding(act, {
+      id: 'outside-stand-in',
+      call: async ({ at }, { idempotencyKey }) => {
+        this.#keys.set(at, (this.#keys.get(at) ?? new Set()).add(idempotencyKey));
+        return { worth: worth(at) };
+      },
+    });
+    this.#world = new World({
+      workflows: [workflow, kid],
+      bindings: [binding],
+      settings: { leaseMs: LEASE_MS },
+      seed,
+    });
+    const { clock, queue, db, deps, records, config, statistics, planStore } = this.#world;
+    const shared = { ...deps, records, config, statistics, planStore };
+    const drawn = drawTrouble(draw);
+    const trouble = { ...drawn, cancels: false, pauses: false };
+    this.#cluster = new Cluster({ clock, queue, db, deps: shared, sabotage: (own) => own }, draw, trouble);
+    this.#cluster.plan(this.#cluster.now, {
+      label: 'start',
+      work: (own) =>
+        startRun(own, {
+          tenantId: TENANT,
+          environment: 'test',
+          input: {},
+          trigger: { source: 'api' },
+          source: 'api',
+          key: `api:c.trial:${seed}`,
+          requestHash: 'h',
+          workflow,
+        }),
+    });
+  }
+
+  async run(): Promise<TrialOutcome> {
+    const { db } = this.#world;
+    for (let turn = 0; !this.#isDone(); turn += 1) {
+      this.#answer();
+      const goesOn = this.#cluster.turn();
+      await settle();
+      if (this.#cluster.failure) throw this.#cluster.failure;
+      if (!goesOn) throw new Error('stuck: nothing can ever happen again');
+      if (turn >= MAX_TURNS) throw new Error('stuck: it goes on and on');
+    }
+    const [[runId, run]] = [...db.runs].filter(([, { snapshot }]) => !snapshot.parent) as [
+      [string, typeof db.runs extends Map<string, infer R> ? R : never],
+    ];
+    assertLively(run.events);
+    const state = assertStored(db, runId);
+    const predicted = await predict(this.#tree);
+    const found =
+      state.status === 'completed'
+        ? JSON.parse((state.result as { readonly text: string }).text).output
+        : `${state.status} ${state.error?.code}`;
+    // An error of the code itself is one of a body, for the run.
+    const failsWith = predicted.failsWith === 'THROWN' ? 'STEP_FAILED' : predicted.failsWith;
+    const expected = predicted.value ?? `failed ${failsWith}`;
+    for (const [at, keys] of this.#keys)
+      if (keys.size > 1) throw new Error(`it acted ${keys.size} times at ${at}`);
+    // A task whose answers were lost is delivered again, which counts as a death of its worker: three may end a run.
+    const lost = run.events.filter(({ type }) => type === 'orphan_detected' || type === 'worker_lost').length;
+    if (state.error?.code === 'RUN_RESUME_FAILED' && lost >= MAX_DEATHS_ALONE) {
+      return { end: 'given up', operations: 0, met: new Set() };
+    }
+    if (found !== expected)
+      throw new Error(`it ended as ${found}, and must as ${expected}: ${state.error?.message}`);
+    const acted = [...this.#keys.keys()].sort().join();
+    if (acted !== [...predicted.acted].sort().join()) throw new Error(`it acted at ${acted}`);
+    const operations = [...state.steps.keys()].length - 1;
+    if (operations !== predicted.operations) {
+      throw new Error(`it has ${operations} operations, and must have ${predicted.operations}`);
+    }
+    return { end: state.status, operations, met: new Set(run.events.map(({ type }) => type)) };
+  }
+
+  told(error: unknown): Error {
+    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const journals = [...this.#world.db.runs.values()].map(({ events }) =>
+      events.map(({ seq, type, data }) => `${seq} ${type} ${JSON.stringify(data).slice(0, 160)}`).join('\n'),
+    );
+    const tree = JSON.stringify(this.#tree, undefined, 1);
+    return new Error([`seed ${this.#seed}: ${why}`, tree, ...journals, ...this.#cluster.trail].join('\n\n'));
+  }
+
+  #isDone(): boolean {
+    const { runs } = this.#world.db;
+    const all = [...runs.values()];
+    return all.length > 0 && all.every(({ snapshot }) => isOver(snapshot)) && this.#cluster.idle;
+  }
+
+  /** People and systems answer what is open, in their own time, and now and then twice. */
+  #answer(): void {
+    for (const [runId, { snapshot }] of this.#world.db.runs) {
+      for (const wait of snapshot.waits) {
+        const name = `${runId} ${wait.id}`;
+        if (this.#seen.has(name)) continue;
+        this.#seen.add(name);
+        for (let times = this.#draw.chance(0.2) ? 2 : 1; times > 0; times -= 1) {
+          const at = this.#cluster.now + this.#draw.below(SOON_MS);
+          if (wait.kind === 'event') this.#send(name, wait.key ?? '', at);
+          if (wait.kind === 'approval') this.#decide(runId, wait, at);
+        }
+      }
+    }
+  }
+
+  #send(eventId: string, key: string, at: number): void {
+    const sent = { tenantId: TENANT, event: 'told', key, data: worth(key), eventId, actor: 'u1' };
+    this.#cluster.plan(at, { label: `send ${key}`, work: (deps) => deliverEvent(deps, sent) });
+  }
+
+  #decide(
+    runId: string,
+    wait: {
+      readonly id: string;
+      readonly execution: Parameters<typeof stepKey>[0];
+      readonly detailText?: string;
+    },
+    at: number,
+  ): void {
+    const { question } = JSON.parse(wait.detailText ?? '{}') as { readonly question: string };
+    const asked = { runId, tenantId: TENANT, stepId: stepKey(wait.execution), waitId: wait.id, actor: 'u1' };
+    const decision = question === 'yes' ? 'approve' : 'reject';
+    this.#cluster.plan(at, {
+      label: `decide ${asked.stepId}`,
+      work: (deps) =>
+        decideApproval(deps, {
+          ...asked,
+          decision,
+          note: undefined,
+          feedback: undefined,
+          steps: undefined,
+        }).catch((error) => {
+          // The run was faster: an earlier sending had arrived.
+          if (!(error instanceof CairnError) || error.httpStatus >= 500) throw error;
+        }),
+    });
+  }
+}
