@@ -243,7 +243,14 @@ export class FlowRun {
         return;
       default:
         this.#queued.add(entry);
+        if (this.#queued.size === 1) this.#params.scope.guard(this.#beginSoon());
     }
+  }
+
+  /** Once the code has asked for all that it asks for at once. */
+  async #beginSoon(): Promise<void> {
+    await this.#turns.promises();
+    this.#params.moves.advance();
   }
 
   /** The journal has its end. */
