@@ -58,7 +58,7 @@ export function runTree(tree: Tree, operations: Operations): Promise<number> {
         return known;
       }
       case 'branch':
-        return run(before % 2 === 0 ? tree.then : tree.otherwise, at, before);
+        return run(before % 2 === 0 ? tree.even : tree.otherwise, at, before);
       case 'try':
         try {
           return await run(tree.body, at, before);

@@ -24,7 +24,7 @@ export type Tree =
   | { readonly kind: 'all'; readonly parts: readonly Tree[] }
   | { readonly kind: 'loop'; readonly times: number; readonly body: Tree }
   /** By what came before. */
-  | { readonly kind: 'branch'; readonly then: Tree; readonly otherwise: Tree }
+  | { readonly kind: 'branch'; readonly even: Tree; readonly otherwise: Tree }
   | { readonly kind: 'try'; readonly body: Tree; readonly otherwise: Tree }
   | { readonly kind: 'throw'; readonly path: string };
 
@@ -59,7 +59,7 @@ export function drawTree(draw: Draw): Tree {
       case 'loop':
         return { kind: 'loop', times: draw.between(0, 3), body: sequence(depth) };
       case 'branch':
-        return { kind: 'branch', then: sequence(depth), otherwise: sequence(depth) };
+        return { kind: 'branch', even: sequence(depth), otherwise: sequence(depth) };
       case 'try':
         return { kind: 'try', body: sequence(depth), otherwise: sequence(depth) };
     }
