@@ -7,13 +7,13 @@ import { CairnError } from '../core/errors.ts';
 export interface SharedPlaces {
   /** Requests of all tenants that an instance may be handed at a time. */
   readonly ofAll: number;
-  /** Of these, the ones held by open streams, which have a bound of their own. */
+  /** Number of these that open streams hold, which have a bound of their own. */
   openStreams(): number;
 }
 
 /** As deployed: what the platform hands to an instance with a whole processor unless it is told otherwise. */
 export const API_CONCURRENCY = 80;
-/** What tenants share; the rest is free for one that has no request under way. */
+/** Places that tenants share; the others are for tenants without a request in progress. */
 const SHARED = 0.75;
 /** As many requests as a page of the console sends at once. */
 export const LEAST_SHARE = 6;

@@ -299,7 +299,7 @@ export class NotApplied extends Error {
  * that does not catch it fails with its code.
  */
 export class OperationFailed extends Fatal {
-  /** Of the failure: `STEP_FAILED`, `STEP_TIMEOUT`, `APPROVAL_REJECTED`, `CHILD_FAILED` … */
+  /** Code of the failure: `STEP_FAILED`, `STEP_TIMEOUT`, `APPROVAL_REJECTED`, `CHILD_FAILED` … */
   readonly code: string;
   /** Name of the operation, with its number. */
   readonly operation: string;

@@ -125,7 +125,7 @@ export async function shardedPage(page: ShardedPage): Promise<readonly QueryDocu
   return found;
 }
 
-/** What was read of some shards and is not taken yet. */
+/** Documents read of some shards and not taken yet. */
 class Group {
   readonly #page: ShardedPage;
   readonly #some: readonly number[];

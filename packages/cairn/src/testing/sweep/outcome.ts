@@ -7,7 +7,7 @@ export interface RunOutcome {
   readonly status: RunStatus;
   /** Code of the error of a failed run. */
   readonly code: string | undefined;
-  /** Of a completed run. */
+  /** Only a completed run has one. */
   readonly result: Json | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface Outcome {
   readonly runs: readonly RunOutcome[];
   readonly actions: readonly string[];
   readonly bodyCalls: ReadonlyMap<string, number>;
-  /** What `perform` threw. */
+  /** Message of the error that `perform` threw. */
   readonly thrown?: string | undefined;
 }
 

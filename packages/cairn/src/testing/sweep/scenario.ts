@@ -1,4 +1,4 @@
-/** What a sweep performs, and what it reports. */
+/** Input and report of a sweep. */
 import type { TestRuntime, TestRuntimeOptions } from '../test-runtime.ts';
 import type { Moment } from '../world/crash-plan.ts';
 
@@ -9,7 +9,7 @@ export interface Arranged extends TestRuntimeOptions {
    * with `settle` or `advance`: a crash delays everything.
    */
   perform(runtime: TestRuntime): Promise<void>;
-  /** What the stand-ins were made to do, one text for each action, in any order. */
+  /** Actions of the stand-ins, one text each, in any order. */
   actions(): readonly string[];
 }
 

@@ -79,7 +79,7 @@ export function Restore() {
   );
 }
 
-/** Of the tenant of who looks. */
+/** Questions of the tenant of the signed-in person. */
 function QuestionsSince({ at }: { readonly at: string }) {
   const { api } = useSession();
   const { data, error, refetch } = useQuery({

@@ -23,7 +23,7 @@ export interface RunIdentity {
   readonly repoId?: string;
   readonly prId?: string;
   readonly prUrl?: string;
-  /** What its workflow calls it by, such as `customer:42`; see core/search/tags.ts. Absent: none. */
+  /** Made by its workflow of its input, such as `customer:42`; see core/search/tags.ts. Absent: none. */
   readonly tags?: readonly string[];
   readonly trigger: Trigger;
   readonly idempotencyKey?: string;
