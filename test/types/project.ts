@@ -63,6 +63,56 @@ const order = defineWorkflow({
 // @ts-expect-error -- there is no such option
 defineWorkflow({ type: 'a', planVersion: 1, input: z.object({}), step: () => ({}) });
 
+const agent = defineWorkflow({
+  type: 'agent',
+  planVersion: 1,
+  input: z.object({ question: z.string() }),
+  uses: [charge],
+  compensate: { paid: ({ output, input }) => void [output, input.question] },
+  run: async (flow, { question }) => {
+    const length: number = await flow.step('count', ({ input }) => input.question.length);
+    const { chargeId } = await flow.perform(charge, { cents: length });
+    const doubled: number[] = await flow.map('double', [1, 2], ({ item, index }) => item * index);
+    const told = await flow.event<{ text: string }>('told', { key: question });
+    const { decision } = await flow.approval('allow', { question, details: { chargeId } });
+    const child = await flow.child('order', order, { cents: await flow.now(), at: told.text });
+    await flow.sleep('rest', '1h');
+    // @ts-expect-error -- a Date does not survive as JSON
+    await flow.step('date', () => new Date());
+    // @ts-expect-error -- the request of the capability has another member
+    await flow.perform(charge, { euros: 1 });
+    // @ts-expect-error -- an event is found by its key
+    await flow.event('told', {});
+    // @ts-expect-error -- the child takes another input
+    await flow.child('order', order, { euros: 1 });
+    // @ts-expect-error -- there is no such option
+    await flow.step('option', () => 1, { idempotent: false });
+    return { decision, sizes: child.sizes, doubled };
+  },
+});
+
+export const outer = defineWorkflow({
+  type: 'outer',
+  planVersion: 1,
+  input: z.object({ n: z.number() }),
+  steps: (step) => {
+    const before = step('before', ({ input }) => input.n);
+    const main = step.flow('main', { needs: { before } }, async (flow, { input, before }) => {
+      const sum: number = await flow.step('sum', () => input.n + before);
+      return { sum };
+    });
+    step.child('agent', { workflow: agent, input: () => ({ question: 'why?' }) });
+    // @ts-expect-error -- what the code returns is JSON
+    step.flow('date', {}, async () => new Date());
+    // @ts-expect-error -- a flow has no body of its own to poll
+    step.flow('poll', { poll: { within: '1h' } }, async () => 1);
+    return { after: step('after', { needs: { main } }, ({ main }) => main.sum) };
+  },
+});
+
+// @ts-expect-error -- a workflow is a graph or one flow
+defineWorkflow({ type: 'both', planVersion: 1, input: z.object({}), run: async () => 1, steps: () => ({}) });
+
 const bindings = [
   defineBinding(charge, { id: 'stripe', call: async () => ({ chargeId: STRIPE_KEY.value() }) }),
 ];

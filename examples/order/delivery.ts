@@ -1,0 +1,53 @@
+/**
+ * What follows an order, as a flow: the carrier is asked twice a day until the parcel is there. A lost parcel is refunded if a
+ * person agrees, and so is one that takes too long. How often the carrier has to be asked nobody knows before.
+ */
+import { defineCapability, defineWorkflow, OperationFailed } from 'cairn';
+import { z } from 'zod';
+import { refund, sendMail } from './payments.ts';
+
+export const track = defineCapability({
+  id: 'carrier.track',
+  sideEffects: 'read',
+  idempotency: 'not_supported',
+  request: z.object({ parcel: z.string() }),
+  response: z.object({ status: z.enum(['under_way', 'delivered', 'lost']) }),
+});
+
+/** Twice a day for two weeks. */
+export const MOST_ASKED = 28;
+
+const Delivery = z.object({ parcel: z.string(), chargeId: z.string(), customer: z.string() });
+
+export const delivery = defineWorkflow({
+  type: 'delivery',
+  planVersion: 1,
+  input: Delivery,
+  uses: [track, refund, sendMail],
+  run: async (flow, { parcel, chargeId, customer }) => {
+    for (let asked = 1; asked <= MOST_ASKED; asked += 1) {
+      const { status } = await flow.perform(track, { parcel });
+      if (status === 'delivered') {
+        await flow.perform(sendMail, { to: customer, text: `${parcel} is there.` });
+        return { end: 'delivered' as const, asked };
+      }
+      if (status === 'lost') break;
+      await flow.sleep('until-next', '12h');
+    }
+    try {
+      const { by } = await flow.approval('refund', `${parcel} did not arrive. Refund ${customer}?`, {
+        timeout: '3d',
+      });
+      await flow.perform(refund, { chargeId });
+      await flow.perform(sendMail, {
+        to: customer,
+        text: `${parcel} did not arrive. You get your money back.`,
+      });
+      return { end: 'refunded' as const, by: by ?? null };
+    } catch (error) {
+      // Rejected, or nobody answered in time.
+      if (error instanceof OperationFailed) return { end: 'kept' as const, why: error.code };
+      throw error;
+    }
+  },
+});
