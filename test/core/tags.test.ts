@@ -29,6 +29,7 @@ describe('tags', () => {
     ['an object', { customer: { id: 1 } }, /value of 'customer' that is no text, number or boolean/],
     ['a long value', { customer: 'x'.repeat(MAX_TAG_VALUE_CHARS + 1) }, /with 201 characters; at most 200/],
     ['a line break', { customer: 'a\nb' }, /control characters/],
+    ['a character cut in two', { title: 'order 📦'.slice(0, 7) }, /value of 'title' with a lone surrogate/],
     [
       'too many',
       Object.fromEntries(Array.from({ length: MAX_TAGS + 1 }, (_, i) => [`t${i}`, i])),

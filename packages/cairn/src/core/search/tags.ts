@@ -40,6 +40,8 @@ function problemOf(name: string, value: unknown): string | undefined {
   const text = String(value);
   if (text.length > MAX_TAG_VALUE_CHARS)
     return `has a value of '${name}' with ${text.length} characters; at most ${MAX_TAG_VALUE_CHARS} are allowed`;
+  // Half of a character that the function cut in two: a store would not keep the text that was hashed.
+  if (!text.isWellFormed()) return `has a value of '${name}' with a lone surrogate`;
   return CONTROL.test(text) ? `has a value of '${name}' with control characters` : undefined;
 }
 

@@ -5,7 +5,6 @@
  *
  * Must not: carry out an operation.
  */
-
 import { CairnError, OperationFailed } from '../../../core/errors.ts';
 import { askedDecision, type Left, leftOut } from '../../../core/flow/asked.ts';
 import { MAX_FLOW_OPERATIONS, OperationNames } from '../../../core/flow/names.ts';
@@ -22,7 +21,7 @@ import { type CodeEnd, FlowEnd } from './flow-end.ts';
 import type { FlowMoves } from './flows.ts';
 import { flowOf, type Operation } from './operation.ts';
 import { knownOf, operationsOf } from './operations-of.ts';
-import { RecordedEnds } from './recorded.ts';
+import { firstOf, RecordedEnds } from './recorded.ts';
 import { Turns } from './turns.ts';
 
 /** `queued`: it waits for room. `recorded`: the journal has its end, and the code gets it when its turn comes. */
@@ -66,6 +65,8 @@ export class FlowRun {
   readonly #waits = new Set<Entry>();
   readonly #ends: RecordedEnds;
   readonly #turns: Turns;
+  /** Operations that the code could not have: code that catches each error and asks again must end. */
+  #refusals = 0;
   #end: CodeEnd | undefined;
   #isRecording = false;
   #isDelivering = false;
@@ -185,7 +186,9 @@ export class FlowRun {
       };
       this.#take({ name, request, unit, resolve, reject, place: 'queued' });
     } catch (error) {
-      reject(error);
+      this.#refusals += 1;
+      if (this.#refusals <= MAX_FLOW_OPERATIONS) reject(error);
+      else this.#codeEnded({ kind: 'threw', cause: readable(error) });
     }
     this.#news();
     return promise;
@@ -347,9 +350,15 @@ export class FlowRun {
     this.#end = end;
     this.#cancelIdle();
     this.#turns.end();
-    if (end.kind !== 'returned') this.#giveUp();
+    if (end.kind === 'returned') this.#leaveWaits();
+    else this.#giveUp();
     this.#endIfDone();
     this.#params.moves.advance();
+  }
+
+  /** Waits that have not begun: nothing needs their answers, and those that begin from here on nobody would close. */
+  #leaveWaits(): void {
+    for (const entry of this.#queued.difference(this.#underWay)) this.#queued.delete(entry);
   }
 
   /** Code that threw needs nothing more: what has not begun, and what rests, is left. An open effect is not. */
@@ -383,13 +392,6 @@ export class FlowRun {
   #keyOf(name: string): string {
     return stepKey({ stepId: this.#params.step.id, itemKey: name });
   }
-}
-
-/** The earliest of the recorded ends. */
-function firstOf(recorded: ReadonlyMap<number, Entry>): readonly [number, Entry] | undefined {
-  let first: readonly [number, Entry] | undefined;
-  for (const one of recorded) if (!first || one[0] < first[0]) first = one;
-  return first;
 }
 
 /** True if the flow does not end before it: a body, and a child that is waited out. */

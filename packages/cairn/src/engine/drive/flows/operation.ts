@@ -103,8 +103,12 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
         }),
         options: () => ({ ...given(options), workflow, input: () => input }),
       }),
-    map: (name: string, items: readonly unknown[], call: AnyBody, options: FlowMapOptions<never> = {}) =>
-      mapped(parts, { name, items, call, options }),
+    map: (name: string, items: readonly unknown[], call: AnyBody, options: FlowMapOptions<never> = {}) => {
+      const mapping = mapped(parts, { name, items, call, options });
+      // As with other operations, code that does not wait for it must not take the process along.
+      mapping.catch(() => {});
+      return mapping;
+    },
     now: (name = 'now') => body(name, () => clock.now(), {}),
     random: (name = 'random') => body(name, () => random.unit(), {}),
   } as unknown as Flow<unknown>;

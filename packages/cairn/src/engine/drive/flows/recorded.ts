@@ -67,3 +67,10 @@ export class RecordedEnds {
     return { ...optional('request', request), read: async () => ({ kind: 'failed', error }) };
   }
 }
+
+/** The earliest of recorded ends by their sequence numbers. */
+export function firstOf<T>(recorded: ReadonlyMap<number, T>): readonly [number, T] | undefined {
+  let first: readonly [number, T] | undefined;
+  for (const one of recorded) if (!first || one[0] < first[0]) first = one;
+  return first;
+}

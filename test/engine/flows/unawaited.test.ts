@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { createTestRuntime } from '../../../packages/cairn/src/testing/index.ts';
+import { ended } from './one-flow.ts';
+
+describe('what the code of a flow does not await', () => {
+  test('is not opened if it is a wait that has not begun when the code returns', async () => {
+    const workflow = defineWorkflow({
+      type: 'w',
+      planVersion: 1,
+      input: z.object({}),
+      steps: (step) => {
+        const main = step.flow('main', {}, async (flow) => {
+          void flow.approval('question', 'Really?');
+          void flow.sleep('pause', '1h');
+          return 'done';
+        });
+        return { next: step.event('next', { needs: { main }, event: 'next', key: () => 'k' }) };
+      },
+    });
+    const runtime = createTestRuntime({ workflows: [workflow] });
+    const run = await runtime.start('w');
+    await runtime.settle();
+    expect(run.step('main').status).toBe('succeeded');
+    expect(run.status()).toBe('waiting_external');
+    expect(run.waits()).toMatchObject([{ step: 'next' }]);
+    const { head } = run.state();
+    await runtime.advance('2h');
+    expect(run.state().head).toBe(head);
+  });
+
+  test('fails the flow only where it is awaited, also a map', async () => {
+    const { run } = await ended(async (flow) => {
+      const failing = flow.map('all', [1], () => Promise.reject(new Error('no')), {
+        retry: { maxAttempts: 1 },
+      });
+      await flow.sleep('pause', '1h');
+      return failing.catch(() => 'caught');
+    });
+    expect(await run.result()).toEqual({ out: 'caught' });
+  });
+});
+
+test('code that catches each refusal and asks again is ended', async () => {
+  const { run } = await ended(async (flow) => {
+    for (;;) {
+      try {
+        await flow.step('no name', () => 1);
+      } catch {}
+    }
+  });
+  expect(run.error()).toMatchObject({ code: 'INVALID_INPUT', stepId: 'main' });
+});
