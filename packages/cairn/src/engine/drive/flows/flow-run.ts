@@ -20,7 +20,7 @@ import type { Unit } from '../step-inputs.ts';
 import { type CodeEnd, FlowEnd } from './flow-end.ts';
 import type { FlowMoves } from './flows.ts';
 import { flowOf, type Operation } from './operation.ts';
-import { knownOf, operationsOf } from './operations-of.ts';
+import { isEndedFor, knownOf, operationsOf } from './operations-of.ts';
 import { firstOf, RecordedEnds } from './recorded.ts';
 import { Turns } from './turns.ts';
 
@@ -89,6 +89,7 @@ export class FlowRun {
     this.#turns = new Turns({
       clock: deps.clock,
       onQuiet: moves.advance,
+      guard: (work) => scope.guard(work),
       isWaiting: () => this.#entries.size > 0 && this.#recorded.size === 0,
       observer: step.observer,
     });
@@ -227,7 +228,7 @@ export class FlowRun {
       this.#isRecorded(entry);
       return;
     }
-    if (isEndedFor(entry)) this.#underWay.add(entry);
+    if (isEndedFor(entry.unit.step)) this.#underWay.add(entry);
     if (!('body' in entry.unit.step)) this.#waits.add(entry);
     const decision = askedDecision(entry, knownOf(state, key));
     switch (decision.kind) {
@@ -310,7 +311,9 @@ export class FlowRun {
     const outcome = entry.outcome ?? (await this.#readEnd(seq, entry));
     if (!this.#hears) return;
     this.#recorded.delete(seq);
-    if (outcome) this.#answer(entry, outcome);
+    this.#entries.delete(entry.name);
+    if (outcome) answer(entry, outcome);
+    this.#news();
   }
 
   /** Undefined: the code gets no answer. */
@@ -323,14 +326,6 @@ export class FlowRun {
     if (decision.kind === 'answer' || decision.kind === 'throw') return read();
     if (decision.kind === 'diverged') this.#codeEnded({ kind: 'diverged', message: decision.message });
     return undefined;
-  }
-
-  #answer(entry: Entry, outcome: Outcome): void {
-    if (outcome.kind === 'skipped') return;
-    this.#entries.delete(entry.name);
-    if (outcome.kind === 'done') entry.resolve(parseFrozen(outcome.output.text));
-    else entry.reject(new OperationFailed(entry.name, outcome.error.code, outcome.error.message));
-    this.#news();
   }
 
   /** The code got an answer, or asked for something: it may go on. */
@@ -394,7 +389,9 @@ export class FlowRun {
   }
 }
 
-/** True if the flow does not end before it: a body, and a child that is waited out. */
-function isEndedFor({ unit: { step } }: Entry): boolean {
-  return 'body' in step || (step.kind === 'child' && step.onParentEnd === 'wait');
+/** None for one that was given up. */
+function answer({ name, resolve, reject }: Entry, outcome: Outcome): void {
+  if (outcome.kind === 'done') resolve(parseFrozen(outcome.output.text));
+  else if (outcome.kind === 'failed')
+    reject(new OperationFailed(name, outcome.error.code, outcome.error.message));
 }

@@ -1,7 +1,8 @@
-/** The operations of a flow that the journal has. */
+/** The operations of a flow: those that the journal has, and those that its end awaits. */
 import type { Known } from '../../../core/flow/asked.ts';
 import type { StepRef } from '../../../core/run/events.ts';
 import { type RunState, type StepState, stepKey } from '../../../core/run/state.ts';
+import type { StepDefinition } from '../../define/steps.ts';
 
 export interface KnownOperation {
   readonly name: string;
@@ -33,4 +34,9 @@ export function knownOf({ steps, waits }: RunState, key: string): Known {
     default:
       return { at: 'nothing' };
   }
+}
+
+/** True if the flow does not end before it: a body, and a child that is waited out. */
+export function isEndedFor(step: StepDefinition): boolean {
+  return 'body' in step || (step.kind === 'child' && step.onParentEnd === 'wait');
 }

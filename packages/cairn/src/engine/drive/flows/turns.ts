@@ -12,6 +12,8 @@ const PROMISES = 64;
 export interface TurnsParams {
   readonly clock: Clock;
   readonly onQuiet: () => void;
+  /** Receives what {@link onQuiet} throws. */
+  readonly guard: (work: Promise<void>) => void;
   /** The code waits for operations that have not ended. */
   readonly isWaiting: () => boolean;
   readonly observer: FlowObserver | undefined;
@@ -47,7 +49,7 @@ export class Turns {
     if (this.#isWatching || this.#isOver) return;
     this.#isWatching = true;
     this.#tellBusy();
-    void this.#watch();
+    this.#params.guard(this.#watch());
   }
 
   end(): void {
