@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
-import { LEAST_SHARE, shareOf, TenantShares } from '../../../packages/cairn/src/api/tenant-shares.ts';
+import {
+  LEAST_SHARE,
+  NEIGHBOUR_MS,
+  shareOf,
+  TenantShares,
+} from '../../../packages/cairn/src/api/tenant-shares.ts';
 import { intercept } from '../../support/intercept.ts';
 import { Installation } from '../installation.ts';
 
@@ -45,6 +50,8 @@ describe('a tenant that floods an instance', () => {
     const share = shareOf(40, 1);
     const keys = [await flooded.key('one', 'flood'), await flooded.key('two', 'flood')];
     const neighbour = await flooded.key('neighbour', 'acme');
+    expect((await flooded.start(neighbour)).status).toBe(201);
+    const before = flooded.installation.written();
     const started: Promise<Response>[] = [];
     const answered: Response[] = [];
     for (let n = 0; n < 60; n += 1) {
@@ -57,7 +64,7 @@ describe('a tenant that floods an instance', () => {
     expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([429]));
     expect(answered[0]?.headers.get('retry-after')).toBe('1');
     expect(await answered[0]?.json()).toMatchObject({ code: 'RATE_LIMITED' });
-    expect(flooded.installation.written()).toBe(0);
+    expect(flooded.installation.written()).toBe(before);
 
     const others = await Promise.all(Array.from({ length: LEAST_SHARE }, () => flooded.start(neighbour)));
     expect(others.map(({ status }) => status)).toEqual(others.map(() => 201));
@@ -87,9 +94,32 @@ test('tenants never have more under way than three quarters of the places, but f
   );
 });
 
+test('a tenant that is alone has all places, until a neighbour comes and for a minute after it left', async () => {
+  let now = 0;
+  const shares = new TenantShares({ ofAll: 16, openStreams: () => 0 }, { now: () => now });
+  const open = Promise.withResolvers<void>();
+  const hold = (tenantId: string, count: number) =>
+    Array.from({ length: count }, () => shares.pass(tenantId, () => open.promise));
+  const held = hold('acme', 16);
+  await expect(shares.pass('acme', async () => {})).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  const neighbours = hold('other', LEAST_SHARE);
+  open.resolve();
+  await Promise.all([...held, ...neighbours]);
+
+  const again = Promise.withResolvers<void>();
+  const shared = Array.from({ length: shareOf(16, 1) }, () => shares.pass('acme', () => again.promise));
+  now = NEIGHBOUR_MS - 1;
+  await expect(shares.pass('acme', async () => {})).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  now = NEIGHBOUR_MS;
+  await expect(shares.pass('acme', async () => 'passed')).resolves.toBe('passed');
+  again.resolve();
+  await Promise.all(shared);
+});
+
 test('work that fails gives its place back, and open streams leave less to share', async () => {
   let streams = 0;
-  const shares = new TenantShares({ ofAll: 16, openStreams: () => streams });
+  const shares = new TenantShares({ ofAll: 16, openStreams: () => streams }, { now: () => 0 });
+  await shares.pass('neighbour', async () => {});
   const fail = () => shares.pass('acme', () => Promise.reject(new Error('no')));
   for (let n = 0; n < 50; n += 1) await expect(fail()).rejects.toThrow('no');
   const open = Promise.withResolvers<void>();

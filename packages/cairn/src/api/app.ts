@@ -35,7 +35,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
   const shares =
     concurrency === undefined
       ? undefined
-      : new TenantShares({ ofAll: concurrency, openStreams: () => places.taken });
+      : new TenantShares({ ofAll: concurrency, openStreams: () => places.taken }, clock);
   const app = new Hono<Env>();
 
   const register = (path: string) => {

@@ -3,6 +3,7 @@
  * its body is parsed, so that those of the others need not wait for an instance. Instances do not share it.
  */
 import { CairnError } from '../core/errors.ts';
+import type { Clock } from '../ports/clock.ts';
 
 export interface SharedPlaces {
   /** Requests of all tenants that an instance may be handed at a time. */
@@ -18,26 +19,39 @@ const SHARED = 0.75;
 /** As many requests as a page of the console sends at once. */
 export const LEAST_SHARE = 6;
 const RETRY_AFTER_S = 1;
+/** A tenant that sent nothing for so long is no neighbour, ms: one that is alone has all places. */
+export const NEIGHBOUR_MS = 60_000;
 
 /** @param tenants those with requests under way, the one that asks included. Pure. */
 export function shareOf(places: number, tenants: number): number {
   return Math.max(LEAST_SHARE, Math.floor((places * SHARED) / tenants));
 }
 
+interface Seen {
+  readonly tenantId: string;
+  /** Epoch ms. */
+  readonly at: number;
+}
+
 export class TenantShares {
   readonly #places: SharedPlaces;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #underWay = new Map<string, number>();
+  /** The last two tenants that sent a request: enough to know whether one is alone. */
+  #last: Seen | undefined;
+  #other: Seen | undefined;
 
-  constructor(places: SharedPlaces) {
+  constructor(places: SharedPlaces, clock: Pick<Clock, 'now'>) {
     this.#places = places;
+    this.#clock = clock;
   }
 
   /** @throws CairnError RATE_LIMITED, without calling `work`, if the tenant has its share under way */
   async pass<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
     const own = this.#underWay.get(tenantId) ?? 0;
     const tenants = this.#underWay.size + (own === 0 ? 1 : 0);
-    const { ofAll } = this.#places;
-    if (own >= shareOf(ofAll - this.#places.openStreams(), tenants)) {
+    const places = this.#places.ofAll - this.#places.openStreams();
+    if (own >= (this.#isAlone(tenantId) ? Math.max(LEAST_SHARE, places) : shareOf(places, tenants))) {
       throw new CairnError('RATE_LIMITED', `${own} requests of this tenant are under way, its share`, {
         details: { retryAfterSeconds: RETRY_AFTER_S },
       });
@@ -50,5 +64,12 @@ export class TenantShares {
       if (left === 0) this.#underWay.delete(tenantId);
       else this.#underWay.set(tenantId, left);
     }
+  }
+
+  #isAlone(tenantId: string): boolean {
+    const at = this.#clock.now();
+    if (this.#last?.tenantId !== tenantId) this.#other = this.#last;
+    this.#last = { tenantId, at };
+    return this.#other === undefined || at - this.#other.at >= NEIGHBOUR_MS;
   }
 }

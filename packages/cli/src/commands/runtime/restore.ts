@@ -4,7 +4,7 @@ import { command } from '../../arguments/command.ts';
 import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
 
-/** An instance uses the configuration that it read for up to 3 seconds: after this none moves a run. */
+/** An instance uses the configuration that it read for up to 3 seconds: after this no dispatch begins. A running one stops at its next heartbeat. */
 const KNOWN_AFTER_MS = 4_000;
 
 export const showRestore = command({
