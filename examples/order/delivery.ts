@@ -2,7 +2,7 @@
  * What follows an order, as a flow: the carrier is asked twice a day until the parcel is there. A lost parcel is refunded if a
  * person agrees, and so is one that takes too long. How often the carrier has to be asked nobody knows before.
  */
-import { defineCapability, defineWorkflow, OperationFailed } from 'cairn';
+import { defineBinding, defineCapability, defineWorkflow, OperationFailed } from 'cairn';
 import { z } from 'zod';
 import { refund, sendMail } from './payments.ts';
 
@@ -14,10 +14,24 @@ export const track = defineCapability({
   response: z.object({ status: z.enum(['under_way', 'delivered', 'lost']) }),
 });
 
+/** A carrier that reaches nobody: a parcel whose name has `lost` or `slow` in it is lost or stays under way. */
+export const pretendedCarrier = defineBinding(track, {
+  id: 'carrier.pretended',
+  async call({ parcel }) {
+    if (parcel.includes('lost')) return { status: 'lost' as const };
+    return { status: parcel.includes('slow') ? ('under_way' as const) : ('delivered' as const) };
+  },
+});
+
 /** Twice a day for two weeks. */
 export const MOST_ASKED = 28;
 
-const Delivery = z.object({ parcel: z.string(), chargeId: z.string(), customer: z.string() });
+const Delivery = z.object({
+  /** `parcel-lost` is lost, `parcel-slow` takes longer than anybody waits. */
+  parcel: z.string().default('parcel-1'),
+  chargeId: z.string().default('ch_1'),
+  customer: z.string().default('ada@example.com'),
+});
 
 export const delivery = defineWorkflow({
   type: 'delivery',
