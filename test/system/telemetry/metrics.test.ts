@@ -78,8 +78,8 @@ test('a collector sees the four metrics of the source text, with its labels and 
   await eventually('the count of active runs', () => (same(newestGauge(), gauge) ? true : undefined));
 
   const instances = new Set(collector.exports.map(({ resource }) => resource['service.instance.id']));
-  // The worker of the doors, and each worker that drove a run.
-  expect([2, 3]).toContain(instances.size);
+  // The worker of the doors, and each worker that drove a run; how many did depends on the speed of the machine.
+  expect(instances.size).toBeGreaterThanOrEqual(2);
   expect(collector.exports[0]?.resource).toMatchObject({
     'service.name': 'cairn',
     'service.namespace': cloud.ready.projectId,
