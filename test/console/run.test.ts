@@ -106,6 +106,26 @@ test('the steps are a table too, with the items of a set, and what waits is answ
   await panel(page).getByRole('group', { name: 'Answers' }).waitFor();
 });
 
+test('a flow is a table of its operations as they ran, and a click unfolds those of one name', async () => {
+  const id = await start('turns', { times: 11 });
+  await hasStatus(id, 'completed');
+  const page = await stage.browser.open(`/runs/${id}`);
+  const table = page.getByRole('table', { name: 'Steps' });
+  const names = () => table.locator('tbody').getByRole('button').allTextContents();
+  await table.getByRole('button', { name: 'ask ×11' }).click();
+  await table.getByRole('button', { name: 'ask.11', exact: true }).waitFor();
+  const turns = Array.from({ length: 11 }, (_, n) => (n === 0 ? 'ask' : `ask.${n + 1}`));
+  expect(await names()).toEqual(['flow', '▾ ask ×11', ...turns, '▸ look-up ×11', 'tell']);
+  await table.getByRole('button', { name: 'ask.3', exact: true }).click();
+  await panel(page).getByRole('heading', { name: 'flow[ask.3]' }).waitFor();
+  await panel(page).getByText('question 3').waitFor();
+  await panel(page).getByRole('button', { name: 'Close the step' }).click();
+  await page.locator('.chart-row[data-step="flow[look-up]"]').getByText('×11').waitFor();
+  await page.getByRole('checkbox', { name: 'Fold repeated operations' }).click();
+  await table.getByRole('button', { name: 'look-up.2', exact: true }).waitFor();
+  expect((await names()).slice(0, 5)).toEqual(['flow', 'ask', 'look-up', 'ask.2', 'look-up.2']);
+});
+
 test('of a run of hundreds of steps only what is in view is in the document', async () => {
   const id = await start('ladder-400', {});
   await hasStatus(id, 'completed');

@@ -67,13 +67,13 @@ describe('a step at a glance', () => {
       undone: 0,
       undoFailed: 0,
     });
-    expect(view.items && itemsText(view.items)).toBe('1 items done so far, 1 open, 1 failed');
+    expect(view.items && itemsText(view.items, 'map')).toBe('1 items done so far, 1 open, 1 failed');
     const ended = new Map([...steps, done('read', 'succeeded'), done('read[2]', 'succeeded')] as unknown as [
       string,
       StepState,
     ][]);
     const whole = itemCounts(ended).get('read');
-    expect(whole && itemsText(whole)).toBe('2 of 3 items, 1 failed');
+    expect(whole && itemsText(whole, 'map')).toBe('2 of 3 items, 1 failed');
     expect([view.status, view.attempts, view.revision]).toEqual(['running', 3, 2]);
   });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
 import type { RunEvent } from '../../../packages/console/src/pages/run/live/events.ts';
 import { StepHistories } from '../../../packages/console/src/pages/run/live/step-history.ts';
-import { lifeOf, rowsOf, withRunningRows } from '../../../packages/console/src/pages/run/timeline/model.ts';
+import { lifeOf, rowsOf, withRunningSpans } from '../../../packages/console/src/pages/run/timeline/model.ts';
 import { lineOf } from '../../../packages/console/src/pages/run/timeline/words.ts';
 import { journals } from '../../core/run/random-journal.ts';
 
@@ -40,11 +40,12 @@ const spansOf = (events: RunEvent[], key: string) => {
 
 test('a body that the run names as running has an open bar, though no event tells of it', () => {
   const body = { step: 'pay', revision: 1, attempt: 2, since: iso(3) };
-  const [row] = withRunningRows([], [body]);
-  expect(row?.step.spans).toEqual([{ kind: 'attempt', seq: 0, revision: 1, attempt: 2, from: T0 + 3_000 }]);
-  const again = withRunningRows(row ? [row] : [], [body]);
-  expect(again.map(({ step }) => step.spans.length)).toEqual([1]);
-  expect(withRunningRows([], [{ ...body, undoes: true }])).toEqual([]);
+  const histories = withRunningSpans(new Map(), [body]);
+  expect(histories.get('pay')?.spans).toEqual([
+    { kind: 'attempt', seq: 0, revision: 1, attempt: 2, from: T0 + 3_000 },
+  ]);
+  expect(withRunningSpans(histories, [body]).get('pay')?.spans).toHaveLength(1);
+  expect(withRunningSpans(new Map(), [{ ...body, undoes: true }]).size).toBe(0);
 });
 
 describe('the life of a run', () => {
@@ -145,7 +146,41 @@ describe('the life of a run', () => {
       ['read', 2],
       ['after', 0],
     ]);
-    expect(folded[0]?.step.spans[0]?.from).toBe(T0 + 1_000);
+    expect(folded[0]?.steps[0]?.spans[0]?.from).toBe(T0 + 1_000);
+  });
+
+  test('operations of a flow have a row for each name, with the bars of all its turns, or one for each operation', () => {
+    const operation = (itemKey: string, at: number) =>
+      ['step_succeeded', at, execution('flow', 1, at - 1, { itemKey, durationMs: 1 })] as const;
+    const histories = new StepHistories();
+    histories.add(
+      journal(
+        ['run_created', 0],
+        ['step_started', 0, execution('flow', 1, 0, { kind: 'flow' })],
+        operation('ask', 2),
+        operation('look-up', 4),
+        operation('ask.2', 6),
+      ),
+    );
+    const running = [{ step: 'flow[look-up.2]', revision: 1, attempt: 1, since: iso(7) }];
+    const all = withRunningSpans(histories.byKey, running);
+    const folded = rowsOf(all, false);
+    expect(folded.map(({ text, items }) => [text, items])).toEqual([
+      ['flow', 4],
+      ['ask', 2],
+      ['look-up', 2],
+    ]);
+    const starts = (at: number) =>
+      folded[at]?.steps.flatMap(({ spans }) => spans.map(({ from }) => from - T0));
+    expect(starts(1)).toEqual([1_000, 5_000]);
+    expect(starts(2)).toEqual([3_000, 7_000]);
+    expect(rowsOf(all, true).map(({ text }) => text)).toEqual([
+      'flow',
+      'ask',
+      'look-up',
+      'ask.2',
+      'look-up.2',
+    ]);
   });
 
   test('of any journal has stretches that do not run backwards, none open once it has ended, and a line for each event', () => {

@@ -28,6 +28,7 @@ const TABS = {
 /** Parameters of the address that belong to one tab and are dropped when the tab changes; the step stays. */
 const OF_ONE_TAB = {
   view: undefined,
+  turns: undefined,
   items: undefined,
   idle: undefined,
   event: undefined,

@@ -37,7 +37,7 @@ export function ItemList({ id, onSelect }: { readonly id: string; onSelect(key: 
         </ul>
       )}
       <p>
-        <ViewLink to={{ view: 'table' }}>All items in the table</ViewLink>
+        <ViewLink to={{ view: 'table' }}>All in the table</ViewLink>
       </p>
     </>
   );

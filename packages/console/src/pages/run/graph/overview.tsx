@@ -3,6 +3,7 @@ import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
 import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
+import { isOperation } from '../live/operations.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { StepHistory } from '../live/span.ts';
 import { hasTimelineBeside, TimelineBeside } from '../timeline/beside.tsx';
@@ -10,15 +11,21 @@ import { Graph } from './graph.tsx';
 import { StepPanel } from './step-panel.tsx';
 import { StepTable } from './step-table.tsx';
 import { itemCounts, planOf, stepView, underWay } from './step-view.ts';
+import { operationCounts } from './table-rows.ts';
 import './overview.css';
 
 export function OverviewTab() {
   const { graph, steps, histories, events, run, undone, head, error, again } = useRunData();
   const [selected, setSelected] = useQueryState('step');
-  const [view = 'graph', setView] = useQueryState('view');
+  const [asked, setView] = useQueryState('view');
+  const [turns, setTurns] = useQueryState('turns');
+  const plan = usePlan(graph?.nodes, steps, histories);
+  // A graph of one flow shows nothing of what its code does.
+  const usual = plan.length === 1 && plan[0]?.kind === 'flow' ? 'table' : 'graph';
+  const view = asked ?? usual;
   // The button answers at once; a graph of thousands of steps takes a moment to be made.
   const drawn = useDeferredValue(view);
-  const plan = usePlan(graph?.nodes, steps, histories);
+  const counts = useMemo(() => operationCounts(steps), [steps]);
   const items = useMemo(() => itemCounts(steps, undone), [steps, undone]);
   const working = useMemo(() => underWay(graph?.nodes, steps, run), [graph?.nodes, steps, run]);
   const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
@@ -34,20 +41,31 @@ export function OverviewTab() {
   const select = useCallback((id: string) => setSelected(id), [setSelected]);
 
   if (!graph) return error ? <Failure error={error} again={again} /> : <Loading what="the steps" />;
-  const isBeside = drawn === 'graph' && hasTimelineBeside(head);
+  const isTable = drawn === 'table';
+  const hasTimeline = (!isTable || usual === 'table') && hasTimelineBeside(head);
   const current = run?.currentStep === undefined ? undefined : stepIdOf(run.currentStep);
   return (
     <section aria-label="Steps" className="overview">
       <div className="row overview-bar">
-        <FindStep plan={plan} selected={selected} onFound={select} />
-        <span className="dim">{countText(plan.length, graph.nodes !== undefined)}</span>
+        <FindStep plan={plan} steps={steps} selected={selected} onFound={select} />
+        <span className="dim">{countText(plan.length, graph.nodes !== undefined, counts.operations)}</span>
+        {isTable && counts.repeated > 0 && (
+          <label className="toggle">
+            <input
+              type="checkbox"
+              checked={turns !== 'shown'}
+              onChange={({ target }) => setTurns(target.checked ? undefined : 'shown', 'replace')}
+            />
+            Fold repeated operations
+          </label>
+        )}
         <fieldset className="segments" aria-label="Show the steps as">
           {['graph', 'table'].map((name) => (
             <button
               key={name}
               type="button"
               aria-pressed={view === name}
-              onClick={() => setView(name === 'graph' ? undefined : name, 'replace')}
+              onClick={() => setView(name === usual ? undefined : name, 'replace')}
             >
               {name}
             </button>
@@ -60,9 +78,15 @@ export function OverviewTab() {
           steps that have started are shown, without their dependencies.
         </p>
       )}
-      <div className={bodyClass(selected !== undefined, isBeside)}>
-        {drawn === 'table' ? (
-          <StepTable plan={plan} viewOf={viewOf} selected={selected} onSelect={select} />
+      <div className={bodyClass(selected !== undefined, hasTimeline && !isTable)}>
+        {isTable ? (
+          <StepTable
+            plan={plan}
+            viewOf={viewOf}
+            selected={selected}
+            isFolded={turns !== 'shown'}
+            onSelect={select}
+          />
         ) : (
           <Graph
             plan={plan}
@@ -72,7 +96,7 @@ export function OverviewTab() {
             onSelect={select}
           />
         )}
-        {isBeside && selected === undefined && <TimelineBeside />}
+        {hasTimeline && selected === undefined && <TimelineBeside />}
         {selected !== undefined && (
           <StepPanel
             stepKey={selected}
@@ -102,28 +126,33 @@ function usePlan(
   return useMemo(() => planOf({ nodes, steps, histories }), [nodes, begun]);
 }
 
-function countText(count: number, isPlanned: boolean): string {
-  return `${count.toLocaleString('en')} step${count === 1 ? '' : 's'}${isPlanned ? '' : ' started'}`;
+function countText(steps: number, isPlanned: boolean, operations: number): string {
+  const text = `${counted(steps, 'step')}${isPlanned ? '' : ' started'}`;
+  return operations === 0 ? text : `${text}, ${counted(operations, 'operation')}`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }
 
 interface FindStepProps {
   readonly plan: readonly GraphNode[];
+  readonly steps: ReadonlyMap<string, StepState>;
   readonly selected: string | undefined;
   onFound(id: string): void;
 }
 
-/** Enter goes to the next step whose name has the text. */
-function FindStep({ plan, selected, onFound }: FindStepProps) {
+/** Enter goes to the next step or operation whose name has the text. */
+function FindStep({ plan, steps, selected, onFound }: FindStepProps) {
   const [text, setText] = useState('');
-  const count = useMemo(() => matching(plan, text).length, [plan, text]);
+  const found = useMemo(() => matching(plan, steps, text), [plan, steps, text]);
   return (
     <form
       className="find-step"
       onSubmit={(event) => {
         event.preventDefault();
-        const found = matching(plan, text);
-        const next = found[(found.findIndex(({ id }) => id === selected) + 1) % found.length];
-        if (next) onFound(next.id);
+        const next = found[(found.indexOf(selected ?? '') + 1) % found.length];
+        if (next !== undefined) onFound(next);
       }}
     >
       <input
@@ -135,14 +164,20 @@ function FindStep({ plan, selected, onFound }: FindStepProps) {
       />
       {text.trim() !== '' && (
         <span className="dim" role="status">
-          {count === 0 ? 'none' : `${count} found`}
+          {found.length === 0 ? 'none' : `${found.length} found`}
         </span>
       )}
     </form>
   );
 }
 
-function matching(plan: readonly GraphNode[], text: string): readonly GraphNode[] {
+function matching(
+  plan: readonly GraphNode[],
+  steps: ReadonlyMap<string, StepState>,
+  text: string,
+): readonly string[] {
   const wanted = text.trim().toLowerCase();
-  return wanted === '' ? [] : plan.filter(({ id }) => id.toLowerCase().includes(wanted));
+  if (wanted === '') return [];
+  const keys = [...plan.map(({ id }) => id), ...[...steps.keys()].filter(isOperation)];
+  return keys.filter((key) => key.toLowerCase().includes(wanted));
 }

@@ -65,7 +65,7 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
       {items?.isWhole && items.total > 0 && (
         <span
           className="step-bar"
-          title={itemsText(items)}
+          title={itemsText(items, kind)}
           style={{ '--done': items.done / items.total, '--failed': items.failed / items.total } as object}
         />
       )}
@@ -74,14 +74,14 @@ const StepBox = memo(function StepBox({ view, isActive, isSelected, takesFocus, 
 });
 
 function Extras({
-  view: { items, attempts, revision, durationMs, runningSince, share },
+  view: { kind, items, attempts, revision, durationMs, runningSince, share },
 }: {
   readonly view: StepView;
 }) {
   return (
     <span className="step-extras">
       {items && items.total > 0 && (
-        <span title={itemsText(items)}>
+        <span title={itemsText(items, kind)}>
           {items.isWhole ? `${items.done}/${items.total}` : `${items.done} done`}
         </span>
       )}

@@ -12,6 +12,7 @@ import { ProgressLine } from '../header/progress-line.tsx';
 import { ViewLink } from '../header/view-link.tsx';
 import { WaitView } from '../header/wait-view.tsx';
 import { stepIdOf } from '../live/events.ts';
+import { isOperation } from '../live/operations.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { Undone } from '../live/undone.ts';
 import { Attempts } from './attempts.tsx';
@@ -54,7 +55,9 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
         <>
           <p className="row" aria-live="polite">
             <Status status={view?.status ?? (undoing ? UNDONE[undoing.outcome] : statusOf(state))} />
-            <span className="dim">{isItem ? 'item' : view?.kind}</span>
+            <span className="dim">
+              {isItem ? (isOperation(stepKey) ? (told?.kind ?? 'operation') : 'item') : view?.kind}
+            </span>
             {state && state.revision > 1 && <span className="dim">revision {state.revision}</span>}
             {told?.agent && (
               <span className="dim">
@@ -92,7 +95,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
           )}
           {view?.items && (
             <>
-              <p>{itemsText(view.items)}</p>
+              <p>{itemsText(view.items, view.kind)}</p>
               <ItemList id={stepKey} onSelect={onSelect} />
             </>
           )}

@@ -1,17 +1,21 @@
-/** The steps of a run as a table: for who reads rather than looks, and for items of sets, which the graph only counts. */
+/** The steps of a run as a table: for who reads rather than looks, for items of sets, which the graph only counts, and for flows as they ran. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useCallback, useMemo, useRef } from 'react';
+import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Status } from '../../../parts/status.tsx';
 import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
-import { type GraphNode, stepIdOf } from '../live/events.ts';
+import type { GraphNode } from '../live/events.ts';
+import { isOperation, itemText, turnsKey } from '../live/operations.ts';
 import { useRunData } from '../live/run-data.ts';
 import { itemsText, type StepView, statusOf, UNDONE } from './step-view.ts';
+import { type RowFacts, sumOf, tableRows } from './table-rows.ts';
 
 interface StepTableProps {
   readonly plan: readonly GraphNode[];
   viewOf(id: string): StepView | undefined;
   readonly selected: string | undefined;
+  /** Operations of one name are one row, which can be unfolded. */
+  readonly isFolded: boolean;
   onSelect(key: string): void;
 }
 
@@ -19,55 +23,69 @@ const ROW_HEIGHT = 32;
 /** Rows beyond those in view, so that scrolling meets no gap. */
 const BEYOND = 10;
 
-export function StepTable({ plan, viewOf, selected, onSelect }: StepTableProps) {
-  const { steps, histories, undone } = useRunData();
-  const keys = useMemo(() => rowKeys(plan, steps), [plan, steps]);
+export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTableProps) {
+  const { steps, histories, undone, events } = useRunData();
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    if (selected !== undefined && isOperation(selected))
+      setOpen((before) => new Set([...before, turnsKey(selected)]));
+  }, [selected]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
+  const all = useMemo(
+    () => tableRows(plan, steps, histories, { isFolded, open }),
+    [plan, steps, histories, events, isFolded, open],
+  );
   const frame = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
-    count: keys.length,
+    count: all.length,
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: BEYOND,
   });
-  const row = useCallback(
-    (key: string): Omit<StepView, 'items'> & { readonly more: string } => {
+  const shownOf = useCallback(
+    (key: string): RowFacts => {
       const view = viewOf(key);
-      if (view) return { ...view, more: view.items ? itemsText(view.items) : view.needs.join(', ') };
+      if (view)
+        return { ...view, more: view.items ? itemsText(view.items, view.kind) : view.needs.join(', ') };
       const state = steps.get(key);
       const history = histories.get(key);
       const undoing = undone.get(key);
       return {
-        id: key,
-        kind: 'item',
-        needs: [],
+        kind: isOperation(key) ? (history?.kind ?? 'operation') : 'item',
         status: undoing ? UNDONE[undoing.outcome] : statusOf(state),
-        seq: state?.seq,
         revision: state?.revision ?? 1,
         attempts: history?.attempts ?? 0,
         durationMs: state?.phase === 'done' ? history?.durationMs : undefined,
-        runningSince: undefined,
-        share: undefined,
         more: history?.summary ?? '',
       };
     },
     [viewOf, steps, histories, undone],
   );
   const onKeyDown = (event: KeyboardEvent) => {
-    const at = selected === undefined ? -1 : keys.indexOf(selected);
-    const to = event.key === 'ArrowDown' ? at + 1 : event.key === 'ArrowUp' ? at - 1 : undefined;
-    const key = to === undefined ? undefined : keys[to];
-    if (to === undefined || key === undefined) return;
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : undefined;
+    if (by === undefined) return;
+    const at = all.findIndex((row) => row.kind === 'step' && row.key === selected);
+    let to = at + by;
+    while (all[to]?.kind === 'turns') to += by;
+    const row = all[to];
+    if (!row) return;
     event.preventDefault();
-    onSelect(key);
+    onSelect(row.key);
     rows.scrollToIndex(to);
   };
+  const toggle = (key: string) => setOpen(new Set(open.has(key) ? without(open, key) : [...open, key]));
   const shown = rows.getVirtualItems();
   const above = shown[0]?.start ?? 0;
   const below = rows.getTotalSize() - (shown.at(-1)?.end ?? 0);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the rows within
-    <div className="step-table" ref={frame} onKeyDown={onKeyDown}>
-      <table aria-label="Steps" aria-rowcount={keys.length + 1}>
+    <div
+      className="step-table"
+      ref={frame}
+      style={{ '--rows-height': `${(all.length + 1) * ROW_HEIGHT + 8}px` } as object}
+      onKeyDown={onKeyDown}
+    >
+      <table aria-label="Steps" aria-rowcount={all.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
             {COLUMNS.map(([name, width]) => (
@@ -80,31 +98,41 @@ export function StepTable({ plan, viewOf, selected, onSelect }: StepTableProps) 
         <tbody>
           <Space height={above} />
           {shown.map(({ index, key: place }) => {
-            const step = row(keys[index] ?? '');
+            const row = all[index];
+            if (!row) return null;
+            const isTurns = row.kind === 'turns';
             return (
               <tr
                 key={place}
-                className={step.kind === 'item' ? 'item' : undefined}
+                className={isTurns ? 'depth-1' : `depth-${row.depth}`}
                 aria-rowindex={index + 2}
-                aria-current={selected === step.id ? 'true' : undefined}
-                data-step={step.id}
+                aria-current={!isTurns && selected === row.key ? 'true' : undefined}
+                data-step={isTurns ? undefined : row.key}
+                data-turns={isTurns ? row.key : undefined}
                 style={{ height: ROW_HEIGHT }}
               >
                 <th scope="row">
-                  <button type="button" className="linkish" onClick={() => onSelect(step.id)}>
-                    <bdi>{visibleText(step.id)}</bdi>
-                  </button>
+                  {isTurns ? (
+                    <button
+                      type="button"
+                      className="linkish"
+                      aria-expanded={row.isOpen}
+                      onClick={() => toggle(row.key)}
+                    >
+                      {row.isOpen ? '▾' : '▸'} <bdi>{visibleText(row.name)}</bdi> ×{row.members.length}
+                    </button>
+                  ) : (
+                    <button
+                      type="button"
+                      className="linkish"
+                      title={row.key}
+                      onClick={() => onSelect(row.key)}
+                    >
+                      <bdi>{visibleText(itemText(row.key))}</bdi>
+                    </button>
+                  )}
                 </th>
-                <td>{step.kind}</td>
-                <td>
-                  <Status status={step.status} />
-                </td>
-                <td>{step.attempts || ''}</td>
-                <td>{step.revision}</td>
-                <td>{step.durationMs === undefined ? '' : duration(step.durationMs)}</td>
-                <td className="dim">
-                  <bdi>{visibleText(step.more.slice(0, MOST_MORE))}</bdi>
-                </td>
+                <Cells of={isTurns ? sumOf(row.members.map(shownOf)) : shownOf(row.key)} />
               </tr>
             );
           })}
@@ -112,6 +140,27 @@ export function StepTable({ plan, viewOf, selected, onSelect }: StepTableProps) 
         </tbody>
       </table>
     </div>
+  );
+}
+
+function without(keys: ReadonlySet<string>, key: string): string[] {
+  return [...keys].filter((other) => other !== key);
+}
+
+function Cells({ of: { kind, status, attempts, revision, durationMs, more } }: { readonly of: RowFacts }) {
+  return (
+    <>
+      <td>{kind}</td>
+      <td>
+        <Status status={status} />
+      </td>
+      <td>{attempts || ''}</td>
+      <td>{revision}</td>
+      <td>{durationMs === undefined ? '' : duration(durationMs)}</td>
+      <td className="dim">
+        <bdi>{visibleText(more.slice(0, MOST_MORE))}</bdi>
+      </td>
+    </>
   );
 }
 
@@ -135,22 +184,3 @@ function Space({ height }: { readonly height: number }) {
 }
 
 const MOST_MORE = 200;
-
-/** Each step, and below it its items. */
-function rowKeys(plan: readonly GraphNode[], steps: ReadonlyMap<string, unknown>): string[] {
-  const items = new Map<string, string[]>();
-  for (const key of steps.keys()) {
-    const id = stepIdOf(key);
-    if (id === key) continue;
-    const list = items.get(id);
-    if (list) list.push(key);
-    else items.set(id, [key]);
-  }
-  for (const list of items.values()) list.sort(byItem);
-  return plan.flatMap(({ id }) => [id, ...(items.get(id) ?? [])]);
-}
-
-const numbers = new Intl.Collator('en', { numeric: true });
-function byItem(a: string, b: string): number {
-  return numbers.compare(a, b);
-}

@@ -134,8 +134,13 @@ export function statusOf(state: StepState | undefined): string {
   return state.phase === 'done' ? state.outcome : state.phase;
 }
 
-export function itemsText({ total, isWhole, done, failed, open, undone, undoFailed }: ItemCounts): string {
-  const parts = [isWhole ? `${done} of ${total} items` : `${done} items done so far`];
+/** @param kind that of the set */
+export function itemsText(
+  { total, isWhole, done, failed, open, undone, undoFailed }: ItemCounts,
+  kind: string,
+): string {
+  const items = kind === 'flow' ? 'operations' : 'items';
+  const parts = [isWhole ? `${done} of ${total} ${items}` : `${done} ${items} done so far`];
   if (open > 0) parts.push(`${open} open`);
   if (failed > 0) parts.push(`${failed} failed`);
   if (undone > 0) parts.push(`${undone} undone`);

@@ -79,8 +79,7 @@ export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: ChartProps
           {shown.map(({ index, start, key }) => {
             const row = rows[index];
             if (!row) return null;
-            const undoing = undone.get(row.key);
-            return <StepRow key={key} row={row} undoing={undoing} top={start} scale={scale} to={to} />;
+            return <StepRow key={key} row={row} undone={undone} top={start} scale={scale} to={to} />;
           })}
         </div>
       </div>
@@ -153,37 +152,42 @@ function DriveBand({ drive, scale, to }: DriveBandProps) {
 
 interface StepRowProps {
   readonly row: Row;
-  readonly undoing: Undone | undefined;
+  readonly undone: ReadonlyMap<string, Undone>;
   readonly top: number;
   readonly scale: Scale;
   readonly to: number;
 }
 
-function StepRow({ row: { key, step, items, isItem }, undoing, top, scale, to }: StepRowProps) {
+function StepRow({ row: { key, text, steps, items, isItem }, undone, top, scale, to }: StepRowProps) {
+  const undoings = steps.flatMap((step) => undone.get(step.key) ?? []);
   return (
     <div
       className="chart-row"
       style={{ transform: `translateY(${top}px)`, height: ROW_HEIGHT }}
       data-step={key}
-      data-undone={undoing?.outcome}
+      data-undone={undoings.length === steps.length ? undoings.at(-1)?.outcome : undefined}
     >
       <div className={isItem ? 'chart-name item' : 'chart-name'}>
-        <ViewLink to={{ tab: undefined, step: key }}>
-          <bdi>{visibleText(key)}</bdi>
+        <ViewLink to={{ tab: undefined, step: steps.at(-1)?.key ?? key }}>
+          <bdi>{visibleText(text)}</bdi>
         </ViewLink>
-        {items > 0 && <span className="dim"> {items}</span>}
+        {items > 0 && <span className="dim"> {isItem ? `×${items}` : items}</span>}
       </div>
       <div className="chart-lane">
-        {step.spans.map((span, at) => (
-          <Bars
-            key={`${span.seq} ${span.from}`}
-            span={span}
-            next={step.spans[at + 1]}
-            scale={scale}
-            to={to}
-          />
+        {steps.flatMap((step) =>
+          step.spans.map((span, at) => (
+            <Bars
+              key={`${step.key} ${span.seq} ${span.from}`}
+              span={span}
+              next={step.spans[at + 1]}
+              scale={scale}
+              to={to}
+            />
+          )),
+        )}
+        {undoings.map((undoing) => (
+          <UndoMark key={undoing.stepId} undoing={undoing} scale={scale} />
         ))}
-        {undoing && <UndoMark undoing={undoing} scale={scale} />}
       </div>
     </div>
   );

@@ -1,5 +1,6 @@
 /** The life of a run over time, from its events: who drove it when, and the moments that changed its course. Pure. */
 import { known, type Run, type RunEvent, stepIdOf } from '../live/events.ts';
+import { isOperation, itemText, turnsOf } from '../live/operations.ts';
 import type { Span, StepHistory } from '../live/span.ts';
 
 /** One drive: from the claim of the lease to its end. Times are epoch ms. */
@@ -100,13 +101,18 @@ const ENDS = { run_completed: 'good', run_failed: 'bad', run_cancelled: 'quiet' 
 
 export interface Row {
   readonly key: string;
+  readonly text: string;
   readonly isItem: boolean;
-  readonly step: StepHistory;
-  /** Number of items of a set. */
+  /** The step; or the turns of an operation, one after another. */
+  readonly steps: readonly StepHistory[];
+  /** Number of items of a set, or of turns of an operation. */
   readonly items: number;
 }
 
-/** Steps in the order in which they began; the items of a set follow it where they are asked for. */
+/**
+ * Steps in the order in which they began. Where they are asked for, the items of a set and the operations of a flow follow
+ * it; without them the turns of an operation share a row.
+ */
 export function rowsOf(histories: ReadonlyMap<string, StepHistory>, withItems: boolean): Row[] {
   const items = new Map<string, StepHistory[]>();
   const steps = new Map<string, StepHistory | undefined>();
@@ -123,27 +129,43 @@ export function rowsOf(histories: ReadonlyMap<string, StepHistory>, withItems: b
   }
   return [...steps].flatMap(([id, step]) => {
     const own = items.get(id) ?? [];
-    const row: Row = { key: id, isItem: false, step: step ?? NOTHING_OF(id), items: own.length };
-    if (!withItems) return [own.length === 0 ? row : { ...row, step: step ?? spanning(id, own) }];
-    return [row, ...own.map((item) => ({ key: item.key, isItem: true, step: item, items: 0 }))];
+    const isFlow = own[0] !== undefined && isOperation(own[0].key);
+    const row: Row = { key: id, text: id, isItem: false, steps: [step ?? NOTHING_OF(id)], items: own.length };
+    if (withItems) return [row, ...own.map(itemRow)];
+    if (isFlow) return [row, ...turnRows(own)];
+    return [own.length === 0 || step ? row : { ...row, steps: [spanning(id, own)] }];
+  });
+}
+
+function itemRow(item: StepHistory): Row {
+  return { key: item.key, text: itemText(item.key), isItem: true, steps: [item], items: 0 };
+}
+
+function turnRows(own: readonly StepHistory[]): Row[] {
+  const byKey = new Map(own.map((step) => [step.key, step]));
+  return turnsOf([...byKey.keys()]).map(({ key, name, members }) => {
+    const steps = members.flatMap((member) => byKey.get(member) ?? []);
+    return { key, text: name, isItem: true, steps, items: steps.length > 1 ? steps.length : 0 };
   });
 }
 
 type Running = Run['running'];
 
-/** The rows with the bodies that the run names as running: most leave no event before they end. */
-export function withRunningRows(rows: readonly Row[], running: Running): readonly Row[] {
-  const open = running.filter(({ step, undoes }) => !undoes && stepIdOf(step) === step);
-  if (open.length === 0) return rows;
-  const all = [...rows];
+/** The histories with the bodies that the run names as running: most leave no event before they end. */
+export function withRunningSpans(
+  histories: ReadonlyMap<string, StepHistory>,
+  running: Running,
+): ReadonlyMap<string, StepHistory> {
+  const open = running.filter(
+    ({ step, undoes }) => !undoes && (stepIdOf(step) === step || isOperation(step)),
+  );
+  if (open.length === 0) return histories;
+  const all = new Map(histories);
   for (const { step: key, revision, attempt, since } of open) {
-    const at = all.findIndex((row) => row.key === key);
-    const row = all[at] ?? { key, isItem: false, step: { ...NOTHING_OF(key), kind: 'step' }, items: 0 };
-    if (row.step.spans.some(({ to }) => to === undefined)) continue;
+    const step = all.get(key) ?? { ...NOTHING_OF(key), kind: 'step' };
+    if (step.spans.some(({ to }) => to === undefined)) continue;
     const span: Span = { kind: 'attempt', seq: 0, revision, attempt, from: Date.parse(since) };
-    const longer = { ...row, step: { ...row.step, spans: [...row.step.spans, span] } };
-    if (at === -1) all.push(longer);
-    else all[at] = longer;
+    all.set(key, { ...step, spans: [...step.spans, span] });
   }
   return all;
 }

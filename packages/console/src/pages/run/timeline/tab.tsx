@@ -38,7 +38,7 @@ export function TimelineTab() {
   return (
     <section className="timeline" aria-label="What happened when">
       <div className="row">
-        <Toggle name="Map items" value={items} onChange={setItems} />
+        <Toggle name="Every item" value={items} onChange={setItems} />
         <Toggle name="Full idle time" value={idle} onChange={setIdle} />
         <fieldset className="segments" aria-label="Zoom">
           <button type="button" disabled={zoom === 0} onClick={() => setZoom(zoom - 1)} aria-label="Farther">

@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { useNow } from '../../../parts/when.tsx';
 import { useRunData } from '../live/run-data.ts';
-import { lifeOf, rowsOf, withRunningRows } from './model.ts';
+import { lifeOf, rowsOf, withRunningSpans } from './model.ts';
 import { Scale } from './scale.ts';
 
 interface Wanted {
@@ -15,10 +15,12 @@ export function useTimeline({ withItems, withIdle }: Wanted) {
   const { run, events, histories, history, live } = useRunData();
   const now = useNow();
   const life = useMemo(() => lifeOf(events), [events]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
-  const told = useMemo(() => rowsOf(histories, withItems), [histories, withItems, events]);
   const running = run?.running;
-  const rows = useMemo(() => (running ? withRunningRows(told, running) : told), [told, running]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
+  const rows = useMemo(
+    () => rowsOf(running ? withRunningSpans(histories, running) : histories, withItems),
+    [histories, withItems, running, events],
+  );
   const isOpen = live !== 'ended' && history.complete;
   const to = isOpen ? Math.max(now, life.to) : life.to;
   const scale = useMemo(

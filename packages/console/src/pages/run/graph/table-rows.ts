@@ -1,0 +1,115 @@
+/** Rows of the table of steps: each step of the plan and below it its items, or the operations of a flow. Pure. */
+import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
+import { isOperation, type Turns, turnsOf } from '../live/operations.ts';
+import type { StepHistory } from '../live/span.ts';
+import type { StepView } from './step-view.ts';
+
+export type TableRow =
+  | { readonly kind: 'step'; readonly key: string; readonly depth: 0 | 1 | 2 }
+  | ({ readonly kind: 'turns'; readonly isOpen: boolean } & Turns);
+
+export interface TableShown {
+  /** False: every operation is a row of its own, in the order of the journal. */
+  readonly isFolded: boolean;
+  /** Keys of the turns that are unfolded. */
+  readonly open: ReadonlySet<string>;
+}
+
+type Steps = ReadonlyMap<string, StepState>;
+type Histories = ReadonlyMap<string, StepHistory>;
+
+export function tableRows(
+  plan: readonly GraphNode[],
+  steps: Steps,
+  histories: Histories,
+  shown: TableShown,
+): readonly TableRow[] {
+  const items = itemsOf(steps);
+  const rows: TableRow[] = [];
+  for (const { id } of plan) {
+    rows.push({ kind: 'step', key: id, depth: 0 });
+    const own = items.get(id);
+    if (!own) continue;
+    if (isOperation(own[0] ?? '')) rows.push(...operationRows(asTheyRan(own, steps, histories), shown));
+    else rows.push(...own.sort(byItem).map((key) => row(key, 1)));
+  }
+  return rows;
+}
+
+/** Operations of the plan's flows: their number, and that of the names that occur more than once. */
+export function operationCounts(steps: Steps): { readonly operations: number; readonly repeated: number } {
+  const keys = [...steps.keys()].filter(isOperation);
+  return {
+    operations: keys.length,
+    repeated: turnsOf(keys).filter(({ members }) => members.length > 1).length,
+  };
+}
+
+function operationRows(keys: readonly string[], { isFolded, open }: TableShown): TableRow[] {
+  if (!isFolded) return keys.map((key) => row(key, 1));
+  return turnsOf(keys).flatMap((turns) => {
+    const [first = ''] = turns.members;
+    if (turns.members.length === 1) return [row(first, 1)];
+    const isOpen = open.has(turns.key);
+    const head: TableRow = { kind: 'turns', isOpen, ...turns };
+    return isOpen ? [head, ...turns.members.map((key) => row(key, 2))] : [head];
+  });
+}
+
+function row(key: string, depth: 1 | 2): TableRow {
+  return { kind: 'step', key, depth };
+}
+
+function itemsOf(steps: Steps): Map<string, string[]> {
+  const items = new Map<string, string[]>();
+  for (const key of steps.keys()) {
+    const id = stepIdOf(key);
+    if (id === key) continue;
+    const list = items.get(id);
+    if (list) list.push(key);
+    else items.set(id, [key]);
+  }
+  return items;
+}
+
+/** By their first event; those of which the journal has none yet come last. Before the events are loaded, by the newest. */
+function asTheyRan(keys: readonly string[], steps: Steps, histories: Histories): readonly string[] {
+  const place = (key: string) => {
+    const first = histories.get(key)?.spans[0]?.seq;
+    if (first !== undefined) return first;
+    const state = steps.get(key);
+    return state?.phase === 'running' ? Number.POSITIVE_INFINITY : (state?.seq ?? Number.POSITIVE_INFINITY);
+  };
+  return keys
+    .map((key) => ({ key, at: place(key) }))
+    .sort((a, b) => (a.at === b.at ? byItem(a.key, b.key) : a.at - b.at))
+    .map(({ key }) => key);
+}
+
+const numbers = new Intl.Collator('en', { numeric: true });
+function byItem(a: string, b: string): number {
+  return numbers.compare(a, b);
+}
+
+export type RowFacts = Pick<StepView, 'kind' | 'status' | 'attempts' | 'revision' | 'durationMs'> & {
+  /** Output, needs, or number of items. */
+  readonly more: string;
+};
+
+const ENDED = new Set(['succeeded', 'degraded', 'skipped', 'reused', 'failed', 'undone', 'undo failed']);
+
+/** Facts of several turns: the state of the one that is open, or else of the last, and the number of turns in each state. */
+export function sumOf(turns: readonly RowFacts[]): RowFacts {
+  const open = turns.findLast(({ status }) => !ENDED.has(status));
+  const last = open ?? turns.at(-1);
+  const times = turns.flatMap(({ durationMs }) => (durationMs === undefined ? [] : [durationMs]));
+  const counts = Object.entries(Object.groupBy(turns, ({ status }) => status));
+  return {
+    kind: last?.kind ?? 'operation',
+    status: last?.status ?? '',
+    attempts: 0,
+    revision: last?.revision ?? 1,
+    durationMs: times.length === 0 ? undefined : times.reduce((sum, ms) => sum + ms),
+    more: counts.map(([status, some]) => `${some?.length ?? 0} ${status}`).join(', '),
+  };
+}
