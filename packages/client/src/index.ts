@@ -20,6 +20,7 @@ export {
   judgeHealth,
   type Reading,
 } from './health/judge.ts';
+export { newestEvents } from './newest-events.ts';
 export {
   isPassing,
   isUncertain,

@@ -104,6 +104,7 @@ function within(file: SourceFile): string[] {
   if (path.startsWith('packages/calls/src/')) return installationLayering(file, KIT_PACKAGES);
   if (path.startsWith('packages/client/src/')) return clientLayering(file);
   if (path.startsWith('packages/cli/src/')) return cliLayering(file);
+  if (path.startsWith('packages/mcp/src/')) return mcpLayering(file);
   if (path.startsWith('packages/console/src/')) return consoleLayering(file);
   if (path.startsWith('packages/local')) return localLayering(file);
   return [];
@@ -161,11 +162,23 @@ function cliLayering({ path, text }: SourceFile): string[] {
     if (from === '@cairn/client' || from === 'cairn/indexes') return [];
     // Starts the local cloud; loaded by that command only.
     if (path === 'packages/cli/src/commands/dev.ts' && from === '@cairn/local/dev') return [];
+    // Serves the API as tools; loaded by that command only, since the SDK takes as long to load as all the rest.
+    if (path === 'packages/cli/src/commands/mcp.ts' && from === '@cairn/mcp/stdio') return [];
     if (path === EDITS_JSON[0] && from === EDITS_JSON[1]) return [];
     // The report of a sweep, whose file brings the test kit itself.
     const isTold = from === 'zod' || from === 'cairn/testing' || TOLD.includes(from);
     return isTold && typeOnly ? [] : [`${path}: the command line may not import ${from}`];
   });
+}
+
+/** The tools for agents are a client of the API as well: nothing they do goes around its roles. */
+const MCP_PACKAGES = ['@cairn/client', '@modelcontextprotocol/server', 'node:crypto', 'zod'];
+
+function mcpLayering({ path, text }: SourceFile): string[] {
+  return importsOf(text)
+    .filter(({ from, typeOnly }) => !from.startsWith('.') && !(typeOnly && TOLD.includes(from)))
+    .filter(({ from }) => !MCP_PACKAGES.some((name) => isOf(name, from)))
+    .map(({ from }) => `${path}: the tools for agents may not import ${from}`);
 }
 
 /** Whatever else the console took would be in the page of everybody who looks. */

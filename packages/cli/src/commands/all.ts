@@ -12,6 +12,7 @@ import { inbox } from './inbox.ts';
 import { indexes } from './indexes.ts';
 import { init } from './init/init.ts';
 import { checkRun, repairRun } from './integrity.ts';
+import { mcp } from './mcp.ts';
 import {
   eraseRun,
   eraseTenant,
@@ -40,6 +41,7 @@ import { sweep } from './sweep.ts';
 export const COMMANDS: readonly Command[] = [
   init,
   dev,
+  mcp,
   sweep,
   inbox,
   explain,

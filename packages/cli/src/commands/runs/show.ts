@@ -1,6 +1,5 @@
 /** `runs show`, and the parts of a run: events, steps, checkpoints, outputs. */
-
-import { newestEvents } from '../../api/journal.ts';
+import { newestEvents } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import type { Shape } from '../../context.ts';
 import { effectTable } from '../../views/effects.ts';

@@ -1,5 +1,6 @@
 /** The newest events of a run. The list of the API begins with the oldest; its stream begins wherever one likes. */
-import type { CairnClient, RunEvent } from '@cairn/client';
+import type { CairnClient } from './client.ts';
+import type { RunEvent } from './follow.ts';
 
 /** @returns the newest `count` of those up to `head`, the oldest of them first */
 export async function newestEvents(

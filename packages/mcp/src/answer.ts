@@ -1,0 +1,77 @@
+/** Results of tool calls, as the protocol has them. Pure. */
+import { isUncertain, Refusal, Unreachable } from '@cairn/client';
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { bounded } from './bounded.ts';
+
+/** A result before it is bounded. */
+export interface Told {
+  /** A sentence or a few lines. */
+  readonly text: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Refusal of this server itself, before the API is asked. */
+export class ToolProblem extends Error {
+  override readonly name = 'ToolProblem';
+  readonly code: string;
+  readonly field: string | undefined;
+  readonly help: string;
+
+  constructor({ code, detail, field, help }: { code: string; detail: string; field?: string; help: string }) {
+    super(detail);
+    this.code = code;
+    this.field = field;
+    this.help = help;
+  }
+}
+
+const CUT_NOTE = 'Long parts of the data were cut.';
+
+export function told({ text, data }: Told): CallToolResult {
+  const { value, isCut } = bounded(data);
+  const structuredContent = { ...(value as Record<string, unknown>), ...(isCut && { isCut }) };
+  return {
+    // The data as text too, since not every client hands structured content to its model.
+    content: [
+      { type: 'text', text: isCut ? `${text}\n${CUT_NOTE}` : text },
+      { type: 'text', text: JSON.stringify(structuredContent) },
+    ],
+    structuredContent,
+  };
+}
+
+/** @throws what it is given, if that is no failure that is expected */
+export function failed(error: unknown): CallToolResult {
+  const problem = problemOf(error);
+  const { code, detail, field, stepId, help, mayHaveActed } = problem;
+  const lines = [
+    `${code}: ${detail}`,
+    field && `field: ${field}`,
+    stepId && `step: ${stepId}`,
+    help,
+    mayHaveActed && 'The request may have been carried out. Look at the run before you preview again.',
+  ];
+  const { value } = bounded({ error: problem });
+  return {
+    isError: true,
+    content: [{ type: 'text', text: String(bounded(lines.filter(Boolean).join('\n')).value) }],
+    structuredContent: value as Record<string, unknown>,
+  };
+}
+
+function problemOf(error: unknown) {
+  if (error instanceof ToolProblem) {
+    const { code, message: detail, field, help } = error;
+    return { code, detail, field, help };
+  }
+  const mayHaveActed = isUncertain(error) && error.key !== undefined ? true : undefined;
+  if (error instanceof Refusal) {
+    const { code, title, detail = title, field, stepId, help, status, details } = error.problem;
+    return { code, status, detail, field, stepId, help, details, mayHaveActed };
+  }
+  if (error instanceof Unreachable) {
+    const help = 'Check the URL of the installation and the network, then call the tool again.';
+    return { code: 'UNREACHABLE', detail: error.message, help, mayHaveActed };
+  }
+  throw error;
+}

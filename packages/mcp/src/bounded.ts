@@ -1,0 +1,65 @@
+/** Cuts a value until its JSON fits into an answer. Pure. */
+
+/** About ten thousand tokens of a model. */
+export const MAX_ANSWER_CHARS = 40_000;
+const MAX_TEXT_CHARS = 4_000;
+const MAX_ITEMS = 100;
+/** Deeper than any answer of the API itself; only values of workflows are. */
+const MAX_DEPTH = 24;
+const CUT = '…';
+
+export interface Bounded {
+  readonly value: unknown;
+  /** Something was left out. */
+  readonly isCut: boolean;
+}
+
+/** @param value JSON */
+export function bounded(value: unknown, maxChars: number = MAX_ANSWER_CHARS): Bounded {
+  for (let texts = MAX_TEXT_CHARS, items = MAX_ITEMS, depth = MAX_DEPTH; ; ) {
+    const cutter = new Cutter(texts, items);
+    const cut = cutter.cut(value, depth);
+    if (JSON.stringify(cut).length <= maxChars) return { value: cut, isCut: cutter.isCut };
+    texts = Math.max(1, texts >> 1);
+    items >>= 1;
+    depth = Math.max(1, depth - 2);
+  }
+}
+
+class Cutter {
+  isCut = false;
+  readonly #texts: number;
+  readonly #items: number;
+
+  constructor(texts: number, items: number) {
+    this.#texts = texts;
+    this.#items = items;
+  }
+
+  cut(value: unknown, depth: number): unknown {
+    if (typeof value === 'string') return this.#text(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth === 0) {
+      this.isCut = true;
+      return CUT;
+    }
+    if (Array.isArray(value)) return this.#first(value).map((one) => this.cut(one, depth - 1));
+    // Members without a value are left out of JSON; they are no part of the bound either.
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    return Object.fromEntries(
+      this.#first(members).map(([name, member]) => [this.#text(name), this.cut(member, depth - 1)]),
+    );
+  }
+
+  #first<T>(list: readonly T[]): readonly T[] {
+    if (list.length <= this.#items) return list;
+    this.isCut = true;
+    return list.slice(0, this.#items);
+  }
+
+  #text(text: string): string {
+    if (text.length <= this.#texts) return text;
+    this.isCut = true;
+    return `${text.slice(0, this.#texts - 1)}${CUT}`;
+  }
+}

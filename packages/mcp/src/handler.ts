@@ -1,0 +1,79 @@
+/**
+ * The tools over HTTP: streamable HTTP without sessions, as a web-standard handler.
+ *
+ * Owns the door: a request has the credential of its caller, which the API judges before anything is answered and again with
+ * each request that a tool makes. Must not: hold a credential of its own, or keep anything between requests.
+ */
+import { createHmac } from 'node:crypto';
+import { CairnClient, type Fetch } from '@cairn/client';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { mcpServer } from './server.ts';
+
+export interface HandlerOptions {
+  /** URL of the API, or a function that returns it: parameters of functions have no value at load. */
+  readonly url: string | (() => string);
+  /** Default: that of this machine. */
+  readonly fetch?: Fetch;
+  /** Receives requests that are no MCP, and errors outside tool calls. */
+  readonly onError?: (error: Error) => void;
+}
+
+const BEARER = /^Bearer +(\S+)$/i;
+/** Answers of the API that are handed to the caller as they are. */
+const NOT_LET_IN = [401, 403, 429];
+
+export function mcpHandler(options: HandlerOptions): (request: Request) => Promise<Response> {
+  const { onError } = options;
+  const clientFor = (credential: string) =>
+    new CairnClient({
+      url: typeof options.url === 'string' ? options.url : options.url(),
+      credential,
+      ...(options.fetch && { fetch: options.fetch }),
+    });
+  const handler = createMcpHandler(
+    ({ requestInfo }) => {
+      const credential = credentialOf(requestInfo?.headers);
+      // The door below has refused such a request.
+      if (credential === undefined) throw new Error('a request without a credential reached the tools');
+      // An agent does not see the credential of its client, so it cannot make a token.
+      const secret = createHmac('sha256', credential).update('cairn preview token').digest();
+      return mcpServer({ client: clientFor(credential), secret });
+    },
+    // No subscriptions: nothing is ever announced.
+    { maxSubscriptions: 0, ...(onError && { onerror: onError }) },
+  );
+  return async (request) => {
+    const credential = credentialOf(request.headers);
+    if (credential === undefined)
+      return refusal(
+        401,
+        'UNAUTHENTICATED',
+        'no credential',
+        'Send an API key or ID token as Authorization: Bearer.',
+      );
+    const { status, text, headers } = await clientFor(credential).exchange({
+      method: 'GET',
+      target: '/v1/me',
+    });
+    if (status === 200) return handler.fetch(request);
+    if (!NOT_LET_IN.includes(status))
+      return refusal(503, 'UNAVAILABLE', `the API answered ${status}`, 'Try again in a moment.');
+    return new Response(text, { status, headers: passedOn(status, headers.get('retry-after')) });
+  };
+}
+
+function credentialOf(headers: Headers | undefined): string | undefined {
+  return BEARER.exec(headers?.get('authorization') ?? '')?.[1];
+}
+
+function passedOn(status: number, retryAfter: string | null): Record<string, string> {
+  return {
+    'content-type': 'application/problem+json',
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(retryAfter !== null && { 'retry-after': retryAfter }),
+  };
+}
+
+function refusal(status: number, code: string, title: string, help: string): Response {
+  return Response.json({ code, title, status, help }, { status, headers: passedOn(status, null) });
+}

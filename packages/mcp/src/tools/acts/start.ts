@@ -1,0 +1,69 @@
+/** Starts a run of the newest version of a workflow. */
+import { fromJsonSchema, type JsonSchemaType } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { act, type Blocker } from '../act.ts';
+
+export const startRun = act({
+  name: 'start_run',
+  title: 'Start a run',
+  description: 'Starts a run of the newest version of a workflow. Role submitter.',
+  args: z.strictObject({
+    type: z.string().min(1).max(200).describe('Type of the workflow, as list_workflows has it.'),
+    input: z.unknown().optional().describe('Input; get_workflow_input has its schema. Default {}.'),
+    threadId: z.string().min(1).max(255).optional().describe('Thread of the run.'),
+  }),
+  isDestructive: false,
+  async preview(client, { type, input = {} }) {
+    const params = { type };
+    // NOT_FOUND, which names the workflow, comes from here.
+    const [{ planVersion, schema }, { items, killSwitch }] = await Promise.all([
+      client.get('/v1/workflows/{type}/input', { params }),
+      client.get('/v1/workflows'),
+    ]);
+    const workflow = items.find((one) => one.type === type);
+    const steps = workflow?.versions.find((version) => version.planVersion === planVersion)?.steps;
+    const isHeld = killSwitch || workflow?.paused != null;
+    const problems = await problemsOf(input, schema);
+    return {
+      text: [
+        `Would start ${type} v${planVersion}${steps ? ` with ${steps.length} steps` : ''}.`,
+        isHeld && 'It is paused: the run would not move until an operator unpauses it.',
+      ]
+        .filter(Boolean)
+        .join(' '),
+      data: { type, planVersion, input, steps, killSwitch, paused: workflow?.paused ?? null },
+      state: { planVersion, isHeld },
+      blockers: problems,
+    };
+  },
+  async carryOut(client, { args: { type, input = {}, threadId }, idempotencyKey }) {
+    const started = await client.change('POST', '/v1/runs', {
+      body: { type, input, threadId },
+      idempotencyKey,
+    });
+    return {
+      text: `Started ${started.runId} (${started.type} v${started.planVersion}).`,
+      data: { ...started },
+    };
+  },
+});
+
+/**
+ * The schema may allow more than the workflow does, never less; the start itself has the last word. The validator names a
+ * place as `data/items/0 must be …`.
+ */
+async function problemsOf(input: unknown, schema: unknown): Promise<Blocker[]> {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const checked = await fromJsonSchema(schema as JsonSchemaType)['~standard'].validate(input);
+  return (checked.issues ?? []).slice(0, MAX_PROBLEMS).map(({ message }) => {
+    const [, place = '', problem = message] = /^data(\S*) (.*)$/s.exec(message) ?? [];
+    return {
+      code: 'INVALID_INPUT',
+      detail: problem,
+      field: `input${place.replaceAll('/', '.')}`,
+      help: 'Read the schema with get_workflow_input.',
+    };
+  });
+}
+
+const MAX_PROBLEMS = 10;

@@ -1,0 +1,20 @@
+/** Arguments that several tools take. */
+import { z } from 'zod';
+
+export const MAX_LISTED = 50;
+export const USUAL_LISTED = 20;
+
+export const RUN_ID = z.string().min(1).max(100).describe('Id of the run: run_ and 26 characters.');
+export const STEP = z
+  .string()
+  .min(1)
+  .max(500)
+  .describe('Step key: the step id, or id[key] for an item or operation.');
+export const LIMIT = z
+  .int()
+  .min(1)
+  .max(MAX_LISTED)
+  .optional()
+  .describe(`How many: 1 to ${MAX_LISTED}, default ${USUAL_LISTED}.`);
+export const CURSOR = z.string().max(2_000).optional().describe('`next` of the page before.');
+export const NOTE = z.string().min(1).max(1_000).optional().describe('Why; recorded in the journal.');

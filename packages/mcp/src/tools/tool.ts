@@ -1,0 +1,41 @@
+/** A tool as data: its name, arguments and effect. The server and the documentation are made from the table of these. */
+import type { CairnClient } from '@cairn/client';
+import type { z } from 'zod';
+import type { Told } from '../answer.ts';
+
+export interface ToolContext {
+  readonly client: CairnClient;
+  readonly secret: string | Uint8Array;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: z.ZodObject;
+  /** False: it only reads. */
+  readonly changes: boolean;
+  /** What it does cannot be undone. */
+  readonly isDestructive: boolean;
+  /** @throws Refusal, Unreachable, ToolProblem */
+  readonly run: (context: ToolContext, args: Readonly<Record<string, unknown>>) => Promise<Told>;
+}
+
+interface ReadSpec<S extends z.ZodObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: S;
+  readonly run: (client: CairnClient, args: z.output<S>) => Promise<Told>;
+}
+
+/** A tool that changes nothing. */
+export function read<S extends z.ZodObject>({ run, ...spec }: ReadSpec<S>): Tool {
+  return {
+    ...spec,
+    changes: false,
+    isDestructive: false,
+    // The server has read the arguments by `input`.
+    run: ({ client }, args) => run(client, args as z.output<S>),
+  };
+}

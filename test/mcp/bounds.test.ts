@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { bounded } from '../../packages/mcp/src/bounded.ts';
+import { argumentProblem, keyOf, seal, stateProblem, TOKEN_LIFE_MS } from '../../packages/mcp/src/seal.ts';
+
+describe('an answer', () => {
+  test('that fits is given whole', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
+        fc.pre(JSON.stringify(value).length < 2_000);
+        expect(bounded(value)).toEqual({ value, isCut: false });
+      }),
+    );
+  });
+
+  test('never exceeds its bound, and says that it was cut', () => {
+    const large = fc.array(fc.record({ text: fc.string({ maxLength: 500 }), more: fc.jsonValue() }), {
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(large, fc.integer({ min: 50, max: 3_000 }), (value, most) => {
+        const cut = bounded({ value }, most);
+        expect(JSON.stringify(cut.value).length).toBeLessThanOrEqual(most);
+        expect(cut.isCut).toBe(JSON.stringify(cut.value) !== JSON.stringify({ value }));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('a token', () => {
+  const sealing = { secret: 'secret', now: 1_000 };
+  const json = fc.jsonValue({ maxDepth: 2 });
+
+  test('is right for what it was given for until it expires', () => {
+    fc.assert(
+      fc.property(json, json, fc.integer({ min: 0, max: TOKEN_LIFE_MS - 1 }), (args, state, laterMs) => {
+        const seen = { action: 'cancel_run', args, state };
+        const { token, expiresAt } = seal(seen, sealing);
+        const later = { ...sealing, now: sealing.now + laterMs };
+        expect(argumentProblem(token, seen, later)).toBeUndefined();
+        expect(argumentProblem(token, seen, { ...sealing, now: expiresAt })).toBe('expired');
+        expect(stateProblem(token, state, 'secret')).toBeUndefined();
+      }),
+    );
+  });
+
+  test('is wrong for anything else, and when any character of it is changed', () => {
+    fc.assert(
+      fc.property(json, json, fc.nat(), (args, other, at) => {
+        fc.pre(JSON.stringify(args) !== JSON.stringify(other));
+        fc.pre(typeof args !== 'object' || typeof other !== 'object');
+        const seen = { action: 'cancel_run', args, state: args };
+        const { token } = seal(seen, sealing);
+        expect(argumentProblem(token, { ...seen, args: other }, sealing)).toBe('other_arguments');
+        expect(argumentProblem(token, { ...seen, action: 'decide' }, sealing)).toBe('other_arguments');
+        expect(argumentProblem(token, seen, { ...sealing, secret: 'another' })).toBe('other_arguments');
+        expect(stateProblem(token, other, 'secret')).toBe('other_state');
+        const index = at % token.length;
+        const changed = `${token.slice(0, index)}${token[index] === '0' ? '1' : '0'}${token.slice(index + 1)}`;
+        const problems = [argumentProblem(changed, seen, sealing), stateProblem(changed, args, 'secret')];
+        expect(problems.some((problem) => problem !== undefined)).toBe(true);
+      }),
+    );
+  });
+
+  test('has an idempotency key of its own', () => {
+    const keys = Array.from({ length: 50 }, () =>
+      keyOf(seal({ action: 'a', args: 1, state: 1 }, sealing).token),
+    );
+    expect(new Set(keys).size).toBe(50);
+    for (const key of keys) expect(key).toMatch(/^mcp-[0-9a-f]{24}$/);
+  });
+});
