@@ -13,8 +13,8 @@ import type { Ask } from '../../effects/wish.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
 import { doubtOf, opened } from '../../waits/open.ts';
+import type { StepMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
-import type { SettleUnit } from '../sets/fan-outs.ts';
 import { keyOf } from '../step-inputs.ts';
 import { sizeOf } from '../waiting/held-waits.ts';
 import type { Waiting } from '../waiting/waiting.ts';
@@ -22,13 +22,10 @@ import { afterFailure } from './after-failure.ts';
 import type { EndedBody } from './bodies.ts';
 
 /** Actions of the drive at the end of a body. */
-export interface EndMoves {
-  readonly settle: SettleUnit;
-  readonly rest: (key: string, at: number) => void;
+export interface EndMoves extends Pick<StepMoves, 'settle' | 'rest' | 'advance'> {
   readonly waiting: Pick<Waiting, 'freeBytes' | 'opening' | 'hold'>;
   /** Until an open wait ends, which makes room for a question of so many bytes. */
   readonly restWithoutRoom: (key: string, bytes: number) => void;
-  readonly advance: () => void;
 }
 
 /** The effect in question has just changed: the next attempt determines its outcome. */

@@ -13,8 +13,8 @@ import * as drafts from '../../facts/drafts.ts';
 import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';
 import { resolved } from '../../waits/settle.ts';
 import { afterFailure } from '../bodies/after-failure.ts';
+import type { GroupMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
-import type { FlowMoves } from './flows.ts';
 
 export type CodeEnd =
   | { readonly kind: 'returned'; readonly value: unknown }
@@ -28,7 +28,7 @@ type Result =
 
 export interface FlowEndParams {
   readonly scope: Scope;
-  readonly moves: Pick<FlowMoves, 'settle' | 'rest' | 'giveUp' | 'advance'>;
+  readonly moves: Pick<GroupMoves, 'settle' | 'rest' | 'giveUp' | 'advance'>;
   readonly step: FlowStep;
   readonly execution: StepExecution;
 }

@@ -15,10 +15,10 @@ import { readable } from '../../../core/thrown.ts';
 import type { CancelTimer } from '../../../ports/clock.ts';
 import type { FlowStep } from '../../define/steps.ts';
 import { type Outcome, parseFrozen } from '../../facts/output.ts';
+import type { GroupMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
 import type { Unit } from '../step-inputs.ts';
 import { type CodeEnd, FlowEnd } from './flow-end.ts';
-import type { FlowMoves } from './flows.ts';
 import { flowOf, type Operation } from './operation.ts';
 import { isEndedFor, knownOf, operationsOf } from './operations-of.ts';
 import { firstOf, RecordedEnds } from './recorded.ts';
@@ -40,7 +40,7 @@ interface Entry {
 
 export interface FlowRunParams {
   readonly scope: Scope;
-  readonly moves: FlowMoves;
+  readonly moves: GroupMoves;
   readonly step: FlowStep;
   readonly execution: StepExecution;
   /** Makes the operation known to the dispatch under its key. */

@@ -3,45 +3,22 @@
  *
  * Must not: run a body or open a wait.
  */
-import type { StepExecution, Wait } from '../../../core/run/events.ts';
-import type { RetryingStep } from '../../../core/run/state.ts';
 import type { FlowStep } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Outcome } from '../../facts/output.ts';
+import type { GroupMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
-import type { SettleUnit } from '../sets/fan-outs.ts';
-import { type Entry, mayEnter, type Unit } from '../step-inputs.ts';
+import { mayEnter, type Unit } from '../step-inputs.ts';
 import { FlowRun } from './flow-run.ts';
-
-/** Actions of the drive for a flow. */
-export interface FlowMoves {
-  readonly begin: (unit: Unit) => void;
-  readonly notEntered: (
-    unit: Unit,
-    execution: StepExecution,
-    entry: Exclude<Entry, { kind: 'run' }>,
-  ) => Promise<void>;
-  readonly settle: SettleUnit;
-  /** Begins an operation; false: not in this drive. */
-  readonly startItem: (unit: Unit) => boolean;
-  readonly hold: (wait: Wait) => void;
-  readonly giveUp: (wait: Wait) => Promise<void>;
-  readonly rest: (key: string, at: number) => void;
-  readonly restAs: (key: string, step: RetryingStep) => void;
-  /** Lets go of an operation that rests between two attempts; false: it does not. */
-  readonly wake: (key: string) => boolean;
-  readonly advance: () => void;
-  readonly isStopped: () => boolean;
-}
 
 export class Flows {
   readonly #scope: Scope;
-  readonly #moves: FlowMoves;
+  readonly #moves: GroupMoves;
   readonly #runs = new Map<string, FlowRun>();
   /** Operations by key. They outlive an attempt of the code: what it began may end during the next. */
   readonly #units = new Map<string, Unit>();
 
-  constructor(scope: Scope, moves: FlowMoves) {
+  constructor(scope: Scope, moves: GroupMoves) {
     this.#scope = scope;
     this.#moves = moves;
   }

@@ -6,45 +6,18 @@
  */
 
 import { listChange } from '../../../core/plan/item-marks.ts';
-import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
-import { type RetryingStep, type RunState, stepIdOf, stepKey } from '../../../core/run/state.ts';
+import type { StepExecution } from '../../../core/run/events.ts';
+import { type RunState, stepIdOf, stepKey } from '../../../core/run/state.ts';
 import { needsPayload } from '../../../core/run/values.ts';
 import { readable } from '../../../core/thrown.ts';
 import type { Context } from '../../define/steps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { NO_OUTPUT, type Outcome, type Output } from '../../facts/output.ts';
+import type { GroupMoves } from '../moves.ts';
 import { outputsAt } from '../outputs.ts';
 import type { Scope } from '../scope.ts';
 import { type Entry, keyOf, mayEnter, type Unit } from '../step-inputs.ts';
 import { FanOutSet, itemsOf, type SetStep } from './fan-out-set.ts';
-
-/** Actions of the drive for a map step. */
-export interface FanOutMoves {
-  readonly begin: (unit: Unit) => void;
-  readonly notEntered: (
-    unit: Unit,
-    execution: StepExecution,
-    entry: Exclude<Entry, { kind: 'run' }>,
-  ) => Promise<void>;
-  readonly settle: SettleUnit;
-  /** Begins an item; false: not in this drive. */
-  readonly startItem: (unit: Unit) => boolean;
-  readonly hold: (wait: Wait) => void;
-  readonly restAs: (key: string, step: RetryingStep) => void;
-  /** True if no further item may begin: the questions of earlier items do not fit. */
-  readonly isFull: () => boolean;
-  /** Lets go of an item that rests between two attempts; false: it does not. */
-  readonly wake: (key: string) => boolean;
-  readonly advance: () => void;
-}
-
-/** Records how an execution ended; `known` where the facts do not carry the output, or are in the journal already. */
-export type SettleUnit = (
-  unit: Unit,
-  execution: StepExecution,
-  facts: readonly EventDraft[],
-  known?: Outcome,
-) => Promise<void>;
 
 /** An item that ended in an earlier drive; its checkpoint has the result. */
 interface DoneItem {
@@ -54,10 +27,10 @@ interface DoneItem {
 
 export class FanOuts {
   readonly #scope: Scope;
-  readonly #moves: FanOutMoves;
+  readonly #moves: GroupMoves;
   readonly #sets = new Map<string, FanOutSet>();
 
-  constructor(scope: Scope, moves: FanOutMoves) {
+  constructor(scope: Scope, moves: GroupMoves) {
     this.#scope = scope;
     this.#moves = moves;
   }

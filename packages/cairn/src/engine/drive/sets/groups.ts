@@ -4,11 +4,12 @@
  */
 import type { StepDefinition } from '../../define/steps.ts';
 import type { Outcome } from '../../facts/output.ts';
-import { type FlowMoves, Flows } from '../flows/flows.ts';
+import { Flows } from '../flows/flows.ts';
+import type { GroupMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
 import { isSet, type Unit } from '../step-inputs.ts';
 import type { SetStep } from './fan-out-set.ts';
-import { type FanOutMoves, FanOuts } from './fan-outs.ts';
+import { FanOuts } from './fan-outs.ts';
 
 type ItemUnit = Unit & { readonly item: NonNullable<Unit['item']> };
 
@@ -17,7 +18,7 @@ export class Groups {
   readonly #sets: FanOuts;
   readonly #flows: Flows;
 
-  constructor(scope: Scope, moves: FanOutMoves & FlowMoves) {
+  constructor(scope: Scope, moves: GroupMoves) {
     this.#scope = scope;
     this.#sets = new FanOuts(scope, moves);
     this.#flows = new Flows(scope, moves);

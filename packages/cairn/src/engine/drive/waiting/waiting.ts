@@ -7,7 +7,7 @@
 import { CairnError } from '../../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, Wait } from '../../../core/run/events.ts';
 import { MAX_OPEN_WAITS_BYTES, MAX_TIES } from '../../../core/run/limits.ts';
-import { type RetryingStep, type RunState, stepKey } from '../../../core/run/state.ts';
+import { type RunState, stepKey } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import { OutcomeUnknown } from '../../../ports/store-errors.ts';
@@ -17,27 +17,16 @@ import { NO_OUTPUT, type Outcome } from '../../facts/output.ts';
 import { opened, waitOf } from '../../waits/open.ts';
 import { answered } from '../../waits/settle.ts';
 import { timeUp } from '../../waits/time-up.ts';
+import type { StepMoves } from '../moves.ts';
 import { loadOutputs } from '../outputs.ts';
 import type { Scope } from '../scope.ts';
-import type { SettleUnit } from '../sets/fan-outs.ts';
-import { type Entry, mayEnter, type Unit } from '../step-inputs.ts';
+import { mayEnter, type Unit } from '../step-inputs.ts';
 import { HeldWaits, signalFor, sizeOf } from './held-waits.ts';
 
 /** Actions of the drive for waits. */
-export interface WaitingMoves {
-  readonly begin: (unit: Unit) => void;
-  readonly notEntered: (
-    unit: Unit,
-    execution: StepExecution,
-    entry: Exclude<Entry, { kind: 'run' }>,
-  ) => Promise<void>;
-  readonly settle: SettleUnit;
+export interface WaitingMoves extends StepMoves {
   readonly unitOf: (key: string) => Unit;
-  readonly rest: (key: string, at: number) => void;
-  /** As the journal says. */
-  readonly restAs: (key: string, step: RetryingStep) => void;
   readonly restNoMore: (key: string) => void;
-  readonly advance: () => void;
 }
 
 const TELL_AGAIN_FIRST_MS = 15_000;
