@@ -93,7 +93,7 @@ export const OPERATION_OPTIONS: Names<flows.OperationOptions<unknown>> = {
   output: true,
 };
 
-export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = {
+const workflow = {
   type: true,
   planVersion: true,
   input: true,
@@ -104,28 +104,21 @@ export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = {
   onDoubt: true,
   policy: true,
   retention: true,
-  steps: true,
-};
+} as const;
 
-const retryPolicy = { maxAttempts: true, initialMs: true, factor: true, capMs: true } as const;
+export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = { ...workflow, steps: true };
+
 /** Options of a workflow that is one flow. */
 export const FLOW_WORKFLOW_OPTIONS: Names<flows.FlowWorkflowOptions<unknown, unknown, unknown>> = {
-  type: true,
-  planVersion: true,
-  input: true,
-  secretInput: true,
-  tags: true,
-  on: true,
-  timeout: true,
-  onDoubt: true,
-  policy: true,
-  retention: true,
+  ...workflow,
   retry: true,
   uses: true,
   output: true,
   compensate: true,
   run: true,
 };
+
+const retryPolicy = { maxAttempts: true, initialMs: true, factor: true, capMs: true } as const;
 
 /** Options of `retry` and of an entry of `retry.perError`. */
 export const RETRY_OPTIONS: Names<types.RetryOptions> = { ...retryPolicy, perError: true };
