@@ -1,6 +1,6 @@
 /**
- * What follows an order, as a flow: the carrier is asked twice a day until the parcel is there. A lost parcel is refunded if a
- * person agrees, and so is one that takes too long. How often the carrier has to be asked nobody knows before.
+ * The delivery of an order, as a flow: the carrier is asked twice a day until the parcel is there. A lost parcel is refunded if a
+ * person agrees, and so is one that takes too long. How often the carrier is asked is not known in advance.
  */
 import { defineBinding, defineCapability, defineWorkflow, OperationFailed } from 'cairn';
 import { z } from 'zod';

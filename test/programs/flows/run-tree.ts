@@ -4,7 +4,7 @@
  */
 import type { Tree } from './tree.ts';
 
-/** What an operation throws, in the same form from both. */
+/** The error of an operation, in the same form from both. */
 export class Failed extends Error {
   readonly code: string;
   constructor(code: string) {

@@ -16,9 +16,9 @@ export type Asked<T> = { readonly answer: T } | { readonly error: Refusal | Unre
 /** Answers about an installation. Absent: not asked. */
 export interface HealthAnswers {
   readonly url?: string | undefined;
-  /** Of `GET /v1/healthz`, with its time. */
+  /** Answer of `GET /v1/healthz`, with its time. */
   readonly exchange?: Asked<Exchange> | undefined;
-  /** Of `GET /v1/healthz`, where the time of the request is unknown. */
+  /** Answer of `GET /v1/healthz`, where the time of the request is unknown. */
   readonly health?: Answer<'Health'> | undefined;
   readonly diagnosis?: Asked<Pick<Answer<'Diagnosis'>, 'findings'>> | undefined;
   readonly workflows?: Asked<Answer<'WorkflowList'>> | undefined;

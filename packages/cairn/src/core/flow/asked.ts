@@ -18,7 +18,7 @@ export interface Asked {
   readonly request: string;
 }
 
-/** What the journal has under a name. `request` is absent where it does not say. */
+/** The journal's record of an operation. `request` is absent where the journal does not have it. */
 export type Known =
   | { readonly at: 'nothing' }
   /** A crash cut it off, or another dispatch let go of it. */

@@ -49,7 +49,7 @@ export interface StepExecution extends StepRef {
   readonly kind: StepKind;
   readonly attempt: number;
   readonly inputsHash: string;
-  /** Of an operation of a flow: kind and hash of what the code asked for (core/flow/asked.ts). */
+  /** Kind and hash of a flow's request for this operation (core/flow/asked.ts); absent for other steps. */
   readonly request?: string;
   readonly startedAt: number;
   /** Attempts that found the condition which the step polls not to hold: no failures. Absent: none. */

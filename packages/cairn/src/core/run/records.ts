@@ -24,7 +24,7 @@ export interface Checkpoint {
   readonly attempt?: number;
   readonly outcome?: StepOutcome | 'completed' | 'failed' | 'cancelled';
   readonly inputsHash?: string;
-  /** Of an operation of a flow: what the code asked for. */
+  /** The flow's request for this operation, as in its execution; absent for other steps. */
   readonly request?: string;
   readonly outputHash?: string;
   /** The output as canonical JSON, if it is not too large to lie here. */

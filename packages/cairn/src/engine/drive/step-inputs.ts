@@ -17,7 +17,7 @@ export interface Unit {
     readonly key: string;
     readonly index: number;
     readonly value: unknown;
-    /** Of an operation of a flow: see core/flow/asked.ts. */
+    /** The flow's request for this operation (core/flow/asked.ts); absent for items of a map step. */
     readonly request?: string;
   };
 }

@@ -69,7 +69,6 @@ export function pageOfRuns<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** Of an operation of a flow. */
 export const OperationRequest = z
   .string()
   .describe('Kind and hash of what the code of a flow asked for. Absent for other steps.');

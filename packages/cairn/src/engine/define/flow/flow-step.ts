@@ -85,7 +85,7 @@ const WAITS = {
   child: define.childStep,
 } as const;
 
-/** What undoes an operation of the flow; undefined: nothing does. @param operation its name, with number and index */
+/** The step that undoes an operation of the flow; undefined: nothing does. @param operation its name, with number and index */
 export function undoStep(flow: steps.FlowStep, operation: string): steps.PlainStep | undefined {
   const compensate = undoOfOperation(flow, operation);
   if (!compensate) return undefined;

@@ -24,7 +24,7 @@ import type {
 /** Options of `flow.step`, and of the items of `flow.map`. */
 export interface OperationOptions<T> {
   /**
-   * What the operation depends on, as JSON. Compared when the flow runs its code again: a completed operation that is
+   * The values that the operation depends on, as JSON. Compared when the flow runs its code again: a completed operation that is
    * asked for with another input stops the flow (FLOW_DIVERGED).
    */
   readonly input?: Json;
@@ -125,7 +125,7 @@ export interface Flow<Input> {
   log(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** What undoes an operation: called with its output when the run fails or is cancelled after it. */
+/** Undoes an operation: called with its output when the run fails or is cancelled after it. */
 export type UndoOperation<Input, N extends Needs> = (
   context: StepContext<Input> & Outputs<N> & { readonly output: unknown },
 ) => void | Promise<void>;

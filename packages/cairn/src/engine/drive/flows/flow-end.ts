@@ -52,7 +52,7 @@ export class FlowEnd {
     moves.advance();
   }
 
-  /** What the code did before must not be mixed with what it does now, so the run fails whatever `onFailure` says. */
+  /** The run fails whatever `onFailure` says: recorded results must not be mixed with those of changed code. */
   #diverged(message: string): Promise<void> {
     const stepId = this.#params.step.id;
     const said = `the flow '${stepId}' has diverged: ${message}`;

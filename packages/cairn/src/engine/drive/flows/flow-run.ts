@@ -59,7 +59,7 @@ export class FlowRun {
   readonly #recorded = new Map<number, Entry>();
   /** Bodies, and children that are waited out, that the flow does not end before. */
   readonly #underWay = new Set<Entry>();
-  /** What the journal had when the code began. */
+  /** Operations that the journal had when the code began. */
   readonly #before: readonly Left[];
   /** Waits whose ends the code has not got: others may end them. */
   readonly #waits = new Set<Entry>();
@@ -175,7 +175,7 @@ export class FlowRun {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     // Code that does not wait for it must not take the process along.
     promise.catch(() => {});
-    // What is asked for when nobody hears it is asked for again by the dispatch that follows.
+    // The next dispatch runs the code again, and asks for it then.
     if (!this.#hears) return promise;
     try {
       const name = operation.isItem ? String(operation.name) : this.#names.next(operation.name);
@@ -274,7 +274,7 @@ export class FlowRun {
     return this.#params.scope.journal.state.steps.get(this.#keyOf(name));
   }
 
-  /** What others ended may be in the journal before what ended here, though this dispatch hears of it later. */
+  /** Takes in waits that others ended: their ends may precede in the journal what ended here, though this dispatch hears of them later. */
   #takeInWaits(): void {
     for (const entry of this.#waits) if (this.#stateOf(entry)?.phase === 'done') this.#isRecorded(entry);
   }

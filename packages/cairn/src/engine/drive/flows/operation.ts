@@ -25,7 +25,7 @@ import type { Context, FlowStep, StepDefinition, Workflow } from '../../define/s
 import type { Question } from '../../define/types.ts';
 import { requestOf } from '../../effects/rows.ts';
 
-/** What the code asks for: made once its name has its number. */
+/** An operation that the code asks for; made once its name has its number. */
 export interface Operation {
   /** As the code gives it; an item of `flow.map` has a name of its own already. */
   readonly name: unknown;

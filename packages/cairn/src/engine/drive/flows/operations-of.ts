@@ -20,7 +20,7 @@ export function operationsOf({ steps }: RunState, { stepId, revision }: StepRef)
   return found.sort((a, b) => a.state.seq - b.state.seq);
 }
 
-/** What the journal has of one that has not ended. */
+/** The journal's record of an operation that has not ended. */
 export function knownOf({ steps, waits }: RunState, key: string): Known {
   const step = steps.get(key);
   switch (step?.phase) {
