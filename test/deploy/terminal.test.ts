@@ -13,6 +13,8 @@ const FUNCTIONS = ['--project', 'new-project', '--only', 'functions'];
 const missing = terminalMissing();
 if (missing === undefined) withFirebaseTools({ title: TITLE, command: 'test:deploy' }, answered);
 else {
+  // The terminal is that of `script` (util-linux), which other systems lack or have with other options. The title and standard error
+  // say that nothing was run.
   process.stderr.write(`${TITLE}: NOT RUN, for ${missing}\n`);
   describe.skip(`${TITLE}: NOT RUN, for ${missing}`, answered);
 }
