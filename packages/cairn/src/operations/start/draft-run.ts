@@ -15,6 +15,7 @@ import { type CarriedOutput, checkpointOf } from '../../core/run/records.ts';
 import { initialState } from '../../core/run/reduce/index.ts';
 import { assertFits, needsPayload, storedValue } from '../../core/run/values.ts';
 import { type Tags, tagsOf } from '../../core/search/tags.ts';
+import { messageOf } from '../../core/thrown.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { planOf } from '../../engine/plans/plan-of.ts';
 import { saltedText } from '../../engine/run-input.ts';
@@ -161,13 +162,7 @@ function declaredTags({ type, tags }: Workflow, text: string): readonly string[]
   try {
     given = tags(JSON.parse(text));
   } catch (error) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `'tags' of '${type}' threw: ${(error as Error)?.message ?? error}`,
-      {
-        field: 'tags',
-      },
-    );
+    throw new CairnError('INVALID_INPUT', `'tags' of '${type}' threw: ${messageOf(error)}`, { field: 'tags' });
   }
   return tagsOf(type, given);
 }
