@@ -2,7 +2,7 @@
 import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { LedgerPlace } from './place.ts';
-import { blockedRow } from './rows.ts';
+import { type BlockedEffect, blockedRow, type NewRow } from './rows.ts';
 import { type ActEnd, type Ask, type PerformCall, rowWithoutCall } from './wish.ts';
 
 /** The policy wants consent to a repetition. */
@@ -11,13 +11,7 @@ export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: Ef
   const { asked } = place;
   if (asked && asked.record.resolution === undefined) return asking(effectCall, asked, 'policy');
   const error = `'${caller.capability.id}' was performed before: an operator decides whether to repeat it`;
-  const { key, n } = place.own;
-  const record = blockedRow(caller, rowWithoutCall(effectCall, key, n), { by: 'policy', error, origin });
-  const { effectId, capabilityId } = record;
-  return {
-    kind: 'ask',
-    ask: { effectId, capabilityId, why: 'policy', write: { kind: 'create', record }, row: record },
-  };
+  return askAnew(effectCall, place.own, { by: 'policy', error, origin });
 }
 
 /** The capability wants consent to the first call. */
@@ -29,11 +23,20 @@ export function confirmFirst(
   if (asked) return asking(effectCall, place.stored(asked), 'confirmation');
   const { caller } = effectCall;
   const error = `'${caller.capability.id}' requires confirmation by an operator`;
-  const row = blockedRow(caller, rowWithoutCall(effectCall, place.key, n), { by: 'confirmation', error });
+  return askAnew(effectCall, { key: place.key, n }, { by: 'confirmation', error });
+}
+
+/** Asks with a new row, which blocks the call until there is an answer. */
+function askAnew(
+  effectCall: PerformCall,
+  { key, n }: Pick<NewRow, 'key' | 'n'>,
+  blocked: BlockedEffect & { readonly by: Ask['why'] },
+): ActEnd {
+  const row = blockedRow(effectCall.caller, rowWithoutCall(effectCall, key, n), blocked);
   const { effectId, capabilityId } = row;
   return {
     kind: 'ask',
-    ask: { effectId, capabilityId, why: 'confirmation', write: { kind: 'create', record: row }, row },
+    ask: { effectId, capabilityId, why: blocked.by, write: { kind: 'create', record: row }, row },
   };
 }
 
