@@ -1,5 +1,5 @@
 /** Counts of runs in Firestore. Each query has its index in `firestore.indexes.json`. */
-import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
+import { type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
 import { someAtOnce } from '../core/some-at-once.ts';
 import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunStatistics } from '../ports/run-statistics.ts';
@@ -68,18 +68,13 @@ export class FirestoreRunStatistics implements RunStatistics {
   }
 
   async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {
-    const runs: Query = this.#paths.runs();
+    const runs = this.#paths.runs().where('wakeAt', '<=', Timestamp.fromMillis(until));
     const docs = await shardedPage({
       what: 'look for runs that are due soon',
       shards: await this.#shards.live(),
-      ask: (some) =>
-        (type === undefined ? runs : runs.where('type', '==', type))
-          .where('shard', 'in', some)
-          .where('wakeAt', '<=', Timestamp.fromMillis(until))
-          .orderBy('wakeAt')
-          .orderBy(FieldPath.documentId())
-          .select('tenantId', 'type', 'wakeAt'),
+      documents: type === undefined ? runs : runs.where('type', '==', type),
       by: 'wakeAt',
+      members: ['tenantId', 'type', 'wakeAt'],
       limit,
       after: after && { at: after.wakeAt, id: after.runId },
     });

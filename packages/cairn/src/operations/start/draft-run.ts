@@ -162,7 +162,9 @@ function declaredTags({ type, tags }: Workflow, text: string): readonly string[]
   try {
     given = tags(JSON.parse(text));
   } catch (error) {
-    throw new CairnError('INVALID_INPUT', `'tags' of '${type}' threw: ${messageOf(error)}`, { field: 'tags' });
+    throw new CairnError('INVALID_INPUT', `'tags' of '${type}' threw: ${messageOf(error)}`, {
+      field: 'tags',
+    });
   }
   return tagsOf(type, given);
 }

@@ -63,14 +63,9 @@ export class FirestoreStoreLook implements StoreLook {
     const docs = await shardedPage({
       what: 'look for runs to be touched next',
       shards: await this.#shards.look(),
-      ask: (some) =>
-        this.#paths
-          .runs()
-          .where('shard', 'in', some)
-          .orderBy('wakeAt')
-          .orderBy(FieldPath.documentId())
-          .select('wakeAt', 'head', 'lease.expiresAt', 'soft.leaseExtendedTo', 'soft.publishedSeq'),
+      documents: this.#paths.runs(),
       by: 'wakeAt',
+      members: ['wakeAt', 'head', 'lease.expiresAt', 'soft.leaseExtendedTo', 'soft.publishedSeq'],
       limit,
     });
     return docs.map((found) => {

@@ -36,16 +36,12 @@ export class FirestoreRunSample implements RunSample {
     const docs = await shardedPage({
       what: 'sample of starts',
       shards: await this.#shards.ofRecords(),
-      ask: (some) =>
-        this.#paths
-          .idempotencyRecords()
-          .where('shard', 'in', some)
-          .where('status', '==', 'completed')
-          .where('expiresAt', '>', Timestamp.fromMillis(at + COMPLETED_TTL_MS))
-          .orderBy('expiresAt')
-          .orderBy(FieldPath.documentId())
-          .select('runId', 'tenantId', 'expiresAt'),
+      documents: this.#paths
+        .idempotencyRecords()
+        .where('status', '==', 'completed')
+        .where('expiresAt', '>', Timestamp.fromMillis(at + COMPLETED_TTL_MS)),
       by: 'expiresAt',
+      members: ['runId', 'tenantId', 'expiresAt'],
       limit,
     });
     return docs.flatMap((found) => {

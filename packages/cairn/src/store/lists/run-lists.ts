@@ -69,15 +69,9 @@ export class RunLists {
       what: 'scan of due runs',
       // Each tick looks anew: another instance may have written runs of more shards meanwhile.
       shards: await (after ? this.#shards.live() : this.#shards.look()),
-      ask: (some) =>
-        this.#paths
-          .runs()
-          .where('shard', 'in', some)
-          .where('wakeAt', '<=', Timestamp.fromMillis(now))
-          .orderBy('wakeAt')
-          .orderBy(FieldPath.documentId())
-          .select(...DUE_NAMES),
+      documents: this.#paths.runs().where('wakeAt', '<=', Timestamp.fromMillis(now)),
       by: 'wakeAt',
+      members: DUE_NAMES,
       limit,
       after: after && { at: after.wakeAt, id: after.runId },
     });

@@ -5,7 +5,7 @@
  * So a query asks for the shards that are written now, and for all {@link MAX_SHARDS} if a document lies beyond them: nothing that was
  * written under a higher number is overlooked, and nobody has to remember that number.
  */
-import { type Query, type QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
+import { FieldPath, type Query, type QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
 import { MAX_SHARDS, SHARD_COUNT } from '../../core/encoding/ids.ts';
 import { call } from '../call.ts';
 import type { Paths } from '../paths.ts';
@@ -88,10 +88,12 @@ export interface ShardedPage {
   /** Named in errors. */
   readonly what: string;
   readonly shards: readonly number[];
-  /** The query for some shards, in the order of a time and then of the document ids. */
-  readonly ask: (some: readonly number[]) => Query;
-  /** Member that holds the time. */
+  /** The documents wanted, of any shard and in no order. */
+  readonly documents: Query;
+  /** Member that holds the time by which they are ordered, and then by their ids. */
   readonly by: string;
+  /** Members that are read. */
+  readonly members: readonly string[];
   readonly limit: number;
   /** The last document of the page before. */
   readonly after?: Place | undefined;
@@ -150,8 +152,13 @@ class Group {
   /** Reads on once everything that was read is taken. */
   async fill(count: number): Promise<void> {
     if (this.head || this.#isAtEnd) return;
-    const { what, ask, by } = this.#page;
-    const ordered = ask(this.#some).limit(count);
+    const { what, documents, by, members } = this.#page;
+    const ordered = documents
+      .where('shard', 'in', this.#some)
+      .orderBy(by)
+      .orderBy(FieldPath.documentId())
+      .select(...members)
+      .limit(count);
     const last = this.#last;
     const next = last ? ordered.startAfter(Timestamp.fromMillis(last.at), last.id) : ordered;
     const { docs } = await call(what, () => next.get());

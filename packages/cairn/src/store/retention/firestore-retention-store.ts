@@ -75,14 +75,9 @@ export class FirestoreRetentionStore implements RetentionStore {
     const docs = await shardedPage({
       what,
       shards: await this.#shards.covering(what, (beyond) => beyond(inBucket).orderBy('completedAt')),
-      ask: (some) =>
-        inBucket
-          .where('shard', 'in', some)
-          .where('completedAt', '<=', Timestamp.fromMillis(until))
-          .orderBy('completedAt')
-          .orderBy(FieldPath.documentId())
-          .select('rootRunId', 'tenantId', 'completedAt'),
+      documents: inBucket.where('completedAt', '<=', Timestamp.fromMillis(until)),
       by: 'completedAt',
+      members: ['rootRunId', 'tenantId', 'completedAt'],
       limit,
       after: after && { at: after.completedAt, id: encodeKey(after.runId) },
     });
