@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { AT_ONCE, type Sent, sendAll } from '../../packages/client/src/index.ts';
-import { ApiError } from '../../packages/console/src/api/problem.ts';
-import { pauseAfter, sleep } from '../../packages/console/src/pages/runs/bulk/pause.ts';
+import { ApiError, refusalOf } from '../../packages/console/src/api/problem.ts';
 
 const refusal = (status: number, retryAfterMs?: number) =>
   new ApiError({ status, code: 'X', title: 'x', detail: '', retryAfterMs });
@@ -16,8 +15,7 @@ function board(stop = new AbortController()) {
     running: {
       onSent: (item: number, sent: Sent<number>) => void last.set(item, sent),
       onPause: (ms: number | undefined) => void pauses.push(ms),
-      pauseAfter,
-      sleep: async () => {},
+      refusalOf,
       signal: stop.signal,
     },
   };
@@ -74,7 +72,7 @@ describe('many requests', () => {
 
   test('one that is refused for ever is given up', async () => {
     const { last, running } = board();
-    await sendAll([1], { ...running, work: () => Promise.reject(refusal(429)) });
+    await sendAll([1], { ...running, sleep: async () => {}, work: () => Promise.reject(refusal(429)) });
     expect(last.get(1)).toMatchObject({ at: 'failed' });
   });
 
@@ -101,7 +99,7 @@ describe('many requests', () => {
       setImmediate(() => stop.abort());
       throw refusal(429, 3_600_000);
     };
-    await sendAll([1, 2], { ...running, sleep, work });
+    await sendAll([1, 2], { ...running, work });
     expect(stop.signal.aborted).toBe(true);
   });
 });

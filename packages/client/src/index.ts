@@ -28,9 +28,10 @@ export {
   problemOf,
   Refusal,
   reasonOf,
+  retryAfterMs,
   Unreachable,
 } from './problem.ts';
-export { AT_ONCE, type SendAllOptions, type Sent, sendAll } from './send-all.ts';
+export { AT_ONCE, type Refused, type SendAllOptions, type Sent, sendAll } from './send-all.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
 export { framesOf } from './server-sent-events.ts';
 export { stepKey } from './step-key.ts';

@@ -9,7 +9,7 @@ export interface Problem {
   readonly field?: string;
   readonly stepId?: string;
   readonly help?: string;
-  readonly details?: Readonly<Record<string, unknown>>;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** An answer that is no success. */
@@ -65,6 +65,12 @@ export function problemOf(status: number, text: string): Problem {
 export function isPassing({ status, code }: Pick<Problem, 'status' | 'code'>): boolean {
   if (code === 'DATA_DAMAGED') return false;
   return status === NOBODY || status === UNDER_WAY || status === 429 || status >= 500;
+}
+
+/** Time after which the API is to be asked again, ms; undefined: it names none. */
+export function retryAfterMs({ details }: Pick<Problem, 'details'>): number | undefined {
+  const seconds = details?.retryAfterSeconds;
+  return typeof seconds === 'number' && seconds >= 0 ? seconds * 1_000 : undefined;
 }
 
 /** Returns true if the request may have been performed, so that only a repetition with its key tells. */

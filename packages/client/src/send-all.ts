@@ -2,11 +2,14 @@
  * Many requests, a few at a time. A rate limit that refuses one pauses all. After an abort nothing more is sent; the outcome of
  * sent requests is awaited. Must not: know what is asked.
  */
+import { THIS_MACHINE } from './transport.ts';
 
 /** Requests in progress at a time: fewer than a browser has connections, so that the page itself has some left. */
 export const AT_ONCE = 4;
 /** Attempts of a request that is rate limited. */
 const MOST_SENDINGS = 10;
+/** Pause after a rate limit that names none. */
+const PAUSE_MS = 2_000;
 
 export type Sent<R> =
   | { readonly at: 'waiting' }
@@ -17,26 +20,32 @@ export type Sent<R> =
 export interface SendAllOptions<T, R> {
   /** Must be the same request whenever it is asked for again. */
   work(item: T): Promise<R>;
-  /** The pause that an error demands of all requests, ms; undefined: the request has failed. */
-  pauseAfter(error: unknown): number | undefined;
+  /** The refusal of the API, if the error is one. */
+  refusalOf(error: unknown): Refused | undefined;
   onSent(item: T, sent: Sent<R>): void;
   /** The length of a pause that all keep, ms; undefined: it is over. */
   onPause(ms: number | undefined): void;
-  /** Resolves after `ms`, or when the signal aborts. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** Resolves after `ms`, or when the signal aborts. Default: the platform's timer. */
+  sleep?(ms: number, signal: AbortSignal): Promise<void>;
   readonly signal: AbortSignal;
+}
+
+export interface Refused {
+  /** Of HTTP. */
+  readonly status: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Resolves when each is done or failed, or the signal aborted and the requests under way ended. Never throws. */
 export async function sendAll<T, R>(items: readonly T[], running: SendAllOptions<T, R>): Promise<void> {
-  const { signal } = running;
+  const { signal, sleep = THIS_MACHINE.sleep } = running;
   let next = 0;
   let pause: Promise<void> | undefined;
 
   const stayAway = (ms: number) => {
     if (pause) return;
     running.onPause(ms);
-    pause = running.sleep(ms, signal).then(() => {
+    pause = sleep(ms, signal).then(() => {
       pause = undefined;
       running.onPause(undefined);
     });
@@ -50,7 +59,7 @@ export async function sendAll<T, R>(items: readonly T[], running: SendAllOptions
       try {
         return running.onSent(item, { at: 'done', answer: await running.work(item) });
       } catch (error) {
-        const pauseMs = sending === MOST_SENDINGS ? undefined : running.pauseAfter(error);
+        const pauseMs = sending === MOST_SENDINGS ? undefined : pauseAfter(running.refusalOf(error));
         if (pauseMs === undefined) return running.onSent(item, { at: 'failed', error });
         running.onSent(item, { at: 'waiting' });
         stayAway(pauseMs);
@@ -66,4 +75,9 @@ export async function sendAll<T, R>(items: readonly T[], running: SendAllOptions
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, sender));
+}
+
+/** The pause that a refusal demands of all requests, ms; undefined: the request has failed. */
+function pauseAfter(refused: Refused | undefined): number | undefined {
+  return refused?.status === 429 ? (refused.retryAfterMs ?? PAUSE_MS) : undefined;
 }

@@ -1,5 +1,11 @@
 /** Errors of requests: problem documents of the API (`application/problem+json`) and network errors. */
-import { isPassing as isPassingProblem, Refusal, problemOf as readProblem, Unreachable } from '@cairn/client';
+import {
+  isPassing as isPassingProblem,
+  Refusal,
+  problemOf as readProblem,
+  retryAfterMs,
+  Unreachable,
+} from '@cairn/client';
 
 export interface Problem {
   readonly status: number;
@@ -29,11 +35,12 @@ export function problemOf(status: number, text: string): Problem {
 }
 
 function shownOf({ detail = '', details, ...problem }: Refusal['problem']): Problem {
-  return { ...problem, detail, retryAfterMs: retryAfterMs(details?.retryAfterSeconds) };
+  return { ...problem, detail, retryAfterMs: retryAfterMs({ details }) };
 }
 
-function retryAfterMs(seconds: unknown): number | undefined {
-  return typeof seconds === 'number' && seconds >= 0 ? seconds * 1_000 : undefined;
+/** The refusal of the API, if the error is one. */
+export function refusalOf(error: unknown): Problem | undefined {
+  return error instanceof ApiError ? error.problem : undefined;
 }
 
 export function unreachable(error: unknown): ApiError {

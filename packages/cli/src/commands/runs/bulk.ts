@@ -1,5 +1,5 @@
 /** `runs bulk`: one change of many runs. Lists them and asks first; each request has a key of its own, so a repetition repeats nothing. */
-import { type CairnClient, Refusal, type Sent, sendAll } from '@cairn/client';
+import { type CairnClient, Refusal, type Refused, retryAfterMs, type Sent, sendAll } from '@cairn/client';
 import { command, type OptionsOf } from '../../arguments/command.ts';
 import type { Context } from '../../context.ts';
 import { Declined, EXIT, type ExitCode, UsageError } from '../../exit.ts';
@@ -12,8 +12,6 @@ type Action = (typeof ACTIONS)[number];
 const USUAL = 100;
 /** Ten pages of a list. Who changes more says the command again. */
 const MOST = 1_000;
-/** Pause after a rate limit that names none. */
-const PAUSE_MS = 2_000;
 
 /** Statuses that the action is for, unless `--status` says otherwise. */
 const STATUSES: Readonly<Record<Exclude<Action, 'approve'>, readonly string[]>> = {
@@ -153,7 +151,7 @@ async function changed({ world, api, notes, out }: Context, change: Change): Pro
   await sendAll(targets, {
     work: (target) =>
       send(api, { action, target, options, key: `${base}-${target.waitId ?? ''}${target.runId}` }),
-    pauseAfter,
+    refusalOf,
     onSent(target, sent) {
       if (sent.at !== 'done' && sent.at !== 'failed') return;
       ends.set(target, sent);
@@ -209,10 +207,10 @@ async function send(
   }
 }
 
-function pauseAfter(error: unknown): number | undefined {
-  if (!(error instanceof Refusal) || error.problem.status !== 429) return undefined;
-  const seconds = error.problem.details?.retryAfterSeconds;
-  return typeof seconds === 'number' ? seconds * 1_000 : PAUSE_MS;
+function refusalOf(error: unknown): Refused | undefined {
+  if (!(error instanceof Refusal)) return undefined;
+  const { problem } = error;
+  return { status: problem.status, retryAfterMs: retryAfterMs(problem) };
 }
 
 function reasonOf(error: unknown): { readonly code: string; readonly detail: string } {

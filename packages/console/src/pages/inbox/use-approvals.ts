@@ -3,8 +3,8 @@ import { sendAll } from '@cairn/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { planned } from '../../api/client.ts';
+import { refusalOf } from '../../api/problem.ts';
 import { useSession } from '../../session/session.ts';
-import { pauseAfter, sleep } from '../runs/bulk/pause.ts';
 import { ApprovalQueue } from './approval-queue.ts';
 import { type InboxItem, keyOf } from './item.ts';
 
@@ -40,8 +40,7 @@ export function useApprovals() {
               if (sent.at === 'failed') onEnd(item, sent.error);
             },
             onPause: () => {},
-            pauseAfter,
-            sleep,
+            refusalOf,
             signal: new AbortController().signal,
           });
           // Read before they stop being shown as sent: an answered question would appear once more.

@@ -5,13 +5,13 @@
 import { type Sent, sendAll } from '@cairn/client';
 import { useEffect, useRef, useState } from 'react';
 import { type Api, planned } from '../../../api/client.ts';
+import { refusalOf } from '../../../api/problem.ts';
 import { useSession } from '../../../session/session.ts';
 import type { RunFilter } from '../filter/filter.ts';
 import { readPage } from '../list/use-first-page.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
 import { bodyOf } from './loop-text.ts';
-import { pauseAfter, sleep } from './pause.ts';
 import { type BulkMode, cancelVerdict, filtersFor, resumeVerdict, type Verdict } from './plan.ts';
 
 export interface Target {
@@ -96,8 +96,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
         if (sent.at === 'failed') change(id, { verdict: { isHit: false, why: messageOf(sent.error) } });
       },
       onPause: setPausedMs,
-      pauseAfter,
-      sleep,
+      refusalOf,
       signal,
     });
 
@@ -113,8 +112,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
         work: (id) => sendOne(api, { mode, id, reason, key: `${batch}-${id}` }),
         onSent: (id, sent) => change(id, { sent }),
         onPause: setPausedMs,
-        pauseAfter,
-        sleep,
+        refusalOf,
         signal,
       },
     );
