@@ -1,5 +1,6 @@
 /** The conversation of `init`, in its order; `src/init/` decides and writes. Only this command loads it, because nothing else needs the JSON parser. */
 import { join } from 'node:path';
+import { declined, SAY_YES } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { apply, type Restored, undo } from '../../init/edits.ts';
 import { type Files, filesOf } from '../../init/files.ts';
@@ -137,13 +138,8 @@ function tell({ notes }: Context, text: string): void {
 
 async function confirm({ world }: Context, { mayAsk }: Place, question: string): Promise<void> {
   if (!mayAsk) return;
-  const answer = await world.ask(`${question} [y/N] `);
-  if (/^y(?:es)?$/i.test(answer?.trim() ?? '')) return;
-  throw new InitProblem(
-    'NOT_CONFIRMED',
-    answer === undefined ? 'nobody can be asked here' : 'nothing was changed',
-    'Say --yes to go on without being asked.',
-  );
+  const why = await declined(world, question);
+  if (why !== undefined) throw new InitProblem('NOT_CONFIRMED', why, SAY_YES);
 }
 
 function planText(

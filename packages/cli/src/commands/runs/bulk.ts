@@ -1,6 +1,7 @@
 /** `runs bulk`: one change of many runs. Lists them and asks first; each request has a key of its own, so a repetition repeats nothing. */
 import { type CairnClient, Refusal, type Refused, retryAfterMs, type Sent, sendAll } from '@cairn/client';
 import { command, type OptionsOf } from '../../arguments/command.ts';
+import { declined, SAY_YES } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { Declined, EXIT, type ExitCode, UsageError } from '../../exit.ts';
 import { type BulkReport, bulkText, type Target, targetTable } from '../../views/bulk.ts';
@@ -125,12 +126,8 @@ async function confirm(
     const shape = { style: notes.style, columns: notes.columns };
     notes.print(targetTable({ action, items: targets, more }, api.now(), shape));
   }
-  const answer = await world.ask(`${action} ${countText(targets.length, action)}? [y/N] `);
-  if (/^y(?:es)?$/i.test(answer?.trim() ?? '')) return;
-  throw new Declined(
-    answer === undefined ? 'there is no terminal to ask' : 'nothing was changed',
-    'Add --yes to go on without being asked.',
-  );
+  const why = await declined(world, `${action} ${countText(targets.length, action)}?`);
+  if (why !== undefined) throw new Declined(why, SAY_YES);
 }
 
 function countText(count: number, action: Action): string {
