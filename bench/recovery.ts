@@ -1,14 +1,13 @@
 /** From the SIGKILL of the worker at work on a step to the next beginning of that step. Looks at no clock but the machine's. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { control, type Ready } from '../packages/local/src/cloud-process.ts';
+import { type Beginning, beginningsIn } from './beginnings.ts';
 import type { MeasuredCloud } from './cloud/measured-cloud.ts';
 import { openQueues } from './cloud/queues.ts';
 import { median, percentile } from './statistics.ts';
 import { Watch } from './watch.ts';
-import type { Beginning } from './workflows.ts';
 
 export interface KillToNextStep {
   readonly n: number;
@@ -134,10 +133,8 @@ function killIfAlive(pid: number): void {
 async function beginnings(mark: string, wanted: number): Promise<readonly Beginning[]> {
   const until = performance.now() + PATIENCE_MS;
   while (performance.now() < until) {
-    const lines = existsSync(mark) ? readFileSync(mark, 'utf8').split('\n') : [];
-    // The text after the last line end is a line still being written.
-    const whole = lines.slice(0, -1).map((line) => JSON.parse(line) as Beginning);
-    if (whole.length >= wanted) return whole;
+    const found = beginningsIn(mark);
+    if (found.length >= wanted) return found;
     await pause(LOOK_MS);
   }
   throw new Error(`the step has not begun ${wanted} times in ${PATIENCE_MS / 1_000} s`);

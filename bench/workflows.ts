@@ -3,11 +3,12 @@
  *
  * Must not: do anything a user's workflow could not do.
  */
-import { appendFileSync, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import type { Workflow } from '../packages/cairn/src/engine/define/steps.ts';
 import type { Handle, StepFactory } from '../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../packages/cairn/src/engine/define/workflow.ts';
+import { begins } from './beginnings.ts';
 
 /** About 200 bytes as JSON, the same as the benchmarks of the other engines return. */
 const payload = (i: number) => ({ i, ok: true, note: 'x'.repeat(160) });
@@ -113,17 +114,6 @@ export const largeItems: Workflow = defineWorkflow({
     };
   },
 });
-
-/** A line of the file that `fatal` and `held` write. */
-export interface Beginning {
-  readonly pid: number;
-  readonly at: number;
-}
-
-function begins(mark: string): void {
-  const beginning: Beginning = { pid: process.pid, at: Date.now() };
-  appendFileSync(mark, `${JSON.stringify(beginning)}\n`);
-}
 
 function chained<Input>(step: StepFactory<Input>, length: number): Handle<Payload> {
   let last: Handle<Payload> = step('s1', () => payload(1));

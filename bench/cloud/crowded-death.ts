@@ -3,11 +3,11 @@
  * end of the one that killed it. Looks at no clock but the machine's.
  */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Beginning, beginningsIn } from '../beginnings.ts';
 import { median, percentile } from '../statistics.ts';
-import type { Beginning } from '../workflows.ts';
 import type { MeasuredCloud } from './measured-cloud.ts';
 
 export interface CrowdedDeath {
@@ -68,12 +68,6 @@ export async function crowdedDeath({ client, folder }: MeasuredCloud): Promise<C
 function begun(marks: readonly string[], wanted: number): readonly (readonly Beginning[])[] | undefined {
   const all = marks.map(beginningsIn);
   return all.every(({ length }) => length >= wanted) ? all : undefined;
-}
-
-function beginningsIn(mark: string): readonly Beginning[] {
-  const lines = existsSync(mark) ? readFileSync(mark, 'utf8').split('\n') : [];
-  // The text after the last line end is a line still being written.
-  return lines.slice(0, -1).map((line) => JSON.parse(line) as Beginning);
 }
 
 async function until<T>(look: () => T | undefined | Promise<T | undefined>, what: string): Promise<T> {
