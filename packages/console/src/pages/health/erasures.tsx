@@ -1,7 +1,7 @@
 /** Erasures on request: who asked, when, and what is gone. With the role installation those of all tenants. */
-import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
+import { usePolledList } from '../../parts/use-polled-list.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
@@ -24,17 +24,14 @@ const KINDS: Readonly<Record<keyof Erasure['gone'], string>> = {
 
 export function Erasures() {
   const { api } = useSession();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const list = usePolledList({
     queryKey: ['health', 'erasures'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      api.get('/v1/erasures', { query: { limit: PAGE, cursor: pageParam }, signal }),
-    getNextPageParam: ({ next }) => next,
-    refetchInterval: EVERY_MS,
+    read: (cursor, signal) => api.get('/v1/erasures', { query: { limit: PAGE, cursor }, signal }),
+    everyMs: EVERY_MS,
   });
-  if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading what="the erasures" />;
-  const items = data.pages.flatMap((page) => page.items);
+  if (list.error) return <Failure error={list.error} again={list.again} />;
+  if (!list.pages) return <Loading what="the erasures" />;
+  const { items } = list;
   return (
     <section className="card scrolls" aria-labelledby="erasures">
       <h2 id="erasures">Erasures on request</h2>
@@ -58,8 +55,8 @@ export function Erasures() {
           </tbody>
         </table>
       )}
-      {hasNextPage && (
-        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+      {list.hasMore && (
+        <button type="button" disabled={list.isLoadingMore} onClick={list.loadMore}>
           More
         </button>
       )}

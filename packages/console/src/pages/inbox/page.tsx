@@ -1,8 +1,8 @@
 /** Every open question of the tenant to a person, the oldest first, answered in place. */
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
+import { usePolledList } from '../../parts/use-polled-list.ts';
 import { useSession } from '../../session/session.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
@@ -20,17 +20,13 @@ const PAGE = '50';
 export default function InboxPage() {
   const { api } = useSession();
   const [answering, setAnswering] = useState<InboxItem>();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const list = usePolledList({
     queryKey: ['inbox', 'list'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      api.get('/v1/inbox', { query: { limit: PAGE, cursor: pageParam }, signal }),
-    getNextPageParam: ({ next }) => next,
-    refetchInterval: EVERY_MS,
-    refetchOnWindowFocus: true,
+    read: (cursor, signal) => api.get('/v1/inbox', { query: { limit: PAGE, cursor }, signal }),
+    everyMs: EVERY_MS,
   });
-  const items = data?.pages.flatMap((page) => page.items) ?? [];
-  const findings = data?.pages[0]?.findings ?? [];
+  const { pages, items, error } = list;
+  const findings = pages?.[0]?.findings ?? [];
   const { states, approve, undo } = useApprovals();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const chosen = items.filter((item) => canApprove(item) && selected.has(keyOf(item)));
@@ -46,7 +42,7 @@ export default function InboxPage() {
       <div className="row between">
         <h1>
           Inbox{' '}
-          {items.length > 0 && <span className="dim inbox-open">{openText(items.length, hasNextPage)}</span>}
+          {items.length > 0 && <span className="dim inbox-open">{openText(items.length, list.hasMore)}</span>}
         </h1>
         {items.length > 0 && (
           <p className="hint">
@@ -54,10 +50,10 @@ export default function InboxPage() {
           </p>
         )}
       </div>
-      {error && <Failure error={error} again={() => void refetch()} />}
-      <Unreadable ids={data?.pages.flatMap(({ unreadable = [] }) => unreadable) ?? []} />
-      {!data && !error && <Loading what="the questions" />}
-      {data && items.length + findings.length === 0 && (
+      {error && <Failure error={error} again={list.again} />}
+      <Unreadable ids={pages?.flatMap(({ unreadable = [] }) => unreadable) ?? []} />
+      {!pages && !error && <Loading what="the questions" />}
+      {pages && items.length + findings.length === 0 && (
         <Empty title="No open questions">
           <p>Approvals and actions in doubt appear here.</p>
         </Empty>
@@ -98,9 +94,9 @@ export default function InboxPage() {
           />
         ))}
       </ol>
-      {hasNextPage && (
-        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {isFetchingNextPage ? 'Loading…' : 'Show newer questions'}
+      {list.hasMore && (
+        <button type="button" disabled={list.isLoadingMore} onClick={list.loadMore}>
+          {list.isLoadingMore ? 'Loading…' : 'Show newer questions'}
         </button>
       )}
       {answering && <Answering item={answering} onClose={() => setAnswering(undefined)} />}

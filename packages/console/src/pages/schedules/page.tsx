@@ -1,11 +1,11 @@
 /** Schedules: all of the tenant, or one in full. */
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { CronText } from '../../parts/cron/text.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
+import { usePolledList } from '../../parts/use-polled-list.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
@@ -40,17 +40,14 @@ export default function SchedulesPage({ id }: { readonly id?: string }) {
 
 function List({ chosen }: { readonly chosen: string | undefined }) {
   const { api } = useSession();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const list = usePolledList({
     queryKey: ['schedules', 'list'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      api.get('/v1/schedules', { query: { limit: PAGE, cursor: pageParam }, signal }),
-    getNextPageParam: ({ next }) => next,
-    refetchInterval: EVERY_MS,
+    read: (cursor, signal) => api.get('/v1/schedules', { query: { limit: PAGE, cursor }, signal }),
+    everyMs: EVERY_MS,
   });
-  if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading what="the schedules" />;
-  const items = data.pages.flatMap((page) => page.items);
+  if (list.error) return <Failure error={list.error} again={list.again} />;
+  if (!list.pages) return <Loading what="the schedules" />;
+  const { items } = list;
   if (items.length === 0)
     return (
       <Empty title="No schedules yet">
@@ -78,8 +75,8 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
           ))}
         </tbody>
       </table>
-      {hasNextPage && (
-        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+      {list.hasMore && (
+        <button type="button" disabled={list.isLoadingMore} onClick={list.loadMore}>
           More
         </button>
       )}
