@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -66,11 +67,20 @@ if (!invocations) {
   process.exit(2);
 }
 await install();
+/**
+ * Every process that is started keeps its compiled modules for the next, from its first module on: `enableCompileCache()` in a main comes
+ * after that main's own imports were stripped of their types. The folder is Node's usual one; an entry counts for the very same source only.
+ */
+const env = {
+  NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+  ...process.env,
+  PATH: pinnedPath(),
+};
 for (const [i, invocation] of invocations.entries()) {
   const argv = [...invocation, ...args];
   if (i === invocations.length - 1) handOver(argv);
   else {
-    const { status } = spawnSync(pinnedNode, argv, { cwd: root, stdio: 'inherit' });
+    const { status } = spawnSync(pinnedNode, argv, { cwd: root, env, stdio: 'inherit' });
     if (status !== 0) process.exit(status ?? 1);
   }
 }
@@ -158,7 +168,6 @@ function pinnedPath() {
 
 /** Replaces this process where Node can, so that a signal sent to it reaches the program itself. */
 function handOver(argv) {
-  const env = { ...process.env, PATH: pinnedPath() };
   if (typeof process.execve === 'function') {
     process.chdir(root);
     process.execve(pinnedNode, [pinnedNode, ...argv], env);
