@@ -20,7 +20,7 @@ let cloud: CloudProcess;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cairn-cli-'));
-  cloud = await startCloudProcess({ data: join(folder, 'data'), functionsModule });
+  cloud = await startCloudProcess({ data: join(folder, 'data'), functionsModule, keepsSpare: false });
 });
 afterAll(async () => {
   cloud.process.kill('SIGTERM');
@@ -92,6 +92,7 @@ test('a run that is watched shows that its worker died and that it came back, an
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
     functionsModule,
+    keepsSpare: false,
     port: Number(new URL(gateway).port),
   });
 

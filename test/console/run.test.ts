@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { eventually } from '../system/support.ts';
 import { setStage } from './support/stage.ts';
 
-const stage = setStage();
+const stage = setStage({ keepsSpare: true });
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'cairn-run-page-'));

@@ -25,7 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test.concurrent.each(process.env.EVERY_CRASH === '1' ? [...CRASHES, ...MORE_CRASHES] : CRASHES)(
   'the whole cloud dies once $what is durable, starts again, and the run completes once',
   async ({ after }) => {
-    const options = { data: join(folder, `data-${after}`), functionsModule, workers: 1 };
+    const options = { data: join(folder, `data-${after}`), functionsModule, workers: 1, keepsSpare: false };
     const first = await startCloudProcess(options);
     // Documents of the run: the scheduled functions write their heartbeats elsewhere.
     const ofRun = { call: 'Commit', path: 'gwi_runs/' };

@@ -19,7 +19,7 @@ describe('a worker that dies', () => {
   test.concurrent(
     'killed in a step, its run is resumed by another and completes once',
     async () => {
-      const cloud = await startTestCloud('sqlite');
+      const cloud = await startTestCloud('sqlite', { keepsSpare: true });
       try {
         const { ready, folder } = cloud;
         const notes = join(folder, 'notes');
@@ -44,7 +44,12 @@ describe('a worker that dies', () => {
     'stopped past its lease and continued, it writes nothing more (J3)',
     async () => {
       // A lease lasts 90 s; this cloud is told to make it 5, since the test waits until one has run out.
-      const cloud = await startTestCloud('sqlite', { workers: 2, leaseMs: 5_000, watchdogSeconds: 3_600 });
+      const cloud = await startTestCloud('sqlite', {
+        workers: 2,
+        keepsSpare: true,
+        leaseMs: 5_000,
+        watchdogSeconds: 3_600,
+      });
       try {
         const { ready, folder } = cloud;
         const notes = join(folder, 'notes');

@@ -38,7 +38,12 @@ interface Runs {
 }
 
 async function start(): Promise<Ready> {
-  cloud = await startCloudProcess({ data: join(folder, 'data'), functionsModule, workers: 2 });
+  cloud = await startCloudProcess({
+    data: join(folder, 'data'),
+    functionsModule,
+    workers: 2,
+    keepsSpare: false,
+  });
   return cloud.ready;
 }
 

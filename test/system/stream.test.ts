@@ -13,7 +13,7 @@ const PAUSE_MS = 50;
 
 let cloud: TestCloud;
 beforeAll(async () => {
-  cloud = await startTestCloud('memory', { workers: 2 });
+  cloud = await startTestCloud('memory', { workers: 2, keepsSpare: true });
 });
 afterAll(() => cloud.stop());
 

@@ -17,16 +17,19 @@ export interface TestCloud {
   stop(): Promise<void>;
 }
 
-/** `functions`: a module of `fixtures/`. `leaseMs`: shorter than usual, for what waits until a lease has run out. */
+/**
+ * `functions`: a module of `fixtures/`. `keepsSpare`: for tests in which a worker dies; it loads as much as another worker. `leaseMs`: shorter than usual, for what waits until a lease has run out.
+ */
 export async function startTestCloud(
   storage: Storage,
-  { workers = 1, functions = 'functions', watchdogSeconds = 90, leaseMs = 90_000 } = {},
+  { workers = 1, keepsSpare = false, functions = 'functions', watchdogSeconds = 90, leaseMs = 90_000 } = {},
 ): Promise<TestCloud> {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
   const cloud: CloudProcess = await startCloudProcess({
     data: storage === 'memory' ? 'memory' : join(folder, 'data'),
     functionsModule: builtFunctions(join(import.meta.dirname, `fixtures/${functions}.ts`)),
     workers,
+    keepsSpare,
     watchdogSeconds,
     env: { CAIRN_LEASE_MS: String(leaseMs) },
   });

@@ -8,6 +8,8 @@ export interface StartArguments {
   /** Undefined: the usual port if it is free, any other if not. */
   readonly port: number | undefined;
   readonly workers: number;
+  /** False: a worker that dies is replaced by one that has yet to load. */
+  readonly keepsSpare: boolean;
   readonly tickSeconds: number;
   /** Starts with the readable data of damaged files. */
   readonly acceptDamage: boolean;
@@ -35,6 +37,7 @@ export const USAGE = `npm start -- [options]
   --data DIR       keep state in DIR (default .cairn); 'memory' keeps nothing
   --port N         port of the gateway (default 8080 if it is free, any free one with --json)
   --workers N      worker processes that run steps (default 1); API, webhooks and schedules have one of their own
+  --no-spare       start no spare worker: a worker that dies is replaced once another has loaded
   --watchdog S     kill a worker that sends no heartbeat for S seconds (default 90)
   --tick SECONDS   length of a minute in 'every N minutes' (default 5; production: 60)
   --accept-damage  start with the readable data of damaged files, and keep the files as *.damaged
@@ -50,9 +53,9 @@ const MAX_WORKERS = 64;
 export function readArguments(words: readonly string[]): StartArguments {
   const values = parse(words);
   const { json, help, data, port, workers, watchdog, tick, project, functions, emulators, official } = values;
-  if (emulators && (workers ?? watchdog ?? functions) !== undefined) {
+  if (emulators && (workers ?? watchdog ?? functions ?? values['no-spare']) !== undefined) {
     throw new UsageError(
-      '--workers, --watchdog and --functions cannot be combined with --emulators: firebase-tools serves the folder functions/',
+      '--workers, --no-spare, --watchdog and --functions cannot be combined with --emulators: firebase-tools serves the folder functions/',
     );
   }
   if (official && !emulators) throw new UsageError('--official requires --emulators');
@@ -63,6 +66,7 @@ export function readArguments(words: readonly string[]): StartArguments {
     port: port === undefined ? undefined : integer('--port', port, { least: 0, most: 65_535 }),
     workers: workers === undefined ? 1 : integer('--workers', workers, { least: 1, most: MAX_WORKERS }),
     watchdogSeconds: watchdog === undefined ? undefined : seconds('--watchdog', watchdog, 3_600),
+    keepsSpare: values['no-spare'] !== true,
     tickSeconds: tick === undefined ? 5 : seconds('--tick', tick, 60),
     projectId: projectId(nonEmpty('--project', project)),
     functionsModule: nonEmpty('--functions', functions),
@@ -84,6 +88,7 @@ function parse(words: readonly string[]) {
         data: text,
         port: text,
         workers: text,
+        'no-spare': flag,
         watchdog: text,
         tick: text,
         project: text,

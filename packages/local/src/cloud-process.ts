@@ -34,6 +34,8 @@ export interface CloudProcessOptions {
   readonly emulators?: boolean;
   readonly port?: number;
   readonly workers?: number;
+  /** Default: true. */
+  readonly keepsSpare?: boolean;
   readonly watchdogSeconds?: number;
   /** Length of a minute in `every N minutes`, s. */
   readonly tickSeconds?: number;
@@ -51,6 +53,7 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
   const { watchdogSeconds, tickSeconds } = options;
   const watchdog = watchdogSeconds === undefined ? [] : ['--watchdog', String(watchdogSeconds)];
   const tick = tickSeconds === undefined ? [] : ['--tick', String(tickSeconds)];
+  const spare = options.keepsSpare === false ? ['--no-spare'] : [];
   const functions = options.functionsModule === undefined ? [] : ['--functions', options.functionsModule];
   const emulators = options.emulators ? ['--emulators'] : [];
   const flags = [
@@ -61,6 +64,7 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
     ...emulators,
     ...port,
     ...workers,
+    ...spare,
     ...watchdog,
     ...tick,
   ];

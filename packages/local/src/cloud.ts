@@ -36,6 +36,8 @@ export interface LocalCloudOptions {
   readonly ports?: Ports;
   /** Processes that run task-queue functions; default: one. Other functions have their own. */
   readonly workers?: number;
+  /** A loaded worker waits to take the place of one that dies; default: true. */
+  readonly keepsSpare?: boolean;
   /** A worker without a heartbeat for this time is killed; default: {@link DEFAULT_WATCHDOG_S}. */
   readonly watchdogSeconds?: number;
   /** Module whose exports are served; default: the project's own. */
@@ -305,6 +307,7 @@ async function startHost(
   const host = await startFunctionsHost({
     codebases: codebasesOf(options),
     workers: options.workers ?? 1,
+    keepsSpare: options.keepsSpare,
     watchdogMs: (options.watchdogSeconds ?? DEFAULT_WATCHDOG_S) * 1000,
     ...(options.functionsBy === 'firebase-tools' && { workerMain: FIREBASE_TOOLS_WORKER }),
     region: REGION,

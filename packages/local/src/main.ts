@@ -55,10 +55,12 @@ function flagsOrExit(): StartArguments {
 }
 
 async function start(): Promise<Cloud> {
-  const { data, workers, watchdogSeconds, tickSeconds, projectId, functionsModule, emulators } = flags;
+  const { data, workers, keepsSpare, watchdogSeconds, tickSeconds, projectId, functionsModule, emulators } =
+    flags;
   const options = {
     data,
     workers,
+    keepsSpare,
     tickSeconds,
     acceptDamage: flags.acceptDamage,
     ...(watchdogSeconds !== undefined && { watchdogSeconds }),

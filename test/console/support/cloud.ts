@@ -19,11 +19,14 @@ export interface ConsoleCloud {
 export interface CloudOptions {
   /** The module of functions, in `fixtures/`. */
   readonly fixture?: string;
+  /** For tests in which a worker dies. */
+  readonly keepsSpare?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export async function startConsoleCloud({
   fixture = 'functions.ts',
+  keepsSpare = false,
   env = {},
 }: CloudOptions = {}): Promise<ConsoleCloud> {
   // Fixtures keep here what must outlive a worker.
@@ -32,6 +35,7 @@ export async function startConsoleCloud({
     data: 'memory',
     functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures', fixture)),
     workers: 1,
+    keepsSpare,
     env: { ...env, TEST_FOLDER: folder },
   });
   const { ready } = cloud;

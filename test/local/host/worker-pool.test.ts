@@ -15,9 +15,13 @@ const SPEC: FunctionSpec = {
 
 let pool: WorkerPool;
 let log: string[];
-beforeEach(() => {
+beforeEach(() => startPool({ keepsSpare: true }));
+afterEach(() => pool.stop());
+
+function startPool({ keepsSpare }: { readonly keepsSpare: boolean }): Promise<void> {
   log = [];
   pool = new WorkerPool({
+    keepsSpare,
     module: '',
     workerMain: join(import.meta.dirname, 'fixtures/empty-worker.ts'),
     workers: 1,
@@ -31,8 +35,7 @@ beforeEach(() => {
     onLoaded: () => ({}),
   });
   return pool.start();
-});
-afterEach(() => pool.stop());
+}
 
 const alone = () => pool.pidsByRole['alone:one'] ?? [];
 
@@ -89,5 +92,25 @@ test('after such a worker died of its request the next one is no worker of the t
   const next = await pool.acquire(SPEC);
   expect(tasks()).toEqual(before);
   expect(before).not.toContain(alone()[0]);
+  next.release();
+});
+
+test('without a spare it waits for a process that is started for it, and a dead worker is replaced', async () => {
+  await pool.stop();
+  await startPool({ keepsSpare: false });
+  const before = pool.pids;
+  expect(before).toHaveLength(2);
+  const task = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  const leases = await Promise.all([pool.acquire(SPEC), pool.acquire(SPEC)]);
+  expect(before).not.toContain(alone()[0]);
+  expect(before).not.toContain(alone()[1]);
+  expect(pool.pids).toHaveLength(4);
+  for (const { release } of leases) release();
+  const [pid = 0] = pool.pidsByRole.tasks ?? [];
+  process.kill(pid, 'SIGKILL');
+  task.broken();
+  task.release();
+  const next = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
+  expect(pool.pidsByRole.tasks).not.toContain(pid);
   next.release();
 });

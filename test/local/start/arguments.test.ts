@@ -8,6 +8,7 @@ test('without flags there are defaults', () => {
     data: '.cairn',
     port: undefined,
     workers: 1,
+    keepsSpare: true,
     watchdogSeconds: undefined,
     acceptDamage: false,
     tickSeconds: 5,
@@ -20,7 +21,7 @@ test('without flags there are defaults', () => {
 
 test('every flag is read', () => {
   const words =
-    '--json --data memory --port 0 --workers 3 --watchdog 30 --accept-damage --tick 0.5 --project demo-x1 --functions f.ts';
+    '--json --data memory --port 0 --workers 3 --no-spare --watchdog 30 --accept-damage --tick 0.5 --project demo-x1 --functions f.ts';
   expect(readArguments(words.split(' '))).toEqual({
     watchdogSeconds: 30,
     acceptDamage: true,
@@ -29,6 +30,7 @@ test('every flag is read', () => {
     data: 'memory',
     port: 0,
     workers: 3,
+    keepsSpare: false,
     tickSeconds: 0.5,
     projectId: 'demo-x1',
     functionsModule: 'f.ts',
@@ -55,11 +57,12 @@ test.each([
   [['--data', ''], /--data needs a value/],
   [
     ['--emulators', '--workers', '2'],
-    /--workers, --watchdog and --functions cannot be combined with --emulators/,
+    /--workers, --no-spare, --watchdog and --functions cannot be combined with --emulators/,
   ],
+  [['--emulators', '--no-spare'], /--no-spare, .* cannot be combined with --emulators/],
   [
     ['--emulators', '--functions', 'f.ts'],
-    /--workers, --watchdog and --functions cannot be combined with --emulators/,
+    /--workers, --no-spare, --watchdog and --functions cannot be combined with --emulators/,
   ],
   [['--official'], /--official requires --emulators/],
 ])('%j is refused with the flag at fault', (words, message) => {

@@ -17,6 +17,7 @@ async function withStep(renamed: string, use: (cloud: CloudProcess) => Promise<v
   const cloud = await startCloudProcess({
     data: join(folder, 'data'),
     functionsModule,
+    keepsSpare: false,
     env: { RENAMED: renamed },
   });
   try {

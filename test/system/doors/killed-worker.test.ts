@@ -18,7 +18,7 @@ const MISSED_MS = 61_000;
 
 let cloud: TestCloud;
 beforeAll(async () => {
-  cloud = await startTestCloud('sqlite');
+  cloud = await startTestCloud('sqlite', { keepsSpare: true });
 });
 afterAll(() => cloud.stop());
 

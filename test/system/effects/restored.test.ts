@@ -21,6 +21,7 @@ beforeAll(async () => {
   process.env.METADATA_SERVER_DETECTION = 'none';
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
+    keepsSpare: false,
     functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/effect-functions.ts')),
   });
   queues = openQueues(cloud.ready);

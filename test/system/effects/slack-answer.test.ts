@@ -21,6 +21,7 @@ beforeAll(async () => {
   hook.answers = [{ status: 200, body: { healthy: true } }];
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
+    keepsSpare: false,
     functionsModule: builtFunctions(join(import.meta.dirname, '../../../functions/src/index.ts')),
     env: { DEPLOY_HOOK_URL: hook.url },
   });

@@ -11,6 +11,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   cloud = await startCloudProcess({
     data: join(folder, 'data'),
+    keepsSpare: false,
     functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/effect-functions.ts')),
     workers: 2,
   });

@@ -28,6 +28,7 @@ beforeAll(async () => {
   });
   cloud = await startLocalCloud({
     data: 'memory',
+    keepsSpare: false,
     codebases: [
       instance('orders', { CALL_TOKEN: 'of-orders' }),
       instance('bills', { CALL_TOKEN: 'of-bills', CALL_APPROVAL: 'always' }),

@@ -9,7 +9,13 @@ import { type LocalCloud, startLocalCloud } from '../../../packages/local/src/cl
 let cloud: LocalCloud;
 beforeAll(async () => {
   const functionsModule = join(import.meta.dirname, 'fixtures/two-installations.ts');
-  cloud = await startLocalCloud({ data: 'memory', functionsModule, firebaseJson: 'none', log: () => {} });
+  cloud = await startLocalCloud({
+    data: 'memory',
+    keepsSpare: false,
+    functionsModule,
+    firebaseJson: 'none',
+    log: () => {},
+  });
 });
 afterAll(() => cloud.stop());
 

@@ -19,7 +19,7 @@ let cloud: TestCloud;
 /** One for all tests of a group. */
 function serve(watchdogSeconds: number): void {
   beforeAll(async () => {
-    cloud = await startTestCloud('memory', { watchdogSeconds });
+    cloud = await startTestCloud('memory', { watchdogSeconds, keepsSpare: true });
   });
   afterAll(() => cloud.stop());
 }

@@ -18,7 +18,7 @@ interface Meter {
 const LEASE_OVER_MS = 95_000;
 
 test('its run says for which step it waits and until when, though its task is delivered again, and goes on at that time', async () => {
-  const cloud = await startTestCloud('memory');
+  const cloud = await startTestCloud('memory', { keepsSpare: true });
   try {
     const { ready, folder } = cloud;
     const notes = join(folder, 'blocking');

@@ -12,6 +12,7 @@ let cloud: CloudProcess;
 beforeAll(async () => {
   cloud = await startCloudProcess({
     data: 'memory',
+    keepsSpare: false,
     functionsModule: builtFunctions(join(import.meta.dirname, '../fixtures/functions.ts')),
     workers: 2,
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: await collector.listen() },

@@ -22,6 +22,8 @@ export interface HostOptions {
   readonly workerMain?: string | undefined;
   /** For task-queue functions; the others have one of their own. */
   readonly workers: number;
+  /** A loaded worker waits to take the place of one that dies; default: true. */
+  readonly keepsSpare?: boolean | undefined;
   /** A worker that gives no sign of life for so long is killed. */
   readonly watchdogMs: number;
   readonly region: string;
@@ -59,13 +61,24 @@ export interface FunctionsHost {
 }
 
 export async function startFunctionsHost(options: HostOptions): Promise<FunctionsHost> {
-  const { codebases, workerMain, workers, watchdogMs, region, clock, output, graceMs, log } = options;
+  const {
+    codebases,
+    workerMain,
+    workers,
+    keepsSpare = true,
+    watchdogMs,
+    region,
+    clock,
+    output,
+    graceMs,
+    log,
+  } = options;
   const served = new Map(
     codebases.map(({ name, module, isPlain = false }): [string, ServedCodebase] => {
       // Another main is one process that has others run the functions.
       const roles = workerMain === undefined && !isPlain;
       const to = typeof output === 'number' ? output : (line: string) => output(line, name);
-      const common = { workerMain, workers, roles, watchdogMs, region, output: to, graceMs, log };
+      const common = { workerMain, workers, roles, keepsSpare, watchdogMs, region, output: to, graceMs, log };
       return [name, new ServedCodebase({ ...common, module, clockOffsetMs: clock.offsetMs })];
     }),
   );

@@ -13,6 +13,8 @@ export interface PoolOptions extends WorkerOptions {
   readonly workers: number;
   /** True if functions of different roles have different workers; otherwise one worker serves all. */
   readonly roles: boolean;
+  /** False: a process beyond those of the roles is started when a request needs it, and loads while that waits. */
+  readonly keepsSpare: boolean;
   /** A worker that was silent for so long is killed. */
   readonly watchdogMs: number;
   /** One line about a worker that ended unasked. */
@@ -259,7 +261,7 @@ export class WorkerPool {
 
   /** Starts what is missing: a spare takes the place of one that died, and another becomes the spare. */
   #fill(): void {
-    const { workers, roles } = this.#options;
+    const { workers, roles, keepsSpare } = this.#options;
     for (const role of roles ? [DOORS, TASKS] : [DOORS]) {
       for (let missing = crewOf(role, workers).wanted - this.#of(role).length; missing > 0; missing--) {
         const spare = this.#readySpare ?? this.#spares[0];
@@ -267,7 +269,7 @@ export class WorkerPool {
         else if (this.#paused === 0) this.#spawn(role);
       }
     }
-    if (roles && this.#paused === 0 && this.#spares.length === 0) this.#spawn(undefined);
+    if (roles && keepsSpare) this.#spawnSpare();
     this.#serveWaiters();
   }
 
@@ -355,7 +357,13 @@ export class WorkerPool {
     // None can come back soon: after a death alone, or where no worker of the tasks is at work.
     const mayComeBack =
       crew.length === 0 && !this.#isOneLost && this.#of(TASKS).some((worker) => worker.hasServed);
-    return takesCold || !mayComeBack ? spare : undefined;
+    if (!takesCold && mayComeBack) return undefined;
+    if (spare === undefined) this.#spawnSpare();
+    return spare;
+  }
+
+  #spawnSpare(): void {
+    if (this.#paused === 0 && this.#spares.length === 0) this.#spawn(undefined);
   }
 
   #mayGrow(crew: readonly WorkerProcess[], { most, growsWhenFull }: Crew): boolean {
