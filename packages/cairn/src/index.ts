@@ -25,6 +25,7 @@ export type {
   FlowMapOptions,
   FlowOptions,
   FlowWorkflowOptions,
+  LoopOptions,
   OperationOptions,
   PerformOptions,
 } from './engine/define/flow/types.ts';

@@ -15,7 +15,7 @@ function recordedCodes(): string[] {
       .map((name) => readFileSync(join(SOURCES, folder, name), 'utf8')),
   );
   return files.flatMap((text) =>
-    [...text.matchAll(/'((?:STEP|RUN|ITEMS|CHILD|EVENT|HEARTBEAT|APPROVAL|EFFECT)_[A-Z_]+)'/g)].map(
+    [...text.matchAll(/'((?:STEP|RUN|ITEMS|CHILD|EVENT|HEARTBEAT|APPROVAL|EFFECT|FLOW|LOOP)_[A-Z_]+)'/g)].map(
       ([, code = '']) => code,
     ),
   );

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { MAX_FLOW_OPERATIONS } from '../../../packages/cairn/src/core/flow/names.ts';
 import { defineBinding, defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
+import { MAX_STATE_BYTES, MAX_TURNS } from '../../../packages/cairn/src/engine/define/flow/loop-step.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 import { createTestRuntime } from '../../../packages/cairn/src/testing/index.ts';
@@ -56,7 +57,26 @@ describe('the flow of docs/flows.md', () => {
   });
 });
 
+describe('the loop of docs/flows.md', () => {
+  test('asks the carrier until the parcel is there, often at first', async () => {
+    const { trackParcel } = (await import(snippets.at('functions/src/workflows/track-parcel.ts'))) as {
+      trackParcel: (statusOf: () => Promise<Status>) => Workflow;
+    };
+    const statuses: Status[] = ['waiting', 'waiting', 'waiting', 'waiting', 'waiting'];
+    const workflow = trackParcel(async () => statuses.shift() ?? 'delivered');
+    const runtime = createTestRuntime({ workflows: [workflow] });
+    const run = await runtime.start('track-parcel', { parcel: 'p-1' });
+    const before = runtime.now();
+    expect(await runtime.runToEnd(run)).toBe('completed');
+    expect(await run.result()).toEqual({ tracked: { status: 'delivered', asked: 6 } });
+    expect(runtime.now() - before).toBeGreaterThanOrEqual((3 + 2 * 12) * 3_600_000);
+    expect(run.steps().map(({ id }) => id)).toContain('ask-carrier[turn.6]');
+  });
+});
+
 test.each([
+  [`up to ${MAX_TURNS.toLocaleString('en')}. A loop`],
+  [`at most ${MAX_STATE_BYTES / 1024} KiB; a larger one`],
   [`at most ${MAX_FLOW_OPERATIONS.toLocaleString('en')}`],
   [`| \`timeout\` | ${PRODUCTION_SETTINGS.stepTimeoutMs / 60_000} minute |`],
 ])('docs/flows.md says: %s', (bound) => {

@@ -172,6 +172,48 @@ describe('a body sees what it needs, as what it is, and nothing else', () => {
     expect(workflow.steps.size).toBe(7);
   });
 
+  test('of the state of a loop', () => {
+    const workflow = defined((step) => {
+      const diff = step('diff', ({ input }) => [input.repo]);
+      const needs = { diff };
+      const max = 3;
+      const counted = step.loop('counted', {
+        needs,
+        state: ({ diff }) => ({ left: diff.length }),
+        while: ({ state, input }) => state.left > 0 && input.count > 0,
+        max,
+        pause: ({ turn }) => turn * 1_000,
+        body: ({ state, turn, diff }) => ({ left: state.left - turn - diff.length }),
+      });
+      const Status = z.object({ status: z.enum(['waiting', 'done']) });
+      const asked = step.loop('asked', {
+        output: Status,
+        state: () => ({ status: 'waiting' }),
+        while: ({ state }) => state.status === 'waiting',
+        max,
+        body: () => ({ status: 'done' }),
+      });
+      const going = { while: () => true, max };
+      // @ts-expect-error -- the state has no such member
+      step.loop('wrong-member', { ...going, state: () => ({ left: 1 }), body: ({ state }) => state.right });
+      // @ts-expect-error -- a turn returns another state than the first
+      step.loop('wrong-state', { ...going, state: () => 0, body: () => 'one' });
+      // @ts-expect-error -- a date does not come back as one
+      step.loop('no-json', { ...going, state: () => new Date(0), body: ({ state }) => state });
+      // @ts-expect-error -- there is a limit to each loop
+      expect(() => step.loop('endless', { while: () => true, state: () => 0, body: () => 1 })).toThrow(
+        "'max'",
+      );
+      return {
+        out: step('out', { needs: { counted, asked } }, ({ counted, asked }) => {
+          const status: 'waiting' | 'done' = asked.status;
+          return `${counted.left} ${status}`;
+        }),
+      };
+    });
+    expect(workflow.steps.size).toBe(7);
+  });
+
   test('of answers from outside', () => {
     const workflow = defined((step) => {
       const gate = step.approval('gate', { ask: ({ input }) => `merge ${input.repo}?` });

@@ -4,7 +4,7 @@ import type { Handle, StepFactory } from '../../../packages/cairn/src/engine/def
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 
 type Loose = (id: string, options?: unknown, body?: unknown) => Handle<never>;
-export type LooseFactory = Loose & Record<'map' | 'approval' | 'event' | 'sleep' | 'child', Loose>;
+export type LooseFactory = Loose & Record<'map' | 'approval' | 'event' | 'sleep' | 'child' | 'loop', Loose>;
 
 export function defining(
   steps: (step: LooseFactory) => Record<string, unknown>,

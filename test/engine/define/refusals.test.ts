@@ -9,7 +9,7 @@ const key = () => 'k';
 const over = () => [1];
 const input = () => ({});
 
-type Kind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child';
+type Kind = 'step' | 'map' | 'approval' | 'event' | 'sleep' | 'child' | 'loop';
 /** Each kind with all that it must have. */
 const COMPLETE: Readonly<Record<Kind, object>> = {
   step: {},
@@ -18,18 +18,20 @@ const COMPLETE: Readonly<Record<Kind, object>> = {
   event: { event: 'built', key },
   sleep: { for: '1h' },
   child: { workflow: 'other', input },
+  loop: { state: () => 0, while: () => false, body, max: 3 },
 };
 
 /** Defines one step, called `bad`, with these options beside those it must have. */
 function one(kind: Kind, options: object): () => unknown {
   return defining((step) => {
     const all = { ...COMPLETE[kind], ...options };
-    const handle = kind === 'step' ? step('bad', all, body) : step[kind]('bad', all, body);
+    const own = kind === 'loop' ? undefined : body;
+    const handle = kind === 'step' ? step('bad', all, own) : step[kind]('bad', all, own);
     return { bad: handle };
   });
 }
 
-test.each<Kind>(['step', 'map', 'approval', 'event', 'sleep', 'child'])(
+test.each<Kind>(['step', 'map', 'approval', 'event', 'sleep', 'child', 'loop'])(
   'a %s with all that it must have is accepted, so that what follows is refused for what it says',
   (kind) => {
     expect(one(kind, {})).not.toThrow();
@@ -263,6 +265,40 @@ describe('a step is refused at definition, by its name, for', () => {
       "'timeout' cannot be combined with onParentEnd: 'wait'",
     ],
     [
+      'a loop without a limit',
+      'loop',
+      { max: undefined },
+      'bad',
+      "'max' is the most turns it may take: an integer from 1 to 5000, such as max: 100",
+    ],
+    ['no turn at all', 'loop', { max: 0 }, 'bad', 'an integer from 1 to 5000'],
+    ['more turns than a run has room for', 'loop', { max: 5_001 }, 'bad', 'an integer from 1 to 5000'],
+    ['a first state that is no function', 'loop', { state: 0 }, 'bad', "needs the function 'state'"],
+    ['a loop without a condition', 'loop', { while: undefined }, 'bad', "needs the function 'while'"],
+    ['a loop without a body', 'loop', { body: undefined }, 'bad', "needs the function 'body'"],
+    ['a pause that is none', 'loop', { pause: 'a while' }, 'bad.pause', '"a while" is not a duration'],
+    [
+      'a pause of another kind',
+      'loop',
+      { pause: {} },
+      'bad',
+      "'pause' is a duration, such as '12h', or a function",
+    ],
+    [
+      'a turn that outlasts a drive',
+      'loop',
+      { timeout: LONGEST_STEP_ANYWHERE_MS + 1 },
+      'bad',
+      'exceeds the longest dispatch',
+    ],
+    [
+      'a need that the state hides',
+      'loop',
+      { needs: { state: { id: 'other' } } },
+      'bad',
+      "a need of a loop cannot be named 'state'",
+    ],
+    [
       'a need that is nothing',
       'step',
       { needs: { gone: undefined } },
@@ -276,7 +312,7 @@ describe('a step is refused at definition, by its name, for', () => {
     expect(error.message).toContain('bad');
   });
 
-  test.each<Kind>(['step', 'map', 'approval', 'event', 'sleep', 'child'])(
+  test.each<Kind>(['step', 'map', 'approval', 'event', 'sleep', 'child', 'loop'])(
     'an option that it does not have: a %s',
     (kind) => {
       const error = refusal(one(kind, { timeuot: '5s' }));
@@ -284,6 +320,14 @@ describe('a step is refused at definition, by its name, for', () => {
       expect(error.message).toContain("workflow 'wrong': step 'bad': unknown option 'timeuot'; use ");
     },
   );
+
+  test('the body of a loop as its last argument', () => {
+    const error = refusal(defining((step) => ({ bad: step.loop('bad', COMPLETE.loop, body) })));
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'bad' });
+    expect(error.message).toContain(
+      "step 'bad': takes its body as an option: { …, body: async ({ state }) => next }",
+    );
+  });
 
   test.each<Kind>(['step', 'map'])('no body: a %s', (kind) => {
     const without = (step: LooseFactory) =>

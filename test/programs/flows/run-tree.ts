@@ -86,6 +86,6 @@ export function runTree(tree: Tree, operations: Operations): Promise<number> {
   }
 }
 
-function mixed(a: number, b: number): number {
+export function mixed(a: number, b: number): number {
   return (a * 17 + b) % 100_003;
 }

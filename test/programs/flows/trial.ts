@@ -20,8 +20,9 @@ import { Cluster } from '../chaos/cluster.ts';
 import { drawTrouble, LEASE_MS } from '../chaos/trouble.ts';
 import { Draw } from '../data/draw.ts';
 import { assertLively } from '../liveness.ts';
+import { drawLoop, type Loop, predictLoop, turnOf } from './loop.ts';
 import { predict } from './reference.ts';
-import { Failed, type Operations, runTree, worth } from './run-tree.ts';
+import { Failed, mixed, type Operations, runTree, worth } from './run-tree.ts';
 import { drawTree, type Tree } from './tree.ts';
 
 const TENANT = 't1';
@@ -99,7 +100,7 @@ export interface TrialOutcome {
 export async function flowTrial(seed: number): Promise<TrialOutcome> {
   const draw = new Draw(seed);
   const tree = drawTree(draw);
-  const trial = new Trial(seed, tree, draw);
+  const trial = new Trial(seed, { tree, loop: drawLoop(draw) }, draw);
   try {
     return await trial.run();
   } catch (error) {
@@ -110,6 +111,7 @@ export async function flowTrial(seed: number): Promise<TrialOutcome> {
 class Trial {
   readonly #seed: number;
   readonly #tree: Tree;
+  readonly #loop: Loop;
   readonly #draw: Draw;
   readonly #world: World;
   readonly #cluster: Cluster;
@@ -117,16 +119,32 @@ class Trial {
   readonly #keys = new Map<string, Set<string>>();
   readonly #seen = new Set<string>();
 
-  constructor(seed: number, tree: Tree, draw: Draw) {
+  constructor(seed: number, { tree, loop }: { readonly tree: Tree; readonly loop: Loop }, draw: Draw) {
     this.#seed = seed;
     this.#tree = tree;
+    this.#loop = loop;
     this.#draw = draw;
     const workflow = defineWorkflow({
       type: 'coded',
       planVersion: 1,
       input: z.object({}),
-      uses: [act],
-      run: async (flow) => runTree(tree, durable(flow)),
+      steps: (step) => ({
+        output: step.flow('flow', { uses: [act] }, (flow) => runTree(tree, durable(flow))),
+        looped: step.loop('loop', {
+          uses: [act],
+          retry: RETRY,
+          state: () => loop.first,
+          while: ({ turn }) => turn < loop.turns,
+          max: loop.turns + 1,
+          ...(loop.pauseMs === undefined ? {} : { pause: loop.pauseMs }),
+          body: async ({ state, turn, attempt, perform }) => {
+            const at = turnOf(turn);
+            if (loop.acts) await perform(act, { at });
+            if (loop.isRetried && attempt === 1) throw new Error('as drawn');
+            return mixed(state, worth(at));
+          },
+        }),
+      }),
     });
     const binding = defineBinding(act, {
       id: 'outside-stand-in',
@@ -178,10 +196,10 @@ class Trial {
     assertLively(run.events);
     const state = assertStored(db, runId);
     const predicted = await predict(this.#tree);
-    const found =
-      state.status === 'completed'
-        ? JSON.parse((state.result as { readonly text: string }).text).output
-        : `${state.status} ${state.error?.code}`;
+    const looped = predictLoop(this.#loop);
+    const isCompleted = state.status === 'completed';
+    const result = isCompleted ? JSON.parse((state.result as { readonly text: string }).text) : {};
+    const found = isCompleted ? result.output : `${state.status} ${state.error?.code}`;
     // An error of the code itself is one of a body, for the run.
     const failsWith = predicted.failsWith === 'THROWN' ? 'STEP_FAILED' : predicted.failsWith;
     const expected = predicted.value ?? `failed ${failsWith}`;
@@ -194,11 +212,22 @@ class Trial {
     }
     if (found !== expected)
       throw new Error(`it ended as ${found}, and must as ${expected}: ${state.error?.message}`);
-    const acted = [...this.#keys.keys()].sort().join();
-    if (acted !== [...predicted.acted].sort().join()) throw new Error(`it acted at ${acted}`);
-    const operations = [...state.steps.keys()].length - 1;
+    if (isCompleted && result.looped !== looped.value) {
+      throw new Error(`its loop ended as ${result.looped}, and must as ${looped.value}`);
+    }
+    // A run that fails leaves its loop where it is.
+    const isKnown = (at: string) => isCompleted || !looped.acted.includes(at);
+    const acted = [...this.#keys.keys()].filter(isKnown).sort().join();
+    const mustAct = [...predicted.acted, ...looped.acted].filter(isKnown).sort().join();
+    if (acted !== mustAct) throw new Error(`it acted at ${acted}, and must at ${mustAct}`);
+    const keys = [...state.steps.keys()];
+    const operations = keys.filter((key) => key.startsWith('flow[')).length;
     if (operations !== predicted.operations) {
       throw new Error(`it has ${operations} operations, and must have ${predicted.operations}`);
+    }
+    const turned = keys.filter((key) => key.startsWith('loop[')).length;
+    if (isCompleted ? turned !== looped.operations : turned > looped.operations) {
+      throw new Error(`its loop has ${turned} operations, and must have ${looped.operations}`);
     }
     return { end: state.status, operations, met: new Set(run.events.map(({ type }) => type)) };
   }
@@ -208,7 +237,7 @@ class Trial {
     const journals = [...this.#world.db.runs.values()].map(({ events }) =>
       events.map(({ seq, type, data }) => `${seq} ${type} ${JSON.stringify(data).slice(0, 160)}`).join('\n'),
     );
-    const tree = JSON.stringify(this.#tree, undefined, 1);
+    const tree = JSON.stringify({ tree: this.#tree, loop: this.#loop }, undefined, 1);
     return new Error([`seed ${this.#seed}: ${why}`, tree, ...journals, ...this.#cluster.trail].join('\n\n'));
   }
 

@@ -115,6 +115,23 @@ const mapped = (stage: Stage) =>
     ),
   );
 
+const looping = (stage: Stage) =>
+  defineWorkflow({
+    type: 'coded',
+    planVersion: 1,
+    input,
+    steps: (step) => ({
+      output: step.loop('loop', {
+        state: () => '',
+        while: ({ turn }) => turn < 3,
+        max: 3,
+        pause: ({ turn }) => (turn === 1 ? '1h' : 0),
+        body: async ({ state, turn, ...context }) =>
+          state + (await acting(stage, turn === 1 ? 'turn' : `turn.${turn}`)(context)),
+      }),
+    }),
+  });
+
 const post = capable('post.send', {
   sideEffects: 'external_action',
   idempotency: 'not_supported',
@@ -135,6 +152,23 @@ const sending = () =>
       ]);
       return [first, ...both].map(({ id }) => id).join();
     },
+  });
+
+const sendingInTurns = () =>
+  defineWorkflow({
+    type: 'coded',
+    planVersion: 1,
+    input,
+    steps: (step) => ({
+      output: step.loop('loop', {
+        uses: [post.capability],
+        state: () => '',
+        while: ({ turn }) => turn < 2,
+        max: 2,
+        body: async ({ state, turn, perform }) =>
+          state + (await perform(post.capability, { what: `turn ${turn}` })).id,
+      }),
+    }),
   });
 
 const TIMES = ['first', 'second', 'third', 'fourth'] as const;
@@ -187,6 +221,15 @@ export const flowScenarios: readonly Scenario[] = [
     ends: { status: 'failed', errorCode: 'STEP_FAILED', shows: ['step_compensated'] },
   },
   { name: 'flow-map', workflows: (stage) => [mapped(stage)], start, ends: completed },
+  { name: 'loop', workflows: (stage) => [looping(stage)], start, ends: completed },
+  {
+    name: 'loop-effects',
+    effects: [post],
+    workflows: () => [sendingInTurns()],
+    start,
+    operations: person,
+    ends: { status: 'completed', shows: ['effect_attempted', 'effect_settled'] },
+  },
   {
     name: 'flow-effects',
     effects: [post],

@@ -11,6 +11,10 @@ export const MAX_FLOW_OPERATIONS = 10_000;
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
 const NUMBERED = /\.\d+$/;
 
+/** Operations of a loop: one for each turn, and one for each pause between two turns. */
+export const TURN = 'turn';
+export const PAUSE = 'pause';
+
 /** Numbers names that are asked for repeatedly, in the order in which the code asks. */
 export class OperationNames {
   readonly #times = new Map<string, number>();
@@ -20,8 +24,26 @@ export class OperationNames {
     const known = operationName(name);
     const times = (this.#times.get(known) ?? 0) + 1;
     this.#times.set(known, times);
-    return times === 1 ? known : `${known}.${times}`;
+    return numberedName(known, times);
   }
+
+  /** The name counts as asked for so many times. */
+  skip(name: string, times: number): void {
+    this.#times.set(name, times);
+  }
+}
+
+/** @param times 1 for the first operation of the name */
+export function numberedName(name: string, times: number): string {
+  return times === 1 ? name : `${name}.${times}`;
+}
+
+/** Number of an operation among those of its name, from 1; undefined: it has another name. */
+export function numberOf(operation: string, name: string): number | undefined {
+  if (operation === name) return 1;
+  if (!operation.startsWith(`${name}.`)) return undefined;
+  const number = operation.slice(name.length + 1);
+  return /^[1-9]\d*$/.test(number) ? Number(number) : undefined;
 }
 
 /** @throws CairnError INVALID_INPUT */

@@ -24,6 +24,7 @@ const OPTIONS = [
   'event',
   'workflow',
   'onParentEnd',
+  'loop',
   'output',
 ] as const satisfies readonly (keyof StepPlan)[];
 

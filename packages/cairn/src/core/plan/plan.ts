@@ -37,6 +37,8 @@ export interface StepPlan {
   /** Type of the child workflow. */
   readonly workflow?: string;
   readonly onParentEnd?: 'abandon' | 'wait';
+  /** A flow that is a loop. */
+  readonly loop?: true;
 }
 
 export interface Plan {

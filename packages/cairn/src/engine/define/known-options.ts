@@ -79,8 +79,26 @@ const flow: Names<flows.FlowOptions<unknown, types.Needs, unknown>> = {
   compensate: true,
 };
 
+const loop: Names<flows.LoopOptions<unknown, types.Needs, unknown>> = {
+  ...common,
+  state: true,
+  while: true,
+  body: true,
+  max: true,
+  pause: true,
+  retry: true,
+  poll: true,
+  timeout: true,
+  heartbeatTimeout: true,
+  resumable: true,
+  uses: true,
+  output: true,
+  onFailure: true,
+  compensate: true,
+};
+
 /** Options by kind of step. */
-export const STEP_OPTIONS = { step, map, approval, event, sleep, child, flow } as const;
+export const STEP_OPTIONS = { step, map, approval, event, sleep, child, flow, loop } as const;
 
 /** Options of `flow.step`. */
 export const OPERATION_OPTIONS: Names<flows.OperationOptions<unknown>> = {

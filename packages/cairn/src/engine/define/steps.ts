@@ -107,7 +107,8 @@ export interface FlowStep extends AnyStep {
   readonly kind: 'flow';
   /** Type of the workflow. */
   readonly type: string;
-  readonly code: (flow: never, seen: Context) => unknown;
+  /** @param after of a loop: the last turn that completed */
+  readonly code: (flow: never, seen: Context, after?: LastTurn) => unknown;
   readonly uses: readonly Capability[];
   readonly retry: RetryPolicy;
   readonly retryPerError: AnyBody['retryPerError'];
@@ -115,10 +116,18 @@ export interface FlowStep extends AnyStep {
   readonly idleMs: number;
   /** Schema of what the code returns. */
   readonly returns?: ZodType<unknown>;
+  /** A loop: its code is the engine's and goes on after the last turn that completed, so it cannot diverge. */
+  readonly loop?: { readonly state?: ZodType<unknown> };
   /** By the name of an operation: what undoes it. */
   readonly undo: Readonly<Record<string, (context: Context) => unknown>>;
   /** Between the engine and the code, for the test kit. */
   readonly observer?: FlowObserver;
+}
+
+/** A turn of a loop that completed, and the state that it returned. */
+export interface LastTurn {
+  readonly turn: number;
+  readonly state: unknown;
 }
 
 export interface FlowObserver {

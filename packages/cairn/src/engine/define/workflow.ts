@@ -6,6 +6,7 @@ import { CairnError } from '../../core/errors.ts';
 import { buildGraph, type Graph } from '../../core/graph/graph.ts';
 import { optional } from '../../core/optional.ts';
 import { flowStep } from './flow/flow-step.ts';
+import { loopStep } from './flow/loop-step.ts';
 import type { Flow, FlowWorkflowOptions } from './flow/types.ts';
 import {
   FLOW_WORKFLOW_OPTIONS,
@@ -186,6 +187,7 @@ function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<
       sleep: noted(define.sleepStep),
       child: noted(define.childStep),
       flow: noted(flowStep),
+      loop: noted(loopStep),
     },
   ) as unknown as StepFactory<Input>;
 }

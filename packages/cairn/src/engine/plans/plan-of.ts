@@ -61,8 +61,9 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
       };
     }
     case 'flow': {
-      const { uses, returns, undo } = step;
+      const { uses, returns = step.loop?.state, undo } = step;
       return {
+        ...there('loop', step.loop),
         ...(uses.length === 0 ? {} : { uses: uses.map(({ id }) => id).sort() }),
         ...(Object.keys(undo).length === 0 ? {} : { compensate: true as const }),
         ...(returns ? { output: shapeOf(returns) } : {}),

@@ -153,13 +153,80 @@ export interface FlowOptions<Input, N extends Needs, T>
 
 export type FlowCode<Input, N extends Needs, T> = (flow: Flow<Input>, seen: Seen<Input, N>) => Promise<T>;
 
-/** A step whose executions are asked for by code (docs/flows.md). */
+/** State and number of turns that a loop has done; 0 before the first. */
+interface Turned<S> {
+  readonly state: S;
+  readonly turn: number;
+}
+
+/** Values of a loop before a turn. These functions must be pure: they may be called again after a crash. */
+type SeenByLoop<Input, N extends Needs, S> = Seen<Input, N> & Turned<S>;
+
+/** A type without its literals, for values that a schema checks: `{ status: 'waiting' }` is a text to the compiler before it knows the schema. */
+type Wide<T> = T extends string
+  ? string
+  : T extends number
+    ? number
+    : T extends boolean
+      ? boolean
+      : T extends object
+        ? { [K in keyof T]: Wide<T[K]> }
+        : T;
+
+interface TurnOptions<Input, N extends Needs, S, Returned = NoInfer<S>> extends CommonOptions<Input, N> {
+  /** Called before each turn. False: the loop is over, and its output is the state. */
+  readonly while: (seen: SeenByLoop<Input, N, NoInfer<S>>) => boolean;
+  /** One turn, with the retries and timeouts of a plain step: returns the next state. `turn` counts from 1. */
+  readonly body: (context: StepContext<Input> & Outputs<N> & Turned<NoInfer<S>>) => BodyResult<Returned>;
+  /** Most turns, up to 5,000. A loop that is not over then fails with LOOP_LIMIT_REACHED. */
+  readonly max: number;
+  /** Rest between two turns, in which no worker is held: '12h', ms, or a function that returns one. */
+  readonly pause?: string | number | ((seen: SeenByLoop<Input, N, NoInfer<S>>) => string | number);
+  readonly retry?: RetryOptions;
+  readonly poll?: { readonly within: string | number };
+  /** Longest time that one attempt of a turn may take. */
+  readonly timeout?: string | number;
+  readonly heartbeatTimeout?: string | number;
+  readonly resumable?: boolean;
+  /** Capabilities that the body and `compensate` call. */
+  // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
+  readonly uses?: readonly Capability<any, any>[];
+  readonly onFailure?: OnFailure<NoInfer<S>>;
+  /** Undoes a turn when the run ends badly, the newest first; `output` is the state that the turn returned. */
+  readonly compensate?: (
+    context: StepContext<Input> & Outputs<N> & { readonly output: NoInfer<S> },
+  ) => void | Promise<void>;
+}
+
+export interface LoopOptions<Input, N extends Needs, S> extends TurnOptions<Input, N, S> {
+  /** Checks the state, the first one included, and may transform it. */
+  readonly output?: ZodType<S>;
+  /** The state before the first turn: at most 256 KiB of JSON, as each later one. */
+  readonly state: (seen: Seen<Input, N>) => S;
+}
+
+/** Steps whose executions are asked for while they run (docs/flows.md). */
 export interface FlowFactory<Input> {
   flow<N extends Needs, T>(
     id: string,
     options: FlowOptions<Input, N, T>,
     code: FlowCode<Input, N, T> & Recorded<T>,
   ): Handle<T>;
+  /** Turns of one body, each of which gets the state that the one before returned. Its output is the last state. */
+  loop<N extends Needs, S>(
+    id: string,
+    options: TurnOptions<Input, N, S, Wide<NoInfer<S>>> & {
+      readonly output: ZodType<S>;
+      readonly state: (seen: Seen<Input, N>) => Wide<NoInfer<S>>;
+    },
+  ): Handle<S>;
+  loop<N extends Needs, S>(
+    id: string,
+    options: TurnOptions<Input, N, S> & {
+      readonly output?: undefined;
+      readonly state: ((seen: Seen<Input, N>) => S) & Recorded<S>;
+    },
+  ): Handle<S>;
 }
 
 /** A workflow that is one flow. Its result is `{ output }`: what the code returns. */

@@ -6,7 +6,7 @@
  * Must not: carry out an operation.
  */
 import { CairnError, OperationFailed } from '../../../core/errors.ts';
-import { askedDecision, type Left, leftOut } from '../../../core/flow/asked.ts';
+import { askedDecision, leftOut } from '../../../core/flow/asked.ts';
 import { MAX_FLOW_OPERATIONS, OperationNames } from '../../../core/flow/names.ts';
 import { MAX_STEPS } from '../../../core/graph/graph.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
@@ -19,8 +19,9 @@ import type { GroupMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
 import type { Unit } from '../step-inputs.ts';
 import { type CodeEnd, FlowEnd } from './flow-end.ts';
+import { lastTurn } from './last-turn.ts';
 import { flowOf, type Operation } from './operation.ts';
-import { isEndedFor, knownOf, operationsOf } from './operations-of.ts';
+import { isEndedFor, type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
 import { firstOf, RecordedEnds } from './recorded.ts';
 import { Turns } from './turns.ts';
 
@@ -60,7 +61,7 @@ export class FlowRun {
   /** Bodies, and children that are waited out, that the flow does not end before. */
   readonly #underWay = new Set<Entry>();
   /** Operations that the journal had when the code began. */
-  readonly #before: readonly Left[];
+  readonly #known: readonly KnownOperation[];
   /** Waits whose ends the code has not got: others may end them. */
   readonly #waits = new Set<Entry>();
   readonly #ends: RecordedEnds;
@@ -77,12 +78,8 @@ export class FlowRun {
     this.#params = params;
     const { scope, step, execution, moves } = params;
     const { deps, journal, runId } = scope;
-    const before = operationsOf(journal.state, execution);
-    this.#before = before.map(({ name, state }) => ({
-      name,
-      isReused: state.phase === 'done' && (state.outcome === 'reused' || state.outcome === 'skipped'),
-    }));
-    const seqs = before.flatMap(({ state }) =>
+    this.#known = operationsOf(journal.state, execution);
+    const seqs = this.#known.flatMap(({ state }) =>
       state.phase === 'done' && state.outcome !== 'failed' ? [state.seq] : [],
     );
     this.#ends = new RecordedEnds(deps.store, runId, seqs);
@@ -162,9 +159,10 @@ export class FlowRun {
       ask: (operation) => this.#ask(operation),
       numbered: (name) => this.#names.next(name),
     });
+    const after = step.loop && (await lastTurn(this.#known, { names: this.#names, ends: this.#ends }));
     try {
       await undefined;
-      const value = await step.code(flow as never, seen);
+      const value = await step.code(flow as never, seen, after);
       this.#codeEnded({ kind: 'returned', value });
     } catch (thrown) {
       this.#codeEnded({ kind: 'threw', cause: readable(thrown) });
@@ -376,7 +374,8 @@ export class FlowRun {
     if (this.#isDropped || this.#params.moves.isStopped()) return;
     this.#isRecording = true;
     const { scope, moves, step, execution } = this.#params;
-    const missing = this.#end.kind === 'diverged' ? undefined : leftOut(this.#before, this.#asked);
+    const missing =
+      this.#end.kind === 'diverged' || step.loop ? undefined : leftOut(leftFrom(this.#known), this.#asked);
     const end: CodeEnd = missing === undefined ? this.#end : { kind: 'diverged', message: missing };
     if (end.kind === 'diverged') {
       scope.deps.log.warn('flow_diverged', { runId: scope.runId, stepId: step.id, error: end.message });

@@ -1,5 +1,5 @@
 /** The operations of a flow: those that the journal has, and those that its end awaits. */
-import type { Known } from '../../../core/flow/asked.ts';
+import type { Known, Left } from '../../../core/flow/asked.ts';
 import type { StepRef } from '../../../core/run/events.ts';
 import { type RunState, type StepState, stepKey } from '../../../core/run/state.ts';
 import type { StepDefinition } from '../../define/steps.ts';
@@ -18,6 +18,14 @@ export function operationsOf({ steps }: RunState, { stepId, revision }: StepRef)
     found.push({ name: key.slice(prefix.length, -1), state });
   }
   return found.sort((a, b) => a.state.seq - b.state.seq);
+}
+
+/** As they are compared with what the code asked for. */
+export function leftFrom(known: readonly KnownOperation[]): Left[] {
+  return known.map(({ name, state }) => ({
+    name,
+    isReused: state.phase === 'done' && (state.outcome === 'reused' || state.outcome === 'skipped'),
+  }));
 }
 
 /** The journal's record of an operation that has not ended. */

@@ -1,0 +1,47 @@
+/** A loop beside the tree: drawn, and what its turns come to without durability. */
+import type { Draw } from '../data/draw.ts';
+import { mixed, worth } from './run-tree.ts';
+
+export interface Loop {
+  readonly first: number;
+  readonly turns: number;
+  readonly pauseMs?: number;
+  /** Each turn acts outside. */
+  readonly acts: boolean;
+  /** The first attempt of each turn fails. */
+  readonly isRetried: boolean;
+}
+
+const HOUR = 3_600_000;
+
+export function drawLoop(draw: Draw): Loop {
+  const pauseMs = draw.pick(['none', 0, 5_000, HOUR] as const);
+  return {
+    first: draw.below(100),
+    turns: draw.between(0, 5),
+    ...(pauseMs === 'none' ? {} : { pauseMs }),
+    acts: draw.chance(0.5),
+    isRetried: draw.chance(0.3),
+  };
+}
+
+/** Where a turn acts. */
+export function turnOf(turn: number): string {
+  return `loop/${turn}`;
+}
+
+export interface LoopPrediction {
+  readonly value: number;
+  readonly acted: readonly string[];
+  /** Turns and pauses between them. */
+  readonly operations: number;
+}
+
+export function predictLoop({ first, turns, pauseMs, acts }: Loop): LoopPrediction {
+  const places = Array.from({ length: turns }, (_, i) => turnOf(i + 1));
+  return {
+    value: places.reduce((state, at) => mixed(state, worth(at)), first),
+    acted: acts ? places : [],
+    operations: turns + (pauseMs === undefined ? 0 : Math.max(0, turns - 1)),
+  };
+}
