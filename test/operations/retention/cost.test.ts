@@ -4,7 +4,7 @@ import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts'
 import type { SweepDeps } from '../../../packages/cairn/src/operations/retention/deps.ts';
 import { sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
 import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
-import { row } from '../../conformance/effect-store/rows.ts';
+import { row } from '../../conformance/suites/rows.ts';
 import { firestoreHarness } from '../../conformance/support/harness.firestore.ts';
 import type { Stores } from '../../conformance/support/harness.ts';
 import { beginning, claim, move, succeeded, T0 } from '../../conformance/support/run-fixture.ts';

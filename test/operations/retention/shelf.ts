@@ -11,7 +11,7 @@ import type { Bounds, SweepDeps } from '../../../packages/cairn/src/operations/r
 import { type SweepReport, sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
 import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
-import { row } from '../../conformance/effect-store/rows.ts';
+import { row } from '../../conformance/suites/rows.ts';
 import { beginning, claim, move, succeeded, T0 } from '../../conformance/support/run-fixture.ts';
 import { intercept } from '../../support/intercept.ts';
 import { SILENT } from '../../support/world.ts';

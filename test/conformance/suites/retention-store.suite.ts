@@ -7,9 +7,9 @@ import type {
   EndPosition,
   LineageMember,
 } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
-import { row } from '../effect-store/rows.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts';
+import { row } from './rows.ts';
 
 const COMPLETED: EventDraft = {
   type: 'run_completed',

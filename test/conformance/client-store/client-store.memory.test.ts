@@ -1,4 +1,0 @@
-import { memoryHarness } from '../support/harness.memory.ts';
-import { clientStoreConformance } from './client-store.suite.ts';
-
-clientStoreConformance('memory client store', memoryHarness());

@@ -1,4 +1,0 @@
-import { memoryHarness } from '../support/harness.memory.ts';
-import { findingsConformance } from './findings.suite.ts';
-
-findingsConformance('findings in memory', memoryHarness());

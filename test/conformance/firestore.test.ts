@@ -1,0 +1,37 @@
+/** The suites that take a moment each on Firestore: the clients and the server are loaded once for all. The others have files of their own. */
+import { clientStoreConformance } from './suites/client-store.suite.ts';
+import { effectStoreConformance } from './suites/effect-store.suite.ts';
+import { erasureStoreConformance } from './suites/erasure-store.suite.ts';
+import { findingsConformance } from './suites/findings.suite.ts';
+import { heartbeatsConformance } from './suites/heartbeats.suite.ts';
+import { idempotencyStoreConformance } from './suites/idempotency-store.suite.ts';
+import { integrityStoreConformance } from './suites/integrity-store.suite.ts';
+import { mailboxStoreConformance } from './suites/mailbox-store.suite.ts';
+import { planStoreConformance } from './suites/plan-store.suite.ts';
+import { retentionStoreConformance } from './suites/retention-store.suite.ts';
+import { runFinderConformance } from './suites/run-finder.suite.ts';
+import { runStatisticsConformance } from './suites/run-statistics.suite.ts';
+import { runtimeConfigConformance } from './suites/runtime-config.suite.ts';
+import { scheduleStoreConformance } from './suites/schedule-store.suite.ts';
+import { storeLookConformance } from './suites/store-look.suite.ts';
+import { firestoreHarness } from './support/harness.firestore.ts';
+
+clientStoreConformance('Firestore client store', firestoreHarness());
+effectStoreConformance('Firestore effect store', firestoreHarness());
+effectStoreConformance(
+  'Firestore effect store, written by the low-level client',
+  firestoreHarness({ raw: true }),
+);
+erasureStoreConformance('Firestore erasure store', firestoreHarness());
+findingsConformance('findings in Firestore', firestoreHarness());
+heartbeatsConformance('Firestore signs of life', firestoreHarness());
+idempotencyStoreConformance('Firestore idempotency store', firestoreHarness());
+integrityStoreConformance('Firestore integrity store', firestoreHarness());
+mailboxStoreConformance('Firestore mailbox store', firestoreHarness());
+planStoreConformance('Firestore plans', firestoreHarness());
+retentionStoreConformance('Firestore retention store', firestoreHarness());
+runFinderConformance('Firestore run finder', firestoreHarness());
+runStatisticsConformance('Firestore run statistics', firestoreHarness());
+runtimeConfigConformance('Firestore runtime configuration', firestoreHarness());
+scheduleStoreConformance('Firestore schedule store', firestoreHarness());
+storeLookConformance('Firestore look at itself', firestoreHarness());

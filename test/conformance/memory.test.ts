@@ -1,0 +1,35 @@
+/** Every suite on the memory adapters that needs no stores of its own. */
+import { clientStoreConformance } from './suites/client-store.suite.ts';
+import { effectStoreConformance } from './suites/effect-store.suite.ts';
+import { erasureStoreConformance } from './suites/erasure-store.suite.ts';
+import { findingsConformance } from './suites/findings.suite.ts';
+import { heartbeatsConformance } from './suites/heartbeats.suite.ts';
+import { idempotencyStoreConformance } from './suites/idempotency-store.suite.ts';
+import { integrityStoreConformance } from './suites/integrity-store.suite.ts';
+import { mailboxStoreConformance } from './suites/mailbox-store.suite.ts';
+import { planStoreConformance } from './suites/plan-store.suite.ts';
+import { retentionStoreConformance } from './suites/retention-store.suite.ts';
+import { runFinderConformance } from './suites/run-finder.suite.ts';
+import { runStatisticsConformance } from './suites/run-statistics.suite.ts';
+import { runtimeConfigConformance } from './suites/runtime-config.suite.ts';
+import { scheduleStoreConformance } from './suites/schedule-store.suite.ts';
+import { storeLookConformance } from './suites/store-look.suite.ts';
+import { memoryHarness } from './support/harness.memory.ts';
+import { valueStoreConformance } from './value-store/value-store.suite.ts';
+
+clientStoreConformance('memory client store', memoryHarness());
+effectStoreConformance('memory effect store', memoryHarness());
+erasureStoreConformance('memory erasure store', memoryHarness());
+findingsConformance('findings in memory', memoryHarness());
+heartbeatsConformance('memory signs of life', memoryHarness());
+idempotencyStoreConformance('memory idempotency store', memoryHarness());
+integrityStoreConformance('Memory integrity store', memoryHarness());
+mailboxStoreConformance('memory mailbox store', memoryHarness());
+planStoreConformance('memory plans', memoryHarness());
+retentionStoreConformance('memory retention store', memoryHarness());
+runFinderConformance('memory run finder', memoryHarness());
+runStatisticsConformance('memory run statistics', memoryHarness());
+runtimeConfigConformance('memory runtime configuration', memoryHarness());
+scheduleStoreConformance('memory schedule store', memoryHarness());
+storeLookConformance('memory look at the store', memoryHarness());
+valueStoreConformance('memory run store', memoryHarness());

@@ -1,4 +1,0 @@
-import { memoryHarness } from '../support/harness.memory.ts';
-import { planStoreConformance } from './plan-store.suite.ts';
-
-planStoreConformance('memory plans', memoryHarness());

@@ -1,4 +1,0 @@
-import { memoryHarness } from '../support/harness.memory.ts';
-import { storeLookConformance } from './store-look.suite.ts';
-
-storeLookConformance('memory look at the store', memoryHarness());
