@@ -7,6 +7,7 @@ import {
   giveBackAtRest,
   REQUESTS_BETWEEN,
   REST_MS,
+  UNUSED_MS,
 } from '../../../packages/local/src/host/workers/give-back.ts';
 
 describe('a worker that comes to rest', () => {
@@ -40,9 +41,11 @@ describe('a worker that comes to rest', () => {
     expect(collect).toHaveBeenCalledTimes(1);
   });
 
-  test('gives memory back once it serves, since a spare may never have a request', () => {
+  test('gives memory back when it has served nobody for a while, since a spare may never have a request', () => {
     server.emit('listening');
-    jest.advanceTimersByTime(REST_MS);
+    jest.advanceTimersByTime(UNUSED_MS - 1);
+    expect(collect).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(1);
     expect(collect).toHaveBeenCalledTimes(1);
     request()();
     jest.advanceTimersByTime(REST_MS);

@@ -10,6 +10,8 @@ import { runInNewContext } from 'node:vm';
 
 /** Long enough that a pause between two requests of one client is none. */
 export const REST_MS = 1_000;
+/** A worker that nobody has asked for anything by then is a spare, or as good as one: most have had a request. */
+export const UNUSED_MS = 10_000;
 /** After so many requests a heap has grown again; the scan of every few seconds is too little to ask for it. */
 export const REQUESTS_BETWEEN = 100;
 
@@ -23,15 +25,15 @@ export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: Gi
   let underWay = 0;
   let since = REQUESTS_BETWEEN;
   let timer: NodeJS.Timeout | undefined;
-  const collectSoon = (sinceThen: number) => {
+  const collectSoon = (sinceThen: number, afterMs = restMs) => {
     timer = setTimeout(() => {
       since = sinceThen;
       collect();
-    }, restMs);
+    }, afterMs);
     timer.unref();
   };
   // A spare may never have a request.
-  server.once('listening', () => collectSoon(REQUESTS_BETWEEN));
+  server.once('listening', () => collectSoon(REQUESTS_BETWEEN, UNUSED_MS));
   server.on('request', (_request, response) => {
     clearTimeout(timer);
     underWay += 1;
