@@ -16,6 +16,10 @@ const MORE = {
   INTEGRITY_DAMAGES: '10000',
   INTEGRITY_STORMS: '500',
   STORM_KEYS: '25',
+  PROGRAMS: '200',
+  DIMENSIONS: '200',
+  RETENTION_RUNS: '10000',
+  BODIES: '2000',
 };
 const DRAWN = [
   'test/programs/',
@@ -27,6 +31,9 @@ const DRAWN = [
   'test/local/firestore/',
   'test/api/fuzz/',
   'test/triggers/',
+  'test/api/access/non-interference',
+  'test/operations/retention/many-runs',
+  'test/platform/body-guard/',
   'test/system/cloud-crash',
   'test/system/storms/',
 ];

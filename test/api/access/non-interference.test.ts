@@ -16,7 +16,8 @@ import { pathOf, TABLE, ROUTES as TABLE_ROUTES } from './routes/table.ts';
 const TENANT_ROLES = ['viewer', 'submitter', 'operator', 'admin'] as const satisfies readonly Role[];
 const OTHER = 'others';
 const REQUESTS = 60;
-const PROGRAMS = 12;
+/** `PROGRAMS=200` before the command tries more. */
+const PROGRAMS = Number(process.env.PROGRAMS ?? 5);
 
 interface Observed {
   readonly request: string;

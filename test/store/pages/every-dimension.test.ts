@@ -315,7 +315,7 @@ test('every document has room, and a cancel ends the run', async () => {
       expect(await cancelled(state)).toBe('cancelled');
     }),
     {
-      numRuns: 6,
+      numRuns: Number(process.env.DIMENSIONS ?? 4),
       examples: [[all(1, ESCAPED)], [all(1, CJK)], [all(0, CJK)]],
     },
   );
