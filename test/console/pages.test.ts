@@ -265,7 +265,7 @@ test('a schedule is made, backfilled once its slots are counted, paused, changed
 test('health shows the numbers and what they mean', async () => {
   const page = await open('/health');
   await page.getByRole('heading', { name: /^Findings/ }).waitFor();
-  const readings = await page.locator('.readings > div').allTextContents();
+  const readings = await page.locator('.readings').first().locator('> div').allTextContents();
   const names = [
     'Scan lag',
     'Tasks in the queue',
@@ -278,6 +278,25 @@ test('health shows the numbers and what they mean', async () => {
   const findings = page.locator('.findings > li');
   await findings.locator('code').getByText('RUNNING', { exact: true }).first().waitFor();
   expect(await findings.count()).toBeGreaterThan(5);
+  const today = page.getByRole('region', { name: 'Runs of today' });
+  await has(today.locator('.readings > div').last(), /^Cost of today\$0\.0/);
+});
+
+test('a workflow shows how its runs end over a time that is chosen, and failed runs are grouped by cause', async () => {
+  const page = await open('/workflows/pay-invoice');
+  const statistics = page.getByRole('region', { name: 'Statistics' });
+  await has(statistics.locator('.readings > div').nth(1), /^Failed\d+/);
+  await statistics.locator('.causes tbody tr').first().waitFor();
+  expect(await statistics.getByRole('list', { name: 'Runs over time' }).getByRole('listitem').count()).toBe(
+    24,
+  );
+  await statistics.getByRole('button', { name: '7d' }).click();
+  await statistics.getByRole('heading', { name: 'Runs of the last 7 days' }).waitFor();
+  await page.goto('/runs?status=failed');
+  await page.getByText('Failures by cause').click();
+  await page.getByText(/^\d+ of \d+ runs failed/).waitFor();
+  await page.locator('.causes').getByRole('link').first().click();
+  await page.waitForURL('**/runs/run_*');
 });
 
 test('who may only look sees why nothing can be pressed, and goes from page to page by keys', async () => {

@@ -106,6 +106,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
   expect([...statuses].sort()).toEqual(['awaiting_approval', 'completed', 'failed', 'pending']);
   await checked.ask('GET /v1/inbox', { query: '?limit=1' });
   await checked.ask('GET /v1/runs/counts', { query: '?threadId=t' });
+  await checked.ask('GET /v1/runs/statistics');
   await checked.ask('GET /v1/search', { query: '?q=t' });
   await checked.ask('GET /v1/runs/{id}/stream', { path: { id: runs[0] ?? '' } });
   await checked.ask('GET /v1/runs/stream', { query: '?limit=5' });

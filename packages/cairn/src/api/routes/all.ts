@@ -15,6 +15,7 @@ import { repair } from './integrity/repair.ts';
 import { readMetrics } from './metrics/read-metrics.ts';
 import { listInbox } from './overview/inbox.ts';
 import { readRunCounts } from './overview/run-counts.ts';
+import { readRunStatistics } from './overview/run-statistics.ts';
 import { searchRuns } from './overview/search.ts';
 import { readGraph } from './read-graph.ts';
 import { readOutput } from './read-output.ts';
@@ -42,6 +43,7 @@ export const ROUTES: Routes = {
   '/v1/runs': { GET: runs.listRuns, POST: start },
   '/v1/runs/stream': { GET: streamRuns },
   '/v1/runs/counts': { GET: readRunCounts },
+  '/v1/runs/statistics': { GET: readRunStatistics },
   '/v1/runs/{id}': { GET: runs.readRun },
   '/v1/runs/{id}/events': { GET: runs.listEvents },
   '/v1/runs/{id}/stream': { GET: streamRun },

@@ -3,6 +3,7 @@ import { isWrong, judgeHealth } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
+import { type Reading, Readings } from '../../parts/readings/readings.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -11,6 +12,7 @@ import { useMay, useSession } from '../../session/session.ts';
 import { Erasures } from './erasures.tsx';
 import { Findings } from './findings.tsx';
 import { Restore } from './restore.tsx';
+import { Today } from './today.tsx';
 import './page.css';
 
 /** The API looks at most so often; the numbers move by the minute. */
@@ -24,6 +26,7 @@ export default function HealthPage() {
       <h1>Health</h1>
       {mayLook && <Restore />}
       {mayLook ? <Diagnosis /> : <Answers />}
+      <Today />
       {maySeeErasures && <Erasures />}
     </div>
   );
@@ -76,13 +79,6 @@ function Diagnosis() {
 
 type Diagnosed = Answer<'Diagnosis'>;
 
-interface Reading {
-  readonly name: string;
-  readonly value: string;
-  readonly more?: string | undefined;
-  readonly isWrong?: boolean | undefined;
-}
-
 function Numbers({ of }: { readonly of: Diagnosed }) {
   const { findings, scan, queue, leases, operations, published, schedules } = of;
   const readings: readonly Reading[] = [
@@ -122,17 +118,7 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
       more: `${operations.lastMinute.reads} reads, ${operations.lastMinute.writes} writes, ${operations.lastMinute.deletes} deletes, of ${operations.of}`,
     },
   ];
-  return (
-    <dl className="readings">
-      {readings.map(({ name, value, more, isWrong: isBad }) => (
-        <div className="card" key={name}>
-          <dt>{name}</dt>
-          <dd className={isBad ? 'bad' : ''}>{value}</dd>
-          {more && <dd className="hint">{more}</dd>}
-        </div>
-      ))}
-    </dl>
-  );
+  return <Readings of={readings} />;
 }
 
 function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {

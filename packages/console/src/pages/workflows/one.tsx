@@ -10,6 +10,7 @@ import { useQueryState } from '../../shell/address.ts';
 import { Graph } from '../run/graph/graph.tsx';
 import type { StepView } from '../run/graph/step-view.ts';
 import { StartDialog } from './start.tsx';
+import { WorkflowStatistics } from './statistics.tsx';
 import { PauseDialog } from './switches.tsx';
 
 type Workflow = Answer<'WorkflowList'>['items'][number];
@@ -96,6 +97,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
           </tbody>
         </table>
       </section>
+      <WorkflowStatistics type={type} />
       {version && <Plan version={version} />}
       {doing === 'start' && <StartDialog type={type} onClose={() => setDoing(undefined)} />}
       {doing === 'pause' && (

@@ -25,6 +25,23 @@ export const OVERVIEW_PATHS = {
       answers: { 200: { what: 'Number of runs by status', schema: 'RunCounts' } },
     },
   },
+  '/v1/runs/statistics': {
+    GET: {
+      id: 'readRunStatistics',
+      summary:
+        'Returns how many runs there were in a time, how they ended, how long they took and why they failed',
+      role: 'viewer',
+      query: {
+        type: 'Only runs of this workflow.',
+        repoId: 'Only runs for this repository.',
+        threadId: 'Only runs of this thread.',
+        tag: 'Only runs with this tag, such as `customer:42`.',
+        since: 'Only runs created at this time or later, RFC 3339; by default a day before `until`.',
+        until: 'Only runs created before this time, RFC 3339; by default now.',
+      },
+      answers: { 200: { what: 'The statistics', schema: 'RunStatistics' } },
+    },
+  },
   '/v1/search': {
     GET: {
       id: 'searchRuns',

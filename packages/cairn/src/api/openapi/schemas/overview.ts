@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import { RUN_STATUSES, type RunStatus } from '../../../core/run/status.ts';
 import { NAMES_OF_RUNS } from '../../../core/search/found-by.ts';
+import { MAX_CAUSES, PARTS } from '../../../core/statistics/summarize-runs.ts';
 import { ANSWERS, QUESTION_KINDS } from '../../../operations/inbox/questions.ts';
+import { MAX_RUNS_READ } from '../../../operations/search/read-statistics.ts';
 import { MOST_COUNTED } from '../../../operations/search/run-counts.ts';
 import { FINDINGS_READ } from '../../../ports/diagnosis/findings.ts';
 import { Count, Finding, pageOfRuns, Time, Value } from './common.ts';
-import { RunSummary, Status } from './runs.ts';
+import { Cost, RunSummary, Status } from './runs.ts';
 
 export const InboxItem = z
   .object({
@@ -51,6 +53,61 @@ const statuses = Object.fromEntries(RUN_STATUSES.map((status) => [status, Count]
 export const RunCounts = z.object({
   counts: z.object(statuses).describe('Count by status, including statuses with no runs.'),
   isCut: z.boolean().describe(`\`true\` if a count reached ${MOST_COUNTED}, the most that are counted.`),
+});
+
+const figures = {
+  runs: Count,
+  completed: Count,
+  failed: Count,
+  cancelled: Count,
+  live: Count.describe('Runs that have not ended.'),
+  suspects: Count.describe(
+    'Live runs a worker of which died, and which are dispatched alone until they are cleared.',
+  ),
+  failureShare: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Failed runs among those that completed or failed. Absent if none did.'),
+  p50Ms: Count.optional().describe(
+    'Median duration of completed runs, from the first dispatch to the end, waits included. Absent if none completed.',
+  ),
+  p95Ms: Count.optional(),
+  cost: Cost,
+};
+
+export const RunStatistics = z.object({
+  from: Time.describe('Start of the time that is covered; later than `since` if `isCut`.'),
+  until: Time,
+  isCut: z
+    .boolean()
+    .describe(
+      `\`true\`: there are more than ${MAX_RUNS_READ} runs, of which the newest were read. \`from\` is the creation of the oldest of them.`,
+    ),
+  unreadable: Count.describe('Number of runs with damaged documents, which are not counted.'),
+  total: z.object(figures),
+  versions: z
+    .array(z.object({ type: z.string(), planVersion: z.int(), ...figures }))
+    .describe('By workflow and version, the newest version first.'),
+  parts: z
+    .array(z.object({ from: Time, ...figures }))
+    .describe(`The time in ${PARTS} equal parts, oldest first. A run counts where it was created.`),
+  causes: z
+    .array(
+      z.object({
+        type: z.string(),
+        code: z.string(),
+        step: z.string().optional(),
+        runs: Count,
+        last: z
+          .object({ runId: z.string(), at: Time, message: z.string() })
+          .describe('The newest of them, with the message of its error.'),
+      }),
+    )
+    .describe(
+      `Failed runs by workflow, error code and step, the most frequent first; at most ${MAX_CAUSES}.`,
+    ),
 });
 
 export const FoundRuns = z.object({

@@ -207,6 +207,15 @@ const progress = {
   compensating: z.boolean(),
 };
 
+/** Amounts, and what they cost in US dollars at list prices. */
+export const Cost = z.object({
+  reads: Count,
+  writes: Count,
+  deletes: Count,
+  tasks: Count,
+  usd: z.number().min(0),
+});
+
 const end = {
   error: RecordedError.optional(),
   cancellation: z
@@ -245,11 +254,9 @@ const end = {
   updatedAt: Time,
   completedAt: Time.optional(),
   durationMs: Count.optional(),
-  cost: z
-    .object({ reads: Count, writes: Count, deletes: Count, tasks: Count, usd: z.number().min(0) })
-    .describe(
-      'Documents billed and tasks dispatched for the run so far, and their cost at list prices. See docs/performance.md.',
-    ),
+  cost: Cost.describe(
+    'Documents billed and tasks dispatched for the run so far, and their cost at list prices. See docs/performance.md.',
+  ),
 };
 
 /** Members that only the run itself shows. Lists leave them out because they grow with each signal and step. */

@@ -8,6 +8,7 @@ import { useMay, useSession } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import type { BulkMode } from '../bulk/plan.ts';
+import { Failures } from '../failures.tsx';
 import { filterOf, filterText, isFiltered, spanOf, startOf } from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
@@ -62,6 +63,7 @@ export function ListView() {
         </GuardedButton>
       </header>
       <FilterBar filter={filter} isListRead={!list.isLoading} span={span} />
+      {filter.status?.split(',').includes('failed') && <Failures filter={filter} span={span} />}
       {(list.held > 0 || list.isBehind) && (
         <button type="button" className="new-runs primary" onClick={() => window.scrollTo({ top: 0 })}>
           ↑ {list.isBehind ? 'many' : list.held} new {list.held === 1 ? 'run' : 'runs'}

@@ -1,0 +1,28 @@
+/** `GET /v1/runs/statistics`: how many runs the caller's tenant had in a time, how they ended, and why they failed. */
+import { CairnError } from '../../../core/errors.ts';
+import { readStatistics } from '../../../operations/search/read-statistics.ts';
+import type { Read } from '../../route.ts';
+import { iso } from '../../views/values.ts';
+import { runFilter } from '../read-runs.ts';
+
+/** Without `since`, ms. */
+export const USUAL_STRETCH_MS = 86_400_000;
+
+export const readRunStatistics: Read<'GET', '/v1/runs/statistics'> = async ({ deps, caller, query }) => {
+  const { createdFrom, createdBefore, ...filter } = runFilter(caller, query).filter;
+  const until = createdBefore ?? deps.start.clock.now();
+  const from = createdFrom ?? until - USUAL_STRETCH_MS;
+  if (from >= until)
+    throw new CairnError('INVALID_INPUT', 'since: the time does not lie before its end', {
+      field: 'since',
+      help: 'Send a since before until, or before now.',
+    });
+  const { parts, causes, ...read } = await readStatistics(deps.start.store, filter, { from, until });
+  return {
+    ...read,
+    from: iso(read.from),
+    until: iso(read.until),
+    parts: parts.map((part) => ({ ...part, from: iso(part.from) })),
+    causes: causes.map(({ last, ...cause }) => ({ ...cause, last: { ...last, at: iso(last.at) } })),
+  };
+};

@@ -1,0 +1,157 @@
+/** Statistics of runs by when they were created: how many there were, how they ended, how long they took, what failed. */
+import { type Cost, costOf, type Spent, sum } from '../cost/cost.ts';
+import { usdOf } from '../cost/prices.ts';
+import { optional } from '../optional.ts';
+import type { RecordedError } from '../run/events.ts';
+import { isTerminal, type RunStatus } from '../run/status.ts';
+
+/** Equal parts of the time that the statistics cover. */
+export const PARTS = 24;
+/** Causes of failures that are told, the most frequent first. */
+export const MAX_CAUSES = 20;
+
+/** The members of a run that statistics are made of. Times are epoch ms. */
+export interface RunOutline {
+  readonly id: string;
+  readonly type: string;
+  readonly planVersion: number;
+  readonly status: RunStatus;
+  readonly createdAt: number;
+  readonly durationMs?: number | undefined;
+  readonly error?: Pick<RecordedError, 'code' | 'message' | 'stepId'> | undefined;
+  readonly spent?: Spent | undefined;
+  /** A worker of it died. */
+  readonly isSuspect?: boolean | undefined;
+}
+
+export interface RunFigures {
+  readonly runs: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  /** Runs that have not ended. */
+  readonly live: number;
+  /** Live runs a worker of which died, and which are dispatched alone until they are cleared. */
+  readonly suspects: number;
+  /** Failed runs among those that completed or failed, from 0 to 1; absent if none did. */
+  readonly failureShare?: number;
+  /** Of completed runs, from the first dispatch to the end, waits included; absent if none completed. */
+  readonly p50Ms?: number;
+  readonly p95Ms?: number;
+  readonly cost: Cost & { readonly usd: number };
+}
+
+export interface VersionFigures extends RunFigures {
+  readonly type: string;
+  readonly planVersion: number;
+}
+
+export interface PartFigures extends RunFigures {
+  /** Epoch ms; until the next part begins. */
+  readonly from: number;
+}
+
+/** Failed runs of one workflow with one error code at one step. */
+export interface FailureCause {
+  readonly type: string;
+  readonly code: string;
+  readonly step?: string;
+  readonly runs: number;
+  /** The newest of them. */
+  readonly last: { readonly runId: string; readonly at: number; readonly message: string };
+}
+
+export interface RunsSummary {
+  readonly total: RunFigures;
+  /** By type, the newest version first. */
+  readonly versions: readonly VersionFigures[];
+  /** {@link PARTS}, the oldest first. */
+  readonly parts: readonly PartFigures[];
+  readonly causes: readonly FailureCause[];
+}
+
+/** Epoch ms; `until` is not in it. */
+export interface Stretch {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** @param runs all created in the stretch */
+export function summarizeRuns(runs: readonly RunOutline[], { from, until }: Stretch): RunsSummary {
+  const partMs = (until - from) / PARTS;
+  const partOf = ({ createdAt }: RunOutline) => Math.floor((createdAt - from) / partMs);
+  const inParts = Map.groupBy(runs, partOf);
+  const byVersion = Map.groupBy(runs, ({ type, planVersion }) => JSON.stringify([type, planVersion]));
+  return {
+    total: figuresOf(runs),
+    versions: [...byVersion.values()]
+      .map((some) => ({ ...versionOf(some), ...figuresOf(some) }))
+      .sort((a, b) => order(a.type, b.type) || b.planVersion - a.planVersion),
+    parts: Array.from({ length: PARTS }, (_, part) => ({
+      from: Math.round(from + part * partMs),
+      ...figuresOf(inParts.get(part) ?? []),
+    })),
+    causes: causesOf(runs),
+  };
+}
+
+function versionOf([first]: readonly RunOutline[]): Pick<VersionFigures, 'type' | 'planVersion'> {
+  return { type: first?.type ?? '', planVersion: first?.planVersion ?? 0 };
+}
+
+function figuresOf(runs: readonly RunOutline[]): RunFigures {
+  const of = (status: RunStatus) => runs.filter((run) => run.status === status);
+  const completed = of('completed');
+  const failed = of('failed').length;
+  const cancelled = of('cancelled').length;
+  const times = completed.flatMap(({ durationMs }) => durationMs ?? []).sort((a, b) => a - b);
+  const judged = completed.length + failed;
+  const cost = costOf(runs.reduce<Spent>((total, { spent = {} }) => sum(total, spent), {}));
+  return {
+    runs: runs.length,
+    completed: completed.length,
+    failed,
+    cancelled,
+    live: runs.length - judged - cancelled,
+    suspects: runs.filter(({ status, isSuspect }) => isSuspect && !isTerminal(status)).length,
+    ...optional('failureShare', judged === 0 ? undefined : failed / judged),
+    ...optional('p50Ms', percentile(times, 0.5)),
+    ...optional('p95Ms', percentile(times, 0.95)),
+    cost: { ...cost, usd: usdOf(cost) },
+  };
+}
+
+/** The nearest rank. @param sorted ascending */
+function percentile(sorted: readonly number[], share: number): number | undefined {
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+}
+
+function causesOf(runs: readonly RunOutline[]): FailureCause[] {
+  const failed = runs.filter(({ status }) => status === 'failed');
+  const byCause = Map.groupBy(failed, ({ type, error }) =>
+    JSON.stringify([type, error?.code ?? null, stepOf(error?.stepId) ?? null]),
+  );
+  return [...byCause.values()]
+    .flatMap((some) => {
+      const last = some.reduce((newest, run) => (run.createdAt > newest.createdAt ? run : newest));
+      const { id: runId, type, createdAt: at, error: { code = 'UNKNOWN', message = '', stepId } = {} } = last;
+      return {
+        type,
+        code,
+        ...optional('step', stepOf(stepId)),
+        runs: some.length,
+        last: { runId, at, message },
+      };
+    })
+    .sort((a, b) => b.runs - a.runs || b.last.at - a.last.at)
+    .slice(0, MAX_CAUSES);
+}
+
+/** Items of a set fail for the same cause: the step without the item. */
+function stepOf(key: string | undefined): string | undefined {
+  return key?.replace(/\[.*$/, '');
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,48 @@
+/** Statistics of a tenant's runs, from the run documents that lists read: no counter is kept, so runs pay nothing for them. */
+import {
+  type RunOutline,
+  type RunsSummary,
+  type Stretch,
+  summarizeRuns,
+} from '../../core/statistics/summarize-runs.ts';
+import type { ListedRun, RunFilter, RunStore } from '../../ports/run-store.ts';
+
+/** Most runs that are read, the newest; a billed read each. */
+export const MAX_RUNS_READ = 1_000;
+/** Runs of one query. */
+const RUNS_A_READ = 250;
+
+export interface ReadStatistics extends RunsSummary, Stretch {
+  /** There are older runs in the time that was asked for: `from` is the creation of the oldest that was read. */
+  readonly isCut: boolean;
+  /** Runs that could not be decoded, and are not counted. */
+  readonly unreadable: number;
+}
+
+export async function readStatistics(
+  store: Pick<RunStore, 'listRuns'>,
+  filter: RunFilter,
+  asked: Stretch,
+): Promise<ReadStatistics> {
+  const wanted = { ...filter, createdFrom: asked.from, createdBefore: asked.until };
+  const runs: RunOutline[] = [];
+  let unreadable = 0;
+  let cursor: string | undefined;
+  do {
+    const limit = Math.min(RUNS_A_READ, MAX_RUNS_READ - runs.length - unreadable);
+    const page = await store.listRuns(wanted, { limit, ...(cursor === undefined ? {} : { cursor }) });
+    runs.push(...page.items.map(outlineOf));
+    unreadable += page.unreadable?.length ?? 0;
+    cursor = page.next;
+  } while (cursor !== undefined && runs.length + unreadable < MAX_RUNS_READ);
+  const isCut = cursor !== undefined;
+  const from = isCut ? Math.min(asked.until - 1, runs.at(-1)?.createdAt ?? asked.from) : asked.from;
+  const stretch = { from, until: asked.until };
+  return { ...summarizeRuns(runs, stretch), ...stretch, isCut, unreadable };
+}
+
+function outlineOf({ state, soft }: ListedRun): RunOutline {
+  const { id, type, planVersion, status, createdAt, durationMs, error, suspect } = state;
+  const isSuspect = suspect !== undefined;
+  return { id, type, planVersion, status, createdAt, durationMs, error, spent: soft.cost, isSuspect };
+}

@@ -1,0 +1,65 @@
+/** The caller's tenant since midnight UTC: runs, failures, suspects, and what they cost. */
+import { operationsText, usdText } from '../../parts/cost-text.ts';
+import { Readings } from '../../parts/readings/readings.tsx';
+import { Failure } from '../../parts/states.tsx';
+import { Causes } from '../../parts/statistics/causes.tsx';
+import { useStatistics } from '../../parts/statistics/use-statistics.ts';
+import { shareText } from '../../parts/statistics/words.ts';
+import { When } from '../../parts/when.tsx';
+
+const DAY_MS = 86_400_000;
+
+export function Today() {
+  const { data, error, refetch } = useStatistics(
+    {},
+    { span: 'today', sinceOf: (now) => new Date(Math.floor(now / DAY_MS) * DAY_MS).toISOString() },
+  );
+  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return null;
+  const { total, isCut, from, causes } = data;
+  const { runs, completed, failed, live, suspects, failureShare, cost } = total;
+  return (
+    <section className="stack" aria-label="Runs of today">
+      <h2>Runs of today</h2>
+      <p className="dim">
+        Runs of your tenant created since{' '}
+        {isCut ? (
+          <>
+            <When at={from} />, the newest {runs.toLocaleString('en')} of today
+          </>
+        ) : (
+          '00:00 UTC'
+        )}
+        .
+      </p>
+      <Readings
+        of={[
+          { name: 'Started', value: runs.toLocaleString('en'), more: `${live} live` },
+          {
+            name: 'Failed',
+            value: shareText(failureShare),
+            more: `${failed} of ${completed + failed}`,
+            isWrong: failed > 0,
+          },
+          {
+            name: 'Suspects',
+            value: String(suspects),
+            more: 'a worker of theirs died',
+            isWrong: suspects > 0,
+          },
+          {
+            name: 'Cost of today',
+            value: `${isCut ? 'over ' : ''}${usdText(cost.usd)}`,
+            more: `${operationsText(cost)}, at list prices`,
+          },
+        ]}
+      />
+      {causes.length > 0 && (
+        <div className="card scrolls">
+          <h3>Failures by cause</h3>
+          <Causes causes={causes} withType />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,53 @@
+/** Failures of the listed runs, grouped by cause. Read when it is opened: it costs up to 1,000 reads. */
+import { useState } from 'react';
+import { Failure, Loading } from '../../parts/states.tsx';
+import { Causes } from '../../parts/statistics/causes.tsx';
+import { useStatistics } from '../../parts/statistics/use-statistics.ts';
+import { When } from '../../parts/when.tsx';
+import { type RunFilter, type SpanWord, startOf } from './filter/filter.ts';
+
+interface FailuresProps {
+  readonly filter: RunFilter;
+  readonly span: SpanWord | undefined;
+}
+
+export function Failures({ filter, span }: FailuresProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="failures" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Failures by cause</summary>
+      {isOpen && <ByCause filter={filter} span={span} />}
+    </details>
+  );
+}
+
+/** Without a span: long before the first run of any installation. */
+const EVER = '2020-01-01T00:00:00.000Z';
+
+function ByCause({ filter, span }: FailuresProps) {
+  const { data, error, refetch } = useStatistics(filter, {
+    span: span ?? 'ever',
+    sinceOf: (now) => (span === undefined ? EVER : startOf(span, now)),
+  });
+  if (error && !data) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading what="the failures" />;
+  const { total, causes, isCut, from } = data;
+  return (
+    <>
+      <p className="dim">
+        {total.failed} of {total.runs.toLocaleString('en')} runs failed
+        {isCut && (
+          <>
+            ; only these, created since <When at={from} />, were read
+          </>
+        )}
+        .
+      </p>
+      {causes.length > 0 && (
+        <div className="scrolls">
+          <Causes causes={causes} withType={filter.type === undefined} />
+        </div>
+      )}
+    </>
+  );
+}

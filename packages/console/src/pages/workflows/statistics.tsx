@@ -1,0 +1,114 @@
+/** What became of the runs of one workflow in a time: rate, failures, durations, by version, over time. */
+import { usdText } from '../../parts/cost-text.ts';
+import { type Reading, Readings } from '../../parts/readings/readings.tsx';
+import { Failure, Loading } from '../../parts/states.tsx';
+import { Causes } from '../../parts/statistics/causes.tsx';
+import { OverTime } from '../../parts/statistics/over-time.tsx';
+import { type Figures, type Statistics, useStatistics } from '../../parts/statistics/use-statistics.ts';
+import { rateText, shareText } from '../../parts/statistics/words.ts';
+import { duration } from '../../parts/time.ts';
+import { When } from '../../parts/when.tsx';
+import { useQueryState } from '../../shell/address.ts';
+import { SPANS, type SpanWord, startOf } from '../runs/filter/filter.ts';
+
+const USUAL: SpanWord = '24h';
+
+export function WorkflowStatistics({ type }: { readonly type: string }) {
+  const [asked, setAsked] = useQueryState('span');
+  const span = asked !== undefined && Object.hasOwn(SPANS, asked) ? (asked as SpanWord) : USUAL;
+  const { data, error, refetch } = useStatistics({ type }, { span, sinceOf: (now) => startOf(span, now) });
+  return (
+    <section className="card stack" aria-label="Statistics">
+      <div className="row between">
+        <h2>Runs of the {SPANS[span].name}</h2>
+        <fieldset className="segments" aria-label="Time">
+          {Object.keys(SPANS).map((word) => (
+            <button
+              key={word}
+              type="button"
+              aria-pressed={word === span}
+              onClick={() => setAsked(word === USUAL ? undefined : word, 'replace')}
+            >
+              {word}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      {error && !data && <Failure error={error} again={() => void refetch()} />}
+      {!error && !data && <Loading what="the statistics" />}
+      {data && <Shown of={data} />}
+    </section>
+  );
+}
+
+function Shown({ of }: { readonly of: Statistics }) {
+  const { total, versions, causes, isCut, from, unreadable } = of;
+  if (total.runs === 0) return <p className="dim">No run was created in this time.</p>;
+  return (
+    <>
+      {isCut && (
+        <p className="note">
+          There were more than {total.runs.toLocaleString('en')} runs. These are the newest, created since{' '}
+          <When at={from} />.
+        </p>
+      )}
+      {unreadable > 0 && <p className="note">{unreadable} runs with damaged documents are not counted.</p>}
+      <Readings of={readings(of)} />
+      <OverTime parts={of.parts} until={of.until} />
+      {versions.length > 1 && (
+        <div className="scrolls">
+          <table>
+            <thead>
+              <tr>
+                <th>Version</th>
+                <th>Runs</th>
+                <th>Failed</th>
+                <th>p50</th>
+                <th>p95</th>
+                <th>Cost of a run</th>
+              </tr>
+            </thead>
+            <tbody>
+              {versions.map(({ planVersion, runs, failureShare, p50Ms, p95Ms, cost }) => (
+                <tr key={planVersion}>
+                  <td>v{planVersion}</td>
+                  <td>{runs}</td>
+                  <td>{shareText(failureShare)}</td>
+                  <td>{timeText(p50Ms)}</td>
+                  <td>{timeText(p95Ms)}</td>
+                  <td>{usdText(cost.usd / runs)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {causes.length > 0 && (
+        <div className="scrolls">
+          <h3>Failures by cause</h3>
+          <Causes causes={causes} withType={false} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function readings(of: Statistics): readonly Reading[] {
+  const { runs, completed, failed, cancelled, live, failureShare, p50Ms, p95Ms, cost } = of.total;
+  return [
+    { name: 'Started', value: rateText(of), more: `${runs.toLocaleString('en')} runs, ${live} live` },
+    {
+      name: 'Failed',
+      value: shareText(failureShare),
+      more: `${failed} of ${completed + failed}${cancelled > 0 ? `, ${cancelled} cancelled` : ''}`,
+      isWrong: failed > 0,
+    },
+    { name: 'Duration, p50', value: timeText(p50Ms), more: 'of completed runs, waits included' },
+    { name: 'Duration, p95', value: timeText(p95Ms) },
+    { name: 'Cost of a run', value: usdText(cost.usd / runs), more: `${usdText(cost.usd)} for all` },
+  ];
+}
+
+function timeText(ms: Figures['p50Ms']): string {
+  return ms === undefined ? '—' : duration(ms);
+}

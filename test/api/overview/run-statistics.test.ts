@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import type { RunStatistics } from '../../../packages/cairn/src/api/openapi/schemas/overview.ts';
+import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import {
+  MAX_RUNS_READ,
+  readStatistics,
+} from '../../../packages/cairn/src/operations/search/read-statistics.ts';
+import type { ListedRun, PageRequest, RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
+import { echo, Installation } from '../installation.ts';
+
+const failing = defineWorkflow({
+  type: 'failing',
+  planVersion: 3,
+  input: z.object({}),
+  steps: (step) => ({
+    paid: step('pay', () => {
+      throw new Fatal('the card was refused');
+    }),
+  }),
+});
+
+describe('GET /v1/runs/statistics', () => {
+  const tenantId = 'acme';
+  let installation: Installation;
+  let key: string;
+  beforeEach(async () => {
+    installation = new Installation([echo, failing]);
+    key = await installation.key('viewer', { roles: ['viewer'] });
+  });
+
+  const ask = async (query = '') => {
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await installation.api.request(`/v1/runs/statistics${query}`, { headers });
+    return { status: answer.status, body: (await answer.json()) as z.infer<typeof RunStatistics> };
+  };
+
+  test('covers the last day of the caller’s tenant, by version and by cause of failure', async () => {
+    const { world } = installation;
+    await world.start('echo', { text: 'a' }, { tenantId });
+    const lost = await world.start('failing', {}, { tenantId });
+    await world.start('echo', { text: 'of others' }, { tenantId: 'others' });
+    await world.run();
+    world.clock.jump(1);
+    const { status, body } = await ask();
+    expect([status, body.isCut, body.unreadable]).toEqual([200, false, 0]);
+    expect(body.total).toMatchObject({ runs: 2, completed: 1, failed: 1, failureShare: 0.5 });
+    expect(body.total.cost.usd).toBeGreaterThan(0);
+    expect(body.versions.map(({ type, planVersion, failed }) => [type, planVersion, failed])).toEqual([
+      ['echo', 1, 0],
+      ['failing', 3, 1],
+    ]);
+    expect(body.causes).toMatchObject([
+      { type: 'failing', step: 'pay', runs: 1, last: { runId: lost, message: 'the card was refused' } },
+    ]);
+    expect((await ask('?type=echo')).body).toMatchObject({ total: { runs: 1, failed: 0 }, causes: [] });
+  });
+
+  test('covers the time that is asked for', async () => {
+    const { world } = installation;
+    const started = async (text: string) => {
+      await world.start('echo', { text }, { tenantId });
+      const at = new Date(world.clock.now()).toISOString();
+      world.clock.jump(3_600_000);
+      return at;
+    };
+    await started('before');
+    const since = await started('in it');
+    const until = await started('after');
+    const { body } = await ask(`?since=${since}&until=${until}`);
+    expect([body.from, body.until, body.total.runs]).toEqual([since, until, 1]);
+    expect(body.parts.filter(({ runs }) => runs > 0).map(({ from }) => from)).toEqual([since]);
+  });
+
+  test.each(['?since=yesterday', '?since=2100-01-01T00:00:00Z', '?status=failed', '?limit=5'])(
+    'refuses %s',
+    async (query) => {
+      expect(await ask(query)).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+    },
+  );
+});
+
+test('more runs than are read are cut, and the time that is covered begins with the oldest that was read', async () => {
+  const run = (n: number) =>
+    ({
+      state: { id: `run_${n}`, type: 'echo', planVersion: 1, status: 'completed', createdAt: 1_000_000 - n },
+      soft: {},
+    }) as unknown as ListedRun;
+  const asked: PageRequest[] = [];
+  const store = {
+    listRuns: async (_: RunFilter, page: PageRequest) => {
+      asked.push(page);
+      const first = Number(page.cursor ?? 0);
+      const items = Array.from({ length: page.limit }, (_, n) => run(first + n));
+      return { items, next: String(first + page.limit) };
+    },
+  };
+  const read = await readStatistics(store, { tenantId: 'acme' }, { from: 0, until: 1_000_001 });
+  expect(read).toMatchObject({
+    isCut: true,
+    from: 1_000_001 - MAX_RUNS_READ,
+    total: { runs: MAX_RUNS_READ },
+  });
+  expect(asked.reduce((sum, { limit }) => sum + limit, 0)).toBe(MAX_RUNS_READ);
+});
