@@ -151,7 +151,7 @@ test('an item that can be undone holds the end up, its map does not', async () =
 describe('a run whose end is owed to others', () => {
   async function waitingForAnEvent(): Promise<Scene> {
     const scene = await Scene.begun();
-    await scene.open('ci', { name: 'ci', key: 'k' });
+    await scene.openEvent('ci', 'ci', 'k');
     await scene.suspend();
     scene.tasks();
     return scene;

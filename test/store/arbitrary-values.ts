@@ -105,16 +105,20 @@ export const executionMembers = {
 export const stepRef: fc.Arbitrary<StepRef> = withOptional(refMembers, { itemKey: text });
 export const execution: fc.Arbitrary<StepExecution> = withOptional(executionMembers, { itemKey: text });
 
-export const wait: fc.Arbitrary<Wait> = withOptional(
-  { id: text, kind: word('approval', 'event', 'timer', 'child'), execution, openedAt: time },
-  {
-    dueAt: time,
-    heartbeat: withOptional({ withinMs: count }, { lastAt: time, timeoutAt: time }),
-    purpose: fc.constant('doubt' as const),
-    name: text,
-    key: text,
-    child: plain({ runId: text, onParentEnd }),
-    detailText: fc.json(),
-    announced: fc.constant(true as const),
-  },
+const open = { id: text, execution, openedAt: time };
+const openOptions = { dueAt: time, announced: fc.constant(true as const) };
+const question = { ...open, kind: word('approval'), detailText: fc.json() };
+export const wait: fc.Arbitrary<Wait> = fc.oneof(
+  withOptional({ ...open, kind: word('timer') }, openOptions),
+  withOptional(
+    { ...open, kind: word('event'), name: text, key: text },
+    {
+      ...openOptions,
+      expectedAt: time,
+      heartbeat: withOptional({ withinMs: count }, { lastAt: time, timeoutAt: time }),
+    },
+  ),
+  withOptional({ ...open, kind: word('child'), child: plain({ runId: text, onParentEnd }) }, openOptions),
+  withOptional(question, { ...openOptions, purpose: word('doubt') }),
+  withOptional({ ...question, purpose: word('effect'), effectId: text }, openOptions),
 );

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { isImmutable } from 'immutable';
 import { NewerSchemaError } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
-import { waitOf } from '../../core/run/journal-drafts.ts';
+import { questionOf } from '../../core/run/journal-drafts.ts';
 import type { Stores } from '../support/harness.ts';
 import { beginning, claim, move, succeeded, T0 } from '../support/run-fixture.ts';
 import { claimed, LEASE_MS, loaded } from './runs.ts';
@@ -63,11 +63,7 @@ export function loadClaims(current: () => Stores): void {
         },
       });
       await runs.start(start);
-      const wait = {
-        ...waitOf('ask'),
-        kind: 'approval',
-        dueAt: T0 + 99,
-      } as const;
+      const wait = questionOf('ask', { dueAt: T0 + 99 });
       const one = move(
         start.state,
         [

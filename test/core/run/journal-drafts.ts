@@ -1,11 +1,17 @@
 /** Drafts of events as the engine makes them, and journals grown from them by the real core. */
 import { emptyChain, seal } from '../../../packages/cairn/src/core/run/chain.ts';
 import type {
+  ChildWait,
   EventData,
   EventDraft,
   EventType,
+  EventWait,
   RunEvent,
+  StepExecution,
+  StepKind,
+  StepQuestion,
   StepSettled,
+  TimerWait,
   Wait,
 } from '../../../packages/cairn/src/core/run/events.ts';
 import { initialState, reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
@@ -113,25 +119,31 @@ export function failedStep(stepId: string, changes: Partial<StepSettled> = {}): 
   return bySystem('step_failed', { ...settledStep(stepId, changes), error });
 }
 
-/** An open wait for an event; `changes` make it another kind of wait. */
-export function waitOf(stepId: string, openedAt = T0, changes: Partial<Wait> = {}): Wait {
+function openWait(stepId: string, kind: StepKind) {
   const { revision, attempt, inputsHash, startedAt } = settledStep(stepId);
-  const execution = { stepId, kind: 'event', revision, attempt, inputsHash, startedAt } as const;
-  return { id: `${stepId}.1`, kind: 'event', execution, openedAt, name: 'n', key: 'k', ...changes };
+  const execution: StepExecution = { stepId, kind, revision, attempt, inputsHash, startedAt };
+  return { id: `${stepId}.1`, execution, openedAt: T0 };
+}
+
+/** An open wait for an event. */
+export function waitOf(stepId: string, openedAt = T0, changes: Partial<EventWait> = {}): EventWait {
+  return { ...openWait(stepId, 'event'), openedAt, kind: 'event', name: 'n', key: 'k', ...changes };
+}
+
+/** A sleep. */
+export function timerOf(stepId: string, changes: Partial<TimerWait> = {}): TimerWait {
+  return { ...openWait(stepId, 'sleep'), kind: 'timer', ...changes };
 }
 
 /** An open question to a person. */
-export function questionOf(stepId: string, changes: Partial<Wait> = {}): Wait {
-  const { name: _name, key: _key, ...wait } = waitOf(stepId);
-  const execution = { ...wait.execution, kind: 'approval' } as const;
-  return { ...wait, kind: 'approval', execution, detailText: '{"question":"?"}', ...changes };
+export function questionOf(stepId: string, changes: Partial<StepQuestion> = {}): StepQuestion {
+  return { ...openWait(stepId, 'approval'), kind: 'approval', detailText: '{"question":"?"}', ...changes };
 }
 
 /** A child under way. */
-export function childOf(stepId: string, runId: string, changes: Partial<Wait> = {}): Wait {
-  const { name: _name, key: _key, ...wait } = waitOf(stepId);
-  const execution = { ...wait.execution, kind: 'child' } as const;
-  return { ...wait, kind: 'child', execution, child: { runId, onParentEnd: 'cancel' }, ...changes };
+export function childOf(stepId: string, runId: string, changes: Partial<ChildWait> = {}): ChildWait {
+  const child = { runId, onParentEnd: 'cancel' } as const;
+  return { ...openWait(stepId, 'child'), kind: 'child', child, ...changes };
 }
 
 export function opened(wait: Wait): EventDraft {

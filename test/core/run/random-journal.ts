@@ -27,6 +27,7 @@ import {
   settledStep,
   succeeded,
   T0,
+  timerOf,
   waitOf,
 } from './journal-drafts.ts';
 
@@ -164,11 +165,10 @@ function stepDrafts(state: RunState, { stepId, itemKey }: Pick<StepRef, 'stepId'
 function openings(state: RunState): EventDraft[] {
   const { updatedAt, head } = state;
   const dueAt = updatedAt + 3_000;
-  const { name: _n, key: _k, ...timer } = waitOf('nap', updatedAt, { kind: 'timer', dueAt });
   const waits: Wait[] = [
     waitOf('e', updatedAt),
     waitOf('e', updatedAt, { dueAt, heartbeat: { withinMs: 3_000 } }),
-    timer,
+    timerOf('nap', { openedAt: updatedAt, dueAt }),
     questionOf('gate', { openedAt: updatedAt, dueAt: updatedAt + 90_000 }),
     questionOf('s0', { openedAt: updatedAt, purpose: 'doubt' }),
     childOf('kid', `run_child${head}`, {

@@ -198,7 +198,7 @@ describe('a decision about what asks nothing', () => {
 
   test('a step that waits for an event', async () => {
     const scene = await Scene.begun();
-    await scene.open('ci', { name: 'ci', key: 'k' });
+    await scene.openEvent('ci', 'ci', 'k');
     expect(await refused(scene, ['approve', { stepId: 'ci' }])).toMatchObject({
       code: 'RUN_INVALID_TRANSITION',
       httpStatus: 409,

@@ -1,7 +1,7 @@
 /** Runs brought, event by event as a drive would, to where a person is asked something. */
 import { z } from 'zod';
 import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
-import type { EventDraft, StepExecution, Wait } from '../../../packages/cairn/src/core/run/events.ts';
+import type { EventDraft, StepExecution, StepQuestion } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import type { OnFailure } from '../../../packages/cairn/src/engine/define/types.ts';
@@ -150,12 +150,19 @@ export class Scene {
     await this.append([drafts.started(execution), drafts.succeeded(ending, { text, hash: sha256Hex(text) })]);
   }
 
-  async open(stepId: string, more: Partial<Wait> = {}): Promise<void> {
+  async open(stepId: string, more: Partial<StepQuestion> = {}): Promise<void> {
+    const asked = { kind: 'approval', detailText: '{"question":"Go on?"}' } as const;
+    await this.append([opened({ ...this.#openWait(stepId), ...asked, ...more })]);
+  }
+
+  async openEvent(stepId: string, name: string, key: string): Promise<void> {
+    await this.append([opened({ ...this.#openWait(stepId), kind: 'event', name, key })]);
+  }
+
+  #openWait(stepId: string) {
     const { revision = 1 } = this.#journal.state.steps.get(stepId) ?? {};
     const execution = this.execution({ stepId, revision });
-    const kind = this.step(stepId).kind as Wait['kind'];
-    const wait: Wait = { id: `${stepId}.${revision}`, kind, execution, openedAt: this.now, ...more };
-    await this.append([{ type: 'wait_opened', initiator: 'system', data: { wait } }]);
+    return { id: `${stepId}.${revision}`, execution, openedAt: this.now };
   }
 
   async doubt(of: Partial<StepExecution>): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Wait } from '../../../packages/cairn/src/core/run/events.ts';
+import type { StepQuestion, Wait } from '../../../packages/cairn/src/core/run/events.ts';
 import { doubtOf } from '../../../packages/cairn/src/engine/waits/open.ts';
 import { approvalBlocks } from '../../../packages/cairn/src/triggers/slack/blocks.ts';
 import { MAX_VALUE_CHARS, readValue } from '../../../packages/cairn/src/triggers/slack/decision-value.ts';
@@ -8,7 +8,7 @@ import { clipped } from '../../../packages/cairn/src/triggers/slack/message.ts';
 
 const RUN = `run_${'a'.repeat(26)}`;
 
-function asking(question: string, stepId = 'gate', more: Partial<Wait> = {}): Wait {
+function asking(question: string, stepId = 'gate', more: Partial<StepQuestion> = {}): StepQuestion {
   return {
     id: `${stepId}.1`,
     kind: 'approval',

@@ -1,5 +1,5 @@
 /** Dependencies of the engine. Only `platform/` creates them. */
-import type { Wait } from '../core/run/events.ts';
+import type { ChildWait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FindingStore } from '../ports/diagnosis/findings.ts';
@@ -22,7 +22,7 @@ import type { EngineSettings } from './settings.ts';
 /** A child that a wait of its parent is for. */
 export interface ChildToStart {
   readonly parent: RunState;
-  readonly wait: Wait;
+  readonly wait: ChildWait;
   /** Type of the workflow. */
   readonly type: string;
   readonly input: unknown;

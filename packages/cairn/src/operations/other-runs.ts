@@ -36,10 +36,9 @@ export function otherRuns(deps: OtherRunsDeps): OtherRuns {
 
 async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: ChildToStart): Promise<void> {
   const newest = deps.registry.newest(type);
-  const runId = wait.child?.runId;
+  const { runId } = wait.child;
   if (!newest)
     throw new CairnError('INVALID_INPUT', `no workflow '${type}' is deployed`, { field: 'workflow' });
-  if (runId === undefined) throw new Error(`wait '${wait.id}' of run ${parent.id} is not for a child`);
   const { tenantId, environment, trigger, threadId, repoId, prId, prUrl, a2aCorrelationId } = parent;
   const successor =
     parent.source &&

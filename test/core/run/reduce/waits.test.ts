@@ -19,6 +19,7 @@ import {
   settledStep,
   succeeded,
   T0,
+  timerOf,
   waitOf,
 } from '../journal-drafts.ts';
 
@@ -64,7 +65,7 @@ describe('what a wait sets up outside', () => {
     opened(waitOf('e')),
     opened(childOf('kid', 'run_child')),
     opened(questionOf('gate')),
-    opened(waitOf('nap', T0, { id: 'nap.1', kind: 'timer', name: undefined as never })),
+    opened(timerOf('nap')),
   ]);
   const place = { kind: 'event', waitId: 'e.1', name: 'n', key: 'k' };
   const child = { kind: 'child', waitId: 'kid.1', runId: 'run_child', onParentEnd: 'cancel' };

@@ -5,10 +5,12 @@
  */
 import type { EffectWrite } from '../effects/effect.ts';
 import type { CheckpointRef, RunIdentity, StoredValue, SuccessorMode } from './data/identity.ts';
+import type { Wait } from './data/wait.ts';
 import type { Lost, Takeover, TaskRef } from './lease/takeover.ts';
 import type { Initiator } from './status.ts';
 
 export * from './data/identity.ts';
+export * from './data/wait.ts';
 
 /**
  * Newest schema version that this software reads; a worker touches nothing newer. Each document has the lowest version
@@ -65,54 +67,6 @@ export interface StepSettled extends StepExecution {
   readonly agent?: string;
   readonly tokensUsed?: { readonly input: number; readonly output: number };
   readonly durationMs: number;
-}
-
-/**
- * Handling of a running child when its parent is cancelled or fails: cancelled after its parent, abandoned, or
- * cancelled and awaited, so that the parent is compensated and ends after it.
- */
-export const ON_PARENT_END = ['cancel', 'abandon', 'wait'] as const;
-export type OnParentEnd = (typeof ON_PARENT_END)[number];
-
-/** The outside has to say every `withinMs` that it is still at work on the answer. */
-export interface WaitHeartbeat {
-  readonly withinMs: number;
-  /** When the last recorded beat came; absent: none has. */
-  readonly lastAt?: number;
-  /** When the wait fails however many beats come; absent: never. */
-  readonly timeoutAt?: number;
-}
-
-/**
- * An open wait of a step (or of an item of a set of children). Has everything needed to record the outcome of the step,
- * so that the process that delivers the answer records it. `dueAt` absent: no time limit.
- */
-export interface Wait {
-  readonly id: string;
-  readonly kind: 'approval' | 'event' | 'timer' | 'child';
-  readonly execution: StepExecution;
-  readonly openedAt: number;
-  /** When the answer of the outside is expected, if the step says so. Nothing happens then. */
-  readonly expectedAt?: number;
-  readonly dueAt?: number;
-  /** Set if the sender of the event sends heartbeats: each one that is recorded moves `dueAt`. */
-  readonly heartbeat?: WaitHeartbeat;
-  /**
-   * The question is not of the step itself. `doubt`: handling of its interrupted attempt. `effect`: outcome of an
-   * effect in doubt, or permission to repeat one (E5, E6).
-   */
-  readonly purpose?: 'doubt' | 'effect';
-  /** For the purpose `effect`. */
-  readonly effectId?: string;
-  /** For an event: its name and correlation key. */
-  readonly name?: string;
-  readonly key?: string;
-  /** For a child. */
-  readonly child?: { readonly runId: string; readonly onParentEnd: OnParentEnd };
-  /** For an approval: the question, as canonical JSON. */
-  readonly detailText?: string;
-  /** True once the wait is announced: its mailbox entry exists, its child is started. Set when the run is suspended. */
-  readonly announced?: true;
 }
 
 /** Answers to an approval. */

@@ -5,7 +5,7 @@
  */
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
-import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
+import type { EffectQuestion, EventDraft, StepExecution } from '../../core/run/events.ts';
 import { type OpenEffect, stepKey } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -31,7 +31,7 @@ export async function askAbout(deps: EngineDeps, open: OpenEffect | undefined): 
   return { effectId, capabilityId, why: 'doubt', write, row };
 }
 
-export function effectWait(execution: StepExecution, ask: Ask, now: number): Wait {
+export function effectWait(execution: StepExecution, ask: Ask, now: number): EffectQuestion {
   const key = stepKey(execution);
   const { effectId } = ask;
   return {
@@ -47,7 +47,10 @@ export function effectWait(execution: StepExecution, ask: Ask, now: number): Wai
 }
 
 /** The row that asks and the wait for the answer are one commit. */
-export function questionDrafts(wait: Wait, { effectId, capabilityId, write, row }: Ask): EventDraft[] {
+export function questionDrafts(
+  wait: EffectQuestion,
+  { effectId, capabilityId, write, row }: Ask,
+): EventDraft[] {
   const data = {
     ...refOf(wait.execution),
     effectId,

@@ -5,7 +5,7 @@ import { childRunId } from '../../core/encoding/ids.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
-import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
+import type { EventDraft, EventWait, StepExecution, StepQuestion, Wait } from '../../core/run/events.ts';
 import { stepKey } from '../../core/run/state.ts';
 import { firstDueAt } from '../../core/run/waits/heartbeat.ts';
 import type { ApprovalStep, Context, EventStep, WaitStep } from '../define/steps.ts';
@@ -49,7 +49,7 @@ function heartbeatOf(
   { heartbeatMs }: EventStep,
   now: number,
   timeoutAt: number | undefined,
-): Pick<Wait, 'dueAt' | 'heartbeat'> {
+): Pick<EventWait, 'dueAt' | 'heartbeat'> {
   if (heartbeatMs === undefined) return {};
   const heartbeat = { withinMs: heartbeatMs, ...optional('timeoutAt', timeoutAt) };
   return { dueAt: firstDueAt(now, heartbeat), heartbeat };
@@ -68,7 +68,7 @@ const DOUBTS: Readonly<Record<Doubt, string>> = {
 };
 
 /** The question about a step that must not be repeated unasked. */
-export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut_off'): Wait {
+export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut_off'): StepQuestion {
   const key = stepKey(execution);
   const question = `Step '${key}' ${DOUBTS[why]}. Run it again (approve), treat it as completed (approve_with_waiver) or fail it (reject)?`;
   return {

@@ -9,7 +9,7 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
-import type { SuccessorMode, Wait } from '../../core/run/events.ts';
+import type { ChildWait, SuccessorMode } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { workflowOf } from '../../engine/deployed.ts';
@@ -26,7 +26,7 @@ const MAX_LINEAGE = 50;
 
 export interface ChildOfSuccessor {
   readonly parent: RunState;
-  readonly wait: Wait;
+  readonly wait: ChildWait;
   readonly childId: string;
   /** Type of the workflow. */
   readonly type: string;
@@ -111,7 +111,7 @@ async function ended(
 ): Promise<RunState | undefined> {
   let end = original;
   if (!isOver(end)) {
-    if (wait.child?.onParentEnd === 'abandon') return undefined;
+    if (wait.child.onParentEnd === 'abandon') return undefined;
     await cancel(end.id);
     end = (await load(deps, end.id)) ?? end;
     if (!isOver(end)) {

@@ -1,6 +1,6 @@
 /** Waits, signals and feedback. */
 import { sha256Hex } from '../../encoding/hash.ts';
-import type { Decision, RunEvent, Wait } from '../events.ts';
+import type { Decision, EventWait, RunEvent, Wait } from '../events.ts';
 import { type Completed, type Decided, type RunState, stepIdOf, stepKey, type Tie } from '../state.ts';
 import type { Reducers } from './index.ts';
 import { isOutdated, put } from './steps.ts';
@@ -28,10 +28,10 @@ export const waitReducers: Reducers<WaitEvent> = {
     };
   },
   wait_heartbeat: (state, { at, data: { waitId, dueAt } }) => {
-    const { heartbeat } = openWait(state, waitId);
-    if (!heartbeat) throw new Error(`run ${state.id}: wait '${waitId}' has no heartbeat`);
-    const beaten = { dueAt, heartbeat: { ...heartbeat, lastAt: at } };
-    return { waits: state.waits.map((wait) => (wait.id === waitId ? { ...wait, ...beaten } : wait)) };
+    const beating = openWait(state, waitId);
+    if (!beating.heartbeat) throw new Error(`run ${state.id}: wait '${waitId}' has no heartbeat`);
+    const beaten: EventWait = { ...beating, dueAt, heartbeat: { ...beating.heartbeat, lastAt: at } };
+    return { waits: state.waits.map((wait) => (wait === beating ? beaten : wait)) };
   },
   wait_resolved: (state, event) => {
     const { waitId, decision, signalId } = event.data;

@@ -6,7 +6,7 @@
  */
 
 import { CairnError } from '../../../core/errors.ts';
-import type { EventDraft, Wait } from '../../../core/run/events.ts';
+import type { ChildWait, EventDraft, EventWait, Wait } from '../../../core/run/events.ts';
 import { type InboxSignal, type RunState, stepKey, tookIn } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
 import type { RunJournal } from '../../../journal/run-journal.ts';
@@ -99,11 +99,11 @@ export class HeldWaits {
     if (wait.kind === 'child') await this.#startChild(wait);
   }
 
-  async #join(wait: Wait): Promise<void> {
+  async #join(wait: EventWait): Promise<void> {
     const { deps, journal, end } = this.#params;
     const step = this.#params.stepOf(wait) as EventStep;
     const { id: runId, tenantId } = journal.state;
-    const place = { tenantId, event: wait.name ?? '', key: wait.key ?? '', runId, waitId: wait.id };
+    const place = { tenantId, event: wait.name, key: wait.key, runId, waitId: wait.id };
     let early: BufferedEvent | undefined;
     try {
       const accepts = ({ dataText }: BufferedEvent) => acceptable(step, dataText) !== undefined;
@@ -152,7 +152,7 @@ export class HeldWaits {
     }
   }
 
-  async #startChild(wait: Wait): Promise<void> {
+  async #startChild(wait: ChildWait): Promise<void> {
     const { deps, journal, childInput, end } = this.#params;
     const step = this.#params.stepOf(wait) as ChildStep;
     try {

@@ -1,0 +1,78 @@
+/** Open waits of a run, as its journal and its snapshot hold them. They are read through `events.ts`. */
+import type { StepExecution } from '../events.ts';
+
+/**
+ * Handling of a running child when its parent is cancelled or fails: cancelled after its parent, abandoned, or
+ * cancelled and awaited, so that the parent is compensated and ends after it.
+ */
+export const ON_PARENT_END = ['cancel', 'abandon', 'wait'] as const;
+export type OnParentEnd = (typeof ON_PARENT_END)[number];
+
+/** The outside has to say every `withinMs` that it is still at work on the answer. */
+export interface WaitHeartbeat {
+  readonly withinMs: number;
+  /** When the last recorded beat came; absent: none has. */
+  readonly lastAt?: number;
+  /** When the wait fails however many beats come; absent: never. */
+  readonly timeoutAt?: number;
+}
+
+interface OpenWait {
+  readonly id: string;
+  readonly execution: StepExecution;
+  readonly openedAt: number;
+  /** Absent: no time limit. */
+  readonly dueAt?: number;
+  /** True once the wait is announced: its mailbox entry exists, its child is started. Set when the run is suspended. */
+  readonly announced?: true;
+}
+
+/** Members of other kinds of waits: absent, and readable as such. */
+type Without<K extends string> = { readonly [P in K]?: undefined };
+type ApprovalMember = 'purpose' | 'effectId' | 'detailText';
+type EventMember = 'name' | 'key' | 'expectedAt' | 'heartbeat';
+
+export interface TimerWait extends OpenWait, Without<ApprovalMember | EventMember | 'child'> {
+  readonly kind: 'timer';
+}
+
+export interface EventWait extends OpenWait, Without<ApprovalMember | 'child'> {
+  readonly kind: 'event';
+  /** Name of the event, and its correlation key. */
+  readonly name: string;
+  readonly key: string;
+  /** When the answer of the outside is expected, if the step says so. Nothing happens then. */
+  readonly expectedAt?: number;
+  /** Set if the sender of the event sends heartbeats: each one that is recorded moves `dueAt`. */
+  readonly heartbeat?: WaitHeartbeat;
+}
+
+export interface ChildWait extends OpenWait, Without<ApprovalMember | EventMember> {
+  readonly kind: 'child';
+  readonly child: { readonly runId: string; readonly onParentEnd: OnParentEnd };
+}
+
+interface Question extends OpenWait, Without<EventMember | 'child'> {
+  readonly kind: 'approval';
+  /** The question, as canonical JSON. */
+  readonly detailText: string;
+}
+
+/** A question of the step itself, or (`doubt`) about the handling of its interrupted attempt. */
+export interface StepQuestion extends Question, Without<'effectId'> {
+  readonly purpose?: 'doubt';
+}
+
+/** A question about the outcome of an effect in doubt, or for permission to call or repeat one (E5, E6). */
+export interface EffectQuestion extends Question {
+  readonly purpose: 'effect';
+  readonly effectId: string;
+}
+
+export type ApprovalWait = StepQuestion | EffectQuestion;
+
+/**
+ * An open wait of a step (or of an item of a set of children). Has everything needed to record the outcome of the step,
+ * so that the process that delivers the answer records it.
+ */
+export type Wait = TimerWait | EventWait | ChildWait | ApprovalWait;
