@@ -19,12 +19,12 @@ afterEach(() => {
 
 /** Messages are texts. */
 const definition = Object.fromEntries(
-  ['Echo', 'Refuse', 'Never', 'Watch'].map((name) => [
+  ['Echo', 'Refuse', 'Never', 'List', 'Talk'].map((name) => [
     name,
     {
       path: `/test.Service/${name}`,
-      requestStream: false,
-      responseStream: name === 'Watch',
+      requestStream: name === 'Talk',
+      responseStream: name === 'List' || name === 'Talk',
       requestSerialize: Buffer.from,
       requestDeserialize(bytes: Buffer) {
         if (bytes.toString() === 'unreadable') throw new Error('no such message');
@@ -40,6 +40,11 @@ interface Texts {
   readonly request: { readonly text: string };
   on(event: 'cancelled', listener: () => void): void;
 }
+interface Sends {
+  write(message: { readonly text: string }): void;
+  end(): void;
+  emit(event: 'error', failure: object): void;
+}
 type Reply = (error: object | null, answer?: object) => void;
 
 /** @param cancelled told of each call of `Never` whose caller has gone */
@@ -49,7 +54,16 @@ async function serve(port = 0, cancelled = () => {}): Promise<SharedPort> {
     Refuse: (call: Texts, reply: Reply) =>
       reply({ code: Number(call.request.text), details: `says ${call.request.text}` }),
     Never: (call: Texts) => call.on('cancelled', cancelled),
-    Watch: () => {},
+    List: (call: Texts & Sends) => {
+      const [count, end] = call.request.text.split(' ');
+      for (let i = 0; i < Number(count); i += 1) call.write({ text: `message ${i}` });
+      if (end === undefined) call.end();
+      else call.emit('error', { code: Number(end), details: `ends with ${end}` });
+      // After the end nothing reaches the caller.
+      call.write({ text: 'late' });
+      call.end();
+    },
+    Talk: () => {},
   } as unknown as UntypedServiceImplementation;
   const http = createHttpServer((_request, response) => response.end('http'));
   const shared = await listenForBoth(
@@ -98,7 +112,7 @@ describe('a call over the wire', () => {
 
   test.each([
     ['a method that is not there', '/test.Service/Other', 'x', 12],
-    ['a method with a stream', '/test.Service/Watch', 'x', 12],
+    ['a method with a stream of requests', '/test.Service/Talk', 'x', 12],
     ['a message that cannot be read', '/test.Service/Echo', 'unreadable', 13],
   ])('of %s fails, and the next one is answered', async (_what, path, text, code) => {
     const wire = new Wire((await serve()).host);
@@ -146,6 +160,27 @@ describe('a call over the wire', () => {
     socket.write(Buffer.concat([PREFACE, head, path]));
     socket.end();
     await until(() => cancelled === 1, 'the handler to hear of it');
+  });
+});
+
+describe('a call that is answered by a stream', () => {
+  test('is answered with all of its messages in their order, beside others', async () => {
+    const wire = new Wire((await serve()).host);
+    const counts = [0, 1, 2_000];
+    const answers = await Promise.all(
+      counts.map((count) => wire.stream('/test.Service/List', bytes(`${count}`), PATIENCE_MS)),
+    );
+    for (const [i, count] of counts.entries())
+      expect(answers[i]?.map(String)).toEqual(Array.from({ length: count }, (_, n) => `message ${n}`));
+  });
+
+  test('fails with the status that ends it, whatever came before, and the next one is answered', async () => {
+    const wire = new Wire((await serve()).host);
+    expect(await refusal(wire.stream('/test.Service/List', bytes('3 14'), PATIENCE_MS))).toEqual({
+      code: 14,
+      details: 'ends with 14',
+    });
+    expect(await wire.stream('/test.Service/List', bytes('1'), PATIENCE_MS)).toHaveLength(1);
   });
 });
 

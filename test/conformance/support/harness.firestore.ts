@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
 import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
+import { readsByFrames } from '../../../packages/cairn/src/platform/clients/reads-by-frames.ts';
 import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import { RawBatch } from '../../../packages/cairn/src/store/commits/raw-batch.ts';
 import { FirestoreFindingStore } from '../../../packages/cairn/src/store/diagnosis/firestore-finding-store.ts';
@@ -38,7 +39,7 @@ export interface FirestoreHarness extends Harness {
   meter(): FirestoreServer['meter'];
 }
 
-/** `raw`: starts and commits go by the low-level client, as in production; `frames`: by the wire of the local cloud, as in its workers. */
+/** `raw`: starts and commits go by the low-level client, as in production; `frames`: they and reads by the wire of the local cloud, as in its workers. */
 export function firestoreHarness({ raw = false, frames = false } = {}): FirestoreHarness {
   let server: FirestoreServer | undefined;
   let time = T0;
@@ -54,6 +55,7 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
       // A busy machine is no store that is down.
       const deadlineMs = () => 120_000;
       const wire = frames ? new Wire(server.host) : undefined;
+      if (wire) readsByFrames(db, wire, deadlineMs);
       const channel = lazyCommitChannel({ project, emulator: server.host, wire, deadlineMs });
       const newBatch = raw || frames ? () => new RawBatch(channel) : undefined;
       clients.push(db);

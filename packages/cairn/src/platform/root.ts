@@ -126,12 +126,14 @@ interface Parts {
 function build({ settings, options, registry, bindings, secrets }: Parts): Root {
   const { environment, scheduleTenant, project } = settings;
   const operations = new InstanceOperations(systemClock);
-  const db = firestoreClient({ project, database: settings.database, tally: operations });
+  const { database } = settings;
+  const wire = wireTo(settings.firestoreHost, settings.wireHosts);
+  const db = firestoreClient({ project, database, tally: operations, wire });
   const commits = lazyCommitChannel({
     project,
-    database: settings.database,
+    database,
     emulator: settings.firestoreHost,
-    wire: wireTo(settings.firestoreHost, settings.wireHosts),
+    wire,
     tally: operations,
   });
   const { runs, records, sample, plans, ...stores } = storesOn(db, settings, commits);

@@ -1,29 +1,40 @@
 /**
- * Serves the unary calls of gRPC services by frames (frames.ts), with the handlers that grpc-js has: the same messages, statuses and
- * refusals, without what HTTP/2 costs for each call.
+ * Serves the calls of gRPC services that have one request by frames (frames.ts), with the handlers that grpc-js has: the same messages,
+ * statuses and refusals, without what HTTP/2 costs for each call.
  *
  * Must not: know what any call means.
  */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import {
+  type handleServerStreamingCall,
   type handleUnaryCall,
   type MethodDefinition,
   type ServerUnaryCall,
+  type ServerWritableStream,
   type ServiceDefinition,
   type ServiceError,
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { FrameReader, PREFACE } from './frames.ts';
+import { FrameReader, MORE, PREFACE } from './frames.ts';
 
 /** Most concurrent calls of one connection; beyond, it is not read. */
 const MAX_UNDER_WAY = 1_000;
+const NOTHING = Buffer.alloc(0);
 
-interface Unary {
-  readonly method: MethodDefinition<object, object>;
-  readonly handler: handleUnaryCall<object, object>;
-}
+type Method = MethodDefinition<object, object>;
+
+type Served =
+  | { readonly kind: 'unary'; readonly method: Method; readonly handler: handleUnaryCall<object, object> }
+  | {
+      readonly kind: 'stream';
+      readonly method: Method;
+      readonly handler: handleServerStreamingCall<object, object>;
+    };
+
+/** The outcome of a call that did not succeed, as handlers tell it. */
+type Failure = Partial<ServiceError>;
 
 export interface ServedService {
   readonly definition: ServiceDefinition;
@@ -34,12 +45,13 @@ export interface ServedService {
 export type ServeFrames = (socket: Socket) => void;
 
 export function frameServer(services: readonly ServedService[]): ServeFrames {
-  const calls = new Map<string, Unary>();
+  const calls = new Map<string, Served>();
   for (const { definition, implementation } of services) {
     for (const [name, method] of Object.entries(definition)) {
-      const handler = implementation[name] as handleUnaryCall<object, object> | undefined;
-      if (handler && !method.requestStream && !method.responseStream)
-        calls.set(method.path, { method, handler });
+      const handler = implementation[name];
+      if (!handler || method.requestStream) continue;
+      const kind = method.responseStream ? 'stream' : 'unary';
+      calls.set(method.path, { kind, method, handler } as Served);
     }
   }
   return (socket) => new Connection(socket, calls);
@@ -47,12 +59,12 @@ export function frameServer(services: readonly ServedService[]): ServeFrames {
 
 class Connection {
   readonly #socket: Socket;
-  readonly #calls: ReadonlyMap<string, Unary>;
+  readonly #calls: ReadonlyMap<string, Served>;
   readonly #frames = new FrameReader();
   readonly #underWay = new Set<EventEmitter>();
   #preface = PREFACE.length;
 
-  constructor(socket: Socket, calls: ReadonlyMap<string, Unary>) {
+  constructor(socket: Socket, calls: ReadonlyMap<string, Served>) {
     this.#socket = socket;
     this.#calls = calls;
     socket.on('data', (piece) => this.#take(piece));
@@ -78,12 +90,12 @@ class Connection {
     const id = frame.readUInt32LE(0);
     const pathLength = frame.readUInt8(4);
     const path = frame.toString('latin1', 5, 5 + pathLength);
-    const unary = this.#calls.get(path);
-    if (!unary) {
+    const served = this.#calls.get(path);
+    if (!served) {
       this.#answer(id, status.UNIMPLEMENTED, Buffer.from(`The server does not implement ${path} by frames.`));
       return;
     }
-    const { method, handler } = unary;
+    const { method } = served;
     let request: object;
     try {
       // A copy: decoded messages keep pieces of it, and the bytes around it belong to other calls.
@@ -98,16 +110,28 @@ class Connection {
     }
     const call = Object.assign(new EventEmitter(), { request });
     this.#underWay.add(call);
-    handler(call as unknown as ServerUnaryCall<object, object>, (error, answer) => {
-      this.#underWay.delete(call);
-      if (error) {
-        const { code = status.UNKNOWN, details = '' } = error as Partial<ServiceError>;
-        this.#answer(id, code, Buffer.from(details));
-      } else {
-        this.#answer(id, status.OK, method.responseSerialize(answer as object));
-      }
+    const end = (failure: Failure | null, answer: Buffer) => {
+      if (!this.#underWay.delete(call)) return;
+      if (failure) this.#answer(id, failure.code ?? status.UNKNOWN, Buffer.from(failure.details ?? ''));
+      else this.#answer(id, status.OK, answer);
       this.#readOrRest();
+    };
+    if (served.kind === 'unary') {
+      served.handler(call as unknown as ServerUnaryCall<object, object>, (failure, answer) =>
+        end(failure, failure ? NOTHING : method.responseSerialize(answer as object)),
+      );
+      return;
+    }
+    call.once('error', (failure: Failure) => end(failure, NOTHING));
+    const stream = Object.assign(call, {
+      // HTTP/2 has headers to send before a refusal; a frame has none.
+      sendMetadata: () => {},
+      write: (message: object) => {
+        if (this.#underWay.has(call)) this.#answer(id, MORE, method.responseSerialize(message));
+      },
+      end: () => end(null, NOTHING),
     });
+    served.handler(stream as unknown as ServerWritableStream<object, object>);
   }
 
   #answer(id: number, code: number, payload: Buffer): void {

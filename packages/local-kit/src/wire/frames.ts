@@ -4,13 +4,16 @@
  * call (u32), and then
  *
  * - of a request: the length of the method's path (u8), the path (`/google.firestore.v1.Firestore/Commit`), the request message;
- * - of an answer: the gRPC status (u8), and the response message, or the text of the status if it is not 0.
+ * - of an answer: the gRPC status (u8), and the response message, or the text of the status if it is not 0. The messages of a method that
+ *   answers by a stream come before it, each in a frame with {@link MORE} as its status; the answer itself is then empty.
  *
  * The worker's end is `packages/cairn/src/platform/clients/wire.ts`.
  */
 
 /** Neither HTTP/2 nor any method of HTTP/1.1 begins so. */
 export const PREFACE = Buffer.from('CWIRE1\n');
+/** In place of a status: a message of a stream, which is not over. No status of gRPC. */
+export const MORE = 255;
 /** Well above what any server accepts as a request. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const LENGTH_BYTES = 4;

@@ -5,6 +5,8 @@ import { systemClock } from '../clock.ts';
 import { tallied } from '../diagnosis/tallied.ts';
 import { bounded } from './bounded.ts';
 import { DEADLINES } from './deadlines.ts';
+import { readsByFrames } from './reads-by-frames.ts';
+import type { Wire } from './wire.ts';
 
 export interface FirestoreClientOptions {
   readonly project: string;
@@ -12,10 +14,13 @@ export interface FirestoreClientOptions {
   readonly database: string;
   /** Receives the billed operations of each response. */
   readonly tally: OperationTally;
+  /** Address of a server with the wire protocol; default: gRPC. */
+  readonly wire?: Wire | undefined;
 }
 
 /** Storing an undefined value must be an error, not a missing field. */
-export function firestoreClient({ project, database, tally }: FirestoreClientOptions): Firestore {
+export function firestoreClient({ project, database, tally, wire }: FirestoreClientOptions): Firestore {
   const db = new Firestore({ projectId: project, databaseId: database, ignoreUndefinedProperties: false });
+  if (wire) readsByFrames(db, wire);
   return tallied(bounded(db, { clock: systemClock, deadlines: DEADLINES }), tally);
 }

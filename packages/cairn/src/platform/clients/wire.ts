@@ -1,5 +1,5 @@
 /**
- * The short way to the servers of the local cloud that runs this process: unary gRPC calls as frames on one connection, the same
+ * The short way to the servers of the local cloud that runs this process: gRPC calls with one request as frames on one connection, the same
  * messages and statuses without what HTTP/2 costs for each call. Only `CAIRN_WIRE_HOSTS`, which the local cloud sets for its workers, turns it
  * on; everybody else is called by gRPC. The frames are described at the other end, `packages/local-kit/src/wire/frames.ts`.
  *
@@ -13,6 +13,8 @@ import { systemClock } from '../clock.ts';
 const PREFACE = Buffer.from('CWIRE1\n');
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const LENGTH_BYTES = 4;
+/** In place of a status: a message of a stream, which is not over. */
+const MORE = 255;
 const MAX_CALL_ID = 0xffff_ffff;
 
 /** As the client libraries throw it. */
@@ -27,8 +29,15 @@ export class WireError extends Error {
   }
 }
 
+/** A whole answer: the messages of a stream, then the message of a call that has one. */
+interface Answer {
+  readonly messages: readonly Buffer[];
+  readonly last: Buffer;
+}
+
 interface Call {
-  resolve(answer: Buffer): void;
+  readonly messages: Buffer[];
+  resolve(answer: Answer): void;
   reject(error: Error): void;
   readonly cancelDeadline: CancelTimer;
 }
@@ -50,7 +59,20 @@ export class Wire {
    * @param path of the method: `/google.firestore.v1.Firestore/Commit`
    * @throws WireError with the status of the answer; DEADLINE_EXCEEDED after `timeoutMs`; UNAVAILABLE when the connection ends, or there is none
    */
-  call(path: string, request: Uint8Array, timeoutMs: number): Promise<Buffer> {
+  async call(path: string, request: Uint8Array, timeoutMs: number): Promise<Buffer> {
+    return (await this.#send(path, request, timeoutMs)).last;
+  }
+
+  /**
+   * The messages of a method that answers by a stream, once it is over.
+   *
+   * @throws WireError as {@link call} does, whatever came before the failure
+   */
+  async stream(path: string, request: Uint8Array, timeoutMs: number): Promise<readonly Buffer[]> {
+    return (await this.#send(path, request, timeoutMs)).messages;
+  }
+
+  #send(path: string, request: Uint8Array, timeoutMs: number): Promise<Answer> {
     const pathBytes = Buffer.byteLength(path, 'latin1');
     const length = 5 + pathBytes + request.length;
     if (length > MAX_FRAME_BYTES) {
@@ -70,7 +92,7 @@ export class Wire {
         this.#rest();
         reject(new WireError(GRPC_STATUS.DEADLINE_EXCEEDED, `no answer within ${timeoutMs} ms`));
       });
-      this.#calls.set(id, { resolve, reject, cancelDeadline });
+      this.#calls.set(id, { messages: [], resolve, reject, cancelDeadline });
       socket.ref();
       // Calls of one step of the event loop leave together.
       if (socket.writableCorked === 0) {
@@ -120,11 +142,15 @@ export class Wire {
     const call = this.#calls.get(id);
     // Its deadline was over.
     if (!call) return;
-    this.#calls.delete(id);
-    call.cancelDeadline();
     const code = frame.readUInt8(4);
     const payload = frame.subarray(5);
-    if (code === 0) call.resolve(payload);
+    if (code === MORE) {
+      call.messages.push(payload);
+      return;
+    }
+    this.#calls.delete(id);
+    call.cancelDeadline();
+    if (code === 0) call.resolve({ messages: call.messages, last: payload });
     else call.reject(new WireError(code, payload.toString()));
     this.#rest();
   }
