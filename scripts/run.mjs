@@ -29,6 +29,7 @@ const commands = {
   ],
   firestore: [[...quiet, join(root, 'packages/local-firestore/src/main.ts')]],
   demo: [[...quiet, join(root, 'scripts/demo/main.ts')]],
+  picture: [[...quiet, join(root, 'scripts/picture/main.ts')]],
   test: [buildConsole, buildTestFunctions, jest],
   'test:emulators': [
     buildConsole,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { namesNoFile, readableError } from '../../../packages/local/src/dev/load-error.ts';
 import { forMachine, forPerson, type Paint, readLine } from '../../../packages/local/src/dev/log-line.ts';
-import { diagnosisIn } from '../../../packages/local/src/dev/types.ts';
+import { diagnosisIn, reportsError } from '../../../packages/local/src/dev/types.ts';
 
 const PLAIN: Paint = (_, text) => text;
 const TAGGED: Paint = (tone, text) => (text === '' ? '' : `<${tone}>${text}</>`);
@@ -133,4 +133,14 @@ test.each([
 ])('the compiler says: %s', (line, diagnosis) => {
   if (diagnosis) expect(diagnosisIn(line)).toMatchObject(diagnosis);
   else expect(diagnosisIn(line)).toBeUndefined();
+});
+
+test.each([
+  ['2:31:07 PM - Found 0 errors. Watching for file changes.', false],
+  ['built without errors in 12 ms', false],
+  ['2:31:07 PM - Found 2 errors. Watching for file changes.', true],
+  ['✘ [ERROR] Could not resolve "./order"', true],
+  ['terror.ts 12 kb', false],
+])('the line %j of a build is an error: %p', (line, isError) => {
+  expect(reportsError(line)).toBe(isError);
 });

@@ -6,7 +6,7 @@ import type { Children } from './children.ts';
 import type { Severity } from './log-line.ts';
 import { DevProblem } from './problem.ts';
 import type { DevCodebase } from './project.ts';
-import { diagnosisIn } from './types.ts';
+import { diagnosisIn, reportsError } from './types.ts';
 
 export interface BuildsOptions {
   readonly children: Children;
@@ -88,7 +88,7 @@ export class Builds {
   #run({ name, folder }: DevCodebase, script: string): Promise<number> {
     const { children, env, tell } = this.#options;
     const line = (text: string) => {
-      if (text.trim() !== '') tell(`${name} build`, /error/i.test(text) ? 'ERROR' : 'INFO', text);
+      if (text.trim() !== '') tell(`${name} build`, reportsError(text) ? 'ERROR' : 'INFO', text);
     };
     return children.run({ command: 'npm', args: ['run', '--silent', script], cwd: folder, env, line });
   }

@@ -1,4 +1,4 @@
-/** Reads what the TypeScript compiler prints while it watches. Pure. */
+/** Reads what the TypeScript compiler and other build tools print while they watch. Pure. */
 
 export interface Diagnosis {
   /** As the compiler writes it, from the folder of the codebase. */
@@ -14,4 +14,9 @@ export function diagnosisIn(line: string): Diagnosis | undefined {
   if (found) return { text: found[1] === '0' ? 'no errors' : `${found[1]} errors`, isError: false };
   // The lines that explain an error are indented below it.
   return /^\s+\S/.test(line) ? { text, isError: true } : undefined;
+}
+
+/** A line of any build tool that reports an error; `Found 0 errors.` does not. */
+export function reportsError(line: string): boolean {
+  return /\berrors?\b/i.test(line.replace(/\b(?:0|no|without) errors?\b/gi, ''));
 }
