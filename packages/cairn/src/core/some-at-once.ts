@@ -19,3 +19,21 @@ export async function someAtOnce<T, R>(
   }
   return done;
 }
+
+/**
+ * Each start as soon as an earlier one has ended, so that a slow one holds up none.
+ *
+ * @param next the next item; undefined: none is left, or no more are to be started
+ * @throws the first failure, of `next` or of the work. It ends one of the `atOnce` rows of items; the others go on before
+ */
+export async function workThrough<T>(
+  next: () => T | undefined | Promise<T | undefined>,
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const workers = Array.from({ length: atOnce }, async () => {
+    for (let item = await next(); item !== undefined; item = await next()) await work(item);
+  });
+  const ends = await Promise.allSettled(workers);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}

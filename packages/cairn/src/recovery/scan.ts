@@ -8,6 +8,7 @@ import { optional } from '../core/optional.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasObligations, owesEvents } from '../core/run/state.ts';
 import { nextParkedLookMs, OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
+import { workThrough } from '../core/some-at-once.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { deployedFor } from '../engine/deployed.ts';
@@ -71,11 +72,14 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   const backlog = new Backlog(deps, { config, pageSize });
   const watching = watchLeases(deps, { paused: config.paused, trace: span?.context });
   const handled: Handled[] = [];
-  const workers = Array.from({ length: SCAN_CONCURRENCY }, async () => {
-    for (let next = await backlog.next(); next; next = await backlog.next())
-      handled.push(await handleSafely(deps, next, { config: backlog.config, trace: span?.context }));
-  });
-  const ends = await Promise.allSettled(workers);
+  const handling = workThrough(
+    () => backlog.next(),
+    SCAN_CONCURRENCY,
+    async (due) => {
+      handled.push(await handleSafely(deps, due, { config: backlog.config, trace: span?.context }));
+    },
+  );
+  const [end] = await Promise.allSettled([handling]);
   const watched = await watching;
   await reviewSafely(deps);
   const count = (what: Handled) => handled.filter((one) => one === what).length;
@@ -94,7 +98,7 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
     'cairn.scan.recovered': counts.recovered,
   });
   span?.end();
-  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  if (end.status === 'rejected') throw end.reason;
   return { found, ...counts, watched, isCut, off: false };
 }
 

@@ -5,6 +5,7 @@
 
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import { NewerSchemaError } from '../../core/run/events.ts';
+import { workThrough } from '../../core/some-at-once.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { MailboxAddress, WaitRef } from '../../ports/mailbox-store.ts';
 import { OutcomeUnknown, StoreRefused } from '../../ports/store-errors.ts';
@@ -131,9 +132,10 @@ async function offerAll(
   { brought, to, tally }: Round,
 ): Promise<void> {
   const left = [...Map.groupBy(to, ({ runId }) => runId)];
-  const workers = Array.from({ length: Math.min(OFFER_CONCURRENCY, left.length) }, async () => {
-    for (let next = left.shift(); next; next = left.shift()) {
-      const [runId, waits] = next;
+  await workThrough(
+    () => left.shift(),
+    OFFER_CONCURRENCY,
+    async ([runId, waits]) => {
       try {
         const reception = await offerTo(deps, runId, { ...address, brought });
         if (reception.refused && isPlanMissing(reception.refused))
@@ -153,9 +155,8 @@ async function offerAll(
           tally.note(waits, { isDelivered: false, refused, open: waits.map(({ waitId }) => waitId) });
         }
       }
-    }
-  });
-  await Promise.all(workers);
+    },
+  );
 }
 
 /** Result of all offers of one delivery. */

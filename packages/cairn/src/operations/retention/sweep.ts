@@ -2,6 +2,7 @@
  * A tick of retention: checks runs past their retention period, and deletes lineages, up to its limits. Safe to run
  * concurrently, and to die anywhere.
  */
+import { workThrough } from '../../core/some-at-once.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { stoppedBy } from '../../engine/gate.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
@@ -167,12 +168,9 @@ async function guarded(
   }
 }
 
-async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const waiting = [...all];
-  const workers = Array.from({ length: CONCURRENCY }, async () => {
-    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await work(one);
-  });
-  await Promise.all(workers);
+  return workThrough(() => waiting.shift(), CONCURRENCY, work);
 }
 
 function reportOf(

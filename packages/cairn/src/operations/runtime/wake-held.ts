@@ -4,6 +4,7 @@
  *
  * Must not: look whether a run was really held: a drive that finds nothing to do costs a read.
  */
+import { someAtOnce } from '../../core/some-at-once.ts';
 import { HELD_MS } from '../../engine/gate.ts';
 import type { DueEntry } from '../../ports/run-statistics.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
@@ -47,16 +48,11 @@ export async function wakeHeld(
         ...(after ? { after } : {}),
       });
       const free = page.filter((entry) => !paused.has(entry.type));
-      for (let from = 0; from < free.length; from += CONCURRENT_TASKS) {
-        const some = free.slice(from, from + CONCURRENT_TASKS);
-        await Promise.all(
-          some.map(({ runId, tenantId: of }) =>
-            deps.queue.enqueue({ runId, tenantId: of, reason: 'continue' }),
-          ),
-        );
-        woken += some.length;
-        own += some.filter((entry) => entry.tenantId === tenantId).length;
-      }
+      await someAtOnce(free, CONCURRENT_TASKS, async ({ runId, tenantId: of }) => {
+        await deps.queue.enqueue({ runId, tenantId: of, reason: 'continue' });
+        woken += 1;
+        own += of === tenantId ? 1 : 0;
+      });
       after = page.at(-1);
       if (page.length < PAGE) break;
     }

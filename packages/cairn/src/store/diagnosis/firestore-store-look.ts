@@ -3,6 +3,7 @@
  * No administrative calls, so no role besides the one that the functions have.
  */
 import { FieldPath, type Firestore, type QuerySnapshot, Timestamp } from '@google-cloud/firestore';
+import { someAtOnce } from '../../core/some-at-once.ts';
 import type { LeftOver, SeenIndex, StoreLook, WakingRun } from '../../ports/diagnosis/store-look.ts';
 import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import { OutcomeUnknown } from '../../ports/store-errors.ts';
@@ -40,13 +41,8 @@ export class FirestoreStoreLook implements StoreLook {
     this.#somewhere = somewhere;
   }
 
-  async indexes(): Promise<readonly SeenIndex[]> {
-    const seen: SeenIndex[] = [];
-    for (let from = 0; from < this.#probes.length; from += CONCURRENT_PROBES) {
-      const some = this.#probes.slice(from, from + CONCURRENT_PROBES);
-      seen.push(...(await Promise.all(some.map(tried))));
-    }
-    return seen;
+  indexes(): Promise<readonly SeenIndex[]> {
+    return someAtOnce(this.#probes, CONCURRENT_PROBES, tried);
   }
 
   async leftOvers(before: number): Promise<readonly LeftOver[]> {

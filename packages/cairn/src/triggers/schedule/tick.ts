@@ -2,6 +2,7 @@
  * Minutely tick of all schedules. Safe to run concurrently, and to die anywhere: the next tick continues. Under the
  * kill switch and for paused workflows it fires too: runs are started and wait.
  */
+import { workThrough } from '../../core/some-at-once.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { declaredSchedules, keepDeclared } from '../../operations/schedules/declared.ts';
 import type { ScheduleDeps } from '../../operations/schedules/deps.ts';
@@ -46,18 +47,14 @@ export async function tick(deps: TickDeps, pageSize = TICK_PAGE): Promise<TickRe
     const page = await deps.schedules.due(startedAt, pageSize, last);
     report.due += page.length;
     const waiting = page.map(({ id }) => id);
-    const workers = Array.from({ length: TICK_CONCURRENCY }, async () => {
-      while (!isTimeUp()) {
-        const scheduleId = waiting.shift();
-        if (scheduleId === undefined) return;
-        const done = await guarded(deps, scheduleId, () => fireSchedule(deps, scheduleId));
-        report.fired += done?.fired ?? 0;
-        report.skipped += done?.skipped ?? 0;
-        report.refused += done?.refused ?? 0;
-        report.failed += done ? 0 : 1;
-      }
+    const next = () => (isTimeUp() ? undefined : waiting.shift());
+    await workThrough(next, TICK_CONCURRENCY, async (scheduleId) => {
+      const done = await guarded(deps, scheduleId, () => fireSchedule(deps, scheduleId));
+      report.fired += done?.fired ?? 0;
+      report.skipped += done?.skipped ?? 0;
+      report.refused += done?.refused ?? 0;
+      report.failed += done ? 0 : 1;
     });
-    await Promise.all(workers);
     const isLast = page.length < pageSize;
     if (isLast && waiting.length === 0) return report;
     if (isTimeUp()) return { ...report, isCut: true };
