@@ -4,6 +4,7 @@
  *
  * Must not: know what a message is about, or decide when it is given up.
  */
+import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import { leavesOutcomeUnknown } from '../ports/grpc-outcome.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -34,9 +35,9 @@ export interface PubsubEventBusOptions {
 
 /** Enough for a lost response; an unresponsive bus is left to a later flush. */
 const ATTEMPTS = 3;
-const FIRST_BACKOFF_MS = 100;
 /** A drive that has let go of its run still waits for it. */
 const CALL_TIMEOUT_MS = 5_000;
+const BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: CALL_TIMEOUT_MS };
 
 export class PubsubEventBus implements EventBus {
   readonly #options: PubsubEventBusOptions;
@@ -67,7 +68,7 @@ export class PubsubEventBus implements EventBus {
       } catch (error) {
         if (!leavesOutcomeUnknown(error) || attempt === ATTEMPTS || clock.now() >= deadline) throw error;
       }
-      await pause(clock, FIRST_BACKOFF_MS * 2 ** (attempt - 1) * (0.5 + random.unit() / 2));
+      await pause(clock, backoffBoundMs(BACKOFF, attempt) * (0.5 + random.unit() / 2));
     }
   }
 }

@@ -5,6 +5,7 @@
  *
  * Must not: decide anything about a run; appended events come from the callers' `Decide` functions.
  */
+import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import { mustWriteSnapshot } from '../core/run/lag.ts';
 import { reduce } from '../core/run/reduce/index.ts';
@@ -53,8 +54,7 @@ export interface Appended {
 
 /** Tail events read at once after a conflict; more are read page by page. */
 const TAIL_PAGE = 200;
-const RESEND_FIRST_MS = 20;
-const RESEND_CAP_MS = 1_000;
+const BACKOFF: Backoff = { initialMs: 20, factor: 2, capMs: 1_000 };
 /** Pauses after conflicts double up to this power: a third of a second, so that seven seconds are twenty tries or more. */
 const LONGEST_ROOM = 4;
 
@@ -329,7 +329,7 @@ export class RunJournal {
   }
 
   #backOff(attempt: number): Promise<void> {
-    const bound = Math.min(RESEND_CAP_MS, RESEND_FIRST_MS * 2 ** attempt);
+    const bound = backoffBoundMs(BACKOFF, attempt + 1);
     return pause(this.#deps.clock, bound * (0.5 + this.#deps.random.unit() / 2));
   }
 

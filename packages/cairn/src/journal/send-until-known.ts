@@ -1,4 +1,5 @@
 /** Sending a call of a store until its outcome is known (J8): what callers do who have no journal writer to do it. */
+import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
 import { CairnError } from '../core/errors.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import type { Randomness } from '../ports/randomness.ts';
@@ -10,8 +11,7 @@ const MAX_SENDS = 8;
 const SEND_PATIENCE_MS = 20_000;
 /** Sendings whatever the clock says: a process that stood still for longer has lost one answer, which is no outage of the store. */
 const MIN_SENDS = 2;
-const RESEND_FIRST_MS = 25;
-const RESEND_CAP_MS = 1_000;
+const BACKOFF: Backoff = { initialMs: 50, factor: 2, capMs: 1_000 };
 
 export interface SendDeps {
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export async function sendUntilKnown<T>({ clock, random }: SendDeps, send: () =>
       if (sent === MAX_SENDS || (sent >= MIN_SENDS && clock.now() >= deadline)) {
         throw new CairnError('UNAVAILABLE', 'the store did not respond', { cause: error });
       }
-      await pause(clock, Math.min(RESEND_CAP_MS, RESEND_FIRST_MS * 2 ** sent) * (0.5 + random.unit() / 2));
+      await pause(clock, backoffBoundMs(BACKOFF, sent) * (0.5 + random.unit() / 2));
     }
   }
 }

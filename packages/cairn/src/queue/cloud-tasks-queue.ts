@@ -4,6 +4,7 @@
  *
  * Must not: decide when or how often a run is driven.
  */
+import { type Backoff, backoffBoundMs } from '../core/decisions/retry.ts';
 import { type QueueSpread, queueName, queuePlace } from '../core/encoding/queue-place.ts';
 import { CairnError } from '../core/errors.ts';
 import { type TraceContext, traceparentOf } from '../core/trace.ts';
@@ -71,8 +72,7 @@ export interface CloudTasksQueueOptions {
 
 /** Sent so often before the outcome is left unknown. An unnamed task sent twice may run twice, which is harmless. */
 const ATTEMPTS = 4;
-const FIRST_BACKOFF_MS = 100;
-const BACKOFF_CAP_MS = 2_000;
+const BACKOFF: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /**
  * Limit of all attempts together: an enqueue stands between a commit and the end of a drive, so a silent service must not hold it
  * for long. One attempt may take half of it, so that a lost answer leaves time for another.
@@ -119,8 +119,7 @@ export class CloudTasksQueue implements TaskQueue {
         if (attempt === ATTEMPTS || clock.now() >= deadline)
           throw new OutcomeUnknown(`enqueue of run ${task.runId}`, error);
       }
-      const bound = Math.min(BACKOFF_CAP_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1));
-      await pause(clock, bound * random.unit());
+      await pause(clock, random.unit() * backoffBoundMs(BACKOFF, attempt));
     }
   }
 

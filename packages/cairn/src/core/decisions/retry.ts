@@ -5,15 +5,19 @@
  */
 import { CairnError, Fatal, RetryAt } from '../errors.ts';
 
-export interface RetryPolicy {
-  /** Attempts in all, the first included: 1 means no retry. */
-  readonly maxAttempts: number;
+/** Delays that grow from attempt to attempt. */
+export interface Backoff {
   /** Upper bound of the delay after the first attempt, in ms. */
   readonly initialMs: number;
   /** By how much the bound grows from attempt to attempt. */
   readonly factor: number;
   /** Maximum of the bound, in ms. */
   readonly capMs: number;
+}
+
+export interface RetryPolicy extends Backoff {
+  /** Attempts in all, the first included: 1 means no retry. */
+  readonly maxAttempts: number;
 }
 
 export const DEFAULT_RETRY: RetryPolicy = { maxAttempts: 3, initialMs: 1_000, factor: 2, capMs: 60_000 };
@@ -81,7 +85,7 @@ export function nextPoll({ poll, startedAt, now, error, polls = 0 }: PollAttempt
 }
 
 /** The longest delay after the given attempt, in ms. */
-export function backoffBoundMs(policy: RetryPolicy, attempt: number): number {
+export function backoffBoundMs(policy: Backoff, attempt: number): number {
   // Asked first because 0 × ∞, reached after many attempts, is not a number.
   if (policy.initialMs === 0) return 0;
   return Math.min(policy.capMs, policy.initialMs * policy.factor ** (attempt - 1));

@@ -6,6 +6,7 @@
  * and a document supports about one write a second. Between processes the compare-and-set decides; the loser retries
  * after a random time with a doubling bound, together with all changes requested since.
  */
+import { type Backoff, backoffBoundMs } from '../../core/decisions/retry.ts';
 import { type Clock, pause } from '../../ports/clock.ts';
 import {
   type Mailbox,
@@ -39,9 +40,8 @@ export interface Move<T> {
 
 type Decide<T> = (seen: Mailbox | undefined) => Move<T>;
 
-const PAUSE_FIRST_MS = 20;
-/** With as many processes as there are seconds in it, a document that bears one write a second is asked a few times a second. */
-const PAUSE_CAP_MS = 10_000;
+/** With as many processes as there are seconds in the cap, a document that bears one write a second is asked a few times a second. */
+const BACKOFF: Backoff = { initialMs: 40, factor: 2, capMs: 10_000 };
 
 /** @throws OutcomeUnknown when patience ended (do the same again), and what `decide` throws */
 export function changeMailbox<T>(deps: MailboxDeps, address: MailboxAddress, decide: Decide<T>): Promise<T> {
@@ -126,8 +126,7 @@ class ChangeQueue {
   /** Full jitter: those that lost together must not come back together. */
   async #pause({ clock, random }: MailboxDeps): Promise<void> {
     this.#wake = new AbortController();
-    const bound = Math.min(PAUSE_CAP_MS, PAUSE_FIRST_MS * 2 ** this.#lost);
-    await pause(clock, random.unit() * bound, this.#wake.signal);
+    await pause(clock, random.unit() * backoffBoundMs(BACKOFF, this.#lost), this.#wake.signal);
     this.#wake = undefined;
   }
 
