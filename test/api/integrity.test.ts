@@ -119,7 +119,7 @@ describe('a run without its document', () => {
   });
 });
 
-test('what a change would do is told by what was and what is to be, cut where it is long', async () => {
+test('a change is shown with the value before and after it, cut where they are long', async () => {
   const run = documents();
   run.snapshot = { ...run.snapshot, status: 'failed', currentStep: 'x'.repeat(500) };
   const { body } = await repair();

@@ -86,7 +86,7 @@ test('HEAD answers as GET does, without a body', async () => {
   expect(await answer.text()).toBe('');
 });
 
-test('what a caller may read is not kept by caches', async () => {
+test('answers are not kept by caches', async () => {
   const installation = new Installation();
   const answer = await installation.get('/v1/runs', await installation.key('dev'));
   expect(answer.headers.get('cache-control')).toBe('no-store');

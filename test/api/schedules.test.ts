@@ -55,7 +55,7 @@ function tickAfter(ms: number) {
   return tick({ ...apiDeps.start, ...apiDeps, declaredTenant: 'acme' });
 }
 
-test('what is made says where it is, also to who asks again; what is changed or refused does not', async () => {
+test('the answer to a creation has a Location, also when it is repeated; that to a change or a refusal has none', async () => {
   const made = await send('POST', '/v1/schedules', { body: NEW, once: 'k' });
   expect(made.location).toBe(`/v1/schedules/${made.body.id}`);
   expect(await send('GET', made.location ?? '')).toMatchObject({ status: 200, body: { id: made.body.id } });

@@ -141,7 +141,7 @@ describe('where a person approves', () => {
     expectJournal(run.journal()).toHaveEndedInOrder('terms', 'approve', 'call');
   });
 
-  test('what is rejected is never called', async () => {
+  test('a rejected call is never made', async () => {
     const { got, fetch } = receiver(json(null));
     const runtime = installed(fetch, { approval: 'always' });
     const run = await runtime.start('http-call', {});

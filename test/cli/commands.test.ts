@@ -308,7 +308,7 @@ test('a restore is shown, begun and released', async () => {
   expect((await stage.cairn(['restore', 'show'])).out).toMatch(/, released\n$/);
 });
 
-test('what became of a request is told by its key', async () => {
+test('the outcome of a request is shown by its key', async () => {
   await stage.cairn(['runs', 'start', 'plain', '--key', 'told']);
   const { out } = await stage.cairn(['idempotency', 'told']);
   expect(out).toMatch(/^status +completed\nrun +run_\w+\nanswer +201 /);

@@ -73,7 +73,7 @@ describe('the inbox on a terminal', () => {
   });
 });
 
-test('what waits is listed, answered in the words that were shown, and gone', async () => {
+test('an open question is listed, answered with the command that was shown, and gone', async () => {
   const stage = new Stage([release()]);
   const { world } = stage.installation;
   expect(await stage.cairn(['inbox'], { role: 'viewer' })).toMatchObject({

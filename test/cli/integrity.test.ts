@@ -15,7 +15,7 @@ const gap: Answer<'Inconsistency'> = {
   evidence: { after: 3 },
 };
 
-test('what is wrong is told with its document, its facts, and what a person does about it', () => {
+test('a problem is shown with its document, its facts, and what to do', () => {
   const checkedAt = '2026-01-01T00:00:00.000Z';
   const told = consistencyText(
     { runId: 'run_a', checkedAt, verdict: 'broken', problems: [gap], more: 4, unread: ['0000000009'] },

@@ -6,7 +6,7 @@ import { Stage } from './support/stage.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00.000Z');
 
-test('what would be deleted is told with what keeps the rest', () => {
+test('the runs that would be deleted are shown, with what keeps the others', () => {
   const ended = {
     rootRunId: 'run_a',
     runs: 2,

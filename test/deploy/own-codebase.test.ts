@@ -24,7 +24,7 @@ withFirebaseTools(
     let deployment: Deployment | undefined;
     afterEach(() => deployment?.close());
 
-    test('what cairn init makes is deployed twice, asks nothing, and needs no right to be given by hand', async () => {
+    test('the codebase of cairn init is deployed twice, asks nothing, and needs no role granted by hand', async () => {
       const google = ableToBuild();
       deployment = await adopted(google);
       const created = [

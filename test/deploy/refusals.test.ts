@@ -18,7 +18,7 @@ withFirebaseTools(
     const changesOf = ({ google }: Deployment) =>
       google.calls.filter(({ method, path }) => method !== 'GET' && !ASKS.test(path));
 
-    test('who may not do all that it takes is told each right and the role that has it', async () => {
+    test('a missing permission is named with the role that has it', async () => {
       const google = newProject();
       google.denied = RIGHTS.map(({ permission }) => permission);
       deployment = shipped(google);
@@ -47,7 +47,7 @@ withFirebaseTools(
       expect(changesOf(deployment)).toEqual([]);
     });
 
-    test('who is not logged in is told how to, with a terminal and without', async () => {
+    test('without a login the command to log in is named, with a terminal and without', async () => {
       deployment = shipped(newProject(), false);
       const { code, said } = await deployment.deploy(...PROJECT);
       expect([code, said]).toEqual([3, expect.stringContaining('npm run firebase -- login')]);

@@ -36,7 +36,7 @@ test('each kind of function is known by its own trigger and served at its own pa
   expect(found[3]?.spec.trigger).toEqual({ kind: 'message', topic: 'orders' });
 });
 
-test('what is served is what the emulator lists, and an emulator that lists nothing has failed', async () => {
+test('the functions that the emulator lists are served, and an emulator that lists none has failed', async () => {
   let functionTriggers: unknown[] = listed;
   const server = createServer((_request, response) => {
     response.end(JSON.stringify({ backends: [{ functionTriggers }] }));

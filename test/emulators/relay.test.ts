@@ -85,7 +85,7 @@ test('a message goes in as the event that is made of it in production', async ()
   });
 });
 
-test('what is no message and what is no function is refused here', async () => {
+test('the relay refuses what is no message, and a name of no function', async () => {
   expect((await fetch(`${url}/pubsub-orders/`, { method: 'POST', body: 'no' })).status).toBe(400);
   expect((await fetch(`${url}/pubsub-orders/`, { method: 'POST', body: '{}' })).status).toBe(400);
   expect((await fetch(`${url}/nobody/`)).status).toBe(404);

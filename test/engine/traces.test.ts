@@ -134,7 +134,7 @@ test('no span has anything of what a run is about', async () => {
   expect(JSON.stringify(spans.ended)).not.toMatch(/secret plan|hunter2/);
 });
 
-test('who is called outside hears of the span of the call', async () => {
+test('a binding is given the span of its call', async () => {
   const heard: (string | undefined)[] = [];
   const { world, spans } = told({
     call: async ({ traceparent }) => {
@@ -336,7 +336,7 @@ test('a run whose caller keeps no trace tells nothing, in any process, and says 
   expect(heard).toEqual([expect.stringMatching(new RegExp(`^00-${CALLER.traceId}-[0-9a-f]{16}-00$`))]);
 });
 
-test('what undoes a step is told as such', async () => {
+test('the span of a compensation is marked as one', async () => {
   const undone = defineWorkflow({
     type: 'undone',
     planVersion: 1,
@@ -373,7 +373,7 @@ test('a start that was answered before is told in the trace of who repeated it',
   ]);
 });
 
-test('who reads the events of a run hears of its span', async () => {
+test('published events of a run carry its span', async () => {
   const published: BusMessage[] = [];
   const bus = {
     async publish(messages: readonly BusMessage[]) {

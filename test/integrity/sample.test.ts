@@ -60,7 +60,7 @@ test('a sound installation is looked at in silence, at most fifty runs of it', a
   expect(log.lines).toEqual([]);
 });
 
-test('what is wrong with a new run is logged and counted by its codes, and not repaired', async () => {
+test('problems of a new run are logged and counted by code, and not repaired', async () => {
   const [, , runId = ''] = await started(3);
   const run = world.db.runs.get(runId);
   if (!run) throw new Error('the run is gone');

@@ -187,7 +187,7 @@ describe('every change of status is counted once, by whoever appended it', () =>
     ]);
   });
 
-  test('what another appended is not counted by who reads it', async () => {
+  test("a reader does not count the spending of another's append", async () => {
     const noted = new Noted();
     const other = new Noted();
     const world = new World({ workflows, metrics: noted });

@@ -229,7 +229,7 @@ test('run events are off until somebody names a topic, for no deployment makes i
   expect(values.get('RUN_EVENTS_TOPIC')).toBe('');
 });
 
-test('what is secret is declared as a secret, and has no value on file', () => {
+test('secret parameters are declared as secrets, and have no value on file', () => {
   const manifest = (globalThis as unknown as Record<symbol, { params: Declared[] }>)[
     Symbol.for('firebase-functions:manifest')
   ];
@@ -270,7 +270,7 @@ test('every parameter has a value on file, its default, so that a deployment ask
     expect(name).not.toMatch(/^(?:FIREBASE_|X_GOOGLE_|EXT_|FUNCTION_|K_|GCLOUD_|GOOGLE_CLOUD_|GCP_)/);
 });
 
-test('what is built for deployment exports what is tested', () => {
+test('the bundle for a deployment exports the functions that are tested', () => {
   const built = run(['scripts/build-functions.mjs']);
   expect(built.stdout + built.stderr).toBe('');
   const { stdout } = run([

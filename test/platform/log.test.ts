@@ -52,7 +52,7 @@ test('what a field `message` says stands in the message, behind the event', () =
   expect(entries().map(({ message }) => message)).toEqual(['step_log: imported 3 rows', 'odd']);
 });
 
-test('what JSON cannot carry does not cost the line', () => {
+test('a value that JSON cannot carry does not lose the line', () => {
   const { log, entries } = captured();
   const ring: Record<string, unknown> = {};
   ring.self = ring;

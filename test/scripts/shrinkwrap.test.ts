@@ -26,7 +26,7 @@ const lock = (packages: Record<string, object>) => ({
 const pathsOf = (packages: Record<string, object>) => Object.keys(lockOf(manifest, lock(packages)).packages);
 
 describe('the lock of a package holds', () => {
-  test('what its dependencies need, where Node finds it, and nothing else', () => {
+  test('the dependencies of its dependencies, where Node finds them, and nothing else', () => {
     const packages = {
       'node_modules/a': { version: '1.0.0', dependencies: { b: '^2.0.0', '@s/c': '1' } },
       'node_modules/a/node_modules/b': { version: '2.0.0', dependencies: { d: '1' } },

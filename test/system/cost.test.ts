@@ -76,7 +76,7 @@ describe('what a run costs', () => {
     expect(run.reads).toBeLessThanOrEqual(6);
   });
 
-  test('what a run says that it cost is what the meter counted for it', async () => {
+  test('the cost that a run reports is what the meter counted for it', async () => {
     const { ready } = cloud;
     const runId = await started('chain-10');
     const run = await eventually('the end to be told', async () => {

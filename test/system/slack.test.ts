@@ -72,7 +72,7 @@ describe('Slack', () => {
     });
   });
 
-  test('what is not from Slack, or from a team nobody connected, starts nothing', async () => {
+  test('a request that is not from Slack, or from a team that is not connected, starts nothing', async () => {
     const form = commandForm({ team_id: TEAM, command: '/chat', trigger_id: '3.1' });
     expect((await knock(form, 'not the secret')).status).toBe(401);
     const stranger = await knock({ ...form, team_id: 'TOTHER' });

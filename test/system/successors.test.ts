@@ -56,7 +56,7 @@ describe('on the local cloud, over the real wire,', () => {
     }
   });
 
-  test('of two who resume a cancelled run at once one gets the successor, which goes on from there', async () => {
+  test('two concurrent resumes of a cancelled run make one successor, which continues from there', async () => {
     const runId = await made(await startRun(cloud.ready, 'awaiting', { key: 'k1' }));
     await eventually('the run to wait', async () => {
       const run = await look<RunView>(cloud.ready, `/v1/runs/${runId}`);

@@ -96,7 +96,7 @@ describe('the output of a checkpoint', () => {
   });
 });
 
-test('of many large starts at once some are asked to come again, and none is lost or made twice', async () => {
+test('some of many concurrent large starts are answered 503, and none is lost or made twice', async () => {
   const large = '1'.repeat(2 * 1024 * 1024);
   const starts = Array.from({ length: 6 }, (_, i) =>
     installation.post(key, { type: 'echo', input: { text: large } }, { 'idempotency-key': `k${i % 3}` }),

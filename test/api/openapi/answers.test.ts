@@ -143,7 +143,7 @@ test('starts are as described: new, repeated, changed, under way, refused', asyn
   expect(seenOf('POST /v1/runs')).toEqual(['200', '201', '202', '400', '415', '422']);
 });
 
-test('what is done to a run is answered as described', async () => {
+test('changes of a run are answered as described', async () => {
   const { world } = installation;
   const asking = await Scene.asking({ world, tenantId: PLACE.tenantId });
   const gate = { id: asking.runId, stepId: 'gate' };
@@ -308,7 +308,7 @@ test('successors are answered as described: foretold, made, repeated, refused; a
   }
 });
 
-test('what is kept how long, held, and erased, is as described', async () => {
+test('answers about retention, holds and erasures are as described', async () => {
   const [failed = '', completed = ''] = runs;
   const asking = runs.at(-1) ?? '';
   const held = await checked.ask('POST /v1/runs/{id}/hold', {
@@ -340,7 +340,7 @@ test('what is kept how long, held, and erased, is as described', async () => {
   await checked.ask('GET /v1/erasures');
 });
 
-test('what belongs to the installation is as described', async () => {
+test('answers about the installation are as described', async () => {
   await checked.ask('GET /v1/healthz', { key: '' });
   await checked.ask('GET /v1/openapi.json', { key: '' });
   await checked.ask('GET /v1/docs', { key: '' });

@@ -100,7 +100,7 @@ test('a replay answers from the record, without a question', async () => {
   expect(outside.applied).toHaveLength(1);
 });
 
-test('what leaves no rows cannot require a confirmation', () => {
+test('a capability without ledger rows cannot require confirmation', () => {
   const { capability } = confirmed().outside;
   const { request, response } = capability;
   const read = { id: 'post.read', sideEffects: 'read' as const, idempotency: 'optional' as const };

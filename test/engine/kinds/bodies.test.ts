@@ -20,7 +20,7 @@ test('a result that is worth less than what was asked for says so, and counts', 
   });
 });
 
-test('what a body reports of its model stands on its checkpoint', async () => {
+test("a body's report of its model is in its checkpoint", async () => {
   const { world, runId, state } = await ran((step) => ({
     a: step('a', ({ usage }) => {
       usage({ agent: 'reader', tokens: { input: 10, output: 1 } });

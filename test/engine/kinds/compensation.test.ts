@@ -90,7 +90,7 @@ describe('compensation', () => {
   });
 });
 
-test('what was done before a step was sent back is undone as well, each revision with its own output', async () => {
+test('every revision of a step that was sent back is undone, each with its own output', async () => {
   const undone: string[] = [];
   let built = 0;
   const workflow = workflowOf((step) => {

@@ -10,7 +10,7 @@ function world(enqueue: () => Promise<void>) {
   return { lines, deps: { clock, queue: { enqueue }, log: { ...SILENT, warn: note, error: note } } };
 }
 
-test('nobody waits longer for a silent queue than two seconds, and it is said', async () => {
+test('a wait for a silent queue ends after two seconds, and is logged', async () => {
   const { deps, lines } = world(() => new Promise(() => {}));
   const sent = enqueueSoon(deps, { runId: 'run_1', reason: 'start' });
   await settle();

@@ -235,7 +235,7 @@ describe.each(SWITCHES)('under the %s', (what) => {
     expect(world.clock.now()).toBe(openedAt);
   });
 
-  test('what opening it did not reach is found by the scan within five minutes', async () => {
+  test('runs that opening it did not reach are found by the scan within five minutes', async () => {
     await close(what);
     const runId = await world.start('work');
     seen.inMiddle.resolve();

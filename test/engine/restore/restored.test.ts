@@ -218,7 +218,7 @@ describe('while it is held', () => {
   });
 });
 
-test('what was allowed before the backup is asked about again, and what was said since is not', async () => {
+test('permissions given before the backup are asked for again, and those given since are not', async () => {
   const of = scene();
   const before = of.installation();
   await before.start('child');

@@ -111,7 +111,7 @@ describe('of waits', () => {
     return runId;
   }
 
-  test('what was decided, what came and what time passed is kept', async () => {
+  test('decisions, received events and elapsed time are kept', async () => {
     const on = stage();
     const world = new World({ workflows: [gated(on)] });
     const runId = await failedAfterAll(world);
@@ -125,7 +125,7 @@ describe('of waits', () => {
     expect(said(world, state.id, 'wait_opened')).toEqual([]);
   });
 
-  test('what runs again asks again, of the successor', async () => {
+  test('a step that runs again asks again, in the successor', async () => {
     const on = stage();
     const world = new World({ workflows: [gated(on)] });
     const runId = await failedAfterAll(world);
@@ -195,7 +195,7 @@ describe('of steps that a person had sent back', () => {
     expect(reusedIn(world, again.id)).toEqual(['draft', 'gate', 'send']);
   });
 
-  test('what runs again does so as the revision it had reached, with the feedback in hand', async () => {
+  test('a step that runs again keeps the revision it had reached, and its feedback', async () => {
     const on = stage();
     const world = new World({ workflows: [drafting(on)] });
     const runId = await sentBackOnce(world);

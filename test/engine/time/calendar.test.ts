@@ -170,7 +170,7 @@ describe('a sleep until a date ends at that moment', () => {
   });
 });
 
-test('of several sleeps that begin at once, one of them skipped, the longest says when the run goes on', async () => {
+test('the longest of several sleeps that begin at once decides when the run continues, one of them skipped', async () => {
   const sleeps = defineWorkflow({
     type: 'sleeps',
     planVersion: 1,

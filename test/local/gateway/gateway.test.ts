@@ -158,7 +158,7 @@ describe('the welcome', () => {
   });
 });
 
-test('what the local cloud refuses by itself is told in the words of the API', () => {
+test('refusals of the local cloud are problem documents like those of the API', () => {
   for (const { code, title, help } of Object.values(TOLD))
     expect(ERROR_CODES[code as ErrorCode]).toMatchObject({ title, help });
   expect(JSON.parse(refusalOf(400, 'why').body)).toEqual(toProblem(new CairnError('INVALID_INPUT', 'why')));

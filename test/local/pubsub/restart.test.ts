@@ -113,7 +113,7 @@ test('ids are not given again after a restart, not even those of messages nobody
   expect(ids).toEqual(Array.from({ length: 9 }, (_, i) => (ids[0] as number) + i));
 });
 
-test('what everybody has acknowledged leaves nothing on disk, nor does what nobody subscribed to', async () => {
+test('messages that every subscription has acknowledged leave nothing on disk, nor do those without a subscription', async () => {
   const file = join(freshFolder(), 'pubsub.sqlite');
   const { publisher, subscriber, stop } = await startPubsub({ kind: 'sqlite', file });
   const names = [SUBSCRIPTION, `${PROJECT}/subscriptions/second`, `${PROJECT}/subscriptions/third`];

@@ -153,7 +153,7 @@ describe('what cannot be answered', () => {
   });
 });
 
-test('who asks again soon is told of the same look; indexes are looked at less often', async () => {
+test('a diagnosis is answered from the last one for a while; indexes are probed less often', async () => {
   const asked = { indexes: 0, waking: 0 };
   const counting = {
     leftOvers: async () => [],
@@ -177,7 +177,7 @@ test('who asks again soon is told of the same look; indexes are looked at less o
   expect(asked).toEqual({ indexes: 2, waking: 3 });
 });
 
-test('what could not be seen is looked for again soon, however seldom it is looked at', async () => {
+test('a probe that failed is repeated soon, however rare it is otherwise', async () => {
   let asked = 0;
   const indexes = () => {
     asked += 1;

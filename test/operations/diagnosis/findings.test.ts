@@ -75,7 +75,7 @@ describe('the store', () => {
     expect(found?.evidence).toEqual({ collection: 'gwi_runs', fields: ['shard', 'wakeAt'] });
   });
 
-  test('what has expired and is still there is wrong; without such, age decides whether that says anything', () => {
+  test('an expired document that is still there is a finding; without one, the age of the installation decides what is known', () => {
     const late = [{ collection: 'gwi_waits', expiredAt: NOW - 4 * DAY_MS }];
     expect(seen(store.ofExpiry(late, heard({})))).toEqual(['wrong TTL_LATE']);
     expect(store.ofExpiry(late, heard({}))[0]?.what).toContain('expired 4 days ago');
@@ -233,7 +233,7 @@ describe('the queue', () => {
     expect(findings[3]?.help).toContain('Check the responses of drive');
   });
 
-  test('who may not see it is told which role that takes', () => {
+  test('a caller without the role is told which role it takes', () => {
     expect(work.ofQueue({ kind: 'denied' }, NOW, DRIVE).help).toContain('roles/cloudtasks.viewer');
   });
 });

@@ -79,7 +79,7 @@ test('a run of the common size is looked at twice, written to once, and deleted 
     expect([group, (await harness.db().collectionGroup(group).get()).size]).toEqual([group, 0]);
 });
 
-test('of 60 runs in Firestore exactly those go that are due, in ticks that are cut off', async () => {
+test('ticks that are cut off delete exactly those of 60 runs in Firestore that are due', async () => {
   const stores = await harness.make();
   const kept: string[] = [];
   for (let n = 0; n < 60; n += 1) {

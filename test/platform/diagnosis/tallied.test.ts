@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => db.terminate());
 afterAll(() => server.stop());
 
-test('what the client counts is what the service bills, whatever the call', async () => {
+test('the client counts what the service bills, for every call', async () => {
   const runs = db.collection('runs');
   await runs.doc('a').create({ n: 1 });
   await runs.doc('b').set({ n: 2 });

@@ -106,7 +106,7 @@ test('nothing counted is nothing sent, and an address may end with a slash', asy
   expect(only()?.path).toBe('/v1/metrics');
 });
 
-test('what a sample of runs found wrong arrives by its code', async () => {
+test('problems found in a sample of runs are counted by code', async () => {
   sink.inconsistent({ tenantId: 'acme', code: 'STEP_MISSING' });
   sink.inconsistent({ tenantId: 'acme', code: 'STEP_MISSING' });
   await sink.send();
@@ -115,7 +115,7 @@ test('what a sample of runs found wrong arrives by its code', async () => {
   ]);
 });
 
-test('what drives, ledger, journal, queue and scan tell arrives by names and labels that are bounded', async () => {
+test('metrics of dispatches, ledger, journal, queue and scan have bounded names and labels', async () => {
   sink.dispatch({ tenantId: 'acme', end: 'closed', cold: true, durationMs: 1_500 });
   sink.effect({ tenantId: 'acme', capabilityId: 'github.create-comment', outcome: 'in_doubt' });
   sink.conflict({ tenantId: 'acme', leased: false });

@@ -86,7 +86,7 @@ describe('a span', () => {
   });
 });
 
-test('what a hosted collector asks for goes with traces and metrics', async () => {
+test('the headers of a hosted collector are sent with traces and metrics', async () => {
   const headers = async () => parseHeaders('api-key=s3cr%3Det, x-tenant = acme');
   await otlpSpans(options(headers)).send([SPAN]);
   const metrics = otlpMetrics(options(headers));

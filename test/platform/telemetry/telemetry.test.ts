@@ -112,7 +112,7 @@ test('nothing is loaded and nothing sent before anything is counted', async () =
   expect([loads, sink.sent]).toEqual([0, []]);
 });
 
-test('what a request counted is sent when it has ended, and not again by the next that counts nothing', async () => {
+test('the counts of a request are sent when it has ended, and not again after a request that counts nothing', async () => {
   telemetry.answered(ANSWER);
   telemetry.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
   telemetry.ended({ tenantId: 'acme', type: 't', status: 'failed', durationMs: 1 });
@@ -133,7 +133,7 @@ test('the last work of an instance is told before it ends, however soon after an
   expect(sink.sent).toHaveLength(before + 1);
 });
 
-test('what is counted soon after an export waits for the time of the next, one timer for all', async () => {
+test('counts made soon after an export wait for the next one, with one timer for all', async () => {
   telemetry.answered(ANSWER);
   await telemetry.workEnded();
   for (let i = 0; i < 10; i += 1) {
@@ -172,7 +172,7 @@ test('a collector that hangs keeps nobody longer than two seconds', async () => 
   expect(await isSettled(telemetry.workEnded())).toBe(true);
 });
 
-test('what is counted while an export is under way goes with the next', async () => {
+test('counts made during an export go with the next one', async () => {
   const held = Promise.withResolvers<void>();
   sink.hold = held.promise;
   telemetry.answered(ANSWER);
@@ -220,7 +220,7 @@ describe('a collector that is down', () => {
   });
 });
 
-test('what is counted while the exporter loads is kept up to a bound, and what is beyond it is told', async () => {
+test('counts made while the exporter loads are kept up to a bound, and those beyond it are reported', async () => {
   const loaded = Promise.withResolvers<Sinks>();
   load = () => loaded.promise;
   for (let i = 0; i < 10_003; i += 1) telemetry.answered(ANSWER);

@@ -51,7 +51,7 @@ describe('before a deployment', () => {
     );
   });
 
-  test('what the functions need does not hinder a deployment of the console', () => {
+  test('a deployment of the console needs nothing that only the functions need', () => {
     const lacking = {
       billing: false,
       buildRoles: [],

@@ -55,7 +55,7 @@ interface View {
   readonly waits: readonly { readonly effectId?: string }[];
 }
 
-test('what a run did after the backup is asked about and not repeated, and a start acknowledged while held goes on', async () => {
+test('an action after the backup is asked about and not repeated, and a start acknowledged while held continues', async () => {
   await queues.pause();
   const early = await started('early');
   const backup = join(folder, 'backup');

@@ -35,7 +35,7 @@ describe('labels', () => {
     expect(labelsOf({ ...onBranch('feature/x'), title: 'docs: x' }).add).toEqual(['size/S', 'documentation']);
   });
 
-  test('what is there is kept, whatever its case; what is no longer true goes; what people set stays', () => {
+  test('present labels are kept, whatever their case; outdated ones are removed; those of people stay', () => {
     const labels = ['SIZE/s', 'size/XL', 'Work in Progress', 'bug', 'good first issue'].map((name) => ({
       name,
     }));
