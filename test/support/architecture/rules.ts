@@ -103,6 +103,7 @@ function within(file: SourceFile): string[] {
   const { path } = file;
   if (path.startsWith(ENGINE)) return engineLayering(file);
   if (path.startsWith('functions/src/')) return installationLayering(file, INSTALLATION_PACKAGES);
+  if (path.startsWith('packages/agents/src/')) return installationLayering(file, INSTALLATION_PACKAGES);
   if (path.startsWith('packages/calls/src/')) return installationLayering(file, KIT_PACKAGES);
   if (path.startsWith('packages/client/src/')) return clientLayering(file);
   if (path.startsWith('packages/cli/src/')) return cliLayering(file);
@@ -126,7 +127,7 @@ function engineLayering({ path, text }: SourceFile): string[] {
   });
 }
 
-/** An installation is written as any user's is: with what the package exports. */
+/** An installation is written as any user's is, and so are agents: with what the package exports. */
 const INSTALLATION_PACKAGES = ['cairn', 'zod'];
 /** A kit is one whose settings are parameters. */
 const KIT_PACKAGES = [...INSTALLATION_PACKAGES, 'firebase-functions'];

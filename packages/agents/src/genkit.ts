@@ -1,0 +1,95 @@
+/**
+ * A model of Genkit: calls `ai.generate` for one turn and gets the calls of tools back instead of having Genkit make them. Nothing
+ * of Genkit is loaded but the instance that is given.
+ */
+import type { Json } from 'cairn';
+import type {
+  AgentMessage,
+  AgentModel,
+  ModelAnswer,
+  ModelRequest,
+  ToolCall,
+  ToolResult,
+} from './messages.ts';
+
+interface Part {
+  readonly text?: string;
+  readonly toolRequest?: { readonly name: string; readonly ref?: string; readonly input?: unknown };
+}
+
+/** The members of a Genkit instance that are used. */
+export interface GenkitLike {
+  generate(options: never): PromiseLike<{
+    readonly message?: { readonly content: readonly unknown[] };
+    readonly finishReason?: string;
+    readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number };
+  }>;
+  dynamicTool(config: never): unknown;
+}
+
+export interface GenkitOptions {
+  /** Name of the model: 'googleai/gemini-2.5-flash'. */
+  readonly model: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): AgentModel {
+  return {
+    id: model,
+    generate: async ({ system, messages, tools, signal }: ModelRequest) => {
+      const given = tools.map(({ name, description, input }) =>
+        ai.dynamicTool({ name, description, inputJsonSchema: input } as never),
+      );
+      const { message, finishReason, usage } = await ai.generate({
+        model,
+        ...(config && { config }),
+        ...(system === undefined ? {} : { system }),
+        messages: messages.map(messageFor),
+        ...(given.length === 0 ? {} : { tools: given }),
+        returnToolRequests: true,
+        abortSignal: signal,
+      } as never);
+      const content = message?.content ?? [];
+      return {
+        text: content.map((part) => (part as Part).text ?? '').join(''),
+        calls: callsIn(content as readonly Part[], messages),
+        finish: finishReason ?? 'unknown',
+        usage: { input: usage?.inputTokens ?? 0, output: usage?.outputTokens ?? 0 },
+        // Parts may be instances with members that are undefined.
+        raw: JSON.parse(JSON.stringify(content)) as Json,
+      } satisfies ModelAnswer;
+    },
+  };
+}
+
+/** Some models give their calls no reference: then the place of the call is one. */
+function callsIn(content: readonly Part[], { length }: readonly AgentMessage[]): ToolCall[] {
+  return content.flatMap(({ toolRequest }, i) => {
+    if (!toolRequest) return [];
+    const { name, ref = `call-${length}-${i}`, input } = toolRequest;
+    return [{ id: ref, name, input: (input ?? {}) as Json }];
+  });
+}
+
+function messageFor(message: AgentMessage): unknown {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: [{ text: message.text }] };
+    case 'assistant':
+      return { role: 'model', content: message.raw ?? partsOf(message) };
+    case 'tool':
+      return { role: 'tool', content: message.results.map(resultPart) };
+  }
+}
+
+function partsOf({ text, calls }: { readonly text: string; readonly calls: readonly ToolCall[] }): unknown[] {
+  return [
+    ...(text === '' ? [] : [{ text }]),
+    ...calls.map(({ id, name, input }) => ({ toolRequest: { name, ref: id, input } })),
+  ];
+}
+
+function resultPart(result: ToolResult): unknown {
+  const output = 'error' in result ? { error: result.error } : result.output;
+  return { toolResponse: { name: result.name, ref: result.id, output } };
+}

@@ -1,0 +1,19 @@
+/** The package's main entry. */
+
+export type {
+  AgentMessage,
+  AgentModel,
+  ModelAnswer,
+  ModelRequest,
+  ToolCall,
+  ToolResult,
+} from './messages.ts';
+export { type AgentOptions, type AgentResult, MAX_TURNS, runAgent } from './run-agent.ts';
+export { type ScriptedTurn, scriptedModel } from './scripted.ts';
+export {
+  type AgentTool,
+  type CapabilityToolOptions,
+  capabilitiesOf,
+  defineTool,
+  type PureToolOptions,
+} from './tool.ts';

@@ -1,0 +1,56 @@
+/** A conversation with a model, in a form that belongs to no provider. All of it is JSON. */
+import type { Json } from 'cairn';
+
+export interface ToolCall {
+  /** Made by the model; ties the result to the call. */
+  readonly id: string;
+  readonly name: string;
+  /** As the model wrote it, not checked. */
+  readonly input: Json;
+}
+
+export type ToolResult = { readonly id: string; readonly name: string } & (
+  | { readonly output: Json }
+  /** Told to the model in place of an output. */
+  | { readonly error: string }
+);
+
+/** What a model answered to one request. */
+export interface ModelAnswer {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  /** Why it stopped: 'stop', 'tool-calls', 'length' … */
+  readonly finish: string;
+  readonly usage?: { readonly input: number; readonly output: number };
+  /** The answer in the form of its provider, to be sent back as it was: it may carry signatures. */
+  readonly raw?: Json;
+}
+
+export type AgentMessage =
+  | { readonly role: 'user'; readonly text: string }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly calls: readonly ToolCall[];
+      readonly raw?: Json;
+    }
+  | { readonly role: 'tool'; readonly results: readonly ToolResult[] };
+
+export interface ModelRequest {
+  readonly system: string | undefined;
+  readonly messages: readonly AgentMessage[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    /** JSON schema. */
+    readonly input: Readonly<Record<string, unknown>>;
+  }[];
+  readonly signal: AbortSignal;
+}
+
+export interface AgentModel {
+  /** Recorded with the usage: 'anthropic/claude-…'. */
+  readonly id: string;
+  /** One call. Throws what the retries of the operation are for. */
+  generate(request: ModelRequest): Promise<ModelAnswer>;
+}

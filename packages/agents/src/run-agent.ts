@@ -1,0 +1,136 @@
+/**
+ * The loop of an agent, as code of a flow: the model answers, its calls are carried out, and it is asked again until it calls nothing
+ * more. What it answered and what the calls came to are recorded operations, so that a killed turn repeats no action.
+ */
+import { type Flow, type Json, OperationFailed } from 'cairn';
+import type { AgentMessage, AgentModel, ModelAnswer } from './messages.ts';
+import { type AgentTool, assertDistinct, described, invalid, MESSAGE, MODEL } from './tool.ts';
+import { type CallOptions, carryOut } from './tool-calls.ts';
+
+/** Calls of the model, unless `maxTurns` says otherwise. */
+export const MAX_TURNS = 20;
+const MODEL_TIMEOUT = '2m';
+const MESSAGE_EVENT = 'agent-message';
+/** Ends of an answer that are no answer. */
+const CUT_OFF = ['length', 'content-filter', 'error', 'blocked', 'aborted'];
+
+export interface AgentOptions extends CallOptions {
+  readonly model: AgentModel;
+  readonly tools?: readonly AgentTool[];
+  readonly system?: string;
+  /** The first message, or a conversation so far. */
+  readonly prompt: string | readonly AgentMessage[];
+  /** Most calls of the model; default 20. */
+  readonly maxTurns?: number;
+  /** Longest time of a call of the model; default '2m'. */
+  readonly modelTimeout?: string | number;
+  /** Attempts of a call of the model, as `retry` of a step. */
+  readonly retry?: { readonly maxAttempts?: number; readonly initialMs?: number; readonly capMs?: number };
+  /** Takes messages while it works: events `agent-message` with this key, each a text or `{ text }`. */
+  readonly messages?: { readonly key: string };
+}
+
+export interface AgentResult {
+  readonly text: string;
+  /** Calls of the model. */
+  readonly turns: number;
+  readonly usage: { readonly input: number; readonly output: number };
+  /** The whole conversation, from which another `runAgent` can go on. */
+  readonly messages: readonly AgentMessage[];
+}
+
+/**
+ * Call it in the code of a flow whose `uses` has `capabilitiesOf(tools)`.
+ *
+ * @throws CairnError INVALID_INPUT; OperationFailed AGENT_TURNS_USED, AGENT_CUT_OFF, or the code of the failed call of the model
+ */
+export async function runAgent<Input>(flow: Flow<Input>, options: AgentOptions): Promise<AgentResult> {
+  const { tools = [], maxTurns = MAX_TURNS, prompt } = options;
+  assertDistinct(tools);
+  if (!Number.isSafeInteger(maxTurns) || maxTurns < 1)
+    throw invalid('maxTurns', `'maxTurns' must be an integer of at least 1`);
+  const messages: AgentMessage[] =
+    typeof prompt === 'string' ? [{ role: 'user', text: prompt }] : [...prompt];
+  const inbox = options.messages && new Inbox(flow, options.messages.key);
+  const usage = { input: 0, output: 0 };
+  for (let turns = 1; turns <= maxTurns; turns += 1) {
+    messages.push(...(inbox?.take() ?? []));
+    const answer = await asked(flow, options, messages);
+    const { text, calls, raw, usage: used } = answer;
+    usage.input += used?.input ?? 0;
+    usage.output += used?.output ?? 0;
+    messages.push({ role: 'assistant', text, calls, ...(raw === undefined ? {} : { raw }) });
+    if (calls.length > 0) {
+      messages.push({ role: 'tool', results: await carryOut(flow, { calls, tools, options }) });
+      continue;
+    }
+    if (CUT_OFF.includes(answer.finish)) throw cutOff(answer, turns);
+    if (inbox?.hasMessages !== true) return { text, turns, usage, messages };
+  }
+  const why = `the agent is not done after ${maxTurns} turns ('maxTurns')`;
+  throw new OperationFailed(MODEL, 'AGENT_TURNS_USED', why);
+}
+
+function asked<Input>(
+  flow: Flow<Input>,
+  options: AgentOptions,
+  messages: readonly AgentMessage[],
+): Promise<ModelAnswer> {
+  const { model, system, tools = [], retry, modelTimeout: timeout = MODEL_TIMEOUT } = options;
+  return flow.step(
+    MODEL,
+    async ({ signal, usage }): Promise<ModelAnswer> => {
+      const answer = await model.generate({ system, messages, tools: described(tools), signal });
+      usage({ agent: model.id, ...(answer.usage && { tokens: answer.usage }) });
+      return answer;
+    },
+    { timeout, ...(retry && { retry }) },
+  );
+}
+
+function cutOff({ finish }: ModelAnswer, turns: number): OperationFailed {
+  return new OperationFailed(MODEL, 'AGENT_CUT_OFF', `the answer of turn ${turns} was cut off: ${finish}`);
+}
+
+/**
+ * Messages to a running agent. An open event beside the other operations: recorded ends come back in the order of the journal, so
+ * that code which runs again sees each message before the same turn.
+ */
+class Inbox {
+  readonly #flow: Pick<Flow<unknown>, 'event'>;
+  readonly #key: string;
+  #arrived: AgentMessage[] = [];
+
+  constructor(flow: Pick<Flow<unknown>, 'event'>, key: string) {
+    this.#flow = flow;
+    this.#key = key;
+    this.#listen();
+  }
+
+  get hasMessages(): boolean {
+    return this.#arrived.length > 0;
+  }
+
+  take(): AgentMessage[] {
+    const arrived = this.#arrived;
+    this.#arrived = [];
+    return arrived;
+  }
+
+  #listen(): void {
+    const next = this.#flow.event<Json>(MESSAGE, { event: MESSAGE_EVENT, key: this.#key });
+    // A wait without a limit fails only if it is failed from outside: then nothing more is heard.
+    next.then(
+      (sent) => {
+        this.#arrived.push({ role: 'user', text: textOf(sent) });
+        this.#listen();
+      },
+      () => {},
+    );
+  }
+}
+
+function textOf(sent: Json): string {
+  const text = typeof sent === 'object' && sent !== null && 'text' in sent ? sent.text : sent;
+  return typeof text === 'string' ? text : JSON.stringify(text);
+}

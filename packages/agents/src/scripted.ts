@@ -1,0 +1,35 @@
+/** A model without a network, for tests and examples. */
+import type { AgentMessage, AgentModel, ModelAnswer } from './messages.ts';
+
+/** An answer, or what makes one of the conversation so far. */
+export type ScriptedTurn =
+  | Partial<ModelAnswer>
+  | ((messages: readonly AgentMessage[]) => Partial<ModelAnswer> | Promise<Partial<ModelAnswer>>);
+
+/**
+ * Answers by the number of answers before, so that a call that is repeated after a crash gets the same. Call ids are added where they are
+ * missing; ten tokens each way are counted.
+ */
+export function scriptedModel(turns: readonly ScriptedTurn[], id = 'scripted'): AgentModel {
+  return {
+    id,
+    async generate({ messages }) {
+      const turn = messages.filter(({ role }) => role === 'assistant').length;
+      const scripted = turns[turn];
+      if (scripted === undefined)
+        throw new Error(`the script has ${turns.length} turns, and none for turn ${turn + 1}`);
+      const {
+        text = '',
+        calls = [],
+        ...more
+      } = typeof scripted === 'function' ? await scripted(messages) : scripted;
+      return {
+        text,
+        calls: calls.map((call, i) => ({ ...call, id: call.id || `call-${turn}-${i}` })),
+        finish: calls.length > 0 ? 'tool-calls' : 'stop',
+        usage: { input: 10, output: 10 },
+        ...more,
+      };
+    },
+  };
+}

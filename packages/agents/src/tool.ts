@@ -1,0 +1,157 @@
+/** Tools of an agent: what a model may ask for, and what is done then. */
+import { CairnError, type Capability, type Json, type StepContext } from 'cairn';
+import { type ZodType, z } from 'zod';
+
+interface Common<Input> {
+  /** As the model calls it: a letter, then up to 63 letters, digits, '_' and '-'. Its calls are operations of this name. */
+  readonly name: string;
+  /** For the model. */
+  readonly description: string;
+  /** True, or true for this input: a person is asked before the call. The function must be pure. */
+  readonly needsApproval?: boolean | ((input: Input) => boolean);
+}
+
+/** A tool that only reads or computes. A crash over it runs it again. */
+export interface PureToolOptions<Input> extends Common<Input> {
+  readonly input: ZodType<Input>;
+  readonly run: (input: Input, context: Pick<StepContext<unknown>, 'signal' | 'log' | 'runId'>) => unknown;
+  readonly capability?: undefined;
+}
+
+/** A tool that acts outside, once for each call, through the ledger. */
+export interface CapabilityToolOptions<Input, Request> extends Common<Input> {
+  // biome-ignore lint/suspicious/noExplicitAny: the response goes to the model as it is
+  readonly capability: Capability<Request, any>;
+  /** Default: the request of the capability. */
+  readonly input?: ZodType<Input>;
+  /** Makes the request of the input. Must be pure. */
+  readonly request?: (input: Input) => Request;
+  readonly run?: undefined;
+}
+
+export interface AgentTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input: ZodType;
+  /** JSON schema of the input. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly needsApproval: (input: unknown) => boolean;
+  readonly does:
+    | { readonly kind: 'run'; readonly run: PureToolOptions<unknown>['run'] }
+    | {
+        readonly kind: 'perform';
+        readonly capability: Capability;
+        readonly request: (input: unknown) => unknown;
+      };
+}
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** Operations of an agent that no tool has: calls of the model, and messages. */
+export const MODEL = 'model';
+export const MESSAGE = 'message';
+/** Begins the names of questions about calls. */
+export const APPROVE = 'approve-';
+const MAX_DESCRIPTION = 4_000;
+
+/** @throws CairnError INVALID_INPUT */
+export function defineTool<Input>(options: PureToolOptions<Input>): AgentTool;
+export function defineTool<Request, Input = Request>(
+  options: CapabilityToolOptions<Input, Request>,
+): AgentTool;
+export function defineTool(
+  options: PureToolOptions<unknown> | CapabilityToolOptions<unknown, unknown>,
+): AgentTool {
+  const { name, description, needsApproval = false, capability } = options;
+  if (typeof name !== 'string' || !NAME.test(name) || isReserved(name)) {
+    const what = `a letter, then up to 63 letters, digits, '_' or '-', neither '${MODEL}' nor '${MESSAGE}', and without '${APPROVE}' before it`;
+    throw invalid('name', `the name of a tool is ${what}; not ${JSON.stringify(name)}`);
+  }
+  if (typeof description !== 'string' || description === '' || description.length > MAX_DESCRIPTION) {
+    throw invalid(
+      'description',
+      `the tool '${name}' needs a description of 1 to ${MAX_DESCRIPTION} characters`,
+    );
+  }
+  if ((capability === undefined) === (options.run === undefined)) {
+    throw invalid('run', `the tool '${name}' needs either 'run' or 'capability'`);
+  }
+  if (typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
+    throw invalid(
+      'needsApproval',
+      `'needsApproval' of the tool '${name}' is true, false or a function of the input`,
+    );
+  }
+  const input = options.input ?? capability?.request;
+  if (typeof input?.safeParse !== 'function') {
+    throw invalid(
+      'input',
+      `the tool '${name}' needs a Zod schema 'input', such as z.object({ query: z.string() })`,
+    );
+  }
+  return {
+    name,
+    description,
+    input,
+    schema: schemaOf(name, input),
+    needsApproval: (value) => (typeof needsApproval === 'function' ? needsApproval(value) : needsApproval),
+    does: actionOf(options),
+  };
+}
+
+function isReserved(name: string): boolean {
+  return name === MODEL || name === MESSAGE || name.startsWith(APPROVE);
+}
+
+function actionOf(
+  options: PureToolOptions<unknown> | CapabilityToolOptions<unknown, unknown>,
+): AgentTool['does'] {
+  if (options.capability === undefined) return { kind: 'run', run: options.run };
+  const { capability, request = (input: unknown) => input } = options;
+  return { kind: 'perform', capability, request };
+}
+
+/** Models want an object at the top. */
+function schemaOf(name: string, input: ZodType): AgentTool['schema'] {
+  try {
+    const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
+    if (schema.type === 'object') return schema;
+  } catch (cause) {
+    throw invalid('input', `the input of the tool '${name}' has no JSON schema: ${(cause as Error).message}`);
+  }
+  throw invalid(
+    'input',
+    `the input of the tool '${name}' must be an object, such as z.object({ query: z.string() })`,
+  );
+}
+
+/** For `uses` of the flow. */
+export function capabilitiesOf(tools: readonly AgentTool[]): Capability[] {
+  const known = new Map(
+    tools.flatMap(({ does }) =>
+      does.kind === 'perform' ? [[does.capability.id, does.capability] as const] : [],
+    ),
+  );
+  return [...known.values()];
+}
+
+/** Description of the tools for a model. */
+export function described(tools: readonly AgentTool[]) {
+  return tools.map(({ name, description, schema }) => ({ name, description, input: schema }));
+}
+
+export function assertDistinct(tools: readonly AgentTool[]): void {
+  const names = tools.map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw invalid('tools', `two tools have the name '${twice}'`);
+}
+
+export function invalid(field: string, message: string): CairnError {
+  return new CairnError('INVALID_INPUT', message, {
+    field,
+    help: 'docs/agents.md lists the options of tools and agents.',
+  });
+}
+
+export function asJson(value: unknown): Json {
+  return (value ?? null) as Json;
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import {
+  type AgentMessage,
+  type AgentOptions,
+  type AgentTool,
+  capabilitiesOf,
+  defineTool,
+  runAgent,
+  type ScriptedTurn,
+  scriptedModel,
+} from '../../packages/agents/src/index.ts';
+import { Fatal } from '../../packages/cairn/src/core/errors.ts';
+import { defineBinding, defineCapability } from '../../packages/cairn/src/engine/define/capability.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { createTestRuntime } from '../../packages/cairn/src/testing/index.ts';
+
+const pay = defineCapability({
+  id: 'shop.pay',
+  sideEffects: 'external_action',
+  idempotency: 'required',
+  request: z.object({ cents: z.number().int() }),
+  response: z.object({ id: z.number() }),
+});
+
+const add = defineTool({
+  name: 'add',
+  description: 'Adds two numbers.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  run: ({ a, b }) => a + b,
+});
+const payTool = defineTool({
+  name: 'pay',
+  description: 'Pays.',
+  capability: pay,
+  needsApproval: ({ cents }) => cents > 100,
+});
+
+const call = (name: string, input: unknown) => ({ id: '', name, input: input as never });
+/** The results that the model was told last, as its answer. */
+const telling: ScriptedTurn = (messages) => {
+  const last = messages.at(-1);
+  return { text: last?.role === 'tool' ? JSON.stringify(last.results) : 'none' };
+};
+
+async function started(
+  turns: readonly ScriptedTurn[],
+  tools: readonly AgentTool[] = [add, payTool],
+  more: Partial<AgentOptions> = {},
+) {
+  const keys = new Set<string>();
+  const workflow = defineWorkflow({
+    type: 'agent',
+    planVersion: 1,
+    input: z.object({}),
+    uses: capabilitiesOf(tools),
+    run: async (flow) => {
+      const { text } = await runAgent(flow, { model: scriptedModel(turns), tools, prompt: 'Go.', ...more });
+      return text;
+    },
+  });
+  const binding = defineBinding(pay, {
+    id: 'shop-stand-in',
+    call: async (_, { idempotencyKey }) => {
+      keys.add(idempotencyKey);
+      return { id: keys.size };
+    },
+  });
+  const runtime = createTestRuntime({ workflows: [workflow], bindings: [binding] });
+  const run = await runtime.start('agent');
+  return { runtime, run, keys };
+}
+
+async function told(...args: Parameters<typeof started>): Promise<string> {
+  const { runtime, run } = await started(...args);
+  await runtime.runToEnd(run);
+  if (run.status() !== 'completed') throw new Error(`it ended as ${run.status()}: ${run.error()?.message}`);
+  return ((await run.result()) as { output: string }).output;
+}
+
+describe('an agent', () => {
+  test('without calls answers at once', async () => {
+    expect(await told([{ text: 'Hello.' }])).toBe('Hello.');
+  });
+
+  test('hears what its calls came to, in their order', async () => {
+    const calls = [call('add', { a: 1, b: 2 }), call('pay', { cents: 5 }), call('add', { a: 3, b: 4 })];
+    expect(JSON.parse(await told([{ calls }, telling]))).toEqual([
+      { id: 'call-0-0', name: 'add', output: 3 },
+      { id: 'call-0-1', name: 'pay', output: { id: 1 } },
+      { id: 'call-0-2', name: 'add', output: 7 },
+    ]);
+  });
+
+  const broken = defineTool({
+    name: 'broken',
+    description: 'Fails.',
+    input: z.object({}),
+    run: () => {
+      throw new Fatal('the disk is full');
+    },
+  });
+  test.each([
+    ['a tool that there is not', call('divide', {}), "There is no tool 'divide'. Tools: add, pay, broken."],
+    ['an input of the wrong type', call('add', { a: '1', b: 2 }), 'The input is not valid. a: '],
+    ['an input that is no object', call('add', 'not json'), 'The input is not valid. input: '],
+    ['a tool that fails', call('broken', {}), 'The call failed (STEP_FAILED): the disk is full'],
+  ])('is told of %s, and goes on', async (_, wrong, error) => {
+    const [result] = JSON.parse(await told([{ calls: [wrong] }, telling], [add, payTool, broken]));
+    expect(result.error).toContain(error);
+  });
+
+  test('asks a person where the tool says so for the input, and makes no call that was refused', async () => {
+    const { runtime, run, keys } = await started([{ calls: [call('pay', { cents: 500 })] }, telling]);
+    await runtime.runUntilBlocked(run);
+    expect(run.waits()).toMatchObject([{ kind: 'approval' }]);
+    await runtime.decide(run, 'reject', { step: 'flow[approve-pay]', note: 'too much' });
+    await runtime.runToEnd(run);
+    const { output } = (await run.result()) as { output: string };
+    expect(JSON.parse(output)[0].error).toContain('A person did not allow this call');
+    expect(keys.size).toBe(0);
+  });
+
+  test('hears that nobody decided in time', async () => {
+    const turns = [{ calls: [call('pay', { cents: 500 })] }, telling];
+    const { runtime, run } = await started(turns, [payTool], { approvalTimeout: '1h' });
+    await runtime.runUntilBlocked(run);
+    await runtime.advance('2h');
+    const { output } = (await run.result()) as { output: string };
+    expect(JSON.parse(output)[0].error).toContain('Nobody allowed this call in time');
+  });
+
+  test('gets messages while it works, before its next turn', async () => {
+    const heard = (messages: readonly AgentMessage[]) =>
+      messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])).join('|');
+    const { runtime, run } = await started(
+      [{ calls: [call('pay', { cents: 500 })] }, (messages) => ({ text: heard(messages) })],
+      [payTool],
+      { messages: { key: 'k' } },
+    );
+    await runtime.runUntilBlocked(run);
+    await runtime.deliver({ event: 'agent-message', key: 'k', data: 'Hurry.' });
+    await runtime.deliver({ event: 'agent-message', key: 'k', data: { text: 'Please.' } });
+    await runtime.runUntilBlocked(run);
+    runtime.crashAfter('flow[model.2]');
+    await runtime.decide(run, 'approve', { step: 'flow[approve-pay]' });
+    await runtime.runToEnd(run);
+    expect(await run.result()).toEqual({ output: 'Go.|Hurry.|Please.' });
+  });
+
+  test.each([
+    [
+      'uses all of its turns',
+      [1, 2].map(() => ({ calls: [call('add', { a: 1, b: 2 })] })),
+      'AGENT_TURNS_USED',
+    ],
+    ['is cut off', [{ text: 'Once upon', finish: 'length' }], 'AGENT_CUT_OFF'],
+    ['calls a model that fails', [], 'STEP_FAILED'],
+  ])('that %s fails its flow', async (_, turns, code) => {
+    const { runtime, run } = await started(turns, undefined, { maxTurns: 2, retry: { maxAttempts: 1 } });
+    expect(await runtime.runToEnd(run)).toBe('failed');
+    expect(run.error()?.code).toBe(code);
+  });
+});
+
+describe('a tool is refused at definition for', () => {
+  const fine = { name: 'x', description: 'Does x.', input: z.object({}), run: () => 1 };
+  test.each<[string, object, string, string]>([
+    ['a name that no model could use', { name: 'a b' }, 'name', 'not "a b"'],
+    ['the name of the calls of the model', { name: 'model' }, 'name', "neither 'model' nor 'message'"],
+    ['the name of a question', { name: 'approve-x' }, 'name', "without 'approve-' before it"],
+    ['no description', { description: '' }, 'description', 'a description of 1 to'],
+    ['no action', { run: undefined }, 'run', "either 'run' or 'capability'"],
+    ['two actions', { capability: pay }, 'run', "either 'run' or 'capability'"],
+    ['no schema', { input: undefined }, 'input', 'needs a Zod schema'],
+    ['an input that is no object', { input: z.string() }, 'input', 'must be an object'],
+    ['an approval in words', { needsApproval: 'yes' }, 'needsApproval', 'true, false or a function'],
+  ])('%s', (_, wrong, field, message) => {
+    let error: unknown;
+    try {
+      defineTool({ ...fine, ...wrong } as never);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', field, message: expect.stringContaining(message) });
+  });
+});
