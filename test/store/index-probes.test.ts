@@ -73,6 +73,13 @@ async function missingFor({ ask }: IndexProbe): Promise<string | undefined> {
   }
 }
 
+/** The name with its equality members, all but the last, in one order: an index serves equality filters in any order. */
+function anyOrder(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const [collection = '', ...members] = name.split(' ');
+  return [collection, ...members.slice(0, -1).sort(), ...members.slice(-1)].join(' ');
+}
+
 describe('the queries that are tried', () => {
   let bare: readonly IndexProbe[];
   beforeAll(async () => {
@@ -85,7 +92,7 @@ describe('the queries that are tried', () => {
   });
 
   test('are refused for want of just the index that the table names', async () => {
-    for (const probe of bare) expect(await missingFor(probe)).toBe(nameOf(probe));
+    for (const probe of bare) expect(anyOrder(await missingFor(probe))).toBe(anyOrder(nameOf(probe)));
   });
 });
 
