@@ -9,6 +9,7 @@ import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
 import type { ApiClient } from '../../packages/cairn/src/ports/access/client-store.ts';
 import {
   attempt,
+  budgetLimits,
   count,
   executionMembers,
   flag,
@@ -158,6 +159,13 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
     failures: plain({ times: count, error: recordedError }),
     dueAt: time,
     deadlineAt: time,
+    budget: plain({
+      limits: budgetLimits,
+      declared: budgetLimits,
+      spent: plain({ microUsd: count, tokens: count, effects: count, operations: count }),
+      reserved: fc.array(withOptional({ step: text }, { microUsd: count, tokens: count }), { maxLength: 3 }),
+      askedMs: count,
+    }),
     parked: text,
     result: storedValue,
     error: recordedError,
@@ -210,6 +218,7 @@ export const checkpoint: fc.Arbitrary<Checkpoint> = withOptional(
     errorTrace: text,
     agent: text,
     tokensUsed,
+    microUsd: count,
     resumable: flag,
     idempotent: flag,
     startedAt: time,

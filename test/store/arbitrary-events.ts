@@ -5,6 +5,8 @@ import { TAKEOVERS } from '../../packages/cairn/src/core/run/lease/takeover.ts';
 import { INITIATORS } from '../../packages/cairn/src/core/run/status.ts';
 import {
   attempt,
+  budgetLimits,
+  cost,
   count,
   decision,
   execution,
@@ -35,13 +37,13 @@ const settledMembers = {
   idempotent: flag,
   durationMs: count,
 };
-const settledOptions = { itemKey: text, agent: text, tokensUsed };
+const settledOptions = { itemKey: text, agent: text, tokensUsed, microUsd: count, spent: cost };
 const holder = { owner: text, epoch: count };
 
 const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
   run_created: withOptional(identityMembers, identityOptions),
   run_claimed: plain({ ...holder, expiresAt: time }),
-  run_started: withOptional({}, { deadlineAt: time }),
+  run_started: withOptional({}, { deadlineAt: time, budget: budgetLimits }),
   step_started: execution,
   step_succeeded: withOptional(settledMembers, settledOptions),
   step_degraded: withOptional({ ...settledMembers, reason: text }, settledOptions),
@@ -68,8 +70,11 @@ const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
     },
     { itemKey: text, by: word('lookup', 'person'), originEffectId: text },
   ),
-  wait_opened: plain({ wait }),
-  wait_resolved: withOptional({ waitId: text }, { decision, payloadText: fc.json(), signalId: text }),
+  wait_opened: withOptional({ wait }, { spent: cost }),
+  wait_resolved: withOptional(
+    { waitId: text },
+    { decision, payloadText: fc.json(), signalId: text, raise: budgetLimits },
+  ),
   wait_expired: plain({ waitId: text }),
   wait_heartbeat: plain({ waitId: text, dueAt: time }),
   signal_received: withOptional({ signalId: text, name: text, payloadText: fc.json() }, { key: text }),

@@ -53,6 +53,12 @@ export const storedValue: fc.Arbitrary<StoredValue> = fc.oneof(
 );
 export const payloadRef: fc.Arbitrary<PayloadRef> = plain({ sha256: text, bytes: count, chunks: count });
 export const tokensUsed = plain({ input: count, output: count });
+/** Money and tokens of an attempt. */
+export const cost = withOptional({}, { microUsd: count, tokens: count });
+export const budgetLimits = withOptional(
+  {},
+  { microUsd: count, tokens: count, effects: count, operations: count, wallClockMs: count },
+);
 export const decision = word(...DECISIONS);
 export const stopKind = word('user', 'system', 'policy', 'halt');
 export const onParentEnd = word('cancel', 'abandon', 'wait');

@@ -149,6 +149,11 @@ function tracesOf(state: RunState, events: readonly RunEvent[]): Pick<RunOutcome
   return { begun, cutOff };
 }
 
+/** A crash can make it another attempt that reaches the budget. */
+function withoutAttempt(waitId: string): string {
+  return waitId.replace(/\.\d+\.budget$/, '.budget');
+}
+
 function finalOf(state: RunState): Record<string, unknown> {
   const { status, stopKind, error, input, inbox, decisions, feedback, cancellation, waits } = state;
   return stripped({
@@ -158,7 +163,7 @@ function finalOf(state: RunState): Record<string, unknown> {
     input,
     inbox: inbox.map(({ signalId }) => signalId),
     received: [...state.received].sort(),
-    decisions,
+    decisions: decisions.map(({ waitId, ...decided }) => ({ ...decided, waitId: withoutAttempt(waitId) })),
     feedback: feedback.map(({ steps, text }) => ({ steps, text })),
     cancellation,
     waits: waits.map(({ id }) => id),

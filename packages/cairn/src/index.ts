@@ -31,6 +31,7 @@ export type {
 } from './engine/define/flow/types.ts';
 export type { MessageEvent, PubsubMessage, PubsubSubscription } from './engine/define/pubsub.ts';
 export type { SlackCommand, SlackSubscription } from './engine/define/slack.ts';
+export type { Budget, Estimate, Usage } from './engine/define/spending.ts';
 export type { Workflow } from './engine/define/steps.ts';
 export type {
   Approved,

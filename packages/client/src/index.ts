@@ -9,7 +9,7 @@ export {
   explainRun,
 } from './explain/explain-run.ts';
 export { helpFor } from './explain/help-for.ts';
-export { DOUBT_DECISIONS, type Move, moveOf } from './explain/moves.ts';
+export { BUDGET_DECISIONS, DOUBT_DECISIONS, type Move, moveOf } from './explain/moves.ts';
 export type { Followed, RunEvent } from './follow.ts';
 export { type Finding, NOT_SEEN } from './health/findings.ts';
 export {

@@ -2,6 +2,7 @@
 import type { Scenario } from '../scenario.ts';
 import { approvalScenarios } from './approvals.ts';
 import { bodyScenarios } from './bodies.ts';
+import { budgetScenarios } from './budgets.ts';
 import { childScenarios } from './children.ts';
 import { effectScenarios } from './effects.ts';
 import { endingScenarios } from './endings.ts';
@@ -27,6 +28,7 @@ const quiet: readonly Scenario[] = [
   ...effectScenarios,
   ...successorScenarios,
   ...flowScenarios,
+  ...budgetScenarios,
 ];
 
 export const scenarios: readonly Scenario[] = [...quiet, ...publishedOf(quiet)];

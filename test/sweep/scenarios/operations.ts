@@ -3,7 +3,7 @@
 import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import type { SuccessorMode } from '../../../packages/cairn/src/core/run/events.ts';
-import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
+import { isOver, stepKey } from '../../../packages/cairn/src/core/run/state.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
@@ -48,7 +48,7 @@ export function cancels(when: When, more: Partial<Operation> = {}): Operation {
   };
 }
 
-type Said = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps' | 'waitId'>;
+type Said = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps' | 'waitId' | 'raise'>;
 
 /** As soon as the step asks, unless told otherwise. */
 export function decides(stepId: string, said: Said, more: Partial<Operation> = {}): Operation {
@@ -67,6 +67,31 @@ export function decides(stepId: string, said: Said, more: Partial<Operation> = {
     },
     request: (runId) => ({ path: `/v1/runs/${runId}/approvals/${stepId}`, body: said }),
     ...more,
+  };
+}
+
+/** Whichever step asks for more: a crash can make it another one. */
+export function raisesBudget(raise: NonNullable<DecideRequest['raise']>): Operation {
+  return {
+    name: 'raise the budget',
+    when: ({ run }) => run?.waits.some(({ purpose }) => purpose === 'budget') ?? false,
+    act: async ({ deps, runId, tenantId }) => {
+      const waits = (await deps.store.load(runId))?.state.waits ?? [];
+      const wait = waits.find(({ purpose }) => purpose === 'budget');
+      // It was answered before, by the same request.
+      if (!wait) return true;
+      const stepId = stepKey(wait.execution);
+      await decideApproval(deps, {
+        runId,
+        tenantId,
+        stepId,
+        waitId: wait.id,
+        decision: 'approve',
+        raise,
+        actor: ACTOR,
+      });
+      return true;
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { requestHash } from '../core/encoding/fingerprint.ts';
 import type { Json } from '../core/encoding/json.ts';
 import { apiKey } from '../core/encoding/keys.ts';
 import type { Decision, StopKind } from '../core/run/events.ts';
+import type { Budget } from '../engine/define/spending.ts';
 import { decideApproval } from '../operations/approvals/decide-approval.ts';
 import type { ApprovalDecided } from '../operations/approvals/request.ts';
 import { type Cancellation, cancelRun } from '../operations/cancel-run.ts';
@@ -33,6 +34,8 @@ export interface DecideOptions {
   readonly feedback?: string;
   /** With `retry_with_feedback`: which steps run again, with all that follow; absent: those the approval needs. */
   readonly steps?: readonly string[];
+  /** With `approve` of a budget: by how much limits are raised; absent: those reached, by what the workflow declares. */
+  readonly raise?: Budget;
   /** Actor of the decision. */
   readonly by?: string;
 }
@@ -91,7 +94,7 @@ export function decide(
   run: TestRun,
   options: DecideOptions & { readonly decision: Decision },
 ): Promise<ApprovalDecided> {
-  const { decision, step, note, feedback, steps, by } = options;
+  const { decision, step, note, feedback, steps, raise, by } = options;
   return decideApproval(deps, {
     runId: run.id,
     tenantId: TENANT,
@@ -100,6 +103,7 @@ export function decide(
     note,
     feedback,
     steps,
+    raise,
     actor: by ?? ACTOR,
   });
 }

@@ -1,5 +1,5 @@
 /** Questions that wait for a person, with the commands that answer them. Pure. */
-import { ago, DOUBT_DECISIONS } from '@cairn/client';
+import { ago, BUDGET_DECISIONS, DOUBT_DECISIONS } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { table } from '../render/table.ts';
@@ -12,6 +12,7 @@ type Item = Answer<'InboxPage'>['items'][number];
 const KINDS: Readonly<Record<Item['kind'], string>> = {
   approval: 'approval',
   step_in_doubt: 'step in doubt',
+  budget_reached: 'budget reached',
   effect_in_doubt: 'effect in doubt',
   left_in_doubt: 'left in doubt',
 };
@@ -62,6 +63,8 @@ function answerLine({ kind, runId, step, effectId, answers, more }: Item): strin
   }
   if (kind === 'step_in_doubt')
     return `cairn runs approve ${runId} ${quoted(step)}   (${DOUBT_DECISIONS})${rest}`;
+  if (kind === 'budget_reached')
+    return `cairn runs approve ${runId} ${quoted(step)}   (${BUDGET_DECISIONS})${rest}`;
   const others = answers.filter((answer) => answer !== 'approve').map((answer) => WORDS[answer] ?? answer);
   return `cairn runs approve ${runId} ${quoted(step)}   (or ${others.join(', ')})${rest}`;
 }

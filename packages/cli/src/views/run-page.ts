@@ -241,6 +241,7 @@ function lastBeat({ heartbeat }: Wait, now: number): string {
 }
 
 function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait): string {
+  if (purpose === 'budget') return questionText(detail);
   if (purpose === 'doubt') return `${step}: was interrupted and may have acted; a person must decide`;
   switch (kind) {
     case 'approval':

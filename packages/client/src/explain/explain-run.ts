@@ -222,6 +222,8 @@ function waiting(run: ExplainedRun): Explanation {
 const MOST_MOVES = 5;
 
 function waitingText(first: Run['waits'][number], waits: Run['waits']): string {
+  const budget = waits.find(({ purpose }) => purpose === 'budget');
+  if (budget) return budgetText(budget);
   const alike = waits.filter(({ kind }) => kind === first.kind).length;
   const others = waits.length - alike;
   const more = others === 0 ? '' : ` and ${others} other ${others === 1 ? 'wait' : 'waits'}`;
@@ -241,6 +243,14 @@ function waitingText(first: Run['waits'][number], waits: Run['waits']): string {
     case 'child':
       return `Waiting for child run ${first.child?.runId ?? ''} of step ${step}${more}.`;
   }
+}
+
+/** The question names the limits and the step. */
+function budgetText({ detail, execution }: Run['waits'][number]): string {
+  const { question } = (detail ?? {}) as { readonly question?: unknown };
+  return typeof question === 'string'
+    ? question
+    : `The run has reached its budget at step ${stepKey(execution)}. A person must decide how to continue.`;
 }
 
 const MANY: Readonly<Record<Run['waits'][number]['kind'], string>> = {

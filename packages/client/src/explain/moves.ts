@@ -15,6 +15,16 @@ export interface Move {
 /** Meaning of the decisions for an interrupted step. */
 export const DOUBT_DECISIONS = 'runs it again; waive: it is done; reject: it fails; halt: the run ends';
 
+/** Meaning of the decisions for a run that has reached its budget. */
+export const BUDGET_DECISIONS = 'raises the budget, see --raise; reject: the step fails; halt: the run ends';
+
+const DECISIONS: Readonly<Record<'approval' | NonNullable<Wait['purpose']>, string>> = {
+  approval: 'or waive, send-back, reject, halt',
+  effect: 'or waive, send-back, reject, halt',
+  doubt: DOUBT_DECISIONS,
+  budget: BUDGET_DECISIONS,
+};
+
 /** Undefined: only time does. */
 export function moveOf(runId: string, wait: Wait): Move | undefined {
   const { kind, purpose, name = '', key = '', child, effectId } = wait;
@@ -27,7 +37,7 @@ export function moveOf(runId: string, wait: Wait): Move | undefined {
     case 'approval':
       return {
         words: ['runs', 'approve', runId, stepKey(wait.execution)],
-        what: purpose === 'doubt' ? DOUBT_DECISIONS : 'or waive, send-back, reject, halt',
+        what: DECISIONS[purpose ?? 'approval'],
       };
     case 'event':
       return { words: ['events', 'send', name, key, '--data', 'JSON'], what: 'send the event' };

@@ -1,4 +1,6 @@
 /** A run as callers see it: the snapshot in readable form, without what is internal to the store. */
+import { COST_NAMES } from '../../core/budget/budget.ts';
+import { shownAmounts } from '../../core/budget/given.ts';
 import { costOf } from '../../core/cost/cost.ts';
 import { usdOf } from '../../core/cost/prices.ts';
 import type { LeaseWait } from '../../core/decisions/lease-wait.ts';
@@ -42,6 +44,7 @@ export function runSummary(
     ...optional('steps', stepCounts as View | undefined),
     waits: readable(waits.first),
     waitCount: waits.count,
+    ...optional('budget', budgetView(state)),
     cost: costView(soft),
   };
 }
@@ -73,6 +76,19 @@ export function leaseWaitView(
 ): View | undefined {
   if (!lease || !wait) return undefined;
   return { until: iso(heldUntil(lease, soft)), steps: [...wait.steps], why: wait.why };
+}
+
+/** In dollars; of the reservations their sum. */
+function budgetView({ budget }: ListedState): View | undefined {
+  if (!budget) return undefined;
+  const { limits, spent, reserved, askedMs } = budget;
+  const sums = COST_NAMES.map((name) => [name, reserved.reduce((sum, one) => sum + (one[name] ?? 0), 0)]);
+  return {
+    limits: shownAmounts(limits) as View,
+    spent: shownAmounts(spent) as View,
+    reserved: shownAmounts(Object.fromEntries(sums)) as View,
+    askedMs,
+  };
 }
 
 function costView({ cost: spent }: ListedRun['soft']): View {

@@ -47,7 +47,7 @@ export function approvalVerdict(state: RunState, answer: ApprovalAnswer, now: nu
     // A request that was sent again, or one about the question that followed? What can do harm twice is not done.
     if (decided && isSame(decided, answer) && decided.waitId !== open.id) {
       if (answer.decision === 'retry_with_feedback') return { kind: 'repeated', decided };
-      if (open.purpose === 'doubt') throw decidedError(decided, answer, open);
+      if (open.purpose === 'doubt' || open.purpose === 'budget') throw decidedError(decided, answer, open);
     }
     return { kind: 'decide', wait: decidable(state, open, now) };
   }

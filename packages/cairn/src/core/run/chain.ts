@@ -62,12 +62,13 @@ const LATER_TYPES: ReadonlySet<EventDraft['type']> = new Set<EventDraft['type']>
 
 /**
  * The lowest that folds it rightly: one of before takes each `replay_started` for a new beginning, and would end a run before a
- * child that it waits out.
+ * child that it waits out, or spend beyond a budget.
  */
 function versionOf({ type, data }: EventDraft): number {
   if (LATER_TYPES.has(type)) return SCHEMA_VERSION;
   const isLater =
     (type === 'replay_started' && data.more) ||
+    (type === 'run_started' && data.budget !== undefined) ||
     (type === 'wait_opened' && (data.wait.heartbeat ?? data.wait.child?.onParentEnd === 'wait'));
   return isLater ? SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
 }

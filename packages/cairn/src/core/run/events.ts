@@ -3,6 +3,7 @@
  * a type here is a promise for as long as runs live: fields are added, never renamed or given another meaning.
  * Times are epoch milliseconds; `…Text` fields are canonical JSON text of user values.
  */
+import type { BudgetLimits, Cost } from '../budget/budget.ts';
 import type { EffectWrite } from '../effects/effect.ts';
 import type { CheckpointRef, RunIdentity, StoredValue, SuccessorMode } from './data/identity.ts';
 import type { Wait } from './data/wait.ts';
@@ -58,7 +59,10 @@ export interface StepExecution extends StepRef {
   readonly polls?: number;
 }
 
-/** A settled execution. Its output is in the checkpoint of the same commit. */
+/**
+ * A settled execution. Its output is in the checkpoint of the same commit. `spent`: of the run's budget, by the attempt that
+ * ended; absent where the run has none, and where no attempt of a body ended.
+ */
 export interface StepSettled extends StepExecution {
   readonly outputHash: string;
   readonly outputsSummary: string;
@@ -66,7 +70,10 @@ export interface StepSettled extends StepExecution {
   readonly idempotent: boolean;
   readonly agent?: string;
   readonly tokensUsed?: { readonly input: number; readonly output: number };
+  /** Money spent as the attempt reported it, in millionths of a US dollar. */
+  readonly microUsd?: number;
   readonly durationMs: number;
+  readonly spent?: Cost;
 }
 
 /** Answers to an approval. */
@@ -88,10 +95,10 @@ export interface EventData {
     readonly task?: TaskRef;
     readonly alone?: true;
   };
-  /** `deadlineAt`: when the whole run must have ended. */
-  run_started: { readonly deadlineAt?: number };
-  /** `items`: of a set, the mark of its list (core/plan/item-marks.ts). */
-  step_started: StepExecution & { readonly items?: string };
+  /** `deadlineAt`: when the whole run must have ended. `budget`: what it may spend. */
+  run_started: { readonly deadlineAt?: number; readonly budget?: BudgetLimits };
+  /** `items`: of a set, the mark of its list (core/plan/item-marks.ts). `reserved`: of the run's budget. */
+  step_started: StepExecution & { readonly items?: string; readonly reserved?: Cost };
   step_succeeded: StepSettled;
   step_degraded: StepSettled & { readonly reason: string };
   step_skipped: StepSettled & { readonly reason: string };
@@ -103,13 +110,16 @@ export interface EventData {
   step_failed: StepSettled & { readonly error: RecordedError };
   /**
    * `whenRoom`: its question did not fit; it is tried again when an open wait has ended, whatever `retryAt` says. `polled`:
-   * the attempt did not fail, the condition that the step polls does not hold yet.
+   * the attempt did not fail, the condition that the step polls does not hold yet. `budget`: the attempt did not fail, or did
+   * not begin, because the run had spent its budget.
    */
   step_retry_scheduled: StepExecution & {
     readonly retryAt: number;
     readonly whenRoom?: true;
     readonly polled?: true;
+    readonly budget?: true;
     readonly error: RecordedError;
+    readonly spent?: Cost;
   };
   /**
    * `requestHash`: of what is asked, so that the journal vouches for the row. `presumed`: nothing was called; the run may have
@@ -132,13 +142,18 @@ export interface EventData {
     /** Hash of the recorded answer, so that the journal vouches for it. */
     readonly responseHash?: string;
   };
-  wait_opened: { readonly wait: Wait };
-  /** `signalId`: which event or signal answered it. `payloadText`: what a person said, canonical JSON. */
+  /** `spent`: of the run's budget, by the attempt that the question ended. */
+  wait_opened: { readonly wait: Wait; readonly spent?: Cost };
+  /**
+   * `signalId`: which event or signal answered it. `payloadText`: what a person said, canonical JSON. `raise`: by how much the
+   * limits of the budget were raised.
+   */
   wait_resolved: {
     readonly waitId: string;
     readonly decision?: Decision;
     readonly payloadText?: string;
     readonly signalId?: string;
+    readonly raise?: BudgetLimits;
   };
   wait_expired: { readonly waitId: string };
   /** The outside is still at work on the answer: the wait fails at `dueAt` now. */

@@ -37,6 +37,8 @@ export interface Checkpoint {
   readonly errorTrace?: string;
   readonly agent?: string;
   readonly tokensUsed?: { readonly input: number; readonly output: number };
+  /** Money spent, in millionths of a US dollar. */
+  readonly microUsd?: number;
   readonly resumable?: boolean;
   readonly idempotent?: boolean;
   readonly startedAt?: number;
@@ -176,7 +178,7 @@ function takenFrom(event: RunEvent): CheckpointRef | undefined {
 
 function settledFields({ type, data }: RunEvent<SettledType>): Partial<Checkpoint> {
   const { stepId, itemKey, revision, attempt, inputsHash, outputHash, outputsSummary } = data;
-  const { agent, tokensUsed, resumable, idempotent, startedAt, durationMs, request } = data;
+  const { agent, tokensUsed, microUsd, resumable, idempotent, startedAt, durationMs, request } = data;
   return {
     stepId,
     ...(itemKey === undefined ? {} : { itemKey }),
@@ -193,6 +195,7 @@ function settledFields({ type, data }: RunEvent<SettledType>): Partial<Checkpoin
     durationMs,
     ...(agent === undefined ? {} : { agent }),
     ...(tokensUsed === undefined ? {} : { tokensUsed }),
+    ...(microUsd === undefined ? {} : { microUsd }),
   };
 }
 

@@ -3,6 +3,7 @@
  * use. No decisions and no storage format: `reduce/` changes it, `store/` encodes it.
  */
 import type { Map as PersistentMap } from 'immutable';
+import type { BudgetState } from '../budget/budget.ts';
 import type { Spent } from '../cost/cost.ts';
 import type { LegalHold } from '../retention/lineage.ts';
 import type {
@@ -191,6 +192,8 @@ export interface RunState extends RunIdentity {
   readonly dueAt?: number;
   /** When the whole run must have ended. */
   readonly deadlineAt?: number;
+  /** What it may spend and has spent; absent: its workflow declares no budget. */
+  readonly budget?: BudgetState;
   /** Why it is suspended, where not for an open wait of its own. */
   readonly parked?: string;
   /** Executions a released drive left unfinished; the next drive judges each before anything runs. */

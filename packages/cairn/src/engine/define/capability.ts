@@ -3,6 +3,8 @@
  * (engine/effects) is between a step body and the binding.
  */
 import type { ZodType } from 'zod';
+import type { Cost } from '../../core/budget/budget.ts';
+import { estimatedCost, type GivenCost } from '../../core/budget/given.ts';
 import {
   IDEMPOTENCY,
   type Idempotency,
@@ -23,6 +25,8 @@ export interface CapabilityOptions<Request, Response> {
   readonly replayPolicy?: ReplayPolicy;
   /** Default false. True: a person says of each action that it may be done, before the receiver is called. */
   readonly requiresConfirmation?: boolean;
+  /** Most that one call costs; reserved in the budget of the run before a step that uses it begins. */
+  readonly estimate?: GivenCost;
   readonly request: ZodType<Request>;
   readonly response: ZodType<Response>;
   /**
@@ -38,6 +42,7 @@ export interface Capability<Request = unknown, Response = unknown> {
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
   readonly requiresConfirmation?: true;
+  readonly estimate?: Cost;
   readonly request: ZodType<Request>;
   readonly response: ZodType<Response>;
   readonly secrets: { readonly request: readonly string[]; readonly response: readonly string[] };
@@ -92,7 +97,7 @@ export function defineCapability<Request, Response>(
   assertOneOf(id, 'sideEffects', sideEffects, SIDE_EFFECTS);
   assertOneOf(id, 'idempotency', idempotency, IDEMPOTENCY);
   assertOneOf(id, 'replayPolicy', replayPolicy, REPLAY_POLICIES);
-  const { request, response, requiresConfirmation = false } = options;
+  const { request, response, estimate, requiresConfirmation = false } = options;
   if (requiresConfirmation && !leavesRows({ sideEffects })) {
     const what = `capability '${id}' has the side effects '${sideEffects}', which need no confirmation`;
     throw new CairnError('INVALID_INPUT', what, { field: 'requiresConfirmation' });
@@ -103,6 +108,7 @@ export function defineCapability<Request, Response>(
     idempotency,
     replayPolicy,
     ...(requiresConfirmation ? { requiresConfirmation } : {}),
+    ...(estimate === undefined ? {} : { estimate: estimatedCost(estimate, 'estimate') }),
     request,
     response,
     secrets: { request: secrets?.request ?? [], response: secrets?.response ?? [] },

@@ -34,6 +34,7 @@ const step: Names<Step> = {
   resumable: true,
   policy: true,
   uses: true,
+  estimate: true,
   output: true,
   onFailure: true,
   compensate: true,
@@ -108,6 +109,7 @@ export const OPERATION_OPTIONS: Names<flows.OperationOptions<unknown>> = {
   timeout: true,
   heartbeatTimeout: true,
   uses: true,
+  estimate: true,
   output: true,
 };
 
@@ -119,6 +121,7 @@ const workflow = {
   tags: true,
   on: true,
   timeout: true,
+  budget: true,
   onDoubt: true,
   policy: true,
   retention: true,

@@ -2,6 +2,8 @@
  * The options that several kinds of step share: checked, and completed from the defaults. What is wrong is said with
  * the workflow and the step it is wrong in; the `field` of the error is the step, or `step.option`.
  */
+import { COST_NAMES, type Cost } from '../../core/budget/budget.ts';
+import { estimatedCost } from '../../core/budget/given.ts';
 import { type CompletionRule, MAX_ITEMS } from '../../core/decisions/fan-out.ts';
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
 import { parseDuration } from '../../core/duration.ts';
@@ -109,6 +111,7 @@ export function bodyPart(name: StepName, options: Given, body: unknown) {
     timeoutMs,
     ...(given.poll ? { poll: { withinMs: parseDuration(given.poll.within, `${name.id}.poll.within`) } } : {}),
     uses: usesOf(name, given),
+    ...estimateOf(name, given),
     body: body as steps.PlainStep['body'],
     ...(given.heartbeatTimeout === undefined
       ? {}
@@ -156,6 +159,18 @@ function usesOf(
     }
   }
   return uses as readonly Capability[];
+}
+
+/** Declared by the step, or by the capabilities it uses: one call of each. */
+function estimateOf(
+  { id }: StepName,
+  { estimate, uses = [] }: types.StepOptions<unknown, types.Needs, unknown>,
+): { estimate?: Cost } {
+  if (estimate !== undefined) return { estimate: estimatedCost(estimate, `${id}.estimate`) };
+  const known = uses.flatMap((capability) => (capability.estimate ? [capability.estimate as Cost] : []));
+  if (known.length === 0) return {};
+  const sums = COST_NAMES.map((name) => [name, known.reduce((sum, cost) => sum + (cost[name] ?? 0), 0)]);
+  return { estimate: Object.fromEntries(sums) };
 }
 
 function newAttemptOf(

@@ -1,5 +1,6 @@
 /** A workflow as the engine reads it; the types of inputs and outputs were the compiler's business. Types only. */
 import type { ZodType } from 'zod';
+import type { BudgetLimits, Cost } from '../../core/budget/budget.ts';
 import type { CompletionRule as FanOutCompletion } from '../../core/decisions/fan-out.ts';
 import type { PollPolicy, RetryPolicy } from '../../core/decisions/retry.ts';
 import type { Graph } from '../../core/graph/graph.ts';
@@ -47,6 +48,8 @@ interface AnyBody extends AnyStep {
   readonly output?: ZodType<unknown>;
   readonly policy?: AnyPolicy;
   readonly uses: readonly Capability[];
+  /** Most that one attempt costs. */
+  readonly estimate?: Cost;
   readonly body: (context: Context) => unknown;
   readonly compensate?: (context: Context) => unknown;
 }
@@ -156,6 +159,8 @@ export interface Workflow {
   readonly slack: readonly SlackSubscription[];
   readonly schedules: readonly DeclaredSchedule[];
   readonly timeoutMs?: number;
+  /** What one run may spend. */
+  readonly budget?: BudgetLimits;
   readonly onDoubt: 'fail' | 'ask';
   readonly policy?: AnyPolicy;
   readonly retention: Retention;

@@ -11,6 +11,7 @@ import type { FlowFactory } from './flow/types.ts';
 import type { PubsubSubscription } from './pubsub.ts';
 import type { RetentionOptions } from './retention.ts';
 import type { SlackSubscription } from './slack.ts';
+import type { Budget, Estimate, Usage } from './spending.ts';
 import type { Workflow } from './steps.ts';
 
 declare const outputType: unique symbol;
@@ -41,12 +42,6 @@ export type Outputs<N extends Needs> = { readonly [K in keyof N]: N[K] extends H
 
 /** Argument of conditions, questions and keys. These functions must be pure: they may be called again after a crash. */
 export type Seen<Input, N extends Needs> = { readonly input: Input } & Outputs<N>;
-
-/** Model usage of a body. Counts are summed over the attempt. */
-export interface Usage {
-  readonly agent?: string;
-  readonly tokens?: { readonly input?: number; readonly output?: number };
-}
 
 /** Context of every body besides the outputs it needs. */
 export interface StepContext<Input> {
@@ -174,6 +169,8 @@ interface BodyOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
   /** Capabilities that the body and its compensation may call. */
   // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
   readonly uses?: readonly Capability<any, any>[];
+  /** Most that one attempt costs; absent: one call of each of `uses`, as they declare. See docs/budgets.md. */
+  readonly estimate?: Estimate;
 }
 
 export interface StepOptions<Input, N extends Needs, T> extends BodyOptions<Input, N> {
@@ -387,6 +384,8 @@ export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs 
   };
   /** Longest time the whole run may take, waits included; then it fails with RUN_TIMEOUT. */
   readonly timeout?: string | number;
+  /** What one run may spend; at the limit it asks a person whether to spend more. */
+  readonly budget?: Budget;
   /**
    * Handling of a run whose step with `idempotent: false` was interrupted by a crash: it fails (default), or asks for a
    * decision.

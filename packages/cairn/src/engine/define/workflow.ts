@@ -1,6 +1,7 @@
 /** Turns an author's definition into the workflow the engine runs; everything wrong with it is said here, at load. */
 
 import type { ZodType } from 'zod';
+import { budgetLimits } from '../../core/budget/given.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
 import { buildGraph, type Graph } from '../../core/graph/graph.ts';
@@ -80,6 +81,7 @@ export function defineWorkflow(
     ...(options.timeout === undefined
       ? {}
       : { timeoutMs: parseDuration(options.timeout, `${type}.timeout`) }),
+    ...(options.budget === undefined ? {} : { budget: budgetLimits(options.budget, `${type}.budget`) }),
     ...(options.tags ? { tags: options.tags as NonNullable<Workflow['tags']> } : {}),
     ...(options.policy ? { policy: options.policy as NonNullable<Workflow['policy']> } : {}),
   };

@@ -344,8 +344,9 @@ function claimDrafts(
   const claim = { ...by, epoch: state.epoch + 1, expiresAt: now + settings.leaseMs };
   drafts.push({ type: 'run_claimed', initiator: 'system', data: claim });
   if (state.status === 'pending') {
-    const timeoutMs = workflowOf(registry, state)?.timeoutMs;
-    const data = timeoutMs === undefined ? {} : { deadlineAt: now + timeoutMs };
+    const { timeoutMs, budget } = workflowOf(registry, state) ?? {};
+    const deadline = timeoutMs === undefined ? {} : { deadlineAt: now + timeoutMs };
+    const data = { ...deadline, ...optional('budget', budget) };
     drafts.push({ type: 'run_started', initiator: 'system', data });
   }
   return [...drafts, ...verdictDrafts(state, verdict, now)];

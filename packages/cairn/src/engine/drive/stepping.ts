@@ -16,6 +16,7 @@ import type { StepAborted } from './bodies/attempt.ts';
 import type { Beats } from './bodies/beats.ts';
 import { Bodies, type BodyUnit } from './bodies/bodies.ts';
 import { BodyEnds } from './bodies/body-ends.ts';
+import { BudgetGate } from './budget/budget-gate.ts';
 import { nodeState } from './progress.ts';
 import { RestingSteps } from './resting.ts';
 import type { Scope } from './scope.ts';
@@ -51,6 +52,7 @@ export class Stepping {
   readonly #resting: RestingSteps;
   readonly #withoutRoom = new WithoutRoom();
   readonly #ends: BodyEnds;
+  readonly #budget: BudgetGate;
   /** The run as the drive found it. */
   readonly #before: RunState;
   #unsettled: number;
@@ -82,7 +84,11 @@ export class Stepping {
       beats,
       append: (decide) => scope.appendHeld(decide),
       seenBy: (unit) => scope.seenBy(unit),
-      onEnd: (ended) => this.#ends.take(ended).finally(() => this.#withoutRoom.ended(keyOf(ended.unit))),
+      onEnd: (ended) =>
+        this.#ends.take(ended).finally(() => {
+          this.#withoutRoom.ended(keyOf(ended.unit));
+          this.#budget.settled(keyOf(ended.unit));
+        }),
       onLeft: onChange,
     });
     const moves = {
@@ -98,13 +104,10 @@ export class Stepping {
       unitOf: (key) => this.#unitOf(key),
       restNoMore: (key) => this.#resting.remove(key),
     });
-    this.#ends = new BodyEnds(scope, {
-      settle: moves.settle,
-      rest: moves.rest,
-      advance: onChange,
-      waiting: this.#waiting,
-      restWithoutRoom: (key, bytes) => this.#withoutRoom.add(key, bytes),
-    });
+    const restWithoutRoom = (key: string, bytes: number) => this.#withoutRoom.add(key, bytes);
+    const asks = { ...moves, waiting: this.#waiting, restWithoutRoom };
+    this.#budget = new BudgetGate(scope, asks);
+    this.#ends = new BodyEnds(scope, { ...asks, budget: this.#budget });
     this.#groups = new Groups(scope, {
       ...moves,
       startItem: (unit) => this.#startItem(unit),
@@ -189,7 +192,7 @@ export class Stepping {
     let isAnyBegun = false;
     for (const id of this.#tracker.ready(Math.max(0, this.#room))) {
       // A step can fail before its body begins: then the others are not started any more.
-      if (this.#isStopped) return false;
+      if (this.#isStopped || this.#budget.isAsking) return false;
       this.#start(this.#scope.step(id));
       isAnyBegun ||= this.#tracker.stateOf(id) !== 'pending';
     }
@@ -225,7 +228,7 @@ export class Stepping {
     return this.#failure !== undefined || this.#params.isStopped();
   }
 
-  /** The time of the whole run bounds whatever it rests or waits for. */
+  /** Bounded by the time of the whole run. */
   get #earliestDueAt(): number | undefined {
     const { earliest } = this.#resting;
     if (earliest === undefined && this.#waiting.size === 0) return undefined;
@@ -234,6 +237,7 @@ export class Stepping {
   }
 
   get #canStart(): boolean {
+    if (this.#budget.isAsking) return false;
     return this.#tracker.ready(1).length > 0 || this.#question !== undefined || this.#groups.canStart;
   }
 
@@ -255,7 +259,7 @@ export class Stepping {
 
   #startItem(unit: Unit): boolean {
     const { step } = unit;
-    if (this.#isStopped || this.#room <= 0) return false;
+    if (this.#isStopped || this.#room <= 0 || this.#budget.isAsking) return false;
     if ('body' in step) return this.#startBody({ ...unit, step });
     this.#scope.guard(this.#waiting.open(unit, step as WaitStep));
     return true;
@@ -269,23 +273,29 @@ export class Stepping {
     }
   }
 
-  /** False: its timeout does not fit what is left of the budget. */
+  /** False: its timeout does not fit the time of the drive, or the budget of the run has no room for it. */
   #startBody(unit: BodyUnit): boolean {
-    if (!this.#fitsBudget(unit.step)) return false;
+    if (!this.#fitsDrive(unit.step) || this.#budget.isAsking) return false;
     const execution = this.#scope.nextExecution(unit);
     // The condition of a map step was evaluated once, before its items.
     const entry: Entry = unit.item ? { kind: 'run' } : mayEnter(unit.step, this.#scope.seenBy(unit));
-    if (entry.kind === 'run') {
-      this.#begin(unit);
-      this.#scope.guard(this.#bodies.run(unit, execution));
-    } else {
+    if (entry.kind !== 'run') {
       this.#scope.guard(this.#notEntered(unit, execution, entry));
+      return true;
     }
+    const admission = this.#budget.admit(unit);
+    if (admission.kind === 'wait') return false;
+    this.#begin(unit);
+    const work =
+      admission.kind === 'ask'
+        ? this.#budget.ask({ unit, execution, reached: admission.reached })
+        : this.#bodies.run(unit, execution, admission.reserve);
+    this.#scope.guard(work);
     return true;
   }
 
   /** The first step of a drive always fits: otherwise a long one would be handed on for ever. */
-  #fitsBudget({ timeoutMs }: BodyStep): boolean {
+  #fitsDrive({ timeoutMs }: BodyStep): boolean {
     return !this.#startedAny || this.#scope.deps.clock.now() + timeoutMs <= this.#params.budgetEndsAt;
   }
 
@@ -328,6 +338,7 @@ export class Stepping {
     else this.#settleStep(step, outcome);
     this.#params.onSettling();
     await durable;
+    this.#budget.settled(keyOf(item ? { step, item } : { step }));
     if (item) this.#groups.itemIsDurable({ step, item }, outcome);
     else this.#tracker.settle(step.id, outcome.kind);
   }
@@ -355,6 +366,7 @@ export class Stepping {
   }
 
   #rest(key: string, at: number): void {
+    this.#budget.settled(key);
     this.#resting.add(key, at);
     this.#resting.watch(key);
   }

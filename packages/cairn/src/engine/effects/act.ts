@@ -5,6 +5,7 @@
  *
  * Must not: ask for a decision itself; it reports that one is required.
  */
+import { effectsReached } from '../../core/budget/decision.ts';
 import { type EffectRecord, type EffectWrite, effectIdOf } from '../../core/effects/effect.ts';
 import { CairnError, NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
@@ -103,9 +104,12 @@ async function attempt(
   const effectId = effectIdOf(key, n);
   const bindingCallId = deps.random.token();
   const sentAt = deps.clock.now();
+  let isOverBudget = false;
   const appended = await effectCall.append((state) => {
     // Nobody waits for it any more.
     if (effectCall.signal.aborted || !mayAct(state, effectCall)) return [];
+    isOverBudget = effectCall.isBudgeted && state.budget !== undefined && effectsReached(state.budget);
+    if (isOverBudget) return [];
     const now = deps.clock.now();
     const row = attemptedRow(
       { ...caller, state },
@@ -125,6 +129,7 @@ async function attempt(
     ];
   });
   const { events, effectsVersion } = appended;
+  if (isOverBudget) return { kind: 'ask', ask: { why: 'budget' } };
   if (events.length === 0) return { kind: 'stopped' };
   if (!(await isStillHeld(deps, appended, { sentAt, provedAt: effectCall.provedAt() }))) {
     throw new LeaseLost(`run ${caller.state.id} was taken over before '${caller.capability.id}' was called`);

@@ -3,7 +3,7 @@ import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { LedgerPlace } from './place.ts';
 import { type BlockedEffect, blockedRow, type NewRow } from './rows.ts';
-import { type ActEnd, type Ask, type PerformCall, rowWithoutCall } from './wish.ts';
+import { type ActEnd, type EffectAsk, type PerformCall, rowWithoutCall } from './wish.ts';
 
 /** The policy wants consent to a repetition. */
 export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: EffectRecord): ActEnd {
@@ -30,7 +30,7 @@ export function confirmFirst(
 function askAnew(
   effectCall: PerformCall,
   { key, n }: Pick<NewRow, 'key' | 'n'>,
-  blocked: BlockedEffect & { readonly by: Ask['why'] },
+  blocked: BlockedEffect & { readonly by: EffectAsk['why'] },
 ): ActEnd {
   const row = blockedRow(effectCall.caller, rowWithoutCall(effectCall, key, n), blocked);
   const { effectId, capabilityId } = row;
@@ -43,7 +43,7 @@ function askAnew(
 export function asking(
   { caller, deps }: PerformCall,
   { record, version }: StoredEffect,
-  why: Ask['why'],
+  why: EffectAsk['why'],
 ): ActEnd {
   const { effectId, capabilityId, runId } = record;
   const { id } = caller.state;

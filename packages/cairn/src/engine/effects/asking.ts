@@ -3,6 +3,7 @@
  *
  * Must not: keep the request or the result in the run: the ledger has them.
  */
+import type { Cost } from '../../core/budget/budget.ts';
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import type { EffectQuestion, EventDraft, StepExecution } from '../../core/run/events.ts';
@@ -11,7 +12,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
 import { opened } from '../waits/open.ts';
-import type { Ask } from './wish.ts';
+import type { EffectAsk } from './wish.ts';
 
 /** Returns true if another attempt can resolve these effects automatically (E5). */
 export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect[]): boolean {
@@ -19,7 +20,10 @@ export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect
 }
 
 /** The question about an effect in doubt; undefined if its answer has come meanwhile. */
-export async function askAbout(deps: EngineDeps, open: OpenEffect | undefined): Promise<Ask | undefined> {
+export async function askAbout(
+  deps: EngineDeps,
+  open: OpenEffect | undefined,
+): Promise<EffectAsk | undefined> {
   if (!open) return undefined;
   const found = await sendUntilKnown(deps, () => deps.effects.read(open.effectId));
   if (!found) throw new Error(`effect ${open.effectId} no longer exists`);
@@ -31,7 +35,7 @@ export async function askAbout(deps: EngineDeps, open: OpenEffect | undefined): 
   return { effectId, capabilityId, why: 'doubt', write, row };
 }
 
-export function effectWait(execution: StepExecution, ask: Ask, now: number): EffectQuestion {
+export function effectWait(execution: StepExecution, ask: EffectAsk, now: number): EffectQuestion {
   const key = stepKey(execution);
   const { effectId } = ask;
   return {
@@ -46,10 +50,11 @@ export function effectWait(execution: StepExecution, ask: Ask, now: number): Eff
   };
 }
 
-/** The row that asks and the wait for the answer are one commit. */
+/** The row that asks and the wait for the answer are one commit. @param spent of the run's budget, by the attempt that ends */
 export function questionDrafts(
   wait: EffectQuestion,
-  { effectId, capabilityId, write, row }: Ask,
+  { effectId, capabilityId, write, row }: EffectAsk,
+  spent?: Cost,
 ): EventDraft[] {
   const data = {
     ...refOf(wait.execution),
@@ -58,10 +63,10 @@ export function questionDrafts(
     outcome: 'blocked' as const,
     ...(row.originEffectId === undefined ? {} : { originEffectId: row.originEffectId }),
   };
-  return [{ type: 'effect_settled', initiator: 'system', data, effect: write }, opened(wait)];
+  return [{ type: 'effect_settled', initiator: 'system', data, effect: write }, opened(wait, spent)];
 }
 
-function questionOf(key: string, { why, capabilityId, row }: Ask): string {
+function questionOf(key: string, { why, capabilityId, row }: EffectAsk): string {
   if (why === 'policy') {
     return `Step '${key}' is about to call '${capabilityId}' again; ${row.originEffectId} records the call as done. Repeat the call (re-execute), use the recorded result (recorded), or fail the step (failed)?`;
   }

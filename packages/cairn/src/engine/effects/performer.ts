@@ -32,6 +32,8 @@ export interface PerformerParams {
   readonly uses: readonly Capability[];
   /** It is the compensation of the step that performs. */
   readonly undo?: boolean;
+  /** Calls count against the budget of the run, and stop at its limit. */
+  readonly isBudgeted?: boolean;
   readonly mayHaveRows: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
@@ -270,7 +272,7 @@ export class Performer {
 
   async #actOn(capability: Capability, request: Request, call: string | number): Promise<string> {
     const { deps, state, execution, undo = false, alive, body, calls, provedAt } = this.#params;
-    const { mayHaveRows, restoredAt } = this.#params;
+    const { mayHaveRows, restoredAt, isBudgeted = false } = this.#params;
     const caller = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
     const append = (decide: Decide) => this.#append(decide);
     const note = (settled: readonly EventDraft[]) => this.#note(settled);
@@ -281,6 +283,7 @@ export class Performer {
       request,
       call,
       undo,
+      isBudgeted,
       mayHaveRows,
       restoredAt,
       alive,

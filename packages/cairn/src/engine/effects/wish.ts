@@ -23,6 +23,8 @@ export interface PerformCall {
   readonly call: string | number;
   /** It is the compensation of the step that asks. */
   readonly undo: boolean;
+  /** It stops at the limit of the run's budget. */
+  readonly isBudgeted: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
   /** True if an earlier attempt, drive or run may have left rows. */
@@ -40,8 +42,11 @@ export interface PerformCall {
   readonly note: (settled: readonly EventDraft[]) => void;
 }
 
-/** Decision required before the call. */
-export interface Ask {
+/** Decision required before the call. `budget`: the run may make no more calls. */
+export type Ask = EffectAsk | { readonly why: 'budget' };
+
+/** The same about the effect itself. */
+export interface EffectAsk {
   readonly effectId: string;
   readonly capabilityId: string;
   readonly why: 'doubt' | 'policy' | 'confirmation';

@@ -1,5 +1,6 @@
 /** The events by which executions and runs begin and end. Pure: everything they say is handed in. */
 
+import type { Cost } from '../../core/budget/budget.ts';
 import { optional } from '../../core/optional.ts';
 import { MAX_SHOWN } from '../../core/run/bounded.ts';
 import type {
@@ -27,12 +28,18 @@ export function refOf({ stepId, itemKey, revision }: StepRef): StepRef {
   return itemKey === undefined ? { stepId, revision } : { stepId, itemKey, revision };
 }
 
-/** @param items of a set: the mark of its list */
-export function started(execution: StepExecution, items?: string): EventDraft {
-  return { type: 'step_started', initiator: 'system', data: { ...execution, ...optional('items', items) } };
+/** @param more `items`: of a set, the mark of its list. `reserved`: of the run's budget */
+export function started(
+  execution: StepExecution,
+  more: { readonly items?: string; readonly reserved?: Cost } = {},
+): EventDraft {
+  return { type: 'step_started', initiator: 'system', data: { ...execution, ...more } };
 }
 
-export function succeeded(ending: EndedExecution, output: Output, used: Used = {}): EventDraft {
+/** What the journal keeps of an attempt beside its result. `spent`: of the run's budget, if the run has one. */
+export type Accounted = Used & { readonly spent?: Cost };
+
+export function succeeded(ending: EndedExecution, output: Output, used: Accounted = {}): EventDraft {
   return {
     type: 'step_succeeded',
     initiator: 'system',
@@ -45,25 +52,25 @@ export function succeeded(ending: EndedExecution, output: Output, used: Used = {
 export function done(
   ending: EndedExecution,
   output: Output,
-  { degraded: reason, ...used }: Used & { degraded?: string | undefined },
+  { degraded: reason, ...used }: Accounted & { degraded?: string | undefined },
 ): EventDraft {
   return reason === undefined ? succeeded(ending, output, used) : degraded(ending, output, reason, used);
 }
 
-export function skipped(ending: EndedExecution, reason: string): EventDraft {
+export function skipped(ending: EndedExecution, reason: string, used: Accounted = {}): EventDraft {
   return {
     type: 'step_skipped',
     initiator: 'system',
-    data: { ...settled(ending, NO_OUTPUT), outputsSummary: cut(reason, SUMMARY_CHARS), reason },
+    data: { ...settled(ending, NO_OUTPUT), ...used, outputsSummary: cut(reason, SUMMARY_CHARS), reason },
     outputText: NO_OUTPUT.text,
   };
 }
 
-export function failed(ending: EndedExecution, error: RecordedError): EventDraft {
+export function failed(ending: EndedExecution, error: RecordedError, used: Accounted = {}): EventDraft {
   return {
     type: 'step_failed',
     initiator: 'system',
-    data: { ...settled(ending, NO_OUTPUT), outputsSummary: '', error },
+    data: { ...settled(ending, NO_OUTPUT), ...used, outputsSummary: '', error },
   };
 }
 
@@ -71,7 +78,7 @@ export function degraded(
   ending: EndedExecution,
   output: Output,
   reason: string,
-  used: Used = {},
+  used: Accounted = {},
 ): EventDraft {
   return {
     type: 'step_degraded',
@@ -87,13 +94,17 @@ export function degraded(
 }
 
 /** Event for a final failure, as the step declares it. */
-export function failedByPolicy(ending: EndedExecution, error: RecordedError): EventDraft {
+export function failedByPolicy(
+  ending: EndedExecution,
+  error: RecordedError,
+  used: Accounted = {},
+): EventDraft {
   const { onFailure } = ending.step;
   // The step decides about an item's failure once all items are known.
-  if (ending.execution.itemKey !== undefined || onFailure.kind === 'fail') return failed(ending, error);
+  if (ending.execution.itemKey !== undefined || onFailure.kind === 'fail') return failed(ending, error, used);
   const reason = `${error.code}: ${error.message}`;
-  if (onFailure.kind === 'skip') return skipped(ending, reason);
-  return degraded(ending, outputFrom(onFailure.text), reason);
+  if (onFailure.kind === 'skip') return skipped(ending, reason, used);
+  return degraded(ending, outputFrom(onFailure.text), reason, used);
 }
 
 /** @param steps keys of those that are to be undone, the next one first */
@@ -123,21 +134,58 @@ export function suspended(state: RunState, until: number | undefined): EventDraf
   };
 }
 
-export function retryScheduled(execution: StepExecution, retryAt: number, error: RecordedError): EventDraft {
-  return { type: 'step_retry_scheduled', initiator: 'system', data: { ...execution, retryAt, error } };
+/** @param spent of the run's budget, by the attempt that ended */
+export function retryScheduled(
+  execution: StepExecution,
+  retryAt: number,
+  error: RecordedError,
+  spent?: Cost,
+): EventDraft {
+  const data = { ...execution, retryAt, error, ...optional('spent', spent) };
+  return { type: 'step_retry_scheduled', initiator: 'system', data };
 }
 
 /** The condition that it polls does not hold yet. */
-export function pollScheduled(execution: StepExecution, retryAt: number, error: RecordedError): EventDraft {
+export function pollScheduled(
+  execution: StepExecution,
+  retryAt: number,
+  error: RecordedError,
+  spent?: Cost,
+): EventDraft {
   const polls = (execution.polls ?? 0) + 1;
-  const data = { ...execution, polls, retryAt, polled: true as const, error };
+  const data = { ...execution, polls, retryAt, polled: true as const, error, ...optional('spent', spent) };
   return { type: 'step_retry_scheduled', initiator: 'system', data };
 }
 
 /** It is tried again when its question fits among the open waits. */
-export function retryWhenRoom(execution: StepExecution, now: number, error: RecordedError): EventDraft {
-  const data = { ...execution, retryAt: now, whenRoom: true as const, error };
+export function retryWhenRoom(
+  execution: StepExecution,
+  now: number,
+  error: RecordedError,
+  spent?: Cost,
+): EventDraft {
+  const data = { ...execution, retryAt: now, whenRoom: true as const, error, ...optional('spent', spent) };
   return { type: 'step_retry_scheduled', initiator: 'system', data };
+}
+
+/** It begins, or begins again, when the run may spend more. */
+export function retryWithinBudget(execution: StepExecution, now: number, spent?: Cost): EventDraft {
+  const error = budgetReached(execution);
+  const polls = (execution.polls ?? 0) + 1;
+  const data = {
+    ...execution,
+    polls,
+    retryAt: now,
+    budget: true as const,
+    error,
+    ...optional('spent', spent),
+  };
+  return { type: 'step_retry_scheduled', initiator: 'system', data };
+}
+
+export function budgetReached({ stepId }: StepRef): RecordedError {
+  const message = 'the run has reached its budget';
+  return { code: 'BUDGET_REACHED', message, stepId, retryable: true };
 }
 
 /** The output as its checkpoint carries it: in full, or as a reference to where it was put. */

@@ -44,6 +44,7 @@ export type Outcome =
 export interface Used {
   readonly agent?: string;
   readonly tokensUsed?: { readonly input: number; readonly output: number };
+  readonly microUsd?: number;
 }
 
 /** A value as it is kept. @throws InvalidOutput for what JSON would change; CairnError PAYLOAD_TOO_LARGE */

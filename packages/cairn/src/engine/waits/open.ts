@@ -1,6 +1,7 @@
 /**
  * Waits of a step from its definition and inputs. Pure except for the author's functions, whose errors fail the step.
  */
+import type { Cost } from '../../core/budget/budget.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -55,8 +56,9 @@ function heartbeatOf(
   return { dueAt: firstDueAt(now, heartbeat), heartbeat };
 }
 
-export function opened(wait: Wait): EventDraft {
-  return { type: 'wait_opened', initiator: 'system', data: { wait } };
+/** @param spent of the run's budget, by the attempt that the question ends */
+export function opened(wait: Wait, spent?: Cost): EventDraft {
+  return { type: 'wait_opened', initiator: 'system', data: { wait, ...optional('spent', spent) } };
 }
 
 /** Why a step that must not run twice may have run: its worker died over it, or the database was restored since. */

@@ -5,6 +5,7 @@
  * Must not: decide whether the answer is acceptable.
  */
 
+import type { BudgetLimits } from '../../core/budget/budget.ts';
 import type { Decision, EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Initiator } from '../../core/run/status.ts';
@@ -21,6 +22,8 @@ export interface WaitAnswer {
   readonly payloadText?: string | undefined;
   /** Id of the signal or event. */
   readonly signalId?: string | undefined;
+  /** By how much the limits of the budget are raised. */
+  readonly raise?: BudgetLimits | undefined;
 }
 
 export interface EndOfWait {
@@ -62,7 +65,7 @@ export function resumed(
 }
 
 export function resolved({ id: waitId }: Wait, answer: WaitAnswer): EventDraft {
-  const { initiator, actor, decision, payloadText, signalId } = answer;
+  const { initiator, actor, decision, payloadText, signalId, raise } = answer;
   return {
     type: 'wait_resolved',
     initiator,
@@ -72,6 +75,7 @@ export function resolved({ id: waitId }: Wait, answer: WaitAnswer): EventDraft {
       ...(decision === undefined ? {} : { decision }),
       ...(payloadText === undefined ? {} : { payloadText }),
       ...(signalId === undefined ? {} : { signalId }),
+      ...(raise === undefined ? {} : { raise }),
     },
   };
 }

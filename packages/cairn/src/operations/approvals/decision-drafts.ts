@@ -3,6 +3,7 @@
  *
  * Must not: decide whether the question is still open (core/decisions/approval.ts).
  */
+import type { BudgetLimits, BudgetName } from '../../core/budget/budget.ts';
 import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../../core/decisions/deployed.ts';
@@ -16,9 +17,10 @@ import type { StepDefinition, Workflow } from '../../engine/define/steps.ts';
 import type { Approved } from '../../engine/define/types.ts';
 import * as drafts from '../../engine/facts/drafts.ts';
 import { NO_OUTPUT, outputFrom } from '../../engine/facts/output.ts';
+import { raiseByDefault } from '../../engine/waits/budget-question.ts';
 import * as settle from '../../engine/waits/settle.ts';
 import { cancelDrafts } from '../cancel-run.ts';
-import { type DecideRequest, payloadTextOf } from './request.ts';
+import { type DecideRequest, payloadTextOf, raiseOf } from './request.ts';
 
 export interface Deciding {
   readonly state: RunState;
@@ -37,8 +39,12 @@ export function decisionDrafts(deciding: Deciding): EventDraft[] {
   if (!step) throw new Error(`workflow '${workflow.type}' has no step '${wait.execution.stepId}'`);
   // A run that ends is not set in motion first.
   if (request.decision === 'halt') return halted(deciding);
-  const outcome =
-    wait.purpose === 'doubt' ? doubtSettled({ ...deciding, step }) : approvalSettled({ ...deciding, step });
+  const { raise } = request;
+  if (raise !== undefined && wait.purpose !== 'budget') {
+    const what = `'${stepKey(wait.execution)}' does not ask about the budget`;
+    throw new CairnError('INVALID_INPUT', what, { field: 'raise', stepId: stepKey(wait.execution) });
+  }
+  const outcome = SETTLED[wait.purpose ?? 'approval']({ ...deciding, step });
   const why = `'${stepKey(wait.execution)}': ${request.decision}`;
   return [...outcome, ...settle.resumed(state, why, answerOf(request))];
 }
@@ -46,6 +52,16 @@ export function decisionDrafts(deciding: Deciding): EventDraft[] {
 interface Settling extends Deciding {
   readonly step: StepDefinition;
 }
+
+/** Effects are resolved elsewhere (operations/effects). */
+const SETTLED: Readonly<
+  Record<'approval' | NonNullable<Wait['purpose']>, (settling: Settling) => EventDraft[]>
+> = {
+  approval: approvalSettled,
+  effect: approvalSettled,
+  doubt: doubtSettled,
+  budget: budgetSettled,
+};
 
 function approvalSettled(settling: Settling): EventDraft[] {
   const { request } = settling;
@@ -93,6 +109,50 @@ function doubtSettled(settling: Settling): EventDraft[] {
     case 'halt':
       return [];
   }
+}
+
+/** The limits are raised and the attempt begins, or the step fails. */
+function budgetSettled(settling: Settling): EventDraft[] {
+  const { state, wait, request, now } = settling;
+  const stepId = stepKey(wait.execution);
+  switch (request.decision) {
+    case 'approve': {
+      const answer = { ...answerOf(request), raise: raiseFor(state, wait, request) };
+      return [settle.resolved(wait, answer), drafts.retryWithinBudget(wait.execution, now)];
+    }
+    case 'reject': {
+      const why = request.note === undefined ? '' : `: ${request.note}`;
+      const message = cut(
+        `the run has reached its budget, and ${request.actor} did not raise it${why}`,
+        TRACE_CHARS,
+      );
+      return settle.refused(settling, answerOf(request), {
+        code: 'BUDGET_REACHED',
+        message,
+        stepId,
+        retryable: false,
+      });
+    }
+    default:
+      throw new CairnError('INVALID_INPUT', `'${stepId}' waits for the budget to be raised`, {
+        field: 'decision',
+        stepId,
+        help: "'approve' raises the budget, 'reject' fails the step, 'halt' cancels the run.",
+      });
+  }
+}
+
+/** @throws CairnError INVALID_INPUT for a limit that the run does not have */
+function raiseFor({ budget }: RunState, wait: Wait, request: DecideRequest): BudgetLimits {
+  if (!budget) throw new Error(`'${wait.id}' asks about the budget of a run that has none`);
+  const raise = raiseOf(request);
+  if (!raise) return raiseByDefault(budget, wait);
+  const unlimited = (Object.keys(raise) as BudgetName[]).find((name) => budget.limits[name] === undefined);
+  if (unlimited === undefined) return raise;
+  const member = unlimited === 'microUsd' ? 'usd' : unlimited === 'wallClockMs' ? 'wallClock' : unlimited;
+  throw new CairnError('INVALID_INPUT', `the budget of the run does not limit '${member}'`, {
+    field: `raise.${member}`,
+  });
 }
 
 /** The run is cancelled, after what it has to undo; the step itself has no outcome any more. */

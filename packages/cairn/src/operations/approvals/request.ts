@@ -1,4 +1,6 @@
 /** Request and response of a decision, and validation of its parts. Pure. */
+import type { BudgetLimits } from '../../core/budget/budget.ts';
+import { budgetLimits, type GivenRaise } from '../../core/budget/given.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
@@ -20,12 +22,14 @@ export interface DecideRequest {
   readonly feedback?: string | undefined;
   /** With `retry_with_feedback`: which steps before the approval; absent: those it needs. */
   readonly steps?: readonly string[] | undefined;
+  /** With `approve` of a budget: by how much limits are raised; absent: those reached, by what the workflow declares. */
+  readonly raise?: GivenRaise | undefined;
   /** Actor of the decision. */
   readonly actor: string;
 }
 
 /** Decision without actor and target. */
-export type DecisionContent = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps'>;
+export type DecisionContent = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps' | 'raise'>;
 
 /** The first answer to the question; a repetition gets the same. */
 export interface ApprovalDecided {
@@ -39,12 +43,20 @@ export interface ApprovalDecided {
 }
 
 /** All that was said beside the decision, as canonical JSON. */
-export function payloadTextOf({ note, feedback, steps }: DecisionContent): string {
-  return canonicalJson({ note, feedback, steps: steps && [...new Set(steps)].sort() });
+export function payloadTextOf({ note, feedback, steps, raise }: DecisionContent): string {
+  const more = raise && { ...raiseOf({ raise }) };
+  return canonicalJson({ note, feedback, steps: steps && [...new Set(steps)].sort(), raise: more });
+}
+
+/** @throws CairnError INVALID_INPUT */
+export function raiseOf({ raise }: Pick<DecisionContent, 'raise'>): BudgetLimits | undefined {
+  return raise && budgetLimits(raise, 'raise');
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE naming the member at fault */
-export function assertMakesSense({ decision, note, feedback, steps }: DecisionContent): void {
+export function assertMakesSense({ decision, note, feedback, steps, raise }: DecisionContent): void {
+  if (raise !== undefined && decision !== 'approve') throw invalid('raise', `'${decision}' raises no budget`);
+  raiseOf({ raise });
   checkText('note', note);
   checkText('feedback', feedback);
   const sendsBack = decision === 'retry_with_feedback';

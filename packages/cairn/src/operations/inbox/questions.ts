@@ -16,8 +16,15 @@ import { workflowOf } from '../../engine/deployed.ts';
 /**
  * `approval`: a step asks. `step_in_doubt`: a crash interrupted a step that must not run twice. `effect_in_doubt`: the
  * outcome of an effect is unknown, or its repetition needs permission. `left_in_doubt`: the former, of an ended run.
+ * `budget_reached`: the run has spent its budget, and asks for more.
  */
-export const QUESTION_KINDS = ['approval', 'step_in_doubt', 'effect_in_doubt', 'left_in_doubt'] as const;
+export const QUESTION_KINDS = [
+  'approval',
+  'step_in_doubt',
+  'effect_in_doubt',
+  'left_in_doubt',
+  'budget_reached',
+] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 /** A decision (`…/approvals/{step}`), a resolution (`…/effects/{effectId}/resolve`), or `…/resume`. */
@@ -90,6 +97,8 @@ function questionOf(run: RunState, wait: Wait, { registry }: DeployedDefinitions
       answers: workflow ? RESOLUTIONS : RESOLUTIONS.filter((outcome) => outcome !== 'failed'),
     };
   }
+  if (wait.purpose === 'budget')
+    return { ...question, kind: 'budget_reached', answers: workflow ? ['approve', 'reject', 'halt'] : [] };
   const isDoubt = wait.purpose === 'doubt';
   const needs = workflow?.graph.has(wait.execution.stepId)
     ? workflow.graph.node(wait.execution.stepId).needs

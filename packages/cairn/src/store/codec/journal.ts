@@ -62,6 +62,7 @@ export const checkpointCodec = documentCodec<Checkpoint>({
   errorTrace: optional(text),
   agent: optional(text),
   tokensUsed: optional(tokensUsed),
+  microUsd: optional(integer),
   resumable: optional(flag),
   idempotent: optional(flag),
   startedAt: optional(time),

@@ -4,6 +4,7 @@
  * that changes.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
+import type { BudgetState } from '../../core/budget/budget.ts';
 import { optional as optionalMember } from '../../core/optional.ts';
 import { askingSince } from '../../core/run/asking.ts';
 import type {
@@ -143,6 +144,7 @@ const changingTable: Table<Changing> = {
   epoch: integer,
   dueAt: optional(time),
   deadlineAt: optional(time),
+  budget: optional(json<BudgetState>()),
   parked: optional(text),
   inFlight: json<RunState['inFlight']>(),
   steps: stepsKind,

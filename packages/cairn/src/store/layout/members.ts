@@ -56,12 +56,12 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
     inbox received decisions feedback ties result error lastHandoff cancellation compensationLog
     suspension compensating supersededBy replay resumeCount interruptions suspect failures policyDue
     deadlineAt parked startedAt updatedAt completedAt durationMs wakeAt askingSince waitsFor foundBy
-    listed soft lastHeartbeatAt effects effectScopes
+    listed soft lastHeartbeatAt effects effectScopes budget
   `),
   events: words('seq id type at initiator actor data schemaVersion writer prevHash hash'),
   checkpoints: words(`
     seq boundary planVersion parent at stepId itemKey revision attempt outcome inputsHash request outputHash
-    output outputRef outputFrom outputsSummary errorTrace agent tokensUsed resumable idempotent
+    output outputRef outputFrom outputsSummary errorTrace agent tokensUsed microUsd resumable idempotent
     startedAt durationMs
   `),
   steps: words(`

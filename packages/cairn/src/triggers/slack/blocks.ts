@@ -78,10 +78,17 @@ const DOUBT_LABELS: Readonly<Record<ButtonDecision, string>> = {
   halt: 'Halt the run',
 };
 
+/** Approving raises the limits that were reached by what the workflow declares. */
+const BUDGET_LABELS: Readonly<Record<ButtonDecision, string>> = {
+  approve: 'Raise the budget',
+  reject: 'Fail the step',
+  halt: 'Halt the run',
+};
+
 function buttonOf({ runId, step, wait, decision }: Choice): SlackButton[] {
   const value = valueText({ runId, stepId: step, waitId: wait.id, decision });
   if (value === undefined) return [];
-  const labels = wait.purpose === 'doubt' ? DOUBT_LABELS : LABELS;
+  const labels = wait.purpose === 'doubt' ? DOUBT_LABELS : wait.purpose === 'budget' ? BUDGET_LABELS : LABELS;
   const style = decision === 'approve' ? 'primary' : 'danger';
   return [
     {

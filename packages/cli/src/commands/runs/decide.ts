@@ -16,6 +16,15 @@ const WAIT = {
 } as const;
 const NOTE = { note: { type: 'text', value: 'TEXT', help: 'why' } } as const;
 
+const RAISE = {
+  raise: {
+    type: 'list',
+    value: 'LIMIT=AMOUNT',
+    help: 'raise a limit of the budget: usd=5, tokens=100000, effects=10, operations=100, wallClock=2h; repeatable (default: the limits reached, by what the workflow declares)',
+  },
+} as const;
+const RAISABLE: readonly string[] = ['usd', 'tokens', 'effects', 'operations', 'wallClock'];
+
 type Body = Omit<Answer<'DecisionBody'>, 'waitId'>;
 
 interface Decision {
@@ -29,15 +38,30 @@ export const approve = command({
   name: 'runs approve',
   summary: 'Approve a question of a run',
   args: { run: RUN, step: STEP },
-  options: { ...NOTE, ...WAIT },
+  options: { ...NOTE, ...RAISE, ...WAIT },
   mutates: true,
   examples: [
     ['runs approve last', 'the one open question of the newest run'],
     ['runs approve last sign-off --note "looked at it with Bo"', 'of a named step'],
+    ['runs approve last --raise usd=5', 'a run that has reached its budget'],
   ],
-  run: (context, { args, options: { note, wait } }) =>
-    decide(context, { ...args, wait, body: { decision: 'approve', note } }),
+  run: (context, { args, options: { note, raise, wait } }) =>
+    decide(context, { ...args, wait, body: { decision: 'approve', note, raise: raiseOf(raise) } }),
 });
+
+/** @throws UsageError */
+function raiseOf(given: readonly string[]): Body['raise'] {
+  if (given.length === 0) return undefined;
+  const members = given.map((one) => {
+    const [, name = '', amount = ''] = /^(\w+)=(.+)$/.exec(one) ?? [];
+    if (!RAISABLE.includes(name))
+      throw new UsageError(`--raise ${one}: use LIMIT=AMOUNT with a limit of ${RAISABLE.join(', ')}`);
+    if (name !== 'wallClock' && !Number.isFinite(Number(amount)))
+      throw new UsageError(`--raise ${one}: '${amount}' is not a number`);
+    return [name, name === 'wallClock' ? amount : Number(amount)];
+  });
+  return Object.fromEntries(members);
+}
 
 export const waive = command({
   name: 'runs waive',

@@ -30,6 +30,7 @@ export const STEP_LINES = {
         `${stepName(data)} polled: condition not met`,
         parts(data.error.message, again),
       );
+    if (data.budget) return line('↻', 'plain', `${stepName(data)} waits for the budget`);
     return line(
       '↻',
       'warn',
@@ -46,14 +47,14 @@ export const STEP_LINES = {
 
 export const WAIT_LINES = {
   wait_opened: ({ wait }: DataOf<'wait_opened'>, at: string) => openedLine(wait, at),
-  wait_resolved: ({ waitId, decision, payload, signalId }: DataOf<'wait_resolved'>) =>
+  wait_resolved: ({ waitId, decision, payload, signalId, raise }: DataOf<'wait_resolved'>) =>
     decision === undefined
       ? line('←', 'good', `${waitId} answered`, signalId)
       : line(
           decision === 'reject' || decision === 'halt' ? '✗' : '✓',
           toneOf(decision),
           `${waitId}: ${decision}`,
-          saidText(payload),
+          parts(raise && raiseText(raise), saidText(payload)),
         ),
   wait_expired: ({ waitId }: DataOf<'wait_expired'>) => line('!', 'bad', `${waitId}: timed out`),
   wait_heartbeat: ({ waitId, dueAt }: DataOf<'wait_heartbeat'>, at: string) =>
@@ -76,6 +77,7 @@ function openedLine(wait: Wait, at: string): Line {
       `${step} was interrupted and may have acted: a person must decide how to continue`,
       due,
     );
+  if (wait.purpose === 'budget') return line('?', 'warn', questionText(wait.detail), due);
   switch (wait.kind) {
     case 'approval':
       return line('?', 'warn', `${step} asks: ${questionText(wait.detail)}`, due);
@@ -86,6 +88,19 @@ function openedLine(wait: Wait, at: string): Line {
     case 'child':
       return line('…', 'dim', `${step} waits for child ${wait.child?.runId ?? ''}`, due);
   }
+}
+
+function raiseText({
+  microUsd,
+  wallClockMs,
+  ...others
+}: NonNullable<DataOf<'wait_resolved'>['raise']>): string {
+  const raises = [
+    ...(microUsd === undefined ? [] : [`${(microUsd / 1e6).toFixed(2)} USD`]),
+    ...Object.entries(others).map(([name, amount]) => `${amount} ${name}`),
+    ...(wallClockMs === undefined ? [] : [duration(wallClockMs)]),
+  ];
+  return `budget raised by ${raises.join(', ')}`;
 }
 
 function toneOf(decision: string): 'good' | 'warn' | 'bad' {

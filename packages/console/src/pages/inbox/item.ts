@@ -6,6 +6,7 @@ export type InboxItem = Answer<'InboxPage'>['items'][number];
 export const KINDS: Readonly<Record<InboxItem['kind'], string>> = {
   approval: 'Approval',
   step_in_doubt: 'Step in doubt',
+  budget_reached: 'Budget reached',
   effect_in_doubt: 'Outside action in doubt',
   left_in_doubt: 'Left in doubt',
 };

@@ -5,6 +5,7 @@ import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
 import { usePolledList } from '../../parts/use-polled-list.ts';
 import { useSession } from '../../session/session.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
+import type { Asked } from '../run/actions/decisions.ts';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 import { Findings } from './findings.tsx';
 import { canApprove, type InboxItem, keyOf } from './item.ts';
@@ -108,6 +109,11 @@ function openText(count: number, hasMore: boolean): string {
   return `${count}${hasMore ? '+' : ''} open`;
 }
 
+function askedIn(kind: InboxItem['kind']): Asked {
+  if (kind === 'budget_reached') return 'budget';
+  return kind === 'step_in_doubt' ? 'doubt' : 'approval';
+}
+
 function Answering({ item, onClose }: { readonly item: InboxItem; onClose(): void }) {
   const { runId, kind, step, waitId, effectId, detail, question, dueAt } = item;
   if (effectId !== undefined) {
@@ -119,7 +125,7 @@ function Answering({ item, onClose }: { readonly item: InboxItem; onClose(): voi
       runId={runId}
       step={step}
       waitId={waitId ?? ''}
-      asked={kind === 'step_in_doubt' ? 'doubt' : 'approval'}
+      asked={askedIn(kind)}
       detail={detail ?? { question }}
       dueAt={dueAt}
       onClose={onClose}

@@ -127,6 +127,7 @@ type Wait = RunSummary['waits'][number];
 function waitText({ kind, purpose, name, key, child, detail, execution }: Wait): string {
   const step = stepKey(execution);
   if (purpose === 'doubt') return `${step}: interrupted, may have acted`;
+  if (purpose === 'budget') return questionText(detail);
   if (purpose === 'effect') return `${step}: did the action take place?`;
   switch (kind) {
     case 'approval':

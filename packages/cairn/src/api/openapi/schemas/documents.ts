@@ -53,7 +53,9 @@ const StepState = z.discriminatedUnion('phase', [
     startedAt: Time,
     retryAt: Time,
     whenRoom: z.literal(true).optional(),
-    polls: Count.optional().describe('Attempts in which the polled condition did not hold.'),
+    polls: Count.optional().describe(
+      'Attempts that did not fail: the polled condition did not hold, or the budget was reached.',
+    ),
   }),
   z.object({ phase: z.enum(['waiting', 'again']), ...At }),
   z.object({
@@ -111,6 +113,7 @@ export const Checkpoint = z.object({
   errorTrace: z.string().optional(),
   agent: z.string().optional(),
   tokensUsed: z.object({ input: Count, output: Count }).optional(),
+  microUsd: Count.optional().describe('Cost in millionths of a US dollar, as the step reported it.'),
   resumable: z.boolean().optional(),
   idempotent: z.boolean().optional(),
   startedAt: Time.optional(),

@@ -21,7 +21,7 @@ export const InboxItem = z
     kind: z
       .enum(QUESTION_KINDS)
       .describe(
-        '`approval`: a step asks for a decision. `step_in_doubt`: a crash interrupted a step that must not run twice. `effect_in_doubt`: the outcome of an effect is unknown, or its repetition needs permission. `left_in_doubt`: an effect of an ended run has an unknown outcome.',
+        '`approval`: a step asks for a decision. `step_in_doubt`: a crash interrupted a step that must not run twice. `effect_in_doubt`: the outcome of an effect is unknown, or its repetition needs permission. `left_in_doubt`: an effect of an ended run has an unknown outcome. `budget_reached`: the run has spent its budget and asks for more.',
       ),
     step: z.string(),
     waitId: z

@@ -52,7 +52,7 @@ export const Wait = z
       })
       .optional()
       .describe('Heartbeats required from the sender. Each recorded heartbeat moves `dueAt`.'),
-    purpose: z.enum(['doubt', 'effect']).optional(),
+    purpose: z.enum(['doubt', 'effect', 'budget']).optional(),
     effectId: z.string().optional().describe('For the purpose `effect`: the effect in question.'),
     name: z.string().optional(),
     key: z.string().optional(),
@@ -216,6 +216,14 @@ export const Cost = z.object({
   usd: z.number().min(0),
 });
 
+const Amounts = z.object({
+  usd: z.number().min(0).optional(),
+  tokens: Count.optional(),
+  effects: Count.optional(),
+  operations: Count.optional(),
+  wallClockMs: Count.optional(),
+});
+
 const end = {
   error: RecordedError.optional(),
   cancellation: z
@@ -254,6 +262,15 @@ const end = {
   updatedAt: Time,
   completedAt: Time.optional(),
   durationMs: Count.optional(),
+  budget: z
+    .object({
+      limits: Amounts.describe('With all raises.'),
+      spent: Amounts,
+      reserved: Amounts.describe('By attempts that have not ended.'),
+      askedMs: Count.describe('Time for which the run asked for more. It does not count as `wallClockMs`.'),
+    })
+    .optional()
+    .describe('What the run may spend and has spent. Present if its workflow declares a budget.'),
   cost: Cost.describe(
     'Documents billed and tasks dispatched for the run so far, and their cost at list prices. See docs/performance.md.',
   ),

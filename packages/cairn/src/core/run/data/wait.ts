@@ -58,9 +58,12 @@ interface Question extends OpenWait, Without<EventMember | 'child'> {
   readonly detailText: string;
 }
 
-/** A question of the step itself, or (`doubt`) about the handling of its interrupted attempt. */
+/**
+ * A question of the step itself, about the handling of its interrupted attempt (`doubt`), or about what the run may spend
+ * (`budget`).
+ */
 export interface StepQuestion extends Question, Without<'effectId'> {
-  readonly purpose?: 'doubt';
+  readonly purpose?: 'doubt' | 'budget';
 }
 
 /** A question about the outcome of an effect in doubt, or for permission to call or repeat one (E5, E6). */

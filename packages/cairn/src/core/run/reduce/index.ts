@@ -4,6 +4,7 @@
  * what every event moves: head, hash and time.
  */
 import { Map as PersistentMap } from 'immutable';
+import { budgetAfter } from '../../budget/fold.ts';
 import { shardOf } from '../../encoding/ids.ts';
 import type { EventData, EventType, RunEvent } from '../events.ts';
 import type { RunState } from '../state.ts';
@@ -29,7 +30,9 @@ export function reduce(state: RunState, event: RunEvent): RunState {
   const reducer = reducers[event.type as Exclude<EventType, 'run_created'>] as Reducer<EventType> | undefined;
   if (!reducer) throw new Error(`event ${event.seq} of run ${state.id}: a second '${event.type}'`);
   const change = reducer(state, event);
-  return settle({ ...state, ...change, head: event.seq, headHash: event.hash, updatedAt: event.at });
+  const next = { ...state, ...change, head: event.seq, headHash: event.hash, updatedAt: event.at };
+  if (state.budget === undefined) return settle(next);
+  return settle({ ...next, budget: budgetAfter(state.budget, event, state.waits) });
 }
 
 /** The state after the first event of a run. */

@@ -1,4 +1,5 @@
 /** Run events: status, lease and terminal fields. */
+import { newBudget } from '../../budget/budget.ts';
 import { optional } from '../../optional.ts';
 import { withMark } from '../../plan/item-marks.ts';
 import type { RunEvent, Wait } from '../events.ts';
@@ -50,6 +51,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     startedAt: event.at,
     checkpointHead: event.seq,
     ...(event.data.deadlineAt === undefined ? {} : { deadlineAt: event.data.deadlineAt }),
+    ...(event.data.budget && { budget: newBudget(event.data.budget) }),
   }),
   run_released: (state, { at, data }) => ({
     lease: ABSENT,

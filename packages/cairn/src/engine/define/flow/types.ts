@@ -4,6 +4,7 @@ import type { Json } from '../../../core/encoding/json.ts';
 import type { OnParentEnd } from '../../../core/run/events.ts';
 import type { BodyResult, Recorded } from '../body-result.ts';
 import type { Capability } from '../capability.ts';
+import type { Estimate } from '../spending.ts';
 import type { Workflow } from '../steps.ts';
 import type {
   Approved,
@@ -35,6 +36,8 @@ export interface OperationOptions<T> {
   /** Capabilities that the body calls; each one must be among `uses` of the flow. */
   // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
   readonly uses?: readonly Capability<any, any>[];
+  /** Most that one attempt costs; absent: one call of each of `uses`, if they declare an estimate. */
+  readonly estimate?: Estimate;
   /** Checks, and may transform, what the body returns. */
   readonly output?: ZodType<T>;
 }
@@ -44,6 +47,8 @@ export interface PerformOptions {
   readonly name?: string;
   readonly retry?: RetryOptions;
   readonly timeout?: string | number;
+  /** Most that the call costs; absent: what the capability declares. */
+  readonly estimate?: Estimate;
 }
 
 export interface FlowEventOptions {

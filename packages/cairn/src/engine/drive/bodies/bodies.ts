@@ -5,6 +5,7 @@
  * Must not: record anything except what must be in the journal before a body starts.
  */
 
+import { type Cost, isFree } from '../../../core/budget/budget.ts';
 import { RetryAt } from '../../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
@@ -42,6 +43,8 @@ export interface EndedBody {
 interface Running {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
+  /** Of the run's budget. */
+  readonly reserve: Cost;
   readonly abort: AbortController;
   readonly calls: AbortController;
   readonly span: Span | undefined;
@@ -89,8 +92,9 @@ export class Bodies {
     return [...this.#running.values()].map(({ execution }) => drafts.refOf(execution));
   }
 
-  async run(unit: BodyUnit, execution: StepExecution): Promise<void> {
-    const running = this.#begin(unit, execution);
+  /** @param reserve of the run's budget; none: nothing is written for it */
+  async run(unit: BodyUnit, execution: StepExecution, reserve: Cost = {}): Promise<void> {
+    const running = this.#begin(unit, execution, reserve);
     await tellEnd(running.span, this.#run(running), running.abort.signal);
   }
 
@@ -138,12 +142,13 @@ export class Bodies {
     this.#params.beats.ended(key);
   }
 
-  #begin(unit: BodyUnit, execution: StepExecution): Running {
+  #begin(unit: BodyUnit, execution: StepExecution, reserve: Cost): Running {
     const { deps, journal } = this.#params;
     const { state } = journal;
     const running: Running = {
       unit,
       execution,
+      reserve,
       abort: new AbortController(),
       calls: new AbortController(),
       span: deps.tracer?.open(stepSpan(state, execution, state.epoch)),
@@ -162,17 +167,18 @@ export class Bodies {
     performer: Performer,
   ): Promise<AttemptResult | undefined> {
     const { deps, journal, alone, restoredAt } = this.#params;
-    const { unit, execution, abort } = running;
+    const { unit, abort, execution, reserve } = running;
     const { step } = unit;
-    const tracesFirst = alone || !step.idempotent;
+    // A call that may cost something is in the journal before it is made: should the worker die, it counts as spent.
+    const tracesFirst = alone || !step.idempotent || !isFree(reserve);
     const refusal = step.policy && (await this.#refusal(step, step.policy, context));
     if (refusal) return refusal;
     if (abort.signal.aborted) return undefined;
     if (mayHaveRun(journal.state, { step, execution, restoredAt })) return { kind: 'presumed' };
     // A step that must not run twice leaves a trace before it begins.
-    if (tracesFirst && !(await this.#leavesTrace(execution))) return undefined;
+    if (tracesFirst && !(await this.#leavesTrace(running))) return undefined;
     // Nor may one that can act; what it does goes into the journal behind this, so that nothing waits for it here.
-    if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(execution).catch(() => {});
+    if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(running).catch(() => {});
     const endCalls = this.#giveCallsTime(running);
     const onBeat = (beat: () => void) => this.#beatTimers.set(running, beat);
     const { asked } = performer;
@@ -239,8 +245,9 @@ export class Bodies {
     return ended.kind === 'asks' && ended.ask.why === 'doubt' ? ended : inDoubt(id, open, doubt);
   }
 
-  async #leavesTrace(execution: StepExecution): Promise<boolean> {
-    const { events } = await this.#params.append(() => [drafts.started(execution)]);
+  async #leavesTrace({ execution, reserve }: Running): Promise<boolean> {
+    const more = isFree(reserve) ? {} : { reserved: reserve };
+    const { events } = await this.#params.append(() => [drafts.started(execution, more)]);
     return events.length > 0;
   }
 
@@ -270,6 +277,8 @@ export class Bodies {
       state: () => journal.state,
       execution,
       uses: unit.step.uses,
+      // A body that must not run twice is not stopped in the middle.
+      isBudgeted: unit.step.idempotent,
       mayHaveRows: execution.attempt > 1 || epoch > 1 || source !== undefined || effectScopes !== undefined,
       restoredAt,
       alive: this.#alive,

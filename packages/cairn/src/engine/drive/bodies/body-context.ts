@@ -4,6 +4,7 @@
  * Must not: decide what becomes of the attempt.
  */
 
+import { microUsd } from '../../../core/budget/given.ts';
 import { type Json, toJsonText } from '../../../core/encoding/json.ts';
 import { CairnError } from '../../../core/errors.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
@@ -12,8 +13,8 @@ import { stepKey } from '../../../core/run/state.ts';
 import { messageOf } from '../../../core/thrown.ts';
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
 import type { LogFields } from '../../../ports/log.ts';
+import type { Usage } from '../../define/spending.ts';
 import type { Context } from '../../define/steps.ts';
-import type { Usage } from '../../define/types.ts';
 import type { EngineDeps } from '../../deps.ts';
 import type { Performer } from '../../effects/performer.ts';
 import { parseFrozen, type Used } from '../../facts/output.ts';
@@ -128,7 +129,7 @@ export class BodyContext {
   }
 
   /** Refuses values that the journal cannot store, so that the author gets the error. */
-  #use({ agent, tokens }: Usage): void {
+  #use({ agent, tokens, usd }: Usage): void {
     if (agent !== undefined && !isShortText(agent))
       throw new CairnError(
         'INVALID_INPUT',
@@ -137,6 +138,7 @@ export class BodyContext {
     const { input = 0, output = 0 } = tokens ?? {};
     if (!isCount(input) || !isCount(output))
       throw new CairnError('INVALID_INPUT', 'input and output tokens must be integers of at least 0');
+    const spent = usd === undefined ? undefined : microUsd(usd, 'usd', 'of at least 0');
     const before = this.#used.tokensUsed ?? { input: 0, output: 0 };
     this.#used = {
       ...this.#used,
@@ -144,6 +146,7 @@ export class BodyContext {
       ...(tokens === undefined
         ? {}
         : { tokensUsed: { input: before.input + input, output: before.output + output } }),
+      ...(spent === undefined ? {} : { microUsd: (this.#used.microUsd ?? 0) + spent }),
     };
   }
 }

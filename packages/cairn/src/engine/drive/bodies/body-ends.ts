@@ -4,15 +4,18 @@
  *
  * Must not: know what else runs, or start anything.
  */
+import type { Cost } from '../../../core/budget/budget.ts';
+import { optional } from '../../../core/optional.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { needsPayload } from '../../../core/run/values.ts';
 import { EffectMoved } from '../../../journal/run-journal.ts';
 import { askAbout, canFindOut, effectWait, questionDrafts } from '../../effects/asking.ts';
-import type { Ask } from '../../effects/wish.ts';
+import type { EffectAsk } from '../../effects/wish.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
 import { doubtOf, opened } from '../../waits/open.ts';
+import type { BudgetGate } from '../budget/budget-gate.ts';
 import type { StepMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
 import { keyOf } from '../step-inputs.ts';
@@ -26,7 +29,11 @@ export interface EndMoves extends Pick<StepMoves, 'settle' | 'rest' | 'advance'>
   readonly waiting: Pick<Waiting, 'freeBytes' | 'opening' | 'hold'>;
   /** Until an open wait ends, which makes room for a question of so many bytes. */
   readonly restWithoutRoom: (key: string, bytes: number) => void;
+  readonly budget: Pick<BudgetGate, 'ended' | 'ask'>;
 }
+
+/** An end, with what the attempt spent of the run's budget; undefined: the run has none. */
+type SpentBody = EndedBody & { readonly spent: Cost | undefined };
 
 /** The effect in question has just changed: the next attempt determines its outcome. */
 const ASK_AGAIN_MS = 1_000;
@@ -46,9 +53,12 @@ export class BodyEnds {
     return this.#beingStored;
   }
 
-  async take(ended: EndedBody): Promise<void> {
-    const { unit, execution, result, used, settled } = ended;
+  async take(body: EndedBody): Promise<void> {
+    const { unit, execution, result, used, settled } = body;
     const { step } = unit;
+    const spent = result.kind === 'presumed' ? undefined : this.#moves.budget.ended(unit, used);
+    const ended = { ...body, spent };
+    const account = optional('spent', spent);
     const scope = this.#scope;
     const ending = { step, execution, now: scope.deps.clock.now() };
     if (result.kind === 'failed') {
@@ -62,17 +72,21 @@ export class BodyEnds {
       if (next.kind === 'give_up') {
         const error =
           next.reason === 'poll_over' ? pollOver(execution, ending.now, result.error) : result.error;
-        const fact = drafts.failedByPolicy(ending, error);
+        const fact = drafts.failedByPolicy(ending, error, account);
         return this.#moves.settle(unit, execution, [...settled, fact], drafts.outcomeOf([fact]));
       }
       if (next.kind === 'poll_again')
-        return this.#restUntil(ended, next.at, drafts.pollScheduled(execution, next.at, result.error));
+        return this.#restUntil(ended, next.at, drafts.pollScheduled(execution, next.at, result.error, spent));
       return this.#tryAgain(ended, next.at, result.error);
     }
-    if (result.kind === 'asks') return this.#askAbout(ended, async () => result.ask, undefined);
+    if (result.kind === 'asks') {
+      const { ask } = result;
+      if (ask.why === 'budget') return this.#moves.budget.ask({ ...ended, reached: ['effects'] });
+      return this.#askAbout(ended, async () => ask, undefined);
+    }
     if (result.kind === 'presumed') return this.#askWhetherRun(ended);
     const record = (output: Output) => {
-      const fact = drafts.done(ending, output, { ...used, degraded: result.degraded });
+      const fact = drafts.done(ending, output, { ...used, ...account, degraded: result.degraded });
       return this.#moves.settle(unit, execution, [...settled, fact], { kind: 'done', output });
     };
     if (!needsPayload(result.output.text)) return record(result.output);
@@ -80,8 +94,8 @@ export class BodyEnds {
     this.#moves.advance();
   }
 
-  #tryAgain(ended: EndedBody, at: number, error: RecordedError): Promise<void> {
-    return this.#restUntil(ended, at, drafts.retryScheduled(ended.execution, at, error));
+  #tryAgain(ended: SpentBody, at: number, error: RecordedError): Promise<void> {
+    return this.#restUntil(ended, at, drafts.retryScheduled(ended.execution, at, error, ended.spent));
   }
 
   async #restUntil({ unit, execution, settled }: EndedBody, at: number, fact: EventDraft): Promise<void> {
@@ -96,11 +110,11 @@ export class BodyEnds {
 
   /** Lets the step wait for the resolution of an effect; if it was resolved meanwhile, the step continues. */
   async #askAbout(
-    ended: EndedBody,
-    find: () => Promise<Ask | undefined>,
+    ended: SpentBody,
+    find: () => Promise<EffectAsk | undefined>,
     error?: RecordedError,
   ): Promise<void> {
-    const { unit, execution, settled } = ended;
+    const { unit, execution, settled, spent } = ended;
     const scope = this.#scope;
     const { waiting } = this.#moves;
     const why = error ?? {
@@ -116,11 +130,11 @@ export class BodyEnds {
       const wait = effectWait(execution, ask, now);
       const bytes = sizeOf(wait);
       if (bytes > waiting.freeBytes) {
-        await scope.append([...settled, drafts.retryWhenRoom(execution, now, why)], execution);
+        await scope.append([...settled, drafts.retryWhenRoom(execution, now, why, spent)], execution);
         this.#moves.restWithoutRoom(keyOf(unit), bytes);
         return false;
       }
-      const put = [...settled, ...questionDrafts(wait, ask)];
+      const put = [...settled, ...questionDrafts(wait, ask, spent)];
       try {
         const { events } = await waiting.opening(wait, () => scope.append(put, execution));
         if (events.length > 0) waiting.hold(wait);

@@ -114,10 +114,14 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
   } as unknown as Flow<unknown>;
 }
 
+/** Besides the name. */
+const PERFORM_OPTIONS: readonly string[] = ['retry', 'timeout', 'estimate'];
+
 function performing(step: FlowStep, capability: Capability, request: unknown, options: PerformOptions) {
   const { name: _, ...more } = given(options);
-  const known = Object.keys(more).find((option) => option !== 'retry' && option !== 'timeout');
-  if (known !== undefined) throw invalid(`unknown option '${known}' of perform; use name, retry, timeout`);
+  const unknown = Object.keys(more).find((option) => !PERFORM_OPTIONS.includes(option));
+  if (unknown !== undefined)
+    throw invalid(`unknown option '${unknown}' of perform; use name, ${PERFORM_OPTIONS.join(', ')}`);
   const { hash } = requestOf(capability, request);
   return {
     request: operationRequest('perform', [capability.id, hash]),

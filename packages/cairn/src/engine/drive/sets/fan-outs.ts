@@ -5,6 +5,7 @@
  * Must not: run a body or open a wait.
  */
 
+import { optional } from '../../../core/optional.ts';
 import { listChange } from '../../../core/plan/item-marks.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey } from '../../../core/run/state.ts';
@@ -62,7 +63,7 @@ export class FanOuts {
       return;
     }
     if (state.steps.get(step.id)?.phase !== 'running')
-      this.#scope.guard(this.#scope.append([drafts.started(execution, items)], execution));
+      this.#scope.guard(this.#scope.append([drafts.started(execution, optional('items', items))], execution));
     this.#sets.set(step.id, set);
     this.#scope.guard(this.#takeUpItems(set, state));
   }

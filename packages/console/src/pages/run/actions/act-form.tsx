@@ -7,7 +7,7 @@ import { type Run, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { SuccessorDialog } from '../successors/successor-dialog.tsx';
 import { DecideDialog } from './decide-dialog.tsx';
-import { stepsBefore } from './decisions.ts';
+import { askedBy, stepsBefore } from './decisions.ts';
 import { ResolveDialog } from './resolve-dialog.tsx';
 import { SignalDialog } from './signal-dialog.tsx';
 import {
@@ -88,7 +88,7 @@ function Decide({ run, waitId, onClose }: DecideProps) {
       runId={run.id}
       step={stepKey(wait.execution)}
       waitId={wait.id}
-      asked={wait.purpose === 'doubt' ? 'doubt' : 'approval'}
+      asked={askedBy(wait.purpose)}
       detail={wait.detail}
       dueAt={wait.dueAt}
       before={graph?.nodes && stepsBefore(graph.nodes, stepIdOf(wait.execution.stepId))}

@@ -7,8 +7,8 @@ import { option } from '../../../parts/command-text.ts';
 
 export type DecisionBody = Answer<'DecisionBody'>;
 export type Decision = DecisionBody['decision'];
-/** `doubt`: a step that was under way when its worker died. */
-export type Asked = 'approval' | 'doubt';
+/** `doubt`: a step that was under way when its worker died. `budget`: the run has reached its budget. */
+export type Asked = 'approval' | 'doubt' | 'budget';
 
 export interface Choice {
   readonly decision: Decision;
@@ -54,7 +54,26 @@ export const CHOICES: Readonly<Record<Asked, readonly Choice[]>> = {
     { decision: 'reject', verb: 'Mark as failed', meaning: 'The step fails.', isDanger: true },
     { decision: 'halt', verb: 'Halt the run', meaning: 'The run is cancelled.', isDanger: true },
   ],
+  budget: [
+    {
+      decision: 'approve',
+      verb: 'Raise the budget',
+      meaning:
+        'Each limit that was reached is raised by what the workflow declares. Other amounts: see the command.',
+    },
+    {
+      decision: 'reject',
+      verb: 'Fail the step',
+      meaning: 'The workflow decides what follows.',
+      isDanger: true,
+    },
+    { decision: 'halt', verb: 'Halt the run', meaning: 'The run is cancelled.', isDanger: true },
+  ],
 };
+
+export function askedBy(purpose: string | undefined): Asked {
+  return purpose === 'doubt' || purpose === 'budget' ? purpose : 'approval';
+}
 
 /** Values of the form. */
 export interface Filled {

@@ -2,10 +2,12 @@
  * Actions on a run in its current state, the role of each, and why one is not possible. Pure. The API decides; this tells beforehand what it would
  * refuse, so that nobody fills in a form in vain.
  */
+
 import { stepKey } from '@cairn/client';
 import { isFinal } from '../../../parts/run-status.ts';
 import type { Role } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
+import { type Asked, askedBy } from './decisions.ts';
 import type { About, Act } from './use-act.ts';
 
 export interface Offer {
@@ -64,6 +66,13 @@ export function offersOf({ run, may, isHeld }: Looking): readonly Offer[] {
 
 type Offers = readonly Offer[];
 
+/** Names of the answers to a question, by its purpose. */
+const OFFERS: Readonly<Record<Asked, (step: string) => string>> = {
+  approval: (step) => `Answer ${step}`,
+  doubt: (step) => `Decide about ${step}`,
+  budget: () => 'Decide about the budget',
+};
+
 function answers(run: Standing): Offers {
   const refused = run.cancellation
     ? { refused: 'The run is being cancelled.' }
@@ -86,7 +95,7 @@ function answers(run: Standing): Offers {
       const name = `Resolve the action of ${step}`;
       return [{ act: 'resolve', about: { effect: effectId }, name, kind: 'answer', ...refused }];
     }
-    const name = wait.purpose === 'doubt' ? `Decide about ${step}` : `Answer ${step}`;
+    const name = OFFERS[askedBy(wait.purpose)](step);
     return [{ act: 'decide', about, name, kind: 'answer', ...refused }];
   });
 }

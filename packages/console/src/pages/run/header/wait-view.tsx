@@ -74,6 +74,7 @@ export function WaitView({ wait, linked = false }: { readonly wait: Wait; readon
 
 function whatFor({ kind, purpose }: Wait): string {
   if (purpose === 'doubt') return 'was interrupted and may have acted: a person must decide how to continue';
+  if (purpose === 'budget') return 'waits: the run has reached its budget';
   if (purpose === 'effect') return 'has an action in doubt: a person must say whether it took place';
   switch (kind) {
     case 'approval':

@@ -77,12 +77,14 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
   step_retry_scheduled: (data, at) =>
     line(
       '↻',
-      data.polled ? '' : 'warn',
-      data.polled
-        ? `${stepName(data)} polled, condition not met; next poll in ${between(at, data.retryAt)}`
-        : data.whenRoom
-          ? `${stepName(data)} waits until fewer questions are open`
-          : `${stepName(data)} failed; retry in ${between(at, data.retryAt)}`,
+      data.polled || data.budget ? '' : 'warn',
+      data.budget
+        ? `${stepName(data)} waits for the budget`
+        : data.polled
+          ? `${stepName(data)} polled, condition not met; next poll in ${between(at, data.retryAt)}`
+          : data.whenRoom
+            ? `${stepName(data)} waits until fewer questions are open`
+            : `${stepName(data)} failed; retry in ${between(at, data.retryAt)}`,
       data.error.message,
     ),
   step_compensated: (data) => line('↩', 'warn', `${stepKey(data)} undone`),

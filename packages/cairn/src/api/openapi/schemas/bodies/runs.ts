@@ -36,6 +36,19 @@ export const CancelBody = z.strictObject({
 export const SuspendBody = z.strictObject({ reason: Reason });
 export const ContinueBody = z.strictObject({ reason: Reason.optional() });
 
+/** Checked by the operation, which names the member at fault. */
+const Raise = z
+  .strictObject({
+    usd: z.number().optional(),
+    tokens: z.number().optional(),
+    effects: z.number().optional(),
+    operations: z.number().optional(),
+    wallClock: z.union([z.string(), z.number()]).optional().describe("A duration such as '2h', or ms."),
+  })
+  .describe(
+    'With `approve` of a question about the budget: by how much limits are raised. Absent: those that were reached, by what the workflow declares.',
+  );
+
 /** The operation checks which members go together: it has callers that are not HTTP. */
 export const DecisionBody = z.strictObject({
   decision: z.enum(DECISIONS),
@@ -43,6 +56,7 @@ export const DecisionBody = z.strictObject({
   note: z.string().optional(),
   feedback: z.string().optional(),
   steps: z.array(Key).max(MAX_NAMED_STEPS).optional(),
+  raise: Raise.optional(),
 });
 
 export const ResolveBody = z.strictObject({

@@ -1,0 +1,70 @@
+/**
+ * Budget of a run: what it may spend, what it has spent, and what calls under way have reserved. Part of the folded state of
+ * runs whose workflow declares a budget; `fold.ts` changes it, `decision.ts` decides what may begin.
+ *
+ * Money is kept in millionths of a US dollar, so that sums are exact.
+ */
+
+/** Upper bounds; an absent member is unlimited. */
+export interface BudgetLimits {
+  readonly microUsd?: number;
+  readonly tokens?: number;
+  /** Calls of capabilities with side effects. */
+  readonly effects?: number;
+  /** Attempts of bodies: of steps, items and operations of flows. */
+  readonly operations?: number;
+  /** Since the start of the run, without the time for which the run asked for more. */
+  readonly wallClockMs?: number;
+}
+
+export type BudgetName = keyof BudgetLimits;
+export const BUDGET_NAMES = ['microUsd', 'tokens', 'effects', 'operations', 'wallClockMs'] as const;
+
+/** Money and tokens of one or more calls. Absent: none. */
+export interface Cost {
+  readonly microUsd?: number;
+  readonly tokens?: number;
+}
+
+export const COST_NAMES = ['microUsd', 'tokens'] as const;
+
+/** Reserved by an attempt whose end is not in the journal. */
+export interface Reservation extends Cost {
+  /** Key of the step. */
+  readonly step: string;
+}
+
+export interface BudgetState {
+  /** With all raises. */
+  readonly limits: BudgetLimits;
+  /** As declared by the workflow when the run started. */
+  readonly declared: BudgetLimits;
+  readonly spent: Required<Cost> & { readonly effects: number; readonly operations: number };
+  readonly reserved: readonly Reservation[];
+  /** Time for which the run asked for more, ms. */
+  readonly askedMs: number;
+}
+
+export function newBudget(declared: BudgetLimits): BudgetState {
+  return {
+    limits: declared,
+    declared,
+    spent: { microUsd: 0, tokens: 0, effects: 0, operations: 0 },
+    reserved: [],
+    askedMs: 0,
+  };
+}
+
+/** True if money or tokens are limited. */
+export function limitsCost({ limits }: BudgetState): boolean {
+  return COST_NAMES.some((name) => limits[name] !== undefined);
+}
+
+export function isFree(cost: Cost): boolean {
+  return COST_NAMES.every((name) => (cost[name] ?? 0) === 0);
+}
+
+/** Cost without members that are zero. */
+export function plainCost(cost: Cost): Cost {
+  return Object.fromEntries(COST_NAMES.flatMap((name) => (cost[name] ? [[name, cost[name]]] : [])));
+}

@@ -1,0 +1,138 @@
+/**
+ * Decision about an attempt of a body that is about to begin in a run with a budget: it begins with a reservation, waits for
+ * attempts under way to settle theirs, or the run asks a person for more.
+ *
+ * Must not: know how a body is run or a question opened.
+ */
+import { BUDGET_NAMES, type BudgetName, type BudgetState, COST_NAMES, type Cost, isFree } from './budget.ts';
+
+/** An attempt of this dispatch that has not ended. */
+export interface UnderWay {
+  /** Key of the step. */
+  readonly step: string;
+  /** Attempts of one kind cost about the same: those of a step, or of the operations with one name. */
+  readonly kind: string;
+  readonly reserved: Cost;
+}
+
+export interface Beginning {
+  readonly kind: string;
+  /** Most that the attempt costs, as its author declares. */
+  readonly estimate?: Cost | undefined;
+  /** Most that an attempt of its kind has cost in this dispatch; undefined: none has ended. */
+  readonly largest?: Cost | undefined;
+  /** It calls capabilities with side effects and cannot be stopped between two of them. */
+  readonly actsAtOnce: boolean;
+}
+
+export interface BudgetSituation {
+  readonly underWay: readonly UnderWay[];
+  /** Start of the run and the present, epoch ms. */
+  readonly startedAt: number;
+  readonly now: number;
+}
+
+export type BudgetDecision =
+  | { readonly kind: 'begin'; readonly reserve: Cost }
+  /** Attempts under way may leave enough. */
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'ask'; readonly reached: readonly BudgetName[] };
+
+type Admission = 'begin' | 'wait' | 'ask';
+
+export function budgetDecision(
+  budget: BudgetState,
+  beginning: Beginning,
+  situation: BudgetSituation,
+): BudgetDecision {
+  const limited = BUDGET_NAMES.filter((name) => budget.limits[name] !== undefined);
+  const admissions = limited.map((name) => [name, admissionOf(name, budget, beginning, situation)] as const);
+  const reached = admissions.flatMap(([name, admission]) => (admission === 'ask' ? [name] : []));
+  if (reached.length > 0) return { kind: 'ask', reached };
+  if (admissions.some(([, admission]) => admission === 'wait')) return { kind: 'wait' };
+  return { kind: 'begin', reserve: reserveOf(budget, beginning) };
+}
+
+function admissionOf(
+  name: BudgetName,
+  budget: BudgetState,
+  beginning: Beginning,
+  situation: BudgetSituation,
+): Admission {
+  const { limits, spent } = budget;
+  const limit = limits[name] ?? Number.POSITIVE_INFINITY;
+  switch (name) {
+    case 'wallClockMs':
+      return elapsedMs(budget, situation) >= limit ? 'ask' : 'begin';
+    case 'operations':
+      if (spent.operations >= limit) return 'ask';
+      return spent.operations + situation.underWay.length >= limit ? 'wait' : 'begin';
+    case 'effects':
+      return beginning.actsAtOnce && spent.effects >= limit ? 'ask' : 'begin';
+    case 'microUsd':
+    case 'tokens':
+      return costAdmission(name, limit - spentOf(budget, name, situation), beginning, situation);
+  }
+}
+
+/**
+ * With an estimate the attempt has to fit beside what is reserved. Without one it reserves the most that its kind has cost;
+ * where that does not fit it runs alone, as the first of its kind does, so that what is overrun is overrun by one attempt.
+ *
+ * @param left of the limit, without what attempts under way have reserved
+ */
+function costAdmission(
+  name: keyof Cost,
+  left: number,
+  { kind, estimate, largest }: Beginning,
+  { underWay }: BudgetSituation,
+): Admission {
+  const reserved = underWay.reduce((sum, { reserved: cost }) => sum + (cost[name] ?? 0), 0);
+  if (estimate) {
+    const need = estimate[name] ?? 0;
+    if (need === 0) return 'begin';
+    if (need > left) return 'ask';
+    return need + reserved > left ? 'wait' : 'begin';
+  }
+  if (left <= 0) return 'ask';
+  if (!largest) return underWay.some((other) => other.kind === kind) || reserved >= left ? 'wait' : 'begin';
+  const need = largest[name] ?? 0;
+  return reserved > 0 && need + reserved > left ? 'wait' : 'begin';
+}
+
+function reserveOf({ limits }: BudgetState, { estimate, largest = {} }: Beginning): Cost {
+  const cost = estimate ?? largest;
+  const members = COST_NAMES.flatMap((name) =>
+    limits[name] !== undefined && cost[name] ? [[name, cost[name]]] : [],
+  );
+  return Object.fromEntries(members);
+}
+
+/** Spent, with what was reserved by attempts that are not under way: their process died. */
+function spentOf({ spent, reserved }: BudgetState, name: keyof Cost, { underWay }: BudgetSituation): number {
+  const alive = new Set(underWay.map(({ step }) => step));
+  return reserved.reduce((sum, one) => (alive.has(one.step) ? sum : sum + (one[name] ?? 0)), spent[name]);
+}
+
+function elapsedMs(
+  { askedMs }: BudgetState,
+  { startedAt, now }: Pick<BudgetSituation, 'startedAt' | 'now'>,
+): number {
+  return now - startedAt - askedMs;
+}
+
+/** True if the run may make no more calls with side effects. */
+export function effectsReached({ limits, spent }: BudgetState): boolean {
+  return limits.effects !== undefined && spent.effects >= limits.effects;
+}
+
+/** What an attempt spent: what it reported, or, if it reported nothing, what its author estimates. */
+export function spentBy(reported: Cost, estimate: Cost | undefined): Cost {
+  return isFree(reported) && estimate ? estimate : reported;
+}
+
+/** The larger of two costs, member by member. */
+export function largerOf(a: Cost | undefined, b: Cost): Cost {
+  const members = COST_NAMES.map((name) => [name, Math.max(a?.[name] ?? 0, b[name] ?? 0)]);
+  return Object.fromEntries(members);
+}

@@ -1,0 +1,88 @@
+/** Budgets, raises and estimates as people write them: checked, and in the units of the state. And the way back. */
+import { parseDuration } from '../duration.ts';
+import { CairnError } from '../errors.ts';
+import type { BudgetLimits, BudgetName, Cost } from './budget.ts';
+
+/** A budget or a raise as written. `usd` in US dollars, `wallClock` as '2h' or ms. */
+export interface GivenBudget {
+  readonly usd?: number;
+  readonly tokens?: number;
+  readonly effects?: number;
+  readonly operations?: number;
+  readonly wallClock?: string | number;
+}
+
+/** By how much limits are raised, as written. */
+export type GivenRaise = { readonly [K in keyof GivenBudget]?: GivenBudget[K] | undefined };
+
+/** Most that a call costs, as written. */
+export interface GivenCost {
+  readonly usd?: number;
+  readonly tokens?: number;
+}
+
+/** A larger amount is a mistake; sums of it stay exact. */
+const MAX_USD = 1_000_000;
+const MAX_COUNT = 1_000_000_000_000;
+const COUNTS = ['tokens', 'effects', 'operations'] as const;
+const MEMBERS: readonly string[] = ['usd', ...COUNTS, 'wallClock'];
+
+/** @throws CairnError INVALID_INPUT naming the member, `field` with a prefix such as `budget` */
+export function budgetLimits(given: unknown, field: string): BudgetLimits {
+  const members = membersOf(given, field, MEMBERS);
+  const limits: Partial<Record<BudgetName, number>> = {};
+  if (members.usd !== undefined) limits.microUsd = microUsd(members.usd, `${field}.usd`, 'above 0');
+  for (const name of COUNTS) {
+    if (members[name] !== undefined) limits[name] = count(members[name], `${field}.${name}`, 1);
+  }
+  const { wallClock } = members;
+  if (wallClock !== undefined)
+    limits.wallClockMs = parseDuration(wallClock as string | number, `${field}.wallClock`);
+  if (Object.keys(limits).length > 0) return limits;
+  throw invalid(field, `'${field}' must limit at least one of ${MEMBERS.join(', ')}`);
+}
+
+/** @throws CairnError INVALID_INPUT naming the member */
+export function estimatedCost(given: unknown, field: string): Cost {
+  const { usd, tokens } = membersOf(given, field, ['usd', 'tokens']);
+  return {
+    ...(usd === undefined ? {} : { microUsd: microUsd(usd, `${field}.usd`, 'of at least 0') }),
+    ...(tokens === undefined ? {} : { tokens: count(tokens, `${field}.tokens`, 0) }),
+  };
+}
+
+/** A part of a millionth counts as one. @throws CairnError INVALID_INPUT */
+export function microUsd(usd: unknown, field: string, least: 'above 0' | 'of at least 0'): number {
+  const isNumber = typeof usd === 'number' && Number.isFinite(usd) && usd <= MAX_USD;
+  if (!isNumber || (least === 'above 0' ? usd <= 0 : usd < 0)) {
+    throw invalid(field, `'${field}' must be a number of US dollars ${least} and at most ${MAX_USD}`);
+  }
+  return Math.ceil(Math.round(usd * 1e9) / 1e3);
+}
+
+/** The limits or what was spent, as people read it. */
+export function shownAmounts(amounts: BudgetLimits): Omit<GivenBudget, 'wallClock'> & {
+  readonly wallClockMs?: number;
+} {
+  const { microUsd: micro, ...others } = amounts;
+  return micro === undefined ? others : { usd: micro / 1e6, ...others };
+}
+
+function count(given: unknown, field: string, least: number): number {
+  const isCount = typeof given === 'number' && Number.isSafeInteger(given);
+  if (isCount && given >= least && given <= MAX_COUNT) return given;
+  throw invalid(field, `'${field}' must be an integer from ${least} to ${MAX_COUNT}`);
+}
+
+function membersOf(given: unknown, field: string, known: readonly string[]): Record<string, unknown> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw invalid(field, `'${field}' must be an object with ${known.join(', ')}`);
+  }
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return given as Record<string, unknown>;
+  throw invalid(field, `'${field}' has no member '${unknown}'; use ${known.join(', ')}`);
+}
+
+function invalid(field: string, message: string): CairnError {
+  return new CairnError('INVALID_INPUT', message, { field });
+}

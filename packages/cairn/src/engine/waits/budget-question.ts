@@ -1,0 +1,89 @@
+/** The question of a run that has reached its budget, and the limits that it names. Pure. */
+import {
+  BUDGET_NAMES,
+  type BudgetLimits,
+  type BudgetName,
+  type BudgetState,
+  type Cost,
+} from '../../core/budget/budget.ts';
+import { shownAmounts } from '../../core/budget/given.ts';
+import { toJsonText } from '../../core/encoding/json.ts';
+import type { StepExecution, Wait } from '../../core/run/events.ts';
+import { type RunState, stepKey } from '../../core/run/state.ts';
+
+export interface BudgetQuestion {
+  /** The attempt that cannot begin, or that was stopped before a call. */
+  readonly execution: StepExecution;
+  readonly reached: readonly BudgetName[];
+  readonly estimate: Cost | undefined;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+type OfRun = Pick<RunState, 'budget' | 'startedAt' | 'createdAt'>;
+
+export function budgetQuestion(
+  { budget, startedAt, createdAt }: OfRun,
+  { execution, reached, estimate, now }: BudgetQuestion,
+): Wait {
+  if (!budget) throw new Error('a run without a budget has no question about one');
+  const key = stepKey(execution);
+  const spent = spentOf(budget, now - (startedAt ?? createdAt));
+  const limits = reached.map((name) => limitText(name, spent[name] ?? 0, budget.limits[name] ?? 0));
+  const needs = estimate ? needText(reached, estimate) : '';
+  const question = `The run has reached its budget: ${limits.join('; ')}. '${key}' waits${needs}. Raise the budget (approve), fail the step (reject) or cancel the run (halt)?`;
+  const shown = { reached: [...reached], spent: shownAmounts(spent), limits: shownAmounts(budget.limits) };
+  return {
+    // With the attempt: an answer about one question must not be taken for one about the next.
+    id: `${key}.${execution.revision}.${execution.attempt}.budget`,
+    kind: 'approval',
+    purpose: 'budget',
+    execution,
+    openedAt: now,
+    detailText: toJsonText({ question, budget: shown }, 'question'),
+  };
+}
+
+/** By how much an approval raises the limits if it does not say: those that were reached, by what the workflow declares. */
+export function raiseByDefault({ declared }: BudgetState, { detailText = 'null' }: Wait): BudgetLimits {
+  const { budget } = (JSON.parse(detailText) ?? {}) as { readonly budget?: { readonly reached?: unknown } };
+  const reached: readonly unknown[] = Array.isArray(budget?.reached) ? budget.reached : [];
+  const members = BUDGET_NAMES.flatMap((name) => {
+    const limit = declared[name];
+    return limit !== undefined && reached.includes(name) ? [[name, limit]] : [];
+  });
+  return Object.fromEntries(members);
+}
+
+function spentOf({ spent, reserved, askedMs, limits }: BudgetState, runMs: number): BudgetLimits {
+  const withReserved = (name: 'microUsd' | 'tokens') =>
+    reserved.reduce((sum, one) => sum + (one[name] ?? 0), spent[name]);
+  const all = { ...spent, microUsd: withReserved('microUsd'), tokens: withReserved('tokens') };
+  const known: Required<BudgetLimits> = { ...all, wallClockMs: runMs - askedMs };
+  return Object.fromEntries(
+    BUDGET_NAMES.flatMap((name) => (limits[name] === undefined ? [] : [[name, known[name]]])),
+  );
+}
+
+function limitText(name: BudgetName, spent: number, limit: number): string {
+  switch (name) {
+    case 'microUsd':
+      return `${dollars(spent)} of ${dollars(limit)} spent`;
+    case 'wallClockMs':
+      return `${Math.round(spent / 1_000)} of ${Math.round(limit / 1_000)} seconds passed`;
+    default:
+      return `${spent} of ${limit} ${name} used`;
+  }
+}
+
+function needText(reached: readonly BudgetName[], { microUsd = 0, tokens = 0 }: Cost): string {
+  const needs = [
+    ...(reached.includes('microUsd') ? [dollars(microUsd)] : []),
+    ...(reached.includes('tokens') ? [`${tokens} tokens`] : []),
+  ];
+  return needs.length === 0 ? '' : ` and needs up to ${needs.join(' and ')}`;
+}
+
+function dollars(microUsd: number): string {
+  return `${(microUsd / 1e6).toFixed(2)} USD`;
+}

@@ -1,0 +1,26 @@
+import { afterAll, expect, test } from '@jest/globals';
+import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { createTestRuntime } from '../../../packages/cairn/src/testing/index.ts';
+import { writeSnippets } from '../snippets.ts';
+
+const snippets = writeSnippets('docs/budgets.md');
+afterAll(() => snippets.remove());
+
+test('the research of docs/budgets.md asks before a call that its budget has no room for, and goes on when it is raised', async () => {
+  const { research } = (await import(snippets.at('functions/src/workflows/research.ts'))) as {
+    research: (ask: () => Promise<object>) => Workflow;
+  };
+  let calls = 0;
+  const workflow = research(async () => {
+    calls += 1;
+    return { text: `note ${calls}`, isFinal: calls === 25, tokens: { input: 15_000, output: 3_000 } };
+  });
+  const runtime = createTestRuntime({ workflows: [workflow] });
+  const run = await runtime.start('research', { question: 'why' });
+  await runtime.settle();
+  // Each costs 9 cents: after 22 there are 2 cents left, and the next may need 10.
+  expect([run.status(), calls]).toEqual(['awaiting_approval', 22]);
+  await runtime.decide(run, 'approve', { raise: { usd: 1 } });
+  expect(await runtime.runToEnd(run)).toBe('completed');
+  expect(calls).toBe(25);
+});

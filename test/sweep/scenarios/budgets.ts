@@ -1,0 +1,116 @@
+/** Budgets: a run that reaches a limit before a body, and one that reaches it in the middle of one. */
+import { z } from 'zod';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { capable } from '../receiver.ts';
+import type { Scenario, Stage } from '../scenario.ts';
+import { clearsUp, decides, raisesBudget } from './operations.ts';
+
+const input = z.object({});
+
+const spending = (stage: Stage) =>
+  defineWorkflow({
+    type: 'spending',
+    planVersion: 1,
+    input,
+    budget: { tokens: 1_000, operations: 3 },
+    steps(step) {
+      const first = step('first', async (c) => {
+        await stage.acts(c, 50);
+        return 'first';
+      });
+      const both = step.map('both', { needs: { first }, over: () => [1, 2] }, async ({ item, ...c }) => {
+        await stage.acts(c, 50);
+        return item;
+      });
+      const last = step('last', { needs: { both } }, async ({ both, ...c }) => {
+        await stage.acts(c);
+        return both.length;
+      });
+      return { last };
+    },
+  });
+
+/** What attempts reserve is in the journal before they begin, and enough is left for those that follow one that died. */
+const reserving = (stage: Stage) =>
+  defineWorkflow({
+    type: 'reserving',
+    planVersion: 1,
+    input,
+    budget: { usd: 100 },
+    steps(step) {
+      const all = step.map(
+        'all',
+        { over: () => [1, 2, 3], concurrency: 2, estimate: { usd: 0.4 } },
+        async ({ item, ...c }) => {
+          await stage.acts(c, 50);
+          c.usage({ usd: 0.1 });
+          return item;
+        },
+      );
+      return { all };
+    },
+  });
+
+const post = capable('post.send', {
+  sideEffects: 'external_action',
+  idempotency: 'not_supported',
+  replayPolicy: 'use_recorded_result',
+});
+
+const sending = () =>
+  defineWorkflow({
+    type: 'sending',
+    planVersion: 1,
+    input,
+    budget: { effects: 1 },
+    uses: [post.capability],
+    run: async (flow) => {
+      const ids = await flow.step(
+        'send',
+        async ({ perform }) => {
+          const first = await perform(post.capability, { what: 'first' });
+          const second = await perform(post.capability, { what: 'second' });
+          return [first.id, second.id];
+        },
+        { uses: [post.capability] },
+      );
+      return ids.length;
+    },
+  });
+
+const TIMES = ['first', 'second', 'third', 'fourth'] as const;
+const nameOf = (time: string) => `clear up, the ${time} time`;
+
+/** A person who knows, as often as anybody may have to ask. */
+const person = TIMES.map((time, i) =>
+  clearsUp({
+    name: nameOf(time),
+    when: (view) =>
+      view.asksAboutEffect && TIMES.slice(0, i).every((before) => view.wasAnswered(nameOf(before))),
+    onlyDisturbed: true,
+  }),
+);
+
+export const budgetScenarios: readonly Scenario[] = [
+  {
+    name: 'budget-reached',
+    workflows: (stage) => [spending(stage)],
+    start: { type: 'spending' },
+    operations: [decides('last', { decision: 'approve', raise: { operations: 5 } })],
+    ends: { status: 'completed', shows: ['wait_opened', 'wait_resolved'] },
+  },
+  {
+    name: 'budget-reserved',
+    workflows: (stage) => [reserving(stage)],
+    start: { type: 'reserving' },
+    ends: { status: 'completed', shows: ['step_started'] },
+  },
+  {
+    name: 'budget-reached-by-effects',
+    effects: [post],
+    workflows: () => [sending()],
+    start: { type: 'sending' },
+    operations: [raisesBudget({ effects: 10 }), ...person],
+    ends: { status: 'completed', shows: ['effect_attempted', 'wait_opened', 'wait_resolved'] },
+  },
+];
