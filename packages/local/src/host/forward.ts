@@ -58,7 +58,8 @@ export class Forwarder {
       return;
     }
     const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    const leave = () => gone.abort();
+    response.once('close', leave);
     // Without it Node frames no body of a GET or DELETE, and the bytes would be taken for the next request.
     const chunked = incoming.headers['transfer-encoding'] !== undefined;
     const head = {
@@ -67,6 +68,8 @@ export class Forwarder {
       headers: chunked ? { ...headers, 'transfer-encoding': 'chunked' } : headers,
     };
     const connected = await this.#connect(spec, head, gone.signal);
+    // Nothing waits for a place any more, and to abort makes an error with a stack for every request.
+    response.off('close', leave);
     if (connected instanceof NoWorkerError) {
       refuse(response, connected.status, connected.message);
       return;

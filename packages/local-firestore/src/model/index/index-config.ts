@@ -120,16 +120,22 @@ function add<T extends { readonly collectionId: string }>(map: Map<string, T[]>,
 const REMEMBERED_FIELDS = 10_000;
 
 function remembering(find: IndexConfig['field']): IndexConfig['field'] {
-  const known = new Map<string, FieldIndexes>();
+  const known = new Map<string, Map<string, FieldIndexes>>();
+  let size = 0;
   return (collectionId, path) => {
-    const key = `${collectionId}/${path.length === 1 ? path[0] : path.join('\0')}`;
-    let indexes = known.get(key);
-    if (!indexes) {
-      if (known.size >= REMEMBERED_FIELDS) known.clear();
-      indexes = find(collectionId, path);
-      known.set(key, indexes);
+    // Not one key made of both: a new string is hashed each time, and most fields have a path of one name.
+    const field = path.length === 1 ? (path[0] as string) : path.join('\0');
+    const indexes = known.get(collectionId)?.get(field);
+    if (indexes) return indexes;
+    if (size >= REMEMBERED_FIELDS) {
+      known.clear();
+      size = 0;
     }
-    return indexes;
+    const found = find(collectionId, path);
+    const fields = known.get(collectionId) ?? new Map<string, FieldIndexes>();
+    known.set(collectionId, fields.set(field, found));
+    size += 1;
+    return found;
   };
 }
 
