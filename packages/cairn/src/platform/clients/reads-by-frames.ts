@@ -30,10 +30,12 @@ export function readsByFrames(
   const { requestStream } = client;
   if (typeof requestStream !== 'function')
     throw new Error('the Firestore client changed how it sends requests');
+  let loaded: Promise<typeof import('@google-cloud/firestore-api')> | undefined;
   client.requestStream = async (method, bidirectional, message, tag) => {
     if (!(method in READS)) return requestStream.call(client, method, bidirectional, message, tag);
     const [name, request, response] = READS[method as keyof typeof READS];
-    const { protos } = await import('@google-cloud/firestore-api');
+    loaded ??= import('@google-cloud/firestore-api');
+    const { protos } = await loaded;
     const { [request]: asked, [response]: told } = protos.google.firestore.v1;
     const bytes = asked.encode(asked.fromObject(message)).finish();
     const answers = await wire.stream(`/google.firestore.v1.Firestore/${name}`, bytes, deadlineMs());

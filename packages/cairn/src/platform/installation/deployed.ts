@@ -6,6 +6,7 @@ import { onTaskDispatched } from 'firebase-functions/tasks';
 import { consoleFolder, isOfConsole } from '../console/location.ts';
 import type { TaskRequest } from '../doors.ts';
 import { aloneMember, type CairnInstallation, driveMember } from './installation.ts';
+import { doors } from './load-doors.ts';
 import type { DriveOptions, SecretOption } from './options.ts';
 import { apiSizes, driveSizes, githubSizes, slackSizes } from './sizes.ts';
 
@@ -31,7 +32,7 @@ export function apiOf({ installation, region }: DeploymentTarget) {
       const { answerConsole } = await import('../console/site.ts');
       return answerConsole(request, response);
     }
-    const { answerApi } = await import('../doors.ts');
+    const { answerApi } = await doors();
     await answerApi(installation, request, response);
   });
 }
@@ -42,7 +43,7 @@ export function githubDoor({ installation, region }: DeploymentTarget, secret: S
   return onRequest(
     { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
     async (request, response) => {
-      const { answerGithub } = await import('../doors.ts');
+      const { answerGithub } = await doors();
       await answerGithub(installation, request, response);
     },
   );
@@ -54,7 +55,7 @@ export function slackDoor({ installation, region }: DeploymentTarget, secret: Se
   return onRequest(
     { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
     async (request, response) => {
-      const { answerSlack } = await import('../doors.ts');
+      const { answerSlack } = await doors();
       await answerSlack(installation, request, response);
     },
   );
@@ -104,7 +105,7 @@ export function drivesOf(
     ...(cpu === undefined ? {} : { cpu }),
   };
   const dispatched = (alone: boolean) => async (request: TaskRequest) => {
-    const { driveTask } = await import('../doors.ts');
+    const { driveTask } = await doors();
     const outcome = await driveTask(installation, request, { alone, pool });
     // Neither 429 nor 5xx: those slow the whole queue down, and look like the end of an instance.
     if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be dispatched now');
@@ -128,26 +129,26 @@ export function ticksOf({ installation, region }: DeploymentTarget) {
     recoverRuns: onSchedule(
       { schedule: 'every 1 minutes', region, timeoutSeconds: 120, memory: '512MiB' },
       async () => {
-        const { recover } = await import('../doors.ts');
+        const { recover } = await doors();
         await recover(installation);
       },
     ),
     /** Starts the runs of schedules that are due. */
     fireSchedules: onSchedule({ schedule: 'every 1 minutes', region, timeoutSeconds: 120 }, async () => {
-      const { fireDueSchedules } = await import('../doors.ts');
+      const { fireDueSchedules } = await doors();
       await fireDueSchedules(installation);
     }),
     /** Looks at some runs each hour, and logs what is wrong with them. Reads only. Memory for one large value at a time. */
     checkRuns: onSchedule(
       { schedule: 'every 60 minutes', region, timeoutSeconds: 300, memory: '1GiB' },
       async () => {
-        const { checkSample } = await import('../doors.ts');
+        const { checkSample } = await doors();
         await checkSample(installation);
       },
     ),
     /** Deletes runs that have been kept long enough. */
     deleteExpired: onSchedule({ schedule: 'every 30 minutes', region, timeoutSeconds: 540 }, async () => {
-      const { deleteOldRuns } = await import('../doors.ts');
+      const { deleteOldRuns } = await doors();
       await deleteOldRuns(installation);
     }),
   };
