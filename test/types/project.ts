@@ -4,6 +4,7 @@
  */
 import { CairnClient } from '@cairn/client';
 import { defineBinding, defineCapability, defineWorkflow } from 'cairn';
+import { createEffects } from 'cairn/effects';
 import { cairnFunctions } from 'cairn/functions';
 import { firestoreIndexes } from 'cairn/indexes';
 import { createTestRuntime } from 'cairn/testing';
@@ -142,6 +143,14 @@ export async function rehearse(): Promise<void> {
 }
 
 export const prefixed: string | undefined = firestoreIndexes('cairn_').indexes[0]?.collectionGroup;
+
+export async function chargeOnce(): Promise<string> {
+  const effects = createEffects({ tenantId: 'shop', bindings });
+  const { chargeId } = await effects.once('order-7', charge, { cents: 1 });
+  // @ts-expect-error -- the request of the capability has another member
+  await effects.once('order-7', charge, { euros: 1 });
+  return chargeId;
+}
 
 export async function ask(): Promise<string> {
   const client = new CairnClient({ url: 'https://runs.example.com', credential: 'key' });

@@ -57,6 +57,7 @@ export interface Listed<Item> {
   readonly unreadable?: readonly string[] | undefined;
   /** Only the inbox has them. */
   readonly findings?: Answer<'InboxPage'>['findings'] | undefined;
+  readonly external?: Answer<'InboxPage'>['external'] | undefined;
 }
 
 /** Attempts of one request; after these another will hardly succeed within a second. */
@@ -117,6 +118,7 @@ export class CairnClient {
     const items: ItemOf<P>[] = [];
     const unreadable: string[] = [];
     let findings: Listed<ItemOf<P>>['findings'];
+    let external: Listed<ItemOf<P>>['external'];
     let cursor: string | undefined;
     do {
       const size = String(Math.min(PAGE, limit - items.length));
@@ -126,10 +128,12 @@ export class CairnClient {
         next?: string;
         unreadable?: string[];
         findings?: typeof findings;
+        external?: typeof external;
       };
       items.push(...page.items);
       unreadable.push(...(page.unreadable ?? []));
       findings ??= page.findings;
+      external ??= page.external;
       cursor = page.next;
     } while (cursor !== undefined && items.length < limit);
     return {
@@ -137,6 +141,7 @@ export class CairnClient {
       more: cursor !== undefined,
       unreadable: unreadable.length > 0 ? unreadable : undefined,
       findings,
+      external,
     };
   }
 

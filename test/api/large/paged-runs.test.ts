@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { FirestoreRunWatch } from '../../../packages/cairn/src/store/firestore-run-watch.ts';
 import { FirestoreIntegrityStore } from '../../../packages/cairn/src/store/integrity/firestore-integrity-store.ts';
 import type { PageBudget } from '../../../packages/cairn/src/store/pages/spill.ts';
@@ -55,14 +56,14 @@ const collecting = defineWorkflow({
 async function told(billed: BilledWorld, runId: string) {
   const installation = new Installation([collecting]);
   const { deps, records, db } = billed;
-  const { effects, mailboxes } = deps;
+  const { mailboxes } = deps;
   const { shutdown, ...parts } = installation.apiDeps;
   const api = createApi({
     ...parts,
     shutdown,
     start: { ...deps, records },
     registry: deps.registry,
-    effects,
+    effects: new FirestoreEffectStore(db),
     mailboxes,
     integrity: new FirestoreIntegrityStore(db),
     watch: new FirestoreRunWatch(db),

@@ -21,6 +21,7 @@ const FULL = row({
   originEffectId: effectIdOf(KEY, 2),
   error: 'no answer',
   resolution: { outcome: 'recorded', by: 'c.ann', at: T0 + 1, note: 'I looked' },
+  askingSince: T0 + 3,
   lateAnswer: { at: T0 + 2, responseHash: 'e'.repeat(64), error: 'late' },
 });
 
@@ -54,6 +55,38 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       const version = await created(record);
       expect(await stores.effects.read(record.effectId)).toEqual({ record, version });
       expect(await stores.effects.rowsOf(KEY)).toEqual([{ record, version }]);
+    });
+
+    test('a row without a run is created once, and read with the time of the store', async () => {
+      const record = row({ runId: 'external:t1:order-7', askingSince: T0 + 5 });
+      const first = await stores.effects.create(record);
+      expect(first).toMatchObject({ kind: 'created' });
+      expect(await stores.effects.create(row({ bindingCallId: 'other' }))).toEqual({ kind: 'exists' });
+      const { rows, readAt } = await stores.effects.rowsNow(KEY);
+      expect(rows).toEqual([{ record, version: first.kind === 'created' ? first.version : '' }]);
+      expect(readAt).toBeGreaterThan(0);
+      expect((await stores.effects.listOfRun('external:t1:order-7', { limit: 5 })).items).toEqual([record]);
+    });
+
+    test('rows that ask a person are found by tenant and time, the longest-waiting first, until they ask no more', async () => {
+      const asking = [30, 10, 20].map((at, i) => row({ n: i + 1, tenantId: 'asking', askingSince: T0 + at }));
+      for (const record of [...asking, row({ n: 4, tenantId: 'asking' }), row({ n: 5, askingSince: T0 })])
+        await stores.effects.create(record);
+      const found = async (until: number, limit = 10) =>
+        (await stores.effects.asking('asking', T0 + until, limit)).map(({ n }) => n);
+      expect([await found(9), await found(20), await found(99), await found(99, 1)]).toEqual([
+        [],
+        [2, 3],
+        [2, 3, 1],
+        [2],
+      ]);
+      const first = await stores.effects.read(effectIdOf(KEY, 2));
+      const change = { askingSince: undefined, updatedAt: T0 };
+      await stores.effects.change(effectIdOf(KEY, 2), first?.version ?? '', change);
+      expect(await found(99)).toEqual([3, 1]);
+      expect((await stores.effects.read(effectIdOf(KEY, 2)))?.record).toEqual(
+        row({ n: 2, tenantId: 'asking', updatedAt: T0 }),
+      );
     });
 
     test('what is not there is not found', async () => {

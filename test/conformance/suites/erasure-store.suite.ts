@@ -4,6 +4,7 @@ import { type Erasure, erasureId, tenantHash } from '../../../packages/cairn/src
 import type { ErasureStore } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
 import type { Harness, Stores } from '../support/harness.ts';
 import { beginning, idempotencyRecord, T0 } from '../support/run-fixture.ts';
+import { KEY, row } from './rows.ts';
 
 const erasure = (name: string, changes: Partial<Erasure> = {}): Erasure => ({
   id: erasureId('acme', name),
@@ -123,6 +124,20 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       expect(await store.deleteWaits('acme', 1)).toEqual({ deleted: 1, more: false });
       expect(await stores.mailboxes.read({ tenantId: 'other', event: 'built', key: '1' })).toBeDefined();
       expect(await store.deleteSchedules('acme', 1)).toEqual({ deleted: 0, more: false });
+    });
+
+    test('rows of a tenant without a run are deleted with their large results, piece by piece, and no other rows', async () => {
+      const owners = ['external:acme:a', 'external:acme:b', 'external:acme2:a', 'run_1'];
+      const text = JSON.stringify('x'.repeat(300_000));
+      const ref = await stores.runs.writePayload(owners[0] ?? '', text);
+      for (const [i, runId] of owners.entries()) {
+        const large = i === 0 && { recordedResultRef: { runId, ...ref } };
+        await stores.effects.create(row({ n: i + 1, runId, ...large }));
+      }
+      expect(await store.deleteExternalEffects('acme', 1)).toEqual({ deleted: 1, more: true });
+      expect(await store.deleteExternalEffects('acme', 1)).toEqual({ deleted: 1, more: false });
+      expect((await stores.effects.rowsOf(KEY)).map(({ record }) => record.n)).toEqual([4, 3]);
+      await expect(stores.runs.readPayload(owners[0] ?? '', ref)).rejects.toThrow();
     });
   });
 }

@@ -7,7 +7,7 @@ import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempot
 import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type { RunStatistics } from '../../../packages/cairn/src/ports/run-statistics.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
-import type { EffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
+import type { ExternalEffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
 import type { ErasureStore } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
 import type {
   IntegrityReader,
@@ -25,7 +25,7 @@ export interface Stores {
   readonly idempotency: IdempotencyStore;
   readonly clients: ClientRegistry;
   readonly mailboxes: MailboxStore;
-  readonly effects: EffectStore;
+  readonly effects: ExternalEffectStore;
   readonly integrity: IntegrityReader & RepairStore;
   readonly sample: RunSample;
   readonly config: RuntimeConfigStore;

@@ -1,5 +1,6 @@
 /** The page of the data model against documents of real runs, in both directions. */
 import { beforeAll, expect, test } from '@jest/globals';
+import { Scene } from '../../engine/external/scene.ts';
 import { Performance } from '../../sweep/performance.ts';
 import { scenarios } from '../../sweep/scenarios/index.ts';
 import { readDocument } from '../snippets.ts';
@@ -25,6 +26,9 @@ beforeAll(async () => {
     documents.read(world);
   }
   await performRichRuns(documents);
+  const scene = new Scene();
+  documents.follow(scene);
+  await scene.until(scene.once(scene.process()));
 });
 
 /** Every `run.x` and `run.x.y` that the page names, but for words that only explain how it names them. */

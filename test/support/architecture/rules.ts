@@ -71,6 +71,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'index.ts': { layers: ['core', 'engine'], packages: [] },
   'functions.ts': { layers: ['platform'], packages: [] },
+  'effects.ts': { layers: ['core', 'engine', 'platform'], packages: [] },
   'indexes.ts': { layers: ['store'], packages: [] },
   'github.ts': { layers: ['capabilities', 'platform'], packages: [] },
   'slack.ts': { layers: ['capabilities'], packages: [] },

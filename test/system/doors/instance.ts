@@ -10,6 +10,7 @@ import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.t
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { RecentStarts } from '../../../packages/cairn/src/operations/start/recent-starts.ts';
 import type { ClientStore } from '../../../packages/cairn/src/ports/access/client-store.ts';
+import type { ExternalEffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
 import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedule-store.ts';
 import type { GithubDeps } from '../../../packages/cairn/src/triggers/github/webhook.ts';
 import type { PubsubDeps } from '../../../packages/cairn/src/triggers/pubsub/take-message.ts';
@@ -94,7 +95,11 @@ export class Doors {
 /** A request takes a few; one that is sent again and again at most some dozens. */
 const MAX_TURNS = 200;
 
-type DoorPorts = ProcessDeps & { readonly schedules: ScheduleStore; readonly clients: ClientStore };
+type DoorPorts = ProcessDeps & {
+  readonly schedules: ScheduleStore;
+  readonly clients: ClientStore;
+  readonly effects: ExternalEffectStore;
+};
 
 export class Instance {
   readonly process: Process;
@@ -107,8 +112,8 @@ export class Instance {
 
   constructor(installation: Installation, disturbances: readonly Disturbance[], seed: number) {
     const { world, apiDeps, clients } = installation;
-    const { deps, records, config, statistics, schedules, planStore } = world;
-    const base: DoorPorts = { ...deps, records, config, statistics, schedules, planStore, clients };
+    const { deps, effects, records, config, statistics, schedules, planStore } = world;
+    const base: DoorPorts = { ...deps, effects, records, config, statistics, schedules, planStore, clients };
     this.calls = new Calls(disturbances);
     this.process = new Process({
       base,

@@ -9,7 +9,7 @@ import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import type { MailboxStore } from '../ports/mailbox-store.ts';
 import type { CountReader } from '../ports/metrics.ts';
 import type { RunStatistics } from '../ports/run-statistics.ts';
-import type { EffectStore } from '../ports/runs/effect-store.ts';
+import type { ExternalEffectStore } from '../ports/runs/effect-store.ts';
 import type { ErasureStore } from '../ports/runs/erasure-store.ts';
 import type { IntegrityReader, RepairStore } from '../ports/runs/integrity-store.ts';
 import type { RetentionStore } from '../ports/runs/retention-store.ts';
@@ -31,7 +31,7 @@ export interface ApiDeps {
   readonly registry: WorkflowRegistry;
   readonly bindings: Bindings;
   /** The side-effect ledger. */
-  readonly effects: EffectStore;
+  readonly effects: ExternalEffectStore;
   /** For who checks and repairs runs. */
   readonly integrity: IntegrityReader & RepairStore;
   /** For who looks at what is deleted when, or holds it. */

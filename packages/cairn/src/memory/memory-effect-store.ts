@@ -6,11 +6,17 @@ import {
   MAX_ROWS_PER_KEY,
 } from '../core/effects/effect.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
-import type { EffectChanged, EffectStore, StoredEffect } from '../ports/runs/effect-store.ts';
+import type {
+  EffectChanged,
+  EffectCreated,
+  ExternalEffectStore,
+  RowsNow,
+  StoredEffect,
+} from '../ports/runs/effect-store.ts';
 import { adopt, type MemoryDatabase } from './memory-database.ts';
 import { ascending, pageOf } from './paging.ts';
 
-export class MemoryEffectStore implements EffectStore {
+export class MemoryEffectStore implements ExternalEffectStore {
   readonly #db: MemoryDatabase;
 
   constructor(db: MemoryDatabase) {
@@ -23,6 +29,25 @@ export class MemoryEffectStore implements EffectStore {
     );
     if (rows.length > MAX_ROWS_PER_KEY) throw new Error(`there are more than ${MAX_ROWS_PER_KEY} rows`);
     return rows.sort((a, b) => b.record.n - a.record.n);
+  }
+
+  async rowsNow(idempotencyKey: string): Promise<RowsNow> {
+    return { rows: await this.rowsOf(idempotencyKey), readAt: this.#db.now() };
+  }
+
+  async create(record: EffectRecord): Promise<EffectCreated> {
+    const write: EffectWrite = { kind: 'create', record };
+    if (!this.mayWrite([write])) return { kind: 'exists' };
+    return { kind: 'created', version: this.write([write]) };
+  }
+
+  async asking(tenantId: string, until: number, limit: number): Promise<readonly EffectRecord[]> {
+    const since = ({ askingSince }: EffectRecord) => askingSince ?? Number.POSITIVE_INFINITY;
+    return [...this.#db.effects.values()]
+      .map(({ record }) => record)
+      .filter((record) => record.tenantId === tenantId && since(record) <= until)
+      .sort((a, b) => since(a) - since(b) || (a.effectId < b.effectId ? -1 : 1))
+      .slice(0, limit);
   }
 
   async read(effectId: string): Promise<StoredEffect | undefined> {
@@ -69,6 +94,7 @@ export class MemoryEffectStore implements EffectStore {
   #changed(effectId: string, change: EffectChange): EffectRecord {
     const before = this.#db.effects.get(effectId)?.record;
     if (!before) throw new Error(`effect ${effectId} does not exist`);
-    return { ...before, ...change } as EffectRecord;
+    const after = Object.entries({ ...before, ...change }).filter(([, value]) => value !== undefined);
+    return Object.fromEntries(after) as unknown as EffectRecord;
   }
 }

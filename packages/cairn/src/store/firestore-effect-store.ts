@@ -1,15 +1,21 @@
 /** The side-effect ledger in Firestore, as its readers and the writers of answers use it. */
-import { FieldPath, type Firestore } from '@google-cloud/firestore';
+import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { type EffectChange, type EffectRecord, MAX_ROWS_PER_KEY } from '../core/effects/effect.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
-import type { EffectChanged, EffectStore, StoredEffect } from '../ports/runs/effect-store.ts';
-import { call, isStale } from './call.ts';
+import type {
+  EffectChanged,
+  EffectCreated,
+  ExternalEffectStore,
+  RowsNow,
+  StoredEffect,
+} from '../ports/runs/effect-store.ts';
+import { call, isStale, isTaken } from './call.ts';
 import { effectCodec, encodeEffectChange, madeAt } from './codec/effect.ts';
 import { readPage } from './lists/pages.ts';
 import { Paths } from './paths.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
-export class FirestoreEffectStore implements EffectStore {
+export class FirestoreEffectStore implements ExternalEffectStore {
   readonly #paths: Paths;
 
   constructor(db: Firestore, prefix?: string) {
@@ -17,6 +23,10 @@ export class FirestoreEffectStore implements EffectStore {
   }
 
   async rowsOf(idempotencyKey: string): Promise<readonly StoredEffect[]> {
+    return (await this.rowsNow(idempotencyKey)).rows;
+  }
+
+  async rowsNow(idempotencyKey: string): Promise<RowsNow> {
     const what = `rows of effect ${idempotencyKey}`;
     // Ids of one key lie together, in the order of the rows; a colon is what follows the digits.
     const rows = this.#paths
@@ -25,14 +35,37 @@ export class FirestoreEffectStore implements EffectStore {
       .startAt(`${idempotencyKey}.`)
       .endBefore(`${idempotencyKey}.:`)
       .limit(MAX_ROWS_PER_KEY + 1);
-    const { docs } = await call(what, () => rows.get());
+    const { docs, readTime } = await call(what, () => rows.get());
     if (docs.length > MAX_ROWS_PER_KEY) throw new Error(`there are more than ${MAX_ROWS_PER_KEY} ${what}`);
-    return docs
-      .map((found) => ({
-        record: effectCodec.decode(found.data(), `effect ${found.id}`),
-        version: versionOf(found.updateTime),
-      }))
-      .reverse();
+    const found = docs.map((document) => ({
+      record: effectCodec.decode(document.data(), `effect ${document.id}`),
+      version: versionOf(document.updateTime),
+    }));
+    return { rows: found.reverse(), readAt: readTime.toMillis() };
+  }
+
+  async create(record: EffectRecord): Promise<EffectCreated> {
+    const { effectId } = record;
+    try {
+      const { writeTime } = await call(`creation of effect ${effectId}`, () =>
+        this.#paths.effect(effectId).create(effectCodec.encode(record)),
+      );
+      return { kind: 'created', version: versionOf(writeTime) };
+    } catch (error) {
+      if (isTaken(error)) return { kind: 'exists' };
+      throw error;
+    }
+  }
+
+  async asking(tenantId: string, until: number, limit: number): Promise<readonly EffectRecord[]> {
+    const asking = this.#paths
+      .effects()
+      .where('tenantId', '==', tenantId)
+      .where('askingSince', '<=', Timestamp.fromMillis(until))
+      .orderBy('askingSince')
+      .limit(limit);
+    const { docs } = await call('effects without a run that ask', () => asking.get());
+    return docs.map((found) => effectCodec.decode(found.data(), `effect ${found.id}`));
   }
 
   async read(effectId: string): Promise<StoredEffect | undefined> {

@@ -1,6 +1,6 @@
 /** `inbox`: what waits for a person. */
 import { command } from '../arguments/command.ts';
-import { answerLines, findingList, inboxTable } from '../views/inbox.ts';
+import { answerLines, externalList, findingList, inboxTable } from '../views/inbox.ts';
 import { limitOption, tellMore, tellUnreadable } from './listed.ts';
 
 const USUAL = 20;
@@ -18,15 +18,17 @@ export const inbox = command({
   ],
   async run({ api, out, notes }, { options: { limit = USUAL } }) {
     const found = await api.list('/v1/inbox', { limit });
-    const findings = found.findings ?? [];
+    const { findings = [], external = [] } = found;
     out.answer(
       found,
       (shape) =>
         inboxTable(found.items, api.now(), shape) +
         answerLines(found.items) +
+        externalList(external, api.now(), shape) +
         findingList(findings, api.now(), shape),
     );
-    if (found.items.length + findings.length === 0 && !out.json) notes.print('No open questions.\n');
+    if (found.items.length + external.length + findings.length === 0 && !out.json)
+      notes.print('No open questions.\n');
     tellUnreadable({ out, notes }, found.unreadable);
     tellMore({ out, notes }, found.more);
   },

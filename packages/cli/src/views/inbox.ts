@@ -47,6 +47,19 @@ export function findingList(
   return section('Problems', told.join(''), shape);
 }
 
+/** Effects without a run that ask a person, each with the command that answers it. */
+export function externalList(
+  external: NonNullable<Answer<'InboxPage'>['external']>,
+  now: number,
+  shape: Shape,
+): string {
+  const told = external.map(
+    ({ owner, effectId, question, openedAt, answers }) =>
+      `  ${clean(question)} ${shape.style.dim(ago(openedAt, now))}\n    cairn effects resolve ${quoted(owner)} ${effectId} ${answers.join('|')}\n`,
+  );
+  return section('Effects without a run', told.join(''), shape);
+}
+
 /** One line for each run, since a person looks at a run before answering it. */
 export function answerLines(items: readonly Item[]): string {
   const lines = new Set(items.map(answerLine));

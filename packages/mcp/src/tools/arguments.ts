@@ -4,7 +4,13 @@ import { z } from 'zod';
 export const MAX_LISTED = 50;
 export const USUAL_LISTED = 20;
 
-export const RUN_ID = z.string().min(1).max(100).describe('Id of the run: run_ and 26 characters.');
+export const RUN_ID = z
+  .string()
+  .min(1)
+  .max(1_000)
+  .describe(
+    'Id of the run: run_ and 26 characters. For resolve_effect also the owner of an effect without a run.',
+  );
 export const STEP = z
   .string()
   .min(1)

@@ -99,17 +99,20 @@ const listQuestions = read({
   name: 'list_questions',
   title: 'List open questions',
   description:
-    'Lists what waits for a person, those of the longest-waiting run first: approvals, steps and effects in doubt, each with the answers it takes; and runs that make no progress until an operator acts. Role viewer.',
+    'Lists what waits for a person, those of the longest-waiting run first: approvals, steps and effects in doubt, each with the answers it takes; effects without a run (external), whose owner takes the place of the run id in resolve_effect; and runs that make no progress until an operator acts. Role viewer.',
   input: z.strictObject({ limit: LIMIT.describe('How many runs, each with its questions.'), cursor: CURSOR }),
   async run(client, { limit = USUAL_LISTED, cursor }) {
     const query = { limit: String(limit), cursor };
-    const { items, next, findings, unreadable } = await client.get('/v1/inbox', { query });
+    const { items, next, findings, external, unreadable } = await client.get('/v1/inbox', { query });
     const lines = items.map(
       ({ runId, step, question, answers }) => `${runId} ${step}: ${question} (${answers.join(', ')})`,
     );
+    const outside = (external ?? []).map(
+      ({ owner, effectId, question }) => `${owner} ${effectId}: ${question}`,
+    );
     return {
-      text: [counted(items.length, 'open question', next), ...lines].join('\n'),
-      data: { items, next, findings, unreadable },
+      text: [counted(items.length + outside.length, 'open question', next), ...lines, ...outside].join('\n'),
+      data: { items, next, findings, external, unreadable },
     };
   },
 });

@@ -1,7 +1,8 @@
-/** The effects of a run: what it did outside, and what a person says of one that is in doubt. */
+/** The effects of a run, or of a key without a run: what was done outside, and what a person says of one that is in doubt. */
 import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import { someAtOnce } from '../../core/some-at-once.ts';
+import { isOwnExternal, resolveExternal } from '../../operations/effects/external.ts';
 import { assertMakesSense } from '../../operations/effects/request.ts';
 import { resolveEffect } from '../../operations/effects/resolve-effect.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -18,6 +19,11 @@ import { assertOwnRun, ownRun, runOf } from './own-run.ts';
 export const listEffects: Read<'GET', '/v1/runs/{id}/effects'> = async (asked) => {
   const { effects } = asked.deps;
   const page = pageRequest(asked.query);
+  const { id } = asked.params;
+  if (isOwnExternal(id, asked.caller.tenantId)) {
+    const { items, next } = await effects.listOfRun(id, page);
+    return { items: items.map(effectView), ...(next === undefined ? {} : { next }) };
+  }
   const { state } = await ownRun(asked);
   const { items, next } = await effects.listOfRun(state.id, page);
   if (next !== undefined) return { items: items.map(effectView), next };
@@ -45,7 +51,7 @@ async function rowsOfOthers(
 export const resolve: Change<'POST', '/v1/runs/{id}/effects/{effectId}/resolve'> = {
   async before(sent) {
     assertMakesSense(sent.body);
-    await assertOwnRun(sent);
+    if (!isOwnExternal(sent.params.id, sent.caller.tenantId)) await assertOwnRun(sent);
     const { effectId } = sent.params;
     const stored = isEffectId(effectId) ? await sent.deps.effects.read(effectId) : undefined;
     if (stored?.record.tenantId !== sent.caller.tenantId) {
@@ -55,10 +61,10 @@ export const resolve: Change<'POST', '/v1/runs/{id}/effects/{effectId}/resolve'>
   async work(sent) {
     const { start, effects, bindings, registry } = sent.deps;
     const { effectId } = sent.params;
-    const resolved = await resolveEffect(
-      { ...start, effects, bindings, registry },
-      { ...sent.body, ...runOf(sent), effectId },
-    );
+    const request = { ...sent.body, ...runOf(sent), effectId };
+    const resolved = isOwnExternal(request.runId, request.tenantId)
+      ? await resolveExternal({ ...start, effects, bindings }, request)
+      : await resolveEffect({ ...start, effects, bindings, registry }, request);
     return { status: 200, body: { ...resolved, resolvedAt: iso(resolved.resolvedAt) } };
   },
 };

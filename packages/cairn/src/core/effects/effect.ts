@@ -84,6 +84,8 @@ export interface EffectRecord {
   readonly lateAnswer?: { readonly at: number; readonly responseHash?: string; readonly error?: string };
   /** Nothing was called: the run may have acted before the restore of this time. Epoch ms. */
   readonly presumedAt?: number;
+  /** Of an effect without a run (external.ts): from when on a person has to look at it. Epoch ms. */
+  readonly askingSince?: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -100,7 +102,8 @@ type Changeable =
   | 'recordedResultRef'
   | 'error'
   | 'resolution'
-  | 'lateAnswer';
+  | 'lateAnswer'
+  | 'askingSince';
 
 /** Mutable part of a row. A member set to undefined is removed. */
 export type EffectChange = { readonly [K in Changeable]?: EffectRecord[K] | undefined } & {
@@ -134,6 +137,17 @@ export function isInDoubt({
   return (
     status === 'attempted' || (status === 'blocked' && blockedBy === 'doubt' && resolution === undefined)
   );
+}
+
+const LOOKUP = 'lookup of ';
+
+/** Name in a resolution of a binding that looked up the outcome. Principals never have a blank. */
+export function byLookup(bindingId: string): string {
+  return `${LOOKUP}${bindingId}`;
+}
+
+export function isByLookup({ by }: NonNullable<EffectRecord['resolution']>): boolean {
+  return by.startsWith(LOOKUP);
 }
 
 /** Document id of a row: padded, so that the order of the ids is the order of the rows. */

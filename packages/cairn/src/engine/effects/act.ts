@@ -6,12 +6,12 @@
  * Must not: ask for a decision itself; it reports that one is required.
  */
 import { effectsReached } from '../../core/budget/decision.ts';
-import { type EffectRecord, type EffectWrite, effectIdOf } from '../../core/effects/effect.ts';
+import { byLookup, type EffectRecord, type EffectWrite, effectIdOf } from '../../core/effects/effect.ts';
 import { CairnError, NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isOutdated } from '../../core/run/reduce/steps.ts';
-import { isOver, type RunState } from '../../core/run/state.ts';
+import { isOver } from '../../core/run/state.ts';
 import { messageOf, readable } from '../../core/thrown.ts';
 import { EffectMoved, LeaseLost } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -21,12 +21,12 @@ import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer, type WrittenEffect } from './answers.ts';
 import { askFirst, asking, confirmFirst } from './ask-operator.ts';
-import { isStillHeld } from './fence.ts';
 import { type LedgerPlace, placeOf } from './place.ts';
 import {
   answerOf,
   attemptedRow,
   blockedRow,
+  type EffectOwner,
   failedChange,
   recordedChange,
   resultTextOf,
@@ -103,7 +103,6 @@ async function attempt(
   const { caller, request, deps, undo } = effectCall;
   const effectId = effectIdOf(key, n);
   const bindingCallId = deps.random.token();
-  const sentAt = deps.clock.now();
   let isOverBudget = false;
   const appended = await effectCall.append((state) => {
     // Nobody waits for it any more.
@@ -128,10 +127,10 @@ async function attempt(
       { type: 'effect_attempted', initiator: 'system', data, effect },
     ];
   });
-  const { events, effectsVersion } = appended;
+  const { wasWritten, effectsVersion, isStillHeld } = appended;
   if (isOverBudget) return { kind: 'ask', ask: { why: 'budget' } };
-  if (events.length === 0) return { kind: 'stopped' };
-  if (!(await isStillHeld(deps, appended, { sentAt, provedAt: effectCall.provedAt() }))) {
+  if (!wasWritten) return { kind: 'stopped' };
+  if (!(await isStillHeld())) {
     throw new LeaseLost(`run ${caller.state.id} was taken over before '${caller.capability.id}' was called`);
   }
   deps.log.debug('effect_attempted', { runId: caller.state.id, effectId, undo });
@@ -153,7 +152,7 @@ async function presume(
 ): Promise<ActEnd | 'look_again'> {
   const { caller, request, deps, restoredAt: presumedAt } = effectCall;
   const effectId = effectIdOf(key, n);
-  const { events } = await effectCall.append((state) => {
+  const { wasWritten } = await effectCall.append((state) => {
     if (effectCall.signal.aborted || !mayAct(state, effectCall)) return [];
     const row = attemptedRow({ ...caller, state }, rowWithoutCall(effectCall, key, n));
     const record = { ...row, ...optional('presumedAt', presumedAt) };
@@ -165,7 +164,7 @@ async function presume(
     ];
   });
   deps.log.info('effect_presumed', { runId: caller.state.id, effectId });
-  return events.length === 0 ? { kind: 'stopped' } : 'look_again';
+  return !wasWritten ? { kind: 'stopped' } : 'look_again';
 }
 
 /** The doubt moves to the next row: this one needs no decision. Conditional on the version that was read. */
@@ -177,7 +176,7 @@ function passedOn(effectCall: PerformCall, { record, version: seen }: StoredEffe
 }
 
 /** A run that is cancelled, failing or sent back makes no more calls except compensations. */
-function mayAct(state: RunState, { undo, caller }: PerformCall): boolean {
+function mayAct(state: EffectOwner, { undo, caller }: PerformCall): boolean {
   return undo || (state.cancellation === undefined && !isOutdated(state, caller.execution));
 }
 
@@ -232,13 +231,13 @@ async function reuse(effectCall: PerformCall, place: LedgerPlace, origin: Effect
   const reused = { kind: 'answered', how: 'reused', text, settled: [] } as const;
   if (place.rows.some(isOurs)) return reused;
   const n = nextRow(place);
-  const { events } = await effectCall.append((state) => {
+  const { wasWritten } = await effectCall.append((state) => {
     if (!mayAct(state, effectCall)) return [];
     const record = reusedRow({ ...caller, state }, rowWithoutCall(effectCall, place.key, n), origin);
     const said = settled(effectCall, record.effectId, 'reused', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
   });
-  return events.length === 0 ? { kind: 'stopped' } : reused;
+  return !wasWritten ? { kind: 'stopped' } : reused;
 }
 
 /** E4. */
@@ -247,13 +246,13 @@ async function refuse(effectCall: PerformCall, place: LedgerPlace, origin: Effec
   const { capability, execution } = caller;
   const error = `'${capability.id}' is recorded with a different request in ${origin.effectId}`;
   const n = nextRow(place);
-  const { events } = await effectCall.append((state) => {
+  const { wasWritten } = await effectCall.append((state) => {
     const row = rowWithoutCall(effectCall, place.key, n);
     const record = blockedRow({ ...caller, state }, row, { by: 'mismatch', error, origin });
     const said = settled(effectCall, record.effectId, 'blocked', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
   });
-  if (events.length === 0) return { kind: 'stopped' };
+  if (!wasWritten) return { kind: 'stopped' };
   const details = { effectId: origin.effectId, requestHash: request.hash, recordedHash: origin.requestHash };
   const cause = new CairnError('EFFECT_REQUEST_MISMATCH', error, { stepId: execution.stepId, details });
   return { kind: 'mismatch', cause };
@@ -332,15 +331,15 @@ async function lookUp(
   const now = deps.clock.now();
   const outcome = answer ? ('recorded' as const) : ('failed' as const);
   const what = answer ? recordedChange(answer, now) : failedChange('the call did not take effect', now);
-  const change = { ...what, resolution: { outcome, by: `lookup of ${binding.id}`, at: now } };
-  const { events } = await effectCall.append(() => {
+  const change = { ...what, resolution: { outcome, by: byLookup(binding.id), at: now } };
+  const { wasWritten } = await effectCall.append(() => {
     const { responseHash } = answer ?? {};
     const more = { by: 'lookup' as const, ...optional('responseHash', responseHash) };
     const said = settled(effectCall, record.effectId, outcome, more);
     return [{ ...said, effect: { kind: 'change', effectId: record.effectId, seen: version, change } }];
   });
   deps.log.info('effect_looked_up', { runId: state.id, effectId: record.effectId, outcome });
-  return events.length === 0 ? { kind: 'stopped' } : 'look_again';
+  return !wasWritten ? { kind: 'stopped' } : 'look_again';
 }
 
 /** Span attributes of an effect call. */

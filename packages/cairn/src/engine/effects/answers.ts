@@ -7,7 +7,7 @@
 import type { EffectChange, EffectRecord } from '../../core/effects/effect.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Version } from '../../ports/run-store.ts';
-import type { EngineDeps } from '../deps.ts';
+import type { LedgerDeps } from './wish.ts';
 
 export interface WrittenEffect {
   readonly effectId: string;
@@ -18,7 +18,7 @@ export interface WrittenEffect {
 
 /** `late`: something else was decided before it came. */
 export async function recordAnswer(
-  deps: EngineDeps,
+  deps: LedgerDeps,
   written: WrittenEffect,
   change: EffectChange,
 ): Promise<'kept' | 'late'> {
@@ -37,7 +37,7 @@ export async function recordAnswer(
 
 /** The row is still as the call made it, if it bears the call's own mark. */
 async function versionOfOwn(
-  deps: EngineDeps,
+  deps: LedgerDeps,
   { effectId, bindingCallId }: WrittenEffect,
 ): Promise<Version | undefined> {
   const { record, version } = await current(deps, effectId);
@@ -52,7 +52,7 @@ function isSame(row: EffectRecord, bindingCallId: string, { status, responseHash
 const MAX_LOOKS = 5;
 
 async function keepEvidence(
-  deps: EngineDeps,
+  deps: LedgerDeps,
   effectId: string,
   { responseHash, error, updatedAt }: EffectChange,
 ): Promise<void> {
@@ -72,7 +72,7 @@ async function keepEvidence(
   }
 }
 
-async function current(deps: EngineDeps, effectId: string) {
+async function current(deps: LedgerDeps, effectId: string) {
   const found = await sendUntilKnown(deps, () => deps.effects.read(effectId));
   if (!found) throw new Error(`effect ${effectId} no longer exists`);
   return found;

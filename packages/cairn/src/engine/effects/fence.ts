@@ -7,6 +7,7 @@
 import type { Appended } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EngineDeps } from '../deps.ts';
+import type { LedgerAppended } from './wish.ts';
 
 /** Events looked through; that many since its own append are no sign that a run is held by who waits for the answer. */
 const MAX_SINCE = 200;
@@ -37,4 +38,19 @@ export async function isStillHeld(
     since.length < MAX_SINCE &&
     !since.some(({ type }) => type === 'orphan_detected' || type === 'run_claimed')
   );
+}
+
+/** An append whose writer is asked again, before it acts, whether it still holds the run. */
+export async function fenced(
+  deps: EngineDeps,
+  append: () => Promise<Appended>,
+  provedAt: () => number,
+): Promise<LedgerAppended> {
+  const sentAt = deps.clock.now();
+  const appended = await append();
+  return {
+    wasWritten: appended.events.length > 0,
+    effectsVersion: appended.effectsVersion,
+    isStillHeld: () => isStillHeld(deps, appended, { sentAt, provedAt: provedAt() }),
+  };
 }

@@ -22,8 +22,9 @@ import { traced } from '../tracing/calls.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';
 import { abortOf, act } from './act.ts';
+import { fenced } from './fence.ts';
 import { assertDeclared, type Request, requestOf, responseOf } from './rows.ts';
-import type { ActEnd, AliveCalls, Ask } from './wish.ts';
+import type { ActEnd, AliveCalls, Ask, PerformCall } from './wish.ts';
 
 export interface PerformerParams {
   readonly deps: EngineDeps;
@@ -274,7 +275,7 @@ export class Performer {
     const { deps, state, execution, undo = false, alive, body, calls, provedAt } = this.#params;
     const { mayHaveRows, restoredAt, isBudgeted = false } = this.#params;
     const caller = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
-    const append = (decide: Decide) => this.#append(decide);
+    const append: PerformCall['append'] = (decide) => fenced(deps, () => this.#append(decide), provedAt);
     const note = (settled: readonly EventDraft[]) => this.#note(settled);
     const span = deps.tracer?.open(effectSpan(this.#performed(capability)));
     const effectCall = {
@@ -290,7 +291,6 @@ export class Performer {
       signal: calls,
       append,
       note,
-      provedAt,
       trace: span?.context,
     };
     const acting = act(effectCall);

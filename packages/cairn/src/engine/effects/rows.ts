@@ -34,9 +34,24 @@ export interface Request {
   readonly shownText?: string;
 }
 
+/** What the ledger has to know of the run that acts, or of what stands for one. */
+export type EffectOwner = Pick<
+  RunState,
+  | 'id'
+  | 'tenantId'
+  | 'rootRunId'
+  | 'resumedFrom'
+  | 'effectScopes'
+  | 'epoch'
+  | 'createdAt'
+  | 'effects'
+  | 'cancellation'
+  | 'budget'
+> & { readonly steps: Pick<RunState['steps'], 'get'> };
+
 /** Caller of an effect, as recorded in every row (E7). */
 export interface EffectCaller {
-  readonly state: RunState;
+  readonly state: EffectOwner;
   readonly execution: StepExecution;
   readonly capability: Capability;
   readonly binding: Binding;
@@ -142,9 +157,9 @@ export type StoredAnswer = Required<Pick<EffectRecord, 'responseHash'>> &
  * @throws CairnError INVALID_INPUT for what is no JSON, PAYLOAD_TOO_LARGE
  */
 export async function answerOf(
-  store: RunStore,
+  store: Pick<RunStore, 'writePayload'>,
   runId: string,
-  capability: Capability,
+  capability: Pick<Capability, 'id' | 'secrets'>,
   response: unknown,
 ): Promise<{ readonly answer: StoredAnswer; readonly text: string }> {
   const what = `the answer of '${capability.id}'`;
@@ -157,7 +172,7 @@ export async function answerOf(
 }
 
 /** The recorded result again. @throws Error if the row has none */
-export function resultTextOf(store: RunStore, row: EffectRecord): Promise<string> {
+export function resultTextOf(store: Pick<RunStore, 'readPayload'>, row: EffectRecord): Promise<string> {
   if (row.resultText !== undefined) return Promise.resolve(row.resultText);
   const ref = row.recordedResultRef;
   if (!ref) throw new Error(`effect ${row.effectId} has no recorded result`);

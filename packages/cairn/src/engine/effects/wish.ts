@@ -6,17 +6,29 @@ import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import type { CairnError, NotApplied } from '../../core/errors.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
-import type { Decide } from '../../journal/batch.ts';
-import type { Appended } from '../../journal/run-journal.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { EffectCaller, NewRow, Request } from './rows.ts';
+import type { EffectCaller, EffectOwner, NewRow, Request } from './rows.ts';
 
 /** Calls of this drive that have not answered, by effect: some outlive the attempt that made them. */
 export type AliveCalls = Map<string, Promise<unknown>>;
 
-/** One `perform` of a body. */
+export type LedgerDeps = Pick<EngineDeps, 'effects' | 'clock' | 'random' | 'log' | 'tracer'> & {
+  readonly store: Pick<EngineDeps['store'], 'load' | 'writePayload' | 'readPayload'>;
+};
+
+/** What became of an append. */
+export interface LedgerAppended {
+  /** False: nothing is to be done any more. */
+  readonly wasWritten: boolean;
+  /** Version of the rows written; undefined if the store has not said. */
+  readonly effectsVersion: string | undefined;
+  /** The second half of the fence (E1). */
+  readonly isStillHeld: () => Promise<boolean>;
+}
+
+/** One `perform` of a body, or an effect without a run. */
 export interface PerformCall {
-  readonly deps: EngineDeps;
+  readonly deps: LedgerDeps;
   readonly caller: EffectCaller;
   readonly request: Request;
   /** The author's own key, or which call of the capability it is. */
@@ -33,9 +45,7 @@ export interface PerformCall {
   /** Signal of the call. */
   readonly signal: AbortSignal;
   /** Adds nothing once the drive has let go, or the step was sent back. */
-  readonly append: (decide: Decide) => Promise<Appended>;
-  /** When the drive last wrote a sign of life; epoch ms. */
-  readonly provedAt: () => number;
+  readonly append: (decide: (owner: EffectOwner) => readonly EventDraft[]) => Promise<LedgerAppended>;
   /** Span of this call; absent: no collector is configured. */
   readonly trace?: TraceContext | undefined;
   /** Keeps what is to go into the journal with whatever is appended next. */

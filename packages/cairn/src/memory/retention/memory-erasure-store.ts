@@ -1,4 +1,5 @@
 /** Erasure records in memory, and deletion of documents outside of runs. */
+import { ownersOf } from '../../core/effects/external.ts';
 import type { Erasure } from '../../core/retention/erasure.ts';
 import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
 import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
@@ -70,6 +71,15 @@ export class MemoryErasureStore implements ErasureStore {
 
   async deleteSchedules(tenantId: string, limit: number): Promise<Cleared> {
     return clear(this.#db.schedules, ({ schedule }) => schedule.tenantId === tenantId, limit);
+  }
+
+  async deleteExternalEffects(tenantId: string, limit: number): Promise<Cleared> {
+    const isOwn = (runId: string) => runId.startsWith(ownersOf(tenantId));
+    const payloads = [...this.#db.payloads.keys()].filter((key) =>
+      isOwn(String((JSON.parse(key) as unknown[])[0])),
+    );
+    for (const key of payloads) this.#db.payloads.delete(key);
+    return clear(this.#db.effects, ({ record }) => isOwn(record.runId), limit);
   }
 
   #set(erasure: Erasure): void {

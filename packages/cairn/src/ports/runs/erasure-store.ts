@@ -52,4 +52,6 @@ export interface ErasureStore {
   /** Where events of the tenant meet those who wait for them. */
   deleteWaits(tenantId: string, limit: number): Promise<Cleared>;
   deleteSchedules(tenantId: string, limit: number): Promise<Cleared>;
+  /** Rows of the ledger without a run, with their large results. */
+  deleteExternalEffects(tenantId: string, limit: number): Promise<Cleared>;
 }

@@ -47,6 +47,7 @@ const table = {
     }),
   ),
   presumedAt: optional(time),
+  askingSince: optional(time),
   createdAt: time,
   updatedAt: time,
 } as const;

@@ -152,6 +152,12 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
       ask: () => effects.listOfRun(NOBODY, ONE),
     },
     {
+      collection: paths.effects().id,
+      fields: ['tenantId', 'askingSince'],
+      serves: 'effects without a run in the inbox',
+      ask: () => effects.asking(NOBODY, 0, 1),
+    },
+    {
       collection: paths.clients().id,
       fields: ['tenantId'],
       serves: 'the list of API clients',

@@ -26,7 +26,7 @@ export const COMPOSITES: Of = {
   ],
   idempotency: ['shard status expiresAt'],
   schedules: ['state nextAt', 'tenantId -createdAt'],
-  effects: ['runId createdAt'],
+  effects: ['runId createdAt', 'tenantId askingSince'],
   erasures: ['tenantHash -requestedAt', 'scope -requestedAt'],
 };
 
@@ -91,7 +91,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
     effectId idempotencyKey n tenantId rootRunId runId stepId itemKey revision attempt epoch
     capabilityId bindingId call bindingCallId effectClass replayPolicy status blockedBy requestHash
     requestText responseHash resultText recordedResultRef askedBy originEffectId error resolution
-    lateAnswer presumedAt createdAt updatedAt
+    lateAnswer presumedAt askingSince createdAt updatedAt
   `),
 };
 

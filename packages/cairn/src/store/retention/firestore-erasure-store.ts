@@ -1,5 +1,7 @@
 /** Erasure records in Firestore, and deletion of documents outside of runs. Each query has its index. */
 import { FieldPath, FieldValue, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
+import type { ResultRef } from '../../core/effects/effect.ts';
+import { ownersOf } from '../../core/effects/external.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
 import { ERASURE_SCOPES, type Erasure } from '../../core/retention/erasure.ts';
 import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
@@ -9,6 +11,7 @@ import { call, isStale, isTaken } from '../call.ts';
 import { erasureCodec } from '../codec/erasure.ts';
 import { readPage } from '../lists/pages.ts';
 import { Paths } from '../paths.ts';
+import { FirestorePayloads } from '../payloads.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 import { deleteNamed, named } from './clearing.ts';
 
@@ -116,6 +119,25 @@ export class FirestoreErasureStore implements ErasureStore {
   deleteSchedules(tenantId: string, limit: number): Promise<Cleared> {
     const own = this.#paths.schedules().where('tenantId', '==', tenantId).orderBy('createdAt', 'desc');
     return this.#clear(own, limit);
+  }
+
+  async deleteExternalEffects(tenantId: string, limit: number): Promise<Cleared> {
+    const beginning = ownersOf(tenantId);
+    const own = this.#paths
+      .effects()
+      .where('runId', '>=', beginning)
+      .where('runId', '<', `${beginning}\uf8ff`)
+      .orderBy('runId')
+      .orderBy('createdAt')
+      .limit(limit + 1)
+      .select('recordedResultRef');
+    const { docs } = await call('look for effects without a run to erase', () => own.get());
+    const payloads = new FirestorePayloads(this.#db, this.#paths);
+    for (const found of docs.slice(0, limit)) {
+      const ref = found.get('recordedResultRef') as ResultRef | undefined;
+      if (ref) await payloads.deletePayload(ref.runId, ref);
+    }
+    return deleteNamed(this.#db, 'erasure of documents', { found: docs, limit });
   }
 
   async #clear(query: Query, limit: number): Promise<Cleared> {

@@ -7,6 +7,7 @@ import { useSession } from '../../session/session.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
 import type { Asked } from '../run/actions/decisions.ts';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
+import { External } from './external.tsx';
 import { Findings } from './findings.tsx';
 import { canApprove, type InboxItem, keyOf } from './item.ts';
 import { Question } from './row.tsx';
@@ -27,7 +28,7 @@ export default function InboxPage() {
     everyMs: EVERY_MS,
   });
   const { pages, items, error } = list;
-  const findings = pages?.[0]?.findings ?? [];
+  const { findings = [], external = [] } = pages?.[0] ?? {};
   const { states, approve, undo } = useApprovals();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const chosen = items.filter((item) => canApprove(item) && selected.has(keyOf(item)));
@@ -54,12 +55,13 @@ export default function InboxPage() {
       {error && <Failure error={error} again={list.again} />}
       <Unreadable ids={pages?.flatMap(({ unreadable = [] }) => unreadable) ?? []} />
       {!pages && !error && <Loading what="the questions" />}
-      {pages && items.length + findings.length === 0 && (
+      {pages && items.length + findings.length + external.length === 0 && (
         <Empty title="No open questions">
           <p>Approvals and actions in doubt appear here.</p>
         </Empty>
       )}
       {findings.length > 0 && <Findings findings={findings} />}
+      {external.length > 0 && <External external={external} />}
       {chosen.length > 0 && (
         <section className="row inbox-chosen" aria-label="Selected approvals">
           <strong aria-live="polite">{chosen.length} selected</strong>

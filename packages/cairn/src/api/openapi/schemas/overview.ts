@@ -1,8 +1,10 @@
 /** Schemas of the inbox, counts and search. */
 import { z } from 'zod';
+import { RESOLUTIONS } from '../../../core/effects/effect.ts';
 import { RUN_STATUSES, type RunStatus } from '../../../core/run/status.ts';
 import { NAMES_OF_RUNS } from '../../../core/search/found-by.ts';
 import { MAX_CAUSES, PARTS } from '../../../core/statistics/summarize-runs.ts';
+import { EXTERNAL_READ } from '../../../operations/effects/external.ts';
 import { ANSWERS, QUESTION_KINDS } from '../../../operations/inbox/questions.ts';
 import { MAX_RUNS_READ } from '../../../operations/search/read-statistics.ts';
 import { MOST_COUNTED } from '../../../operations/search/run-counts.ts';
@@ -116,11 +118,32 @@ export const FoundRuns = z.object({
   ),
 });
 
+const ExternalQuestion = z
+  .object({
+    owner: z.string().describe('Takes the place of a run id in /v1/runs/{id}/effects and …/resolve.'),
+    key: z.string().describe('Key given by the function.'),
+    effectId: z.string(),
+    capabilityId: z.string(),
+    why: z.enum(['doubt', 'confirmation']),
+    question: z.string(),
+    request: Value.optional().describe('Request without its secret fields. Absent if it is large.'),
+    calledAt: Time.describe('Time of the call, or of the question.'),
+    openedAt: Time,
+    answers: z.array(z.enum(RESOLUTIONS)),
+  })
+  .describe('A question about an effect without a run.');
+
 export const InboxPage = pageOfRuns(InboxItem).extend({
   findings: z
     .array(Finding.extend({ runId: z.string(), type: z.string() }))
     .optional()
     .describe(
       `Only on the first page: runs that make no progress until an operator acts, at most ${FINDINGS_READ}.`,
+    ),
+  external: z
+    .array(ExternalQuestion)
+    .optional()
+    .describe(
+      `Only on the first page: effects without a run that ask a person, the longest-waiting first, at most ${EXTERNAL_READ}.`,
     ),
 });

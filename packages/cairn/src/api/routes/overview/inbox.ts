@@ -3,10 +3,12 @@
  * get nowhere until a person mends something.
  */
 
+import { externalQuestions } from '../../../operations/effects/external.ts';
 import { readInbox } from '../../../operations/inbox/read-inbox.ts';
 import { FINDINGS_READ } from '../../../ports/diagnosis/findings.ts';
 import { pageRequest } from '../../query.ts';
 import type { Read } from '../../route.ts';
+import { externalQuestion } from '../../views/external.ts';
 import { listedFinding } from '../../views/finding.ts';
 import { inboxItems } from '../../views/inbox.ts';
 
@@ -17,13 +19,16 @@ export const listInbox: Read<'GET', '/v1/inbox'> = async (asked) => {
   const page = pageRequest(asked.query);
   const { store, clock, log } = start;
   const deps = { finder, effects, registry, bindings, store, clock, log };
-  const [{ items, ...listed }, findings] = await Promise.all([
+  const isFirst = page.cursor === undefined;
+  const [{ items, ...listed }, findings, external] = await Promise.all([
     readInbox(deps, tenantId, page),
-    page.cursor === undefined ? diagnosis.findings.ofTenant(tenantId, FINDINGS_READ) : [],
+    isFirst ? diagnosis.findings.ofTenant(tenantId, FINDINGS_READ) : [],
+    isFirst ? externalQuestions(deps, tenantId) : [],
   ]);
   return {
     items: items.flatMap(inboxItems),
     ...listed,
     ...(findings.length > 0 ? { findings: findings.map(listedFinding) } : {}),
+    ...(external.length > 0 ? { external: external.map(externalQuestion) } : {}),
   };
 };

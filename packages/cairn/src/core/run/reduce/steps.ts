@@ -107,7 +107,10 @@ function settled<T extends SettledType>(outcome: StepOutcome): Reducer<T> {
 }
 
 /** A person has sent the step back since, and its items with it. */
-export function isOutdated({ steps }: RunState, ref: StepRef): boolean {
+export function isOutdated(
+  { steps }: { readonly steps: Pick<RunState['steps'], 'get'> },
+  ref: StepRef,
+): boolean {
   const newest = Math.max(steps.get(ref.stepId)?.revision ?? 0, steps.get(stepKey(ref))?.revision ?? 0);
   return ref.revision < newest;
 }

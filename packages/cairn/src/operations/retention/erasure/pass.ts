@@ -70,6 +70,7 @@ async function passTenant(deps: ErasingDeps, passing: Passing): Promise<Passed> 
   }
   if (isLeft) return { ...open, keptBy };
   const kinds = [
+    ['effects', (limit: number) => deps.erasures.deleteExternalEffects(tenantId, limit)],
     ['schedules', (limit: number) => deps.erasures.deleteSchedules(tenantId, limit)],
     ['waits', (limit: number) => deps.erasures.deleteWaits(tenantId, limit)],
     ['records', (limit: number) => deps.erasures.deleteRecords(tenantId, limit)],

@@ -1,0 +1,31 @@
+/** Questions about effects without a run, as the inbox shows them. */
+
+import type { EffectRecord } from '../../core/effects/effect.ts';
+import { RESOLUTIONS } from '../../core/effects/effect.ts';
+import { keyOfOwner } from '../../core/effects/external.ts';
+import { iso } from './values.ts';
+
+export function externalQuestion(row: EffectRecord) {
+  const { runId, effectId, capabilityId, requestText, askingSince, createdAt, updatedAt } = row;
+  return {
+    owner: runId,
+    key: keyOfOwner(runId),
+    effectId,
+    capabilityId,
+    why: row.blockedBy === 'confirmation' ? ('confirmation' as const) : ('doubt' as const),
+    question: questionOf(row),
+    ...(requestText === undefined ? {} : { request: JSON.parse(requestText) as unknown }),
+    calledAt: iso(updatedAt),
+    openedAt: iso(askingSince ?? createdAt),
+    answers: RESOLUTIONS,
+  };
+}
+
+function questionOf({ runId, capabilityId, blockedBy, presumedAt, updatedAt }: EffectRecord): string {
+  const what = `'${capabilityId}' for key '${keyOfOwner(runId)}'`;
+  if (blockedBy === 'confirmation')
+    return `A function is about to call ${what}, which requires confirmation. Allow the call (re-execute), record the result of a manual action (recorded), or forbid it (failed)?`;
+  if (presumedAt !== undefined)
+    return `A function is about to call ${what} and may have called it before the database was restored at ${iso(presumedAt)}. Allow the call (re-execute), record its earlier result (recorded), or forbid it (failed)?`;
+  return `A function called ${what} and the outcome is unknown (${iso(updatedAt)}). Record its result (recorded), allow one more call (re-execute), or forbid it (failed)?`;
+}

@@ -1,0 +1,86 @@
+/**
+ * Effects that no run makes: those of `effects.once` (docs/once.md). Their rows name an owner in place of a run, one for each
+ * key of a tenant, and say from when on a person has to look at them, since no run asks.
+ */
+import type { EffectChange, EffectRecord } from './effect.ts';
+import { isByLookup, isInDoubt } from './effect.ts';
+
+const PREFIX = 'external:';
+/** Shown in journals, paths and queries. */
+const KEY = /^[\x21-\x7e]{1,200}$/;
+const MAX_TENANT_CHARS = 200;
+
+export function isExternalKey(key: unknown): key is string {
+  return typeof key === 'string' && KEY.test(key);
+}
+
+export function isExternalTenant(tenantId: unknown): tenantId is string {
+  return typeof tenantId === 'string' && tenantId !== '' && tenantId.length <= MAX_TENANT_CHARS;
+}
+
+/** Owner of the rows of a key. The tenant is escaped, so that no two pairs have one owner. */
+export function externalOwner(tenantId: string, key: string): string {
+  return `${ownersOf(tenantId)}${key}`;
+}
+
+/** Beginning of the owners of a tenant. */
+export function ownersOf(tenantId: string): string {
+  return `${PREFIX}${encodeURIComponent(tenantId)}:`;
+}
+
+/** Returns true for an owner in place of a run. */
+export function isExternal(runId: string): boolean {
+  return runId.startsWith(PREFIX);
+}
+
+/** The author's key. */
+export function keyOfOwner(owner: string): string {
+  return owner.slice(owner.indexOf(':', PREFIX.length) + 1);
+}
+
+/** Times of a call. All in ms. */
+export interface ExternalTimes {
+  readonly now: number;
+  /** How long a call may take, until which nobody else judges it. */
+  readonly underWayMs: number;
+}
+
+type Asked = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution' | 'presumedAt'>;
+
+/**
+ * From when on a person has to look at a row; undefined: never. A call that its process does not live to record is a question
+ * from the time on at which it must have ended, without anybody having to find it.
+ */
+export function askingSince(
+  { status, blockedBy, resolution, presumedAt }: Asked,
+  { now, underWayMs }: ExternalTimes,
+): number | undefined {
+  // Nobody calls by a row that only presumes a call.
+  if (status === 'attempted') return presumedAt === undefined ? now + underWayMs : now;
+  return status === 'blocked' && blockedBy !== 'mismatch' && resolution === undefined ? now : undefined;
+}
+
+/** The change as it is made to a row without a run. */
+export function askingChange(change: EffectChange, times: ExternalTimes): EffectChange {
+  if (change.status === undefined) return change;
+  const asked: Asked = { status: change.status, ...(change.blockedBy && { blockedBy: change.blockedBy }) };
+  return { ...change, askingSince: askingSince(asked, times) };
+}
+
+/** Returns true while another process may be making the call. `now`: by the time of the store. */
+export function isUnderWay({ status, askingSince: until }: EffectRecord, now: number): boolean {
+  return status === 'attempted' && until !== undefined && now < until;
+}
+
+/** Returns true if a person has to say something about the row. */
+export function asksPerson(row: EffectRecord): boolean {
+  const isQuestion = row.blockedBy === 'policy' || row.blockedBy === 'confirmation';
+  return isInDoubt(row) || (row.status === 'blocked' && isQuestion && row.resolution === undefined);
+}
+
+/** A person has said that the action shall not be done. `rows`: the newest first. */
+export function forbiddenBy(rows: readonly EffectRecord[], requestHash: string): EffectRecord | undefined {
+  const last = rows.find((row) => row.blockedBy !== 'mismatch' && row.requestHash === requestHash);
+  const { resolution } = last ?? {};
+  return resolution?.outcome === 'failed' && !isByLookup(resolution) ? last : undefined;
+}

@@ -1,0 +1,304 @@
+/**
+ * `effects.once`: an outside action of any function, by the ledger of the engine (engine/effects) without a run. What a lease and
+ * a journal are for a run is here the row itself (ledger.ts).
+ *
+ * Must not: decide what is done about a row; core/effects does.
+ */
+import { nextRetry, type RetryPolicy } from '../../core/decisions/retry.ts';
+import { externalOwner, isExternalKey, isExternalTenant } from '../../core/effects/external.ts';
+import { CairnError, Fatal, type NotApplied, RetryAt } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
+import { LeaseLost } from '../../journal/run-journal.ts';
+import { pause } from '../../ports/clock.ts';
+import type { RuntimeConfigReader } from '../../ports/runtime-config.ts';
+import type { Bindings } from '../define/bindings.ts';
+import { type Capability, leavesRows } from '../define/capability.ts';
+import { act } from '../effects/act.ts';
+import { type EffectOwner, type Request, requestOf, responseOf } from '../effects/rows.ts';
+import type { ActEnd, AliveCalls, EffectAsk } from '../effects/wish.ts';
+import { GATE_AGE_MS, stoppedBy } from '../gate.ts';
+import { EffectPending } from './errors.ts';
+import { CallUnderWay, ExternalLedger, type ExternalLedgerOptions, RowMoved } from './ledger.ts';
+
+export interface ExternalEffectsDeps {
+  readonly ledger: ExternalLedgerOptions['deps'];
+  readonly runtime: RuntimeConfigReader;
+  readonly bindings: Bindings;
+}
+
+export interface ExternalSettings {
+  /** How long a call may take before it is aborted, ms. */
+  readonly callTimeoutMs: number;
+  /** Of calls that did not take effect, or whose outcome can be found out. */
+  readonly retry: RetryPolicy;
+}
+
+export interface OnceRequest {
+  readonly tenantId: string;
+  /** The same for every attempt at this one action, and for no other action of the tenant. */
+  readonly key: string;
+  readonly capability: Capability;
+  readonly request: unknown;
+  /** Since when this action can have been asked for; epoch ms. Absent: at any time. */
+  readonly since?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What stands for the step in the rows. */
+const STEP_ID = 'external';
+/** Pauses between looks at a call that another process makes, ms. */
+const LOOK_FIRST_MS = 100;
+const LOOK_MOST_MS = 2_000;
+/** Rounds in which another process wrote first. */
+const MAX_MOVES = 50;
+/** Time a call has to end after its abort, before its caller is answered without it. */
+const END_MS = 5_000;
+
+interface Place {
+  readonly once: OnceRequest;
+  readonly request: Request;
+  readonly owner: EffectOwner;
+  readonly restoredAt: number | undefined;
+  readonly ledger: ExternalLedger;
+}
+
+export class ExternalEffects {
+  readonly #deps: ExternalEffectsDeps;
+  readonly #settings: ExternalSettings;
+  readonly #alive: AliveCalls = new Map();
+
+  constructor(deps: ExternalEffectsDeps, settings: ExternalSettings) {
+    this.#deps = deps;
+    this.#settings = settings;
+  }
+
+  /**
+   * The response of the action, made now or recorded before.
+   *
+   * @throws EffectPending, EffectForbidden; NotApplied: it did not take effect; Fatal for a request or a response that its schema
+   *   refuses; CairnError INVALID_INPUT, EFFECT_REQUEST_MISMATCH, UNAVAILABLE; the reason of the signal
+   */
+  async once(once: OnceRequest): Promise<unknown> {
+    assertOnce(once);
+    const request = requestOf(once.capability, once.request);
+    const restoredAt = await this.#restoredAt(once);
+    const id = externalOwner(once.tenantId, once.key);
+    const owner: EffectOwner = {
+      id,
+      tenantId: once.tenantId,
+      rootRunId: id,
+      epoch: 0,
+      createdAt: once.since ?? 0,
+      effects: [],
+      steps: new Map(),
+    };
+    const { callTimeoutMs } = this.#settings;
+    const options = {
+      deps: this.#deps.ledger,
+      owner,
+      requestHash: request.hash,
+      alive: this.#alive,
+      callTimeoutMs,
+    };
+    const place = { once, request, owner, restoredAt, ledger: new ExternalLedger(options) };
+    const text = await this.#untilAnswered(place);
+    return responseOf(once.capability, text);
+  }
+
+  /** E8, and the switches of operators. @throws CairnError UNAVAILABLE */
+  async #restoredAt({ since }: OnceRequest): Promise<number | undefined> {
+    const { runtime } = this.#deps;
+    let config = await runtime.current(GATE_AGE_MS);
+    if (stoppedBy(config)) config = await runtime.current(0);
+    const stopped = stoppedBy(config);
+    if (stopped)
+      throw new CairnError('UNAVAILABLE', 'no effect is made: operators have stopped the installation', {
+        details: { why: stopped },
+      });
+    const at = config.restore?.at;
+    return at !== undefined && (since === undefined || since < at) ? at : undefined;
+  }
+
+  async #untilAnswered(place: Place): Promise<string> {
+    const { once, ledger } = place;
+    const { clock } = this.#deps.ledger;
+    let failures = 0;
+    let moves = 0;
+    let lookMs = LOOK_FIRST_MS;
+    for (;;) {
+      once.signal.throwIfAborted();
+      const end = await this.#round(place, failures + 1);
+      switch (end.kind) {
+        case 'under_way':
+          await pause(clock, lookMs, once.signal);
+          lookMs = Math.min(lookMs * 2, LOOK_MOST_MS);
+          break;
+        case 'again':
+        case 'stopped':
+          moves += 1;
+          if (moves > MAX_MOVES)
+            throw new CairnError('UNAVAILABLE', 'too many concurrent writes to an effect');
+          break;
+        case 'answered':
+          return end.text;
+        case 'mismatch':
+          throw mismatchOf(end.cause);
+        case 'ask':
+          // Only runs have a budget.
+          if (end.ask.why === 'budget') throw new Error('an effect without a run met a budget');
+          await this.#ask(place, end.ask);
+          break;
+        case 'not_applied':
+        case 'doubt': {
+          failures += 1;
+          // A doubt that no look can end is a question, unless the call may still act: the next round asks it.
+          if (end.kind === 'doubt' && !this.#canFindOut(once) && ledger.hasEnded) break;
+          const at = this.#retryAt(end, failures);
+          if (at === undefined || once.signal.aborted) {
+            if (end.kind === 'not_applied') throw end.cause;
+            if (ledger.effectId === undefined) throw noAnswer(end.cause);
+            await ledger.leaveInDoubt();
+            throw pendingDoubt(place, ledger.effectId, end.cause);
+          }
+          await pause(clock, at - clock.now(), once.signal);
+        }
+      }
+    }
+  }
+
+  #canFindOut({ capability }: OnceRequest): boolean {
+    return this.#deps.bindings.canFindOut(capability.id);
+  }
+
+  #retryAt(end: Extract<ActEnd, { kind: 'not_applied' | 'doubt' }>, attempt: number): number | undefined {
+    const { clock, random } = this.#deps.ledger;
+    const error = end.kind === 'not_applied' ? retryable(end.cause) : end.cause;
+    const decision = nextRetry({
+      policy: this.#settings.retry,
+      attempt,
+      random: random.unit(),
+      now: clock.now(),
+      error,
+    });
+    return decision.kind === 'retry' ? decision.at : undefined;
+  }
+
+  /** One look at the rows, and what follows from it. */
+  async #round(place: Place, attempt: number): Promise<ActEnd | { readonly kind: 'under_way' | 'again' }> {
+    const { once, ledger } = place;
+    const { clock } = this.#deps.ledger;
+    const calls = new AbortController();
+    const stop = () => calls.abort(once.signal.reason);
+    once.signal.addEventListener('abort', stop, { once: true });
+    const cancelTimer = clock.timer(this.#settings.callTimeoutMs, () =>
+      calls.abort(new Error(`the call did not end within ${this.#settings.callTimeoutMs} ms`)),
+    );
+    try {
+      const acting = this.#act(place, attempt, calls.signal);
+      // A binding that ignores its signal must not hold its caller for ever; the row tells of it.
+      return await Promise.race([acting, this.#givenUp(calls.signal, acting)]);
+    } catch (error) {
+      if (error instanceof CallUnderWay) return { kind: 'under_way' };
+      if (error instanceof RowMoved) return { kind: 'again' };
+      if (!(error instanceof LeaseLost)) throw error;
+      await ledger.giveBack();
+      return { kind: 'again' };
+    } finally {
+      cancelTimer();
+      once.signal.removeEventListener('abort', stop);
+      ledger.noteEnd();
+    }
+  }
+
+  #act({ once, request, owner, restoredAt, ledger }: Place, attempt: number, signal: AbortSignal) {
+    const { capability, key } = once;
+    const startedAt = ledger.deps.clock.now();
+    const execution = {
+      stepId: STEP_ID,
+      kind: 'step' as const,
+      revision: 1,
+      attempt,
+      inputsHash: request.hash,
+      startedAt,
+    };
+    return act({
+      deps: ledger.deps,
+      caller: { state: owner, execution, capability, binding: this.#deps.bindings.of(capability) },
+      request,
+      call: key,
+      undo: false,
+      isBudgeted: false,
+      ...optional('restoredAt', restoredAt),
+      mayHaveRows: true,
+      alive: this.#alive,
+      signal,
+      append: ledger.append,
+      note: () => {},
+    });
+  }
+
+  async #givenUp(signal: AbortSignal, acting: Promise<unknown>): Promise<ActEnd> {
+    const { clock } = this.#deps.ledger;
+    const aborted = Promise.withResolvers<void>();
+    const done = () => aborted.resolve();
+    signal.addEventListener('abort', done, { once: true });
+    acting.then(done, done);
+    await aborted.promise;
+    if (signal.aborted) await Promise.race([acting.then(noop, noop), pause(clock, END_MS)]);
+    return { kind: 'doubt', cause: signal.reason, settled: [] };
+  }
+
+  /** @throws EffectPending once the question is written */
+  async #ask({ owner, ledger }: Place, { effectId, capabilityId, why, write }: EffectAsk): Promise<void> {
+    try {
+      await ledger.write(write);
+    } catch (error) {
+      if (!(error instanceof RowMoved)) throw error;
+      return;
+    }
+    const what =
+      why === 'doubt' ? `the outcome of '${capabilityId}' is unknown` : `'${capabilityId}' needs permission`;
+    throw new EffectPending({ why, effectId, owner: owner.id, what });
+  }
+}
+
+function noop(): void {}
+
+function pendingDoubt({ once, owner }: Place, effectId: string, cause: unknown): EffectPending {
+  const what = `the outcome of '${once.capability.id}' is not known yet`;
+  return new EffectPending({ why: 'doubt', effectId, owner: owner.id, what, cause });
+}
+
+/** No call was made: its row is not known to be there. */
+function noAnswer(cause: unknown): CairnError {
+  const help = 'Call again with the same key: it is safe at any time.';
+  return new CairnError('UNAVAILABLE', 'the ledger did not respond in time', { help, cause });
+}
+
+function retryable(cause: NotApplied): Error {
+  if (cause.final) return new Fatal(cause.message, { cause });
+  return cause.retryAt === undefined ? cause : new RetryAt(cause.retryAt, cause.message, { cause });
+}
+
+function mismatchOf({ message, details }: CairnError): CairnError {
+  return new CairnError('EFFECT_REQUEST_MISMATCH', message, {
+    field: 'key',
+    help: 'Under one key there is one request: give another action another key.',
+    ...optional('details', details),
+  });
+}
+
+/** @throws CairnError INVALID_INPUT */
+function assertOnce({ tenantId, key, capability, since }: OnceRequest): void {
+  const refuse = (field: string, what: string) => {
+    throw new CairnError('INVALID_INPUT', what, { field });
+  };
+  if (!isExternalKey(key)) refuse('key', 'the key must be 1 to 200 visible ASCII characters');
+  if (!isExternalTenant(tenantId)) refuse('tenantId', 'the tenant must be 1 to 200 characters');
+  if (since !== undefined && !Number.isFinite(since)) refuse('since', 'since must be a valid time');
+  if (!leavesRows(capability))
+    refuse(
+      'capability',
+      `'${capability.id}' has the side effects '${capability.sideEffects}': call it directly`,
+    );
+}

@@ -1,0 +1,195 @@
+/**
+ * The ledger as one `once` uses it: what a drive and its journal are for a run. A row that is created, or changed under the version
+ * that was read, is the fence (E1): of two processes, one is told that it lost.
+ *
+ * Must not: decide what is done about a row; see engine/effects/act.ts.
+ */
+import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
+import {
+  askingChange,
+  askingSince,
+  type ExternalTimes,
+  forbiddenBy,
+  isUnderWay,
+} from '../../core/effects/external.ts';
+import { optional } from '../../core/optional.ts';
+import type { EventDraft } from '../../core/run/events.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Version } from '../../ports/run-store.ts';
+import type { EffectChanged, EffectCreated, ExternalEffectStore } from '../../ports/runs/effect-store.ts';
+import type { EffectOwner } from '../effects/rows.ts';
+import { failedChange } from '../effects/rows.ts';
+import type { AliveCalls, LedgerAppended, LedgerDeps } from '../effects/wish.ts';
+import { EffectForbidden } from './errors.ts';
+
+/** Another process is making the call, or may be. */
+export class CallUnderWay extends Error {
+  override readonly name = 'CallUnderWay';
+}
+
+/** Another process wrote the row first: what was decided is decided again on what it wrote. */
+export class RowMoved extends Error {
+  override readonly name = 'RowMoved';
+}
+
+export interface ExternalLedgerOptions {
+  readonly deps: Omit<LedgerDeps, 'effects'> & { readonly effects: ExternalEffectStore };
+  readonly owner: EffectOwner;
+  readonly requestHash: string;
+  /** Calls of this process that have not answered. */
+  readonly alive: AliveCalls;
+  /** How long a call may take, ms. */
+  readonly callTimeoutMs: number;
+}
+
+/**
+ * Time between the abort of a call and the moment from which its outcome is looked into: as long as a call may take to end, and
+ * clocks of machines may differ.
+ */
+export const GRACE_MS = 15_000;
+
+export class ExternalLedger {
+  readonly deps: LedgerDeps;
+  readonly #options: ExternalLedgerOptions;
+  /** What the store's time is ahead of this machine's, ms. */
+  #aheadMs = 0;
+  /** Calls made here that have ended, by their mark. */
+  readonly #ended = new Set<string>();
+  #attempted:
+    | { readonly effectId: string; readonly bindingCallId: string; readonly version: Version }
+    | undefined;
+
+  constructor(options: ExternalLedgerOptions) {
+    this.#options = options;
+    const { deps } = options;
+    const { effects } = deps;
+    const clock: Clock = {
+      ...deps.clock,
+      now: () => deps.clock.now() + this.#aheadMs,
+      timer: (ms, fire) => deps.clock.timer(ms, fire),
+    };
+    this.deps = {
+      ...deps,
+      clock,
+      effects: {
+        rowsOf: (key) => this.#rowsOf(key),
+        read: (effectId) => effects.read(effectId),
+        listOfRun: (runId, page) => effects.listOfRun(runId, page),
+        change: (effectId, seen, change) =>
+          effects.change(effectId, seen, askingChange(change, this.#times())),
+      },
+    };
+  }
+
+  /** @throws RowMoved */
+  append = async (decide: (owner: EffectOwner) => readonly EventDraft[]): Promise<LedgerAppended> => {
+    const sentAt = this.#options.deps.clock.now();
+    const writes = decide(this.#options.owner).flatMap((draft) =>
+      'effect' in draft && draft.effect ? [draft.effect] : [],
+    );
+    const [write, ...others] = writes;
+    if (others.length > 0) throw new Error('an effect without a run writes one row at a time');
+    if (write === undefined)
+      return { wasWritten: false, effectsVersion: undefined, isStillHeld: async () => false };
+    const effectsVersion = await this.write(write);
+    // Later, another process may take the call for one that died.
+    const isStillHeld = async () => this.#options.deps.clock.now() - sentAt < this.#options.callTimeoutMs / 2;
+    return { wasWritten: true, effectsVersion, isStillHeld };
+  };
+
+  /** @throws RowMoved */
+  async write(write: EffectWrite): Promise<Version> {
+    const { effects } = this.#options.deps;
+    const stamped = this.#stamped(write);
+    const { effectId } = stamped.kind === 'create' ? stamped.record : stamped;
+    const written = await sendUntilKnown<EffectChanged | EffectCreated>(this.deps, () =>
+      stamped.kind === 'create'
+        ? effects.create(stamped.record)
+        : effects.change(stamped.effectId, stamped.seen, stamped.change),
+    );
+    const mark = stamped.kind === 'create' ? stamped.record.bindingCallId : stamped.change.bindingCallId;
+    const version = 'version' in written ? written.version : await this.#versionOfOwn(effectId, mark);
+    const { status } = stamped.kind === 'create' ? stamped.record : stamped.change;
+    if (status === 'attempted' && mark !== undefined)
+      this.#attempted = { effectId, bindingCallId: mark, version };
+    return version;
+  }
+
+  /** The call that was made here has ended, whatever is known of it. */
+  noteEnd(): void {
+    if (this.#attempted && !this.#options.alive.has(this.#attempted.effectId))
+      this.#ended.add(this.#attempted.bindingCallId);
+  }
+
+  /** The row was acknowledged too late, so nothing was called. */
+  async giveBack(): Promise<void> {
+    const { effectId, version } = this.#attempted ?? {};
+    if (effectId === undefined || version === undefined) return;
+    const change = failedChange(
+      'the store acknowledged the row too late; nothing was called',
+      this.deps.clock.now(),
+    );
+    await sendUntilKnown(this.deps, () => this.deps.effects.change(effectId, version, change));
+  }
+
+  /** Nobody makes the call any more: a person sees it from now on, and the next caller need not wait. */
+  async leaveInDoubt(): Promise<void> {
+    const { effectId, bindingCallId } = this.#attempted ?? {};
+    if (effectId === undefined || !this.#ended.has(bindingCallId ?? '')) return;
+    const { effects } = this.#options.deps;
+    const found = await sendUntilKnown(this.deps, () => effects.read(effectId));
+    if (found?.record.status !== 'attempted' || found.record.bindingCallId !== bindingCallId) return;
+    const now = this.deps.clock.now();
+    const change = { askingSince: now, updatedAt: found.record.updatedAt };
+    await sendUntilKnown(this.deps, () => effects.change(effectId, found.version, change));
+  }
+
+  /** The call that was made here has ended. */
+  get hasEnded(): boolean {
+    return this.#attempted !== undefined && this.#ended.has(this.#attempted.bindingCallId);
+  }
+
+  get effectId(): string | undefined {
+    return this.#attempted?.effectId;
+  }
+
+  async #rowsOf(key: string) {
+    const { effects, clock } = this.#options.deps;
+    const { rows, readAt } = await effects.rowsNow(key);
+    this.#aheadMs = readAt - clock.now();
+    const records = rows.map(({ record }) => record);
+    const forbidden = forbiddenBy(records, this.#options.requestHash);
+    const { resolution } = forbidden ?? {};
+    if (forbidden && resolution)
+      throw new EffectForbidden(forbidden.effectId, resolution.by, resolution.note);
+    if (records.some((row) => isUnderWay(row, readAt) && !this.#isOwn(row))) throw new CallUnderWay();
+    return rows;
+  }
+
+  /** One that has ended is in doubt at once; for one that has not, act.ts waits. */
+  #isOwn({ effectId, bindingCallId }: EffectRecord): boolean {
+    return this.#options.alive.has(effectId) || this.#ended.has(bindingCallId);
+  }
+
+  #stamped(write: EffectWrite): EffectWrite {
+    if (write.kind === 'change') return { ...write, change: askingChange(write.change, this.#times()) };
+    const { record } = write;
+    return {
+      kind: 'create',
+      record: { ...record, ...optional('askingSince', askingSince(record, this.#times())) },
+    };
+  }
+
+  #times(): ExternalTimes {
+    return { now: this.deps.clock.now(), underWayMs: this.#options.callTimeoutMs + GRACE_MS };
+  }
+
+  /** An earlier sending of the same may have been applied, its answer lost. @throws RowMoved */
+  async #versionOfOwn(effectId: string, mark: string | undefined): Promise<Version> {
+    const found = await sendUntilKnown(this.deps, () => this.#options.deps.effects.read(effectId));
+    if (mark !== undefined && found?.record.bindingCallId === mark && found.record.status === 'attempted')
+      return found.version;
+    throw new RowMoved(effectId);
+  }
+}

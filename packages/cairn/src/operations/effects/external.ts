@@ -1,0 +1,136 @@
+/**
+ * Effects without a run as operators see them: rows that ask a person, and what a person says of one. The row alone is changed,
+ * under the version that was read; the next call with its key finds it.
+ *
+ * Must not: call anything.
+ */
+
+import type { EffectChange, EffectRecord } from '../../core/effects/effect.ts';
+import { asksPerson, isExternal, isUnderWay, ownersOf } from '../../core/effects/external.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { Bindings } from '../../engine/define/bindings.ts';
+import { answerOf, responseOf, type StoredAnswer } from '../../engine/effects/rows.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Randomness } from '../../ports/randomness.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { ExternalEffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
+import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
+import { changeOf } from './resolution-drafts.ts';
+
+/** Most rows that the inbox shows. Who resolves some sees others. */
+export const EXTERNAL_READ = 100;
+
+/** Returns true if the id is an owner of rows of the tenant. */
+export function isOwnExternal(owner: string, tenantId: string): boolean {
+  return isExternal(owner) && owner.startsWith(ownersOf(tenantId));
+}
+
+/** Rows that ask now, the longest-waiting first. */
+export async function externalQuestions(
+  { effects, clock }: { readonly effects: Pick<ExternalEffectStore, 'asking'>; readonly clock: Clock },
+  tenantId: string,
+): Promise<readonly EffectRecord[]> {
+  return (await effects.asking(tenantId, clock.now(), EXTERNAL_READ)).filter(asksPerson);
+}
+
+export interface ExternalDeps {
+  readonly effects: ExternalEffectStore;
+  readonly store: Pick<RunStore, 'writePayload'>;
+  /** That of the installation; it may not know the capability, which another function has. */
+  readonly bindings: Bindings;
+  readonly clock: Clock;
+  readonly random: Randomness;
+  readonly log: Log;
+}
+
+/** @param request `runId` is the owner. @throws CairnError INVALID_INPUT, NOT_FOUND, EFFECT_RESOLVED, RUN_INVALID_TRANSITION, UNAVAILABLE */
+export async function resolveExternal(deps: ExternalDeps, request: ResolveRequest): Promise<EffectResolved> {
+  assertMakesSense(request);
+  const { effectId, outcome, runId, tenantId, actor } = request;
+  const { stored, readAt } = await ownRow(deps, request);
+  const { record } = stored;
+  const { resolution } = record;
+  if (resolution) {
+    const { by, at } = resolution;
+    if (resolution.outcome === outcome) return { runId, effectId, outcome, resolvedBy: by, resolvedAt: at };
+    throw resolvedBefore(record, `was resolved as '${resolution.outcome}' by ${by}`);
+  }
+  if (!asksPerson(record)) throw resolvedBefore(record, `is ${record.status} and needs no resolution`);
+  if (isUnderWay(record, readAt))
+    throw new CairnError('RUN_INVALID_TRANSITION', 'the call may still be in progress', {
+      help: 'It is a question from the time on at which it must have ended. Read the inbox then.',
+    });
+  const answer = await answerIn(deps, request, record);
+  const change = changeFor({ deps, stored, request, answer });
+  const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, stored.version, change));
+  const now = await ownRow(deps, request);
+  const { resolution: made } = now.stored.record;
+  // An earlier sending of the same may have been applied, its answer lost.
+  if (kind === 'stale' && (made?.by !== actor || made.outcome !== outcome))
+    throw new CairnError('UNAVAILABLE', 'the effect was written at the same time');
+  deps.log.info('effect_resolved', { runId, tenantId, effectId, outcome });
+  return { runId, effectId, outcome, resolvedBy: actor, resolvedAt: made?.at ?? change.updatedAt };
+}
+
+async function ownRow(deps: ExternalDeps, { effectId, runId, tenantId }: ResolveRequest) {
+  const [key = ''] = effectId.split('.');
+  const { rows, readAt } = await sendUntilKnown(deps, () => deps.effects.rowsNow(key));
+  const stored = rows.find(({ record }) => record.effectId === effectId);
+  if (stored?.record.tenantId === tenantId && stored.record.runId === runId) return { stored, readAt };
+  throw new CairnError('NOT_FOUND', 'there is no effect with this id', { field: 'effectId' });
+}
+
+function resolvedBefore({ effectId, status }: EffectRecord, what: string): CairnError {
+  return new CairnError('EFFECT_RESOLVED', `the effect ${what}`, { details: { effectId, status } });
+}
+
+async function answerIn(
+  deps: ExternalDeps,
+  { outcome, result, runId }: ResolveRequest,
+  { capabilityId }: EffectRecord,
+): Promise<StoredAnswer | undefined> {
+  if (outcome !== 'recorded') {
+    if (result === undefined) return undefined;
+    throw new CairnError('INVALID_INPUT', "a result goes with the outcome 'recorded' only", {
+      field: 'result',
+    });
+  }
+  const known = deps.bindings.has(capabilityId) ? deps.bindings.byId(capabilityId).capability : undefined;
+  const capability = known ?? { id: capabilityId, secrets: { request: [], response: [] } };
+  const { answer, text } = await sendUntilKnown(deps, () =>
+    answerOf(deps.store, runId, capability, result ?? null),
+  );
+  try {
+    if (known) responseOf(known, text);
+  } catch (cause) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `the result does not match the response schema of '${capabilityId}'`,
+      {
+        field: 'result',
+        help: cause instanceof Error ? cause.message : undefined,
+      },
+    );
+  }
+  return answer;
+}
+
+interface Resolved {
+  readonly deps: ExternalDeps;
+  readonly stored: StoredEffect;
+  readonly request: ResolveRequest;
+  readonly answer: StoredAnswer | undefined;
+}
+
+/** A permission to call again is one of a row that asks: no run has asked by this one. */
+function changeFor({ deps, stored, request, answer }: Resolved): EffectChange {
+  const change = changeOf({ stored, request, said: answer ? { answer } : {}, now: deps.clock.now() });
+  const isOpenCall = request.outcome === 're-execute' && stored.record.status === 'attempted';
+  return {
+    ...change,
+    ...(isOpenCall && { status: 'blocked' as const, blockedBy: 'doubt' as const }),
+    askingSince: undefined,
+  };
+}

@@ -1,0 +1,130 @@
+/** Composition of `cairn/effects`: the ledger over a Firestore database, for a function without an installation. */
+import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
+import { CairnError } from '../../core/errors.ts';
+import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
+import { Bindings } from '../../engine/define/bindings.ts';
+import type { Binding, Capability } from '../../engine/define/capability.ts';
+import { ExternalEffects } from '../../engine/external/external-effects.ts';
+import { FirestoreEffectStore } from '../../store/firestore-effect-store.ts';
+import { FirestoreRuntimeConfigStore } from '../../store/firestore-runtime-config-store.ts';
+import { PREFIX_OF_THE_MODEL } from '../../store/layout/collections.ts';
+import { Paths } from '../../store/paths.ts';
+import { FirestorePayloads } from '../../store/payloads.ts';
+import { firestoreClient } from '../clients/firestore.ts';
+import { systemClock } from '../clock.ts';
+import { InstanceOperations } from '../diagnosis/instance-operations.ts';
+import { platformLog } from '../log.ts';
+import { systemRandomness } from '../randomness.ts';
+
+export interface EffectsOptions {
+  /** The tenant of calls that name none. */
+  readonly tenantId: string;
+  /** How each capability is called. */
+  readonly bindings: readonly Binding[];
+  /** Default: that of the function, GCLOUD_PROJECT. */
+  readonly project?: string;
+  /** Id of the Firestore database; default `(default)`. Use that of the installation whose inbox shows the questions. */
+  readonly database?: string;
+  /** In front of the names of the collections; default `gwi_`, as an installation has it. */
+  readonly collectionPrefix?: string;
+  /** How long a call may take, ms: 1 to 540,000; default 60,000. */
+  readonly callTimeoutMs?: number;
+  /** Of calls that did not take effect or can be looked up; default three attempts within a few seconds. */
+  readonly retry?: Partial<RetryPolicy>;
+}
+
+export interface OnceOptions {
+  readonly tenantId?: string;
+  /** Since when this action can have been asked for, such as the creation of the order. Needed after a restore of the database. */
+  readonly since?: Date;
+  /** Ends the wait; what became of a call that was under way is found out by the next call with its key. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Effects {
+  /**
+   * Makes the call once for the key, or returns what was recorded.
+   *
+   * @param key the same for each attempt at this one action, and for no other action of the tenant: 1 to 200 visible ASCII
+   *   characters
+   * @throws EffectPending: a person has to say something first; EffectForbidden: a person has forbidden it; NotApplied: it did not
+   *   take effect; CairnError INVALID_INPUT, EFFECT_REQUEST_MISMATCH, UNAVAILABLE
+   */
+  once<Request, Response>(
+    key: string,
+    capability: Capability<Request, Response>,
+    request: Request,
+    options?: OnceOptions,
+  ): Promise<Response>;
+}
+
+const USUAL_CALL_MS = 60_000;
+/** A second-generation function may take so long. */
+const MOST_CALL_MS = 540_000;
+/** A function waits for a retry; a later one is for whoever calls it again. */
+const RETRY_CAP_MS = 5_000;
+const NEVER = new AbortController().signal;
+
+/** @throws CairnError INVALID_INPUT naming the option */
+export function createEffects(options: EffectsOptions): Effects {
+  const { tenantId, callTimeoutMs = USUAL_CALL_MS, retry, database = '(default)' } = options;
+  const project = options.project ?? process.env.GCLOUD_PROJECT ?? process.env.GOOGLE_CLOUD_PROJECT;
+  if (!project)
+    throw new CairnError('INVALID_INPUT', 'there is no project', {
+      field: 'project',
+      help: 'Set GCLOUD_PROJECT or give it.',
+    });
+  if (!(callTimeoutMs >= 1 && callTimeoutMs <= MOST_CALL_MS))
+    throw new CairnError('INVALID_INPUT', `callTimeoutMs must be 1 to ${MOST_CALL_MS}`, {
+      field: 'callTimeoutMs',
+    });
+  const prefix = options.collectionPrefix ?? PREFIX_OF_THE_MODEL;
+  const settings = { callTimeoutMs, retry: retryPolicy({ capMs: RETRY_CAP_MS, ...retry }) };
+  const bindings = new Bindings(options.bindings);
+  let made: ExternalEffects | undefined;
+  const effects = () => {
+    // Connects with the first call: a function is loaded without I/O.
+    if (made) return made;
+    const db = firestoreClient({ project, database, tally: new InstanceOperations(systemClock) });
+    const payloads = new FirestorePayloads(db, new Paths(db, prefix));
+    const home = `projects/${project}/databases/${database}`;
+    made = new ExternalEffects(
+      {
+        ledger: {
+          effects: new FirestoreEffectStore(db, prefix),
+          store: {
+            // No other run makes an effect of this owner.
+            load: async () => undefined,
+            writePayload: (owner, text) => payloads.writePayload(owner, text),
+            readPayload: (owner, ref) => payloads.readPayload(owner, ref),
+          },
+          clock: systemClock,
+          random: systemRandomness,
+          log: platformLog,
+        },
+        runtime: new CachedRuntimeConfig(new FirestoreRuntimeConfigStore(db, prefix), systemClock, home),
+        bindings,
+      },
+      settings,
+    );
+    return made;
+  };
+  return {
+    async once<Request, Response>(
+      key: string,
+      capability: Capability<Request, Response>,
+      request: Request,
+      { tenantId: own = tenantId, since, signal = NEVER }: OnceOptions = {},
+    ): Promise<Response> {
+      // The schema of the capability has made the response.
+      return (await effects().once({
+        tenantId: own,
+        key,
+        capability: capability as Capability,
+        request,
+        since: since?.getTime(),
+        signal,
+      })) as Response;
+    },
+  };
+}

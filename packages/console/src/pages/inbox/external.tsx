@@ -1,0 +1,37 @@
+/** Effects without a run that ask a person, answered in place. */
+import { useState } from 'react';
+import type { Answer } from '../../api/client.ts';
+import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Text } from '../../parts/value-text.tsx';
+import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
+
+type Listed = NonNullable<Answer<'InboxPage'>['external']>;
+
+export function External({ external }: { readonly external: Listed }) {
+  const [answering, setAnswering] = useState<Listed[number]>();
+  return (
+    <section className="stack" aria-label="Effects without a run">
+      {external.map((asking) => (
+        <div key={asking.effectId} className="card">
+          <code>
+            <Text value={asking.key} max={200} />
+          </code>
+          <p>
+            <Text value={asking.question} />
+          </p>
+          <GuardedButton least="operator" onClick={() => setAnswering(asking)}>
+            Resolve
+          </GuardedButton>
+        </div>
+      ))}
+      {answering && (
+        <ResolveDialog
+          runId={answering.owner}
+          effectId={answering.effectId}
+          isOver={false}
+          onClose={() => setAnswering(undefined)}
+        />
+      )}
+    </section>
+  );
+}

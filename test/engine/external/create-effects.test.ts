@@ -1,0 +1,58 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createEffects, defineBinding, defineCapability } from '../../../packages/cairn/src/effects.ts';
+import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
+
+const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
+
+const report = defineCapability({
+  id: 'reports.send',
+  sideEffects: 'external_action',
+  idempotency: 'not_supported',
+  request: z.object({ about: z.string() }),
+  response: z.object({ text: z.string() }),
+});
+
+let server: FirestoreServer;
+
+beforeAll(async () => {
+  server = await startFirestoreServer({ storage: { kind: 'memory' }, indexesFile });
+  process.env.METADATA_SERVER_DETECTION = 'none';
+  process.env.FIRESTORE_EMULATOR_HOST = server.host;
+});
+afterAll(() => server.stop());
+
+test('processes on one Firestore make a call once for each key, and get the same response, also a large one', async () => {
+  const calls: string[] = [];
+  const text = 'x'.repeat(400_000);
+  const bindings = [
+    defineBinding(report, {
+      id: 'reports',
+      call: async ({ about }) => {
+        calls.push(about);
+        return { text: `${about}${text}` };
+      },
+    }),
+  ];
+  const process = () => createEffects({ tenantId: 't1', project: 'demo-once', bindings });
+  const [one, other] = [process(), process()];
+  const make = (about: string) =>
+    [one, other, one].map((effects) => effects.once(`report-${about}`, report, { about }));
+  const answers = await Promise.all([...make('a'), ...make('b')]);
+  expect(calls.toSorted()).toEqual(['a', 'b']);
+  expect(new Set(answers.map((answer) => answer.text))).toEqual(new Set([`a${text}`, `b${text}`]));
+  await expect(other.once('report-a', report, { about: 'c' })).rejects.toMatchObject({
+    code: 'EFFECT_REQUEST_MISMATCH',
+  });
+});
+
+test('options that make no sense are refused by name', () => {
+  const options = { tenantId: 't1', project: 'demo-once', bindings: [] };
+  expect(() => createEffects({ ...options, callTimeoutMs: 0 })).toThrow(
+    expect.objectContaining({ field: 'callTimeoutMs' }),
+  );
+  expect(() => createEffects({ ...options, retry: { maxAttempts: 0 } })).toThrow(
+    expect.objectContaining({ field: 'retry.maxAttempts' }),
+  );
+});

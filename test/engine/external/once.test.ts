@@ -1,0 +1,221 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
+import { CALL_MS, KINDS, type Kind, Mortal, Scene } from './scene.ts';
+
+const PAID = { status: 'fulfilled', value: { id: 'pay_1' } };
+
+/** Calls of one process that lives. */
+async function callsOf(kind: Kind): Promise<number> {
+  const scene = new Scene(kind);
+  const mortal = new Mortal();
+  expect(await scene.until(scene.once(scene.process(mortal)))).toEqual(PAID);
+  return mortal.calls;
+}
+
+describe.each(KINDS)('an effect without a run, of a receiver that is asked again by %s', (kind) => {
+  test('is made once, and its repetition gets what was recorded', async () => {
+    const scene = new Scene(kind);
+    for (let i = 0; i < 3; i += 1) expect(await scene.until(scene.once(scene.process()))).toEqual(PAID);
+    expect(scene.done).toHaveLength(1);
+    expect(await scene.asked()).toEqual([]);
+  });
+
+  test('of a process that is killed before or after any of its calls is made once, or a person is asked', async () => {
+    const calls = await callsOf(kind);
+    expect(calls).toBeGreaterThanOrEqual(4);
+    for (let at = 1; at <= calls; at += 1) {
+      for (const when of ['before', 'after'] as const) {
+        const scene = new Scene(kind);
+        const mortal = new Mortal(at, when);
+        const dead = scene.once(scene.process(mortal));
+        expect(await scene.until(dead)).toBe('stuck');
+        expect(mortal.isDead).toBe(true);
+        const end = await scene.until(scene.once(scene.process()));
+        const asked = await scene.asked();
+        if (end !== 'stuck' && end.status === 'fulfilled') {
+          expect([at, when, end.value, scene.done.length]).toEqual([at, when, { id: 'pay_1' }, 1]);
+          expect(asked).toEqual([]);
+        } else {
+          // Only a receiver that cannot be asked leaves a question, and then it was called once at the most.
+          expect([at, when, kind, end]).toMatchObject([
+            at,
+            when,
+            'ask',
+            { reason: { code: 'EFFECT_PENDING' } },
+          ]);
+          expect(scene.done.length).toBeLessThanOrEqual(1);
+          expect(asked).toMatchObject([{ status: 'blocked', blockedBy: 'doubt' }]);
+        }
+      }
+    }
+  });
+
+  test('is made once by many processes that call at the same time, some of which die', async () => {
+    const calls = await callsOf(kind);
+    const deaths = fc.array(
+      fc.option(
+        fc.tuple(
+          fc.integer({ min: 1, max: calls }),
+          fc.constantFrom('before', 'after') as fc.Arbitrary<'before' | 'after'>,
+        ),
+      ),
+      { minLength: 2, maxLength: 5 },
+    );
+    await fc.assert(
+      fc.asyncProperty(deaths, async (processes) => {
+        const scene = new Scene(kind);
+        for (const death of processes)
+          void scene.once(scene.process(death ? new Mortal(...death) : undefined));
+        const last = await scene.until(scene.once(scene.process()));
+        expect(last).not.toBe('stuck');
+        const isAnswered = last !== 'stuck' && last.status === 'fulfilled';
+        expect(scene.done.length).toBeLessThanOrEqual(1);
+        if (isAnswered) expect([last, scene.done.length]).toEqual([PAID, 1]);
+        else expect(await scene.asked()).toHaveLength(1);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('an effect without a run', () => {
+  test('whose process died shows as a question by itself, when the call must have ended', async () => {
+    const scene = new Scene('lookup');
+    // Dies after the call, before its answer is recorded.
+    scene.answer = () => new Promise(() => {});
+    void scene.once(scene.process(new Mortal(3, 'before')));
+    await scene.until(Promise.withResolvers<never>().promise, 1_000);
+    expect(await scene.asked()).toEqual([]);
+    scene.clock.jump(CALL_MS + 60_000);
+    expect(await scene.asked()).toMatchObject([
+      { status: 'attempted', runId: 'external:t1:order-7', tenantId: 't1' },
+    ]);
+    expect(await scene.asked('t2')).toEqual([]);
+  });
+
+  test('that did not take effect is tried again, and fails with what the receiver said', async () => {
+    const scene = new Scene('ask');
+    let refusals = 0;
+    const pay = { id: 'pay_9' };
+    scene.answer = async () => {
+      refusals += 1;
+      if (refusals < 3) throw new NotApplied('too busy');
+      return pay;
+    };
+    expect(await scene.until(scene.once(scene.process()))).toMatchObject({ value: pay });
+    scene.answer = async () => {
+      throw new NotApplied('no such account', { final: true });
+    };
+    const other = { key: 'order-8' };
+    expect(await scene.until(scene.once(scene.process(), other))).toMatchObject({
+      reason: { name: 'NotApplied', message: 'no such account' },
+    });
+    expect(await scene.asked()).toEqual([]);
+    // Nothing took effect, so the next call may act.
+    scene.answer = undefined;
+    expect(await scene.until(scene.once(scene.process(), other))).toEqual(PAID);
+  });
+
+  test('whose call ends without an answer asks a person at once if nobody else can know', async () => {
+    const scene = new Scene('ask');
+    scene.answer = async () => {
+      throw new Error('socket hang up');
+    };
+    const end = await scene.until(scene.once(scene.process()), 1_000);
+    expect(end).toMatchObject({
+      reason: {
+        code: 'EFFECT_PENDING',
+        why: 'doubt',
+        owner: 'external:t1:order-7',
+        help: expect.stringContaining('cairn effects resolve'),
+      },
+    });
+    expect(await scene.asked()).toHaveLength(1);
+    // Repetitions ask no second question and make no call.
+    scene.answer = undefined;
+    expect(await scene.until(scene.once(scene.process()))).toMatchObject({
+      reason: { code: 'EFFECT_PENDING' },
+    });
+    expect([await scene.asked(), scene.done]).toMatchObject([[{ n: 1 }], []]);
+  });
+
+  test('whose binding ignores its signal does not hold its caller, and is not called again meanwhile', async () => {
+    const scene = new Scene('ask');
+    scene.answer = () => new Promise(() => {});
+    const held = scene.process();
+    const end = await scene.until(scene.once(held), 10 * CALL_MS);
+    expect(end).toMatchObject({ reason: { code: 'EFFECT_PENDING' } });
+    scene.answer = undefined;
+    expect(await scene.until(scene.once(scene.process()))).toMatchObject({
+      reason: { code: 'EFFECT_PENDING' },
+    });
+    expect(scene.done).toEqual([]);
+  });
+
+  test('that needs permission asks first, and is made when it is there', async () => {
+    const scene = new Scene('ask', { requiresConfirmation: true });
+    expect(await scene.until(scene.once(scene.process()))).toMatchObject({ reason: { why: 'confirmation' } });
+    const [row] = await scene.asked();
+    expect([row?.blockedBy, scene.done]).toEqual(['confirmation', []]);
+    const stored = await scene.effects.read(row?.effectId ?? '');
+    const resolution = { outcome: 're-execute' as const, by: 'c.ann', at: scene.clock.now() };
+    const change = { resolution, askingSince: undefined, updatedAt: scene.clock.now() };
+    await scene.effects.change(row?.effectId ?? '', stored?.version ?? '', change);
+    expect(await scene.until(scene.once(scene.process()))).toEqual(PAID);
+    expect([scene.done.length, await scene.asked()]).toEqual([1, []]);
+  });
+
+  test('has one request for each key; tenants and keys are apart', async () => {
+    const scene = new Scene('ask');
+    const effects = scene.process();
+    await scene.until(scene.once(effects));
+    expect(await scene.until(scene.once(effects, { request: { cents: 6 } }))).toMatchObject({
+      reason: { code: 'EFFECT_REQUEST_MISMATCH', field: 'key' },
+    });
+    for (const more of [{ tenantId: 't2' }, { key: 'order-8' }, { tenantId: 't1:order', key: '7' }])
+      expect(await scene.until(scene.once(effects, more))).toMatchObject({ status: 'fulfilled' });
+    expect(new Set(scene.done).size).toBe(4);
+  });
+
+  test('is refused before anything is written for what makes no sense, and while operators have stopped all', async () => {
+    const scene = new Scene('ask');
+    const effects = scene.process();
+    for (const [more, field] of [
+      [{ key: '' }, 'key'],
+      [{ key: 'a b' }, 'key'],
+      [{ tenantId: '' }, 'tenantId'],
+      [{ since: Number.NaN }, 'since'],
+    ] as const)
+      expect(await scene.until(scene.once(effects, more))).toMatchObject({
+        reason: { code: 'INVALID_INPUT', field },
+      });
+    expect(await scene.until(scene.once(effects, { request: { cents: 'x' } }))).toMatchObject({
+      reason: { name: 'Fatal' },
+    });
+    scene.restore = { at: scene.clock.now(), by: 'system', held: true };
+    expect(await scene.until(scene.once(effects))).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
+    expect(scene.db.effects.size).toBe(0);
+  });
+
+  test('may have been made before a restore of the database, unless it is younger', async () => {
+    const restored = (kind: Kind) => {
+      const scene = new Scene(kind);
+      scene.restore = { at: scene.clock.now(), by: 'c.ann', held: false };
+      return scene;
+    };
+    const asking = restored('ask');
+    expect(await promptly(asking)).toMatchObject({ reason: { code: 'EFFECT_PENDING', why: 'doubt' } });
+    expect([asking.done, await asking.asked()]).toMatchObject([[], [{ presumedAt: asking.restore?.at }]]);
+    const since = asking.clock.now() + 1;
+    expect(await asking.until(asking.once(asking.process(), { key: 'younger', since }))).toEqual(PAID);
+    // A receiver that can be asked tells that it was not.
+    expect(await promptly(restored('lookup'))).toEqual(PAID);
+    expect(await promptly(restored('required'))).toEqual(PAID);
+  });
+});
+
+/** Without waiting for a call that nobody makes. */
+function promptly(scene: Scene) {
+  return scene.until(scene.once(scene.process()), 10_000);
+}

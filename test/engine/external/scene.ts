@@ -1,0 +1,168 @@
+/** Processes that call `effects.once` over one memory database and one receiver, and die where a test wants it. */
+import { z } from 'zod';
+import { DEFAULT_RETRY } from '../../../packages/cairn/src/core/decisions/retry.ts';
+import { optional } from '../../../packages/cairn/src/core/optional.ts';
+import type { RestoreMark } from '../../../packages/cairn/src/core/recovery/restored.ts';
+import { Bindings } from '../../../packages/cairn/src/engine/define/bindings.ts';
+import {
+  type BindingOptions,
+  type CapabilityOptions,
+  defineBinding,
+  defineCapability,
+} from '../../../packages/cairn/src/engine/define/capability.ts';
+import {
+  ExternalEffects,
+  type OnceRequest,
+} from '../../../packages/cairn/src/engine/external/external-effects.ts';
+import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryEffectStore } from '../../../packages/cairn/src/memory/memory-effect-store.ts';
+import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
+import type { Clock } from '../../../packages/cairn/src/ports/clock.ts';
+import type { ExternalEffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
+import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
+import { settle, VirtualClock } from '../../support/virtual-clock.ts';
+import { SILENT, seededRandomness } from '../../support/world.ts';
+
+interface Payment {
+  readonly cents: number;
+}
+interface Paid {
+  readonly id: string;
+}
+
+/** How the receiver can be asked again. */
+export type Kind = 'lookup' | 'required' | 'ask';
+export const KINDS: readonly Kind[] = ['lookup', 'required', 'ask'];
+
+export const CALL_MS = 60_000;
+
+/** Calls into the world are numbered; a process dies before or after one of them, and never says anything again. */
+export class Mortal {
+  calls = 0;
+  readonly #at: number | undefined;
+  readonly #when: 'before' | 'after';
+  isDead = false;
+
+  constructor(at?: number, when: 'before' | 'after' = 'before') {
+    this.#at = at;
+    this.#when = when;
+  }
+
+  async through<T>(call: () => Promise<T>): Promise<T> {
+    this.calls += 1;
+    const isHere = this.calls === this.#at;
+    if (this.isDead || (isHere && this.#when === 'before')) return this.#die();
+    const result = await call();
+    return isHere ? this.#die() : result;
+  }
+
+  #die(): Promise<never> {
+    this.isDead = true;
+    return new Promise(() => {});
+  }
+}
+
+export class Scene {
+  readonly clock = new VirtualClock();
+  readonly db = new MemoryDatabase(this.clock);
+  readonly effects = new MemoryEffectStore(this.db);
+  /** The database was restored. */
+  restore: RestoreMark | undefined;
+  /** What the receiver did, by idempotency key for receivers that know it. */
+  readonly done: string[] = [];
+  readonly #byKey = new Map<string, Paid>();
+  #processes = 0;
+  readonly kind: Kind;
+  readonly capability;
+  /** Replaces what the receiver does. */
+  answer: BindingOptions<Payment, Paid>['call'] | undefined;
+
+  constructor(kind: Kind = 'ask', more: Partial<CapabilityOptions<Payment, Paid>> = {}) {
+    this.kind = kind;
+    this.capability = defineCapability<Payment, Paid>({
+      id: 'bank.pay',
+      sideEffects: 'external_action',
+      idempotency: kind === 'required' ? 'required' : 'not_supported',
+      request: z.object({ cents: z.number() }),
+      response: z.object({ id: z.string() }),
+      ...more,
+    });
+  }
+
+  process(mortal = new Mortal()): ExternalEffects {
+    const binding = defineBinding(this.capability, {
+      id: 'bank',
+      call: (request, options) => mortal.through(() => this.#pay(request, options)),
+      ...(this.kind === 'lookup' && {
+        lookup: async (_: Payment, { idempotencyKey }: { idempotencyKey: string }) => {
+          const response = await mortal.through(async () => this.#byKey.get(idempotencyKey));
+          return response ? { found: true as const, response } : { found: false as const };
+        },
+      }),
+    });
+    const store = this.effects;
+    const effects: ExternalEffectStore = {
+      rowsOf: (key) => mortal.through(() => store.rowsOf(key)),
+      rowsNow: (key) => mortal.through(() => store.rowsNow(key)),
+      read: (id) => mortal.through(() => store.read(id)),
+      create: (record) => mortal.through(() => store.create(record)),
+      change: (id, seen, change) => mortal.through(() => store.change(id, seen, change)),
+      listOfRun: (id, page) => mortal.through(() => store.listOfRun(id, page)),
+      asking: (tenant, until, limit) => mortal.through(() => store.asking(tenant, until, limit)),
+    };
+    // A dead process has no timers either.
+    const clock: Clock = {
+      now: () => this.clock.now(),
+      timer: (delayMs, fire) => this.clock.timer(delayMs, () => mortal.isDead || fire()),
+    };
+    this.#processes += 1;
+    const random = seededRandomness(this.#processes);
+    const ledger = { effects, clock, random, log: SILENT, store: new MemoryRunStore(this.db) };
+    const runtime = { current: async () => ({ ...NOTHING_SET, ...optional('restore', this.restore) }) };
+    const settings = { callTimeoutMs: CALL_MS, retry: DEFAULT_RETRY };
+    return new ExternalEffects({ ledger, runtime, bindings: new Bindings([binding]) }, settings);
+  }
+
+  once(effects: ExternalEffects, more: Partial<OnceRequest> = {}): Promise<unknown> {
+    const plain = { tenantId: 't1', key: 'order-7', capability: this.capability, request: { cents: 5 } };
+    const signal = new AbortController().signal;
+    const result = effects.once({ ...plain, signal, ...more } as OnceRequest);
+    // Whoever cares awaits it; one that is dead never settles.
+    result.catch(() => {});
+    return result;
+  }
+
+  /** Moves time until the promise settles, or nothing is left that could move it. */
+  async until<T>(promise: Promise<T>, limitMs = 10 * CALL_MS): Promise<PromiseSettledResult<T> | 'stuck'> {
+    const limit = this.clock.now() + limitMs;
+    let settled: PromiseSettledResult<T> | undefined;
+    promise.then(
+      (value) => {
+        settled = { status: 'fulfilled', value };
+      },
+      (reason) => {
+        settled = { status: 'rejected', reason };
+      },
+    );
+    for (;;) {
+      await settle();
+      if (settled) return settled;
+      if (!this.clock.fireNext(limit)) return 'stuck';
+    }
+  }
+
+  /** What a person is asked now. */
+  asked(tenantId = 't1') {
+    return this.effects.asking(tenantId, this.clock.now(), 10);
+  }
+
+  async #pay(request: Payment, options: Parameters<BindingOptions<Payment, Paid>['call']>[1]): Promise<Paid> {
+    if (this.answer) return this.answer(request, options);
+    const known = this.#byKey.get(options.idempotencyKey);
+    if (known && this.kind === 'required') return known;
+    const paid = { id: `pay_${this.done.length + 1}` };
+    this.done.push(options.idempotencyKey);
+    this.#byKey.set(options.idempotencyKey, paid);
+    return paid;
+  }
+}
