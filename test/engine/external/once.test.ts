@@ -80,7 +80,7 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
 });
 
 describe('an effect without a run', () => {
-  test('whose process died shows as a question by itself, when the call must have ended', async () => {
+  test('E9: whose process died shows as a question by itself, when the call must have ended', async () => {
     const scene = new Scene('lookup');
     // Dies after the call, before its answer is recorded.
     scene.answer = () => new Promise(() => {});

@@ -1,6 +1,6 @@
 /**
  * The ledger as one `once` uses it: what a drive and its journal are for a run. A row that is created, or changed under the version
- * that was read, is the fence (E1): of two processes, one is told that it lost.
+ * that was read, is the fence (E1, E9): of two processes, one is told that it lost.
  *
  * Must not: decide what is done about a row; see engine/effects/act.ts.
  */
