@@ -148,6 +148,16 @@ describe('a run', () => {
     const before = stage.installation.written();
     const { code, err } = await stage.cairn(['runs', 'start', 'review', '--input', '{pull:7}']);
     expect([code, err]).toEqual([2, expect.stringContaining('--input is not valid JSON')]);
+    for (const [amounts, why] of [
+      [['usd'], 'use LIMIT=AMOUNT'],
+      [['dollars=1'], 'use LIMIT=AMOUNT with a limit of usd, '],
+      [['usd=much'], "'much' is not a number"],
+      [['usd=1', 'usd=2'], "names 'usd' twice"],
+    ] as const) {
+      const raise = amounts.flatMap((amount) => ['--raise', amount]);
+      const raised = await stage.cairn(['runs', 'approve', 'last', ...raise]);
+      expect([raised.code, raised.err]).toEqual([2, expect.stringContaining(why)]);
+    }
     expect((await stage.cairn(['runs', 'start', 'review', '--input', '@no.json'])).code).toBe(2);
     const refused = await stage.cairn(['runs', 'start', 'review', '--input', '{}']);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('field: ')]);

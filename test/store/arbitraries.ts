@@ -163,7 +163,10 @@ export const runState: fc.Arbitrary<RunState> = withOptional(
       limits: budgetLimits,
       declared: budgetLimits,
       spent: plain({ microUsd: count, tokens: count, effects: count, operations: count }),
-      reserved: fc.array(withOptional({ step: text }, { microUsd: count, tokens: count }), { maxLength: 3 }),
+      reserved: fc.array(
+        withOptional({ step: text, revision: count, attempt: count }, { microUsd: count, tokens: count }),
+        { maxLength: 3 },
+      ),
       askedMs: count,
     }),
     parked: text,

@@ -33,14 +33,20 @@ function event(type: string, data: object, at = NOW): RunEvent {
   return { type, data, at } as unknown as RunEvent;
 }
 
-const of = (step: string, more: object) => ({ stepId: step, revision: 1, ...more });
+const of = (step: string, more: object) => ({ stepId: step, revision: 1, attempt: 1, ...more });
 
 describe('an attempt that is about to begin', () => {
   const budget = (limits: BudgetLimits, spent: Partial<BudgetState['spent']> = {}): BudgetState => ({
     ...newBudget(limits),
     spent: { ...newBudget(limits).spent, ...spent },
   });
-  const flying = (reserved: Cost, kind = 'k', step = 'other'): UnderWay => ({ step, kind, reserved });
+  const flying = (reserved: Cost, kind = 'k', step = 'other', attempt = 1): UnderWay => ({
+    step,
+    revision: 1,
+    attempt,
+    kind,
+    reserved,
+  });
   const BEGIN = (reserve: Cost = {}): BudgetDecision => ({ kind: 'begin', reserve });
   const WAIT: BudgetDecision = { kind: 'wait' };
   const ASK = (...reached: (keyof BudgetLimits)[]): BudgetDecision => ({ kind: 'ask', reached });
@@ -124,9 +130,14 @@ describe('an attempt that is about to begin', () => {
   });
 
   test('counts the reservation of an attempt that died as spent, and not twice that of one under way', () => {
-    const state = { ...newBudget({ tokens: 10 }), reserved: [{ step: 'dead', tokens: 6 }] };
+    const state = {
+      ...newBudget({ tokens: 10 }),
+      reserved: [{ step: 'dead', revision: 1, attempt: 1, tokens: 6 }],
+    };
     expect(ask(state, { tokens: 5 })).toEqual(ASK('tokens'));
     expect(ask(state, { tokens: 5 }, [flying({ tokens: 5 }, 'k', 'dead')])).toEqual(BEGIN({ tokens: 5 }));
+    // The next attempt of the step has begun, and its reservation is not in the journal yet.
+    expect(ask(state, { tokens: 1 }, [flying({ tokens: 4 }, 'k', 'dead', 2)])).toEqual({ kind: 'wait' });
   });
 });
 
@@ -180,7 +191,14 @@ function play(
       const costsNow = Math.min(costs[begun % costs.length] ?? 0, estimate ?? Number.POSITIVE_INFINITY);
       begun += 1;
       used += costsNow;
-      underWay.push({ step, kind: 'k', reserved: decision.reserve, costs: costsNow });
+      underWay.push({
+        step,
+        revision: 1,
+        attempt: 1,
+        kind: 'k',
+        reserved: decision.reserve,
+        costs: costsNow,
+      });
       if (decision.reserve.tokens)
         budget = budgetAfter(budget, event('step_started', of(step, { reserved: decision.reserve })), []);
     } else if (turn.kind === 'end') {
@@ -242,7 +260,10 @@ describe('attempts that begin, end, die and are allowed more', () => {
 });
 
 describe('an event that settles an attempt', () => {
-  const open = { ...newBudget({ tokens: 10 }), reserved: [{ step: 'a', tokens: 6 }] };
+  const open = {
+    ...newBudget({ tokens: 10 }),
+    reserved: [{ step: 'a', revision: 1, attempt: 1, tokens: 6 }],
+  };
 
   test.each<[string, RunEvent, Partial<BudgetState['spent']>, number]>([
     [
@@ -259,6 +280,12 @@ describe('an event that settles an attempt', () => {
     ],
     ['does not know what it spent', event('step_degraded', of('a', {})), { tokens: 6, operations: 1 }, 0],
     ['begins another attempt', event('step_started', of('a', {})), { tokens: 6, operations: 1 }, 0],
+    [
+      'says what a later attempt spent, which had reserved nothing',
+      event('step_succeeded', of('a', { attempt: 2, spent: { tokens: 2 } })),
+      { tokens: 8, operations: 2 },
+      0,
+    ],
     ['is about another step', event('step_succeeded', of('b', {})), { tokens: 0, operations: 0 }, 1],
     [
       'opens a question',
@@ -278,6 +305,14 @@ describe('an event that settles an attempt', () => {
     expect(after.spent).toMatchObject(spent);
     expect(after.reserved).toHaveLength(reserved);
   });
+});
+
+test('an attempt spent what it reported, zero included, and what it did not report counts as estimated', () => {
+  const estimate = { microUsd: 5, tokens: 7 };
+  expect(spentBy({}, estimate)).toEqual(estimate);
+  expect(spentBy({ microUsd: 0 }, estimate)).toEqual({ microUsd: 0, tokens: 7 });
+  expect(spentBy({ tokens: 9 }, estimate)).toEqual({ microUsd: 5, tokens: 9 });
+  expect(spentBy({ tokens: 9 }, undefined)).toEqual({ tokens: 9 });
 });
 
 describe('amounts as people write them', () => {
@@ -303,6 +338,7 @@ describe('amounts as people write them', () => {
     [{ effects: 0 }, 'budget.effects'],
     [{ operations: -1 }, 'budget.operations'],
     [{ wallClock: 'soon' }, 'budget.wallClock'],
+    [{ wallClock: 0 }, 'budget.wallClock'],
   ])('%j is refused by name', (given, field) => {
     expect(() => budgetLimits(given, 'budget')).toThrow(
       expect.objectContaining({ code: 'INVALID_INPUT', field }),

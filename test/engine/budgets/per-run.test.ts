@@ -222,6 +222,32 @@ describe('a run that has reached its budget', () => {
   });
 });
 
+describe('a loop', () => {
+  test('stops before the turn whose estimate does not fit, and goes on with its state when the limit is raised', async () => {
+    const run = await Spender.start({ usd: 1 }, (step) => ({
+      out: step.loop('think', {
+        state: () => 0,
+        while: ({ state }) => state < 5,
+        max: 5,
+        estimate: { usd: 0.4 },
+        body: ({ state, usage }) => {
+          usage({ usd: 0.4 });
+          return state + 1;
+        },
+      }),
+    }));
+    await run.run();
+    expect(run.state()).toMatchObject({
+      status: 'awaiting_approval',
+      budget: { spent: { microUsd: 800_000 }, reserved: [] },
+      waits: [{ purpose: 'budget', execution: { stepId: 'think', itemKey: 'turn.3' } }],
+    });
+    await run.decide('approve', { raise: { usd: 1 } });
+    await run.run();
+    expect(run.state()).toMatchObject({ status: 'completed', budget: { spent: { microUsd: 2_000_000 } } });
+  });
+});
+
 describe('a worker that dies', () => {
   test('leaves what its attempts had reserved as spent', async () => {
     let hangs = true;

@@ -21,7 +21,7 @@ describe('a workflow is refused at definition for', () => {
       'an option there is not',
       defining(fine, { retries: 3 }),
       'options',
-      "unknown option 'retries'; use input, on",
+      "unknown option 'retries'; use budget, input, on",
     ],
     ['no schema of its input', defining(fine, { input: undefined }), 'input', "'input' must be a Zod schema"],
     [

@@ -28,11 +28,16 @@ export interface Cost {
 
 export const COST_NAMES = ['microUsd', 'tokens'] as const;
 
-/** Reserved by an attempt whose end is not in the journal. */
-export interface Reservation extends Cost {
+/** One attempt of a body. */
+export interface AttemptRef {
   /** Key of the step. */
   readonly step: string;
+  readonly revision: number;
+  readonly attempt: number;
 }
+
+/** Reserved by an attempt whose end is not in the journal. */
+export interface Reservation extends AttemptRef, Cost {}
 
 export interface BudgetState {
   /** With all raises. */
@@ -53,6 +58,10 @@ export function newBudget(declared: BudgetLimits): BudgetState {
     reserved: [],
     askedMs: 0,
   };
+}
+
+export function isSameAttempt(a: AttemptRef, b: AttemptRef): boolean {
+  return a.step === b.step && a.revision === b.revision && a.attempt === b.attempt;
 }
 
 /** True if money or tokens are limited. */

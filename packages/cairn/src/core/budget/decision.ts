@@ -4,12 +4,18 @@
  *
  * Must not: know how a body is run or a question opened.
  */
-import { BUDGET_NAMES, type BudgetName, type BudgetState, COST_NAMES, type Cost, isFree } from './budget.ts';
+import {
+  type AttemptRef,
+  BUDGET_NAMES,
+  type BudgetName,
+  type BudgetState,
+  COST_NAMES,
+  type Cost,
+  isSameAttempt,
+} from './budget.ts';
 
 /** An attempt of this dispatch that has not ended. */
-export interface UnderWay {
-  /** Key of the step. */
-  readonly step: string;
+export interface UnderWay extends AttemptRef {
   /** Attempts of one kind cost about the same: those of a step, or of the operations with one name. */
   readonly kind: string;
   readonly reserved: Cost;
@@ -110,8 +116,8 @@ function reserveOf({ limits }: BudgetState, { estimate, largest = {} }: Beginnin
 
 /** Spent, with what was reserved by attempts that are not under way: their process died. */
 function spentOf({ spent, reserved }: BudgetState, name: keyof Cost, { underWay }: BudgetSituation): number {
-  const alive = new Set(underWay.map(({ step }) => step));
-  return reserved.reduce((sum, one) => (alive.has(one.step) ? sum : sum + (one[name] ?? 0)), spent[name]);
+  const dead = reserved.filter((one) => !underWay.some((alive) => isSameAttempt(alive, one)));
+  return dead.reduce((sum, one) => sum + (one[name] ?? 0), spent[name]);
 }
 
 function elapsedMs(
@@ -126,9 +132,9 @@ export function effectsReached({ limits, spent }: BudgetState): boolean {
   return limits.effects !== undefined && spent.effects >= limits.effects;
 }
 
-/** What an attempt spent: what it reported, or, if it reported nothing, what its author estimates. */
+/** What an attempt spent: of money and of tokens what it reported, or, where it reported nothing, what its author estimates. */
 export function spentBy(reported: Cost, estimate: Cost | undefined): Cost {
-  return isFree(reported) && estimate ? estimate : reported;
+  return { ...estimate, ...reported };
 }
 
 /** The larger of two costs, member by member. */

@@ -1,30 +1,40 @@
 /**
  * The budget after one more event. An end of an attempt says what the attempt spent (`spent`). Where it does not, because its
- * process died and others settled the step, what the attempt had reserved counts as spent.
+ * process died and others settled the step, what the attempt had reserved counts as spent; so does what an earlier attempt of
+ * the step had reserved whose end is not in the journal.
  */
-import type { RunEvent, Wait } from '../run/events.ts';
+import type { RunEvent, StepRef, Wait } from '../run/events.ts';
 import { stepKey } from '../run/state.ts';
-import { BUDGET_NAMES, type BudgetLimits, type BudgetState, type Cost } from './budget.ts';
+import {
+  type AttemptRef,
+  BUDGET_NAMES,
+  type BudgetLimits,
+  type BudgetState,
+  COST_NAMES,
+  type Cost,
+  isSameAttempt,
+} from './budget.ts';
 
 /** @param waits those that were open before the event */
 export function budgetAfter(budget: BudgetState, event: RunEvent, waits: readonly Wait[]): BudgetState {
   switch (event.type) {
     case 'step_started': {
-      const after = attemptEnded(budget, stepKey(event.data), undefined);
+      const attempt = attemptOf(event.data);
+      const after = attemptEnded(budget, attempt, undefined);
       const { reserved } = event.data;
       if (reserved === undefined) return after;
-      return { ...after, reserved: [...after.reserved, { step: stepKey(event.data), ...reserved }] };
+      return { ...after, reserved: [...after.reserved, { ...attempt, ...reserved }] };
     }
     case 'step_succeeded':
     case 'step_degraded':
     case 'step_skipped':
     case 'step_failed':
     case 'step_retry_scheduled':
-      return attemptEnded(budget, stepKey(event.data), event.data.spent);
+      return attemptEnded(budget, attemptOf(event.data), event.data.spent);
     case 'effect_attempted':
       return event.data.presumed ? budget : withEffect(budget);
     case 'wait_opened':
-      return attemptEnded(budget, stepKey(event.data.wait.execution), event.data.spent);
+      return attemptEnded(budget, attemptOf(event.data.wait.execution), event.data.spent);
     case 'wait_resolved': {
       const wait = waits.find(({ id }) => id === event.data.waitId);
       if (wait?.purpose !== 'budget') return budget;
@@ -37,21 +47,29 @@ export function budgetAfter(budget: BudgetState, event: RunEvent, waits: readonl
 }
 
 /** @param spent undefined: nobody knows, so what it had reserved, if anything */
-function attemptEnded(budget: BudgetState, step: string, spent: Cost | undefined): BudgetState {
-  const open = budget.reserved.find((reservation) => reservation.step === step);
-  const cost = spent ?? open;
-  if (cost === undefined) return budget;
-  const { microUsd = 0, tokens = 0 } = cost;
+function attemptEnded(budget: BudgetState, attempt: AttemptRef, spent: Cost | undefined): BudgetState {
+  const open = budget.reserved.filter(({ step }) => step === attempt.step);
+  const dead = spent === undefined ? open : open.filter((one) => !isSameAttempt(one, attempt));
+  const costs: readonly Cost[] = spent === undefined ? dead : [...dead, spent];
+  if (costs.length === 0) return budget;
+  const sums = COST_NAMES.map((name) => [
+    name,
+    costs.reduce((sum, cost) => sum + (cost[name] ?? 0), budget.spent[name]),
+  ]);
   return {
     ...budget,
     spent: {
       ...budget.spent,
-      microUsd: budget.spent.microUsd + microUsd,
-      tokens: budget.spent.tokens + tokens,
-      operations: budget.spent.operations + 1,
+      ...Object.fromEntries(sums),
+      operations: budget.spent.operations + costs.length,
     },
-    reserved: open ? budget.reserved.filter((reservation) => reservation !== open) : budget.reserved,
+    reserved: open.length === 0 ? budget.reserved : budget.reserved.filter((one) => !open.includes(one)),
   };
+}
+
+function attemptOf(execution: StepRef & { readonly attempt: number }): AttemptRef {
+  const { revision, attempt } = execution;
+  return { step: stepKey(execution), revision, attempt };
 }
 
 function withEffect(budget: BudgetState): BudgetState {

@@ -36,8 +36,7 @@ export function budgetLimits(given: unknown, field: string): BudgetLimits {
     if (members[name] !== undefined) limits[name] = count(members[name], `${field}.${name}`, 1);
   }
   const { wallClock } = members;
-  if (wallClock !== undefined)
-    limits.wallClockMs = parseDuration(wallClock as string | number, `${field}.wallClock`);
+  if (wallClock !== undefined) limits.wallClockMs = wallClockMs(wallClock, `${field}.wallClock`);
   if (Object.keys(limits).length > 0) return limits;
   throw invalid(field, `'${field}' must limit at least one of ${MEMBERS.join(', ')}`);
 }
@@ -66,6 +65,12 @@ export function shownAmounts(amounts: BudgetLimits): Omit<GivenBudget, 'wallCloc
 } {
   const { microUsd: micro, ...others } = amounts;
   return micro === undefined ? others : { usd: micro / 1e6, ...others };
+}
+
+function wallClockMs(given: unknown, field: string): number {
+  const ms = parseDuration(given as string | number, field);
+  if (ms > 0) return ms;
+  throw invalid(field, `'${field}' must be longer than 0 ms`);
 }
 
 function count(given: unknown, field: string, least: number): number {

@@ -93,6 +93,7 @@ const loop: Names<flows.LoopOptions<unknown, types.Needs, unknown>> = {
   heartbeatTimeout: true,
   resumable: true,
   uses: true,
+  estimate: true,
   output: true,
   onFailure: true,
   compensate: true,

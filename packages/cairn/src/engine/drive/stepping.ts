@@ -283,7 +283,7 @@ export class Stepping {
       this.#scope.guard(this.#notEntered(unit, execution, entry));
       return true;
     }
-    const admission = this.#budget.admit(unit);
+    const admission = this.#budget.admit(unit, execution);
     if (admission.kind === 'wait') return false;
     this.#begin(unit);
     const work =

@@ -60,6 +60,8 @@ function raiseOf(given: readonly string[]): Body['raise'] {
       throw new UsageError(`--raise ${one}: '${amount}' is not a number`);
     return [name, name === 'wallClock' ? amount : Number(amount)];
   });
+  const twice = members.find(([name], i) => members.findIndex(([other]) => other === name) !== i);
+  if (twice) throw new UsageError(`--raise names '${twice[0]}' twice; name each limit once`);
   return Object.fromEntries(members);
 }
 

@@ -27,7 +27,7 @@ type Options = LoopOptions<unknown, Record<never, never>, unknown>;
 /** Names that only the functions of a loop have. */
 const RESERVED = ['state', 'turn'] as const;
 const OF_THE_LOOP = ['needs', 'reads', 'when', 'ifSkipped', 'resumable', 'onFailure', 'uses'] as const;
-const OF_A_TURN = ['retry', 'poll', 'timeout', 'heartbeatTimeout', 'uses', 'output'] as const;
+const OF_A_TURN = ['retry', 'poll', 'timeout', 'heartbeatTimeout', 'uses', 'estimate', 'output'] as const;
 
 /** @throws CairnError INVALID_INPUT naming the option and the forms that are valid */
 export function loopStep(name: StepName, options: Given, more: unknown): steps.FlowStep {

@@ -196,6 +196,8 @@ interface TurnOptions<Input, N extends Needs, S, Returned = NoInfer<S>> extends 
   /** Capabilities that the body and `compensate` call. */
   // biome-ignore lint/suspicious/noExplicitAny: a capability is known by its own types where it is used
   readonly uses?: readonly Capability<any, any>[];
+  /** Most that one attempt of a turn costs; absent: one call of each of `uses`, if they declare an estimate. */
+  readonly estimate?: Estimate;
   readonly onFailure?: OnFailure<NoInfer<S>>;
   /** Undoes a turn when the run ends badly, the newest first; `output` is the state that the turn returned. */
   readonly compensate?: (

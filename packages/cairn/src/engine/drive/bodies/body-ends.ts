@@ -56,7 +56,7 @@ export class BodyEnds {
   async take(body: EndedBody): Promise<void> {
     const { unit, execution, result, used, settled } = body;
     const { step } = unit;
-    const spent = result.kind === 'presumed' ? undefined : this.#moves.budget.ended(unit, used);
+    const spent = result.kind === 'presumed' ? undefined : this.#moves.budget.ended(body);
     const ended = { ...body, spent };
     const account = optional('spent', spent);
     const scope = this.#scope;

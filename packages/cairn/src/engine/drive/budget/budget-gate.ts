@@ -14,6 +14,7 @@ import {
   type UnderWay,
 } from '../../../core/budget/decision.ts';
 import { givenName } from '../../../core/flow/names.ts';
+import { optional } from '../../../core/optional.ts';
 import type { EventDraft, StepExecution } from '../../../core/run/events.ts';
 import type { RunState } from '../../../core/run/state.ts';
 import { leavesRows } from '../../define/capability.ts';
@@ -22,7 +23,7 @@ import * as drafts from '../../facts/drafts.ts';
 import type { Used } from '../../facts/output.ts';
 import { budgetQuestion } from '../../waits/budget-question.ts';
 import { opened } from '../../waits/open.ts';
-import type { BodyUnit } from '../bodies/bodies.ts';
+import type { BodyUnit, EndedBody } from '../bodies/bodies.ts';
 import type { StepMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
 import { keyOf } from '../step-inputs.ts';
@@ -65,7 +66,7 @@ export class BudgetGate {
   }
 
   /** An attempt that may begin counts as under way from here on. */
-  admit(unit: BodyUnit): BudgetDecision {
+  admit(unit: BodyUnit, execution: StepExecution): BudgetDecision {
     const { journal, deps } = this.#scope;
     const { budget, startedAt, createdAt } = journal.state;
     if (!budget) return { kind: 'begin', reserve: {} };
@@ -80,18 +81,18 @@ export class BudgetGate {
     const underWay = [...this.#underWay.values()];
     const now = deps.clock.now();
     const decision = budgetDecision(budget, beginning, { underWay, startedAt: startedAt ?? createdAt, now });
-    if (decision.kind === 'begin') this.#put(unit, decision.reserve);
+    if (decision.kind === 'begin') this.#put(unit, execution, decision.reserve);
     return decision;
   }
 
   /** The body has ended; what it spent is on its way into the journal. Undefined: the run has no budget. */
-  ended(unit: BodyUnit, used: Used): Cost | undefined {
+  ended({ unit, execution, used }: Pick<EndedBody, 'unit' | 'execution' | 'used'>): Cost | undefined {
     const { budget } = this.#scope.journal.state;
     if (!budget) return undefined;
     const spent = plainCost(spentBy(reportedOf(used), unit.step.estimate));
     const kind = kindOf(unit);
     if (limitsCost(budget)) this.#largest.set(kind, largerOf(this.#largest.get(kind), spent));
-    this.#put(unit, spent);
+    this.#put(unit, execution, spent);
     return spent;
   }
 
@@ -113,9 +114,9 @@ export class BudgetGate {
     this.#moves.advance();
   }
 
-  #put(unit: BodyUnit, reserved: Cost): void {
+  #put(unit: BodyUnit, { revision, attempt }: StepExecution, reserved: Cost): void {
     const step = keyOf(unit);
-    this.#underWay.set(step, { step, kind: kindOf(unit), reserved });
+    this.#underWay.set(step, { step, revision, attempt, kind: kindOf(unit), reserved });
   }
 
   async #ask({ unit, execution, reached, settled = [], spent }: Stopped): Promise<void> {
@@ -158,6 +159,10 @@ function kindOf({ step, item }: { readonly step: BodyStep; readonly item?: BodyU
   return step.kind === 'step' && item ? `${step.id}[${givenName(item.key)}]` : step.id;
 }
 
+/** Without the members that the attempt did not report. */
 function reportedOf({ tokensUsed, microUsd }: Used): Cost {
-  return { microUsd: microUsd ?? 0, tokens: (tokensUsed?.input ?? 0) + (tokensUsed?.output ?? 0) };
+  return {
+    ...optional('microUsd', microUsd),
+    ...(tokensUsed && { tokens: tokensUsed.input + tokensUsed.output }),
+  };
 }
