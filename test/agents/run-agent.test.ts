@@ -23,6 +23,14 @@ const pay = defineCapability({
   response: z.object({ id: z.number() }),
 });
 
+const post = defineCapability({
+  id: 'shop.post',
+  sideEffects: 'external_action',
+  idempotency: 'required',
+  request: z.object({ text: z.string() }),
+  response: z.object({}),
+});
+
 const add = defineTool({
   name: 'add',
   description: 'Adds two numbers.',
@@ -66,7 +74,8 @@ async function started(
       return { id: keys.size };
     },
   });
-  const runtime = createTestRuntime({ workflows: [workflow], bindings: [binding] });
+  const posting = defineBinding(post, { id: 'post-stand-in', call: async () => ({}) });
+  const runtime = createTestRuntime({ workflows: [workflow], bindings: [binding, posting] });
   const run = await runtime.start('agent');
   return { runtime, run, keys };
 }
@@ -100,14 +109,53 @@ describe('an agent', () => {
       throw new Fatal('the disk is full');
     },
   });
+  const refund = defineTool({
+    name: 'refund',
+    description: 'Refunds.',
+    capability: pay,
+    input: z.object({ cents: z.number() }),
+  });
+  const write = defineTool({
+    name: 'write',
+    description: 'Writes.',
+    capability: post,
+    needsApproval: ({ text }) => text.startsWith('ask'),
+  });
   test.each([
-    ['a tool that there is not', call('divide', {}), "There is no tool 'divide'. Tools: add, pay, broken."],
+    [
+      'a tool that there is not',
+      call('divide', {}),
+      "There is no tool 'divide'. Tools: add, pay, broken, refund, write.",
+    ],
     ['an input of the wrong type', call('add', { a: '1', b: 2 }), 'The input is not valid. a: '],
     ['an input that is no object', call('add', 'not json'), 'The input is not valid. input: '],
     ['a tool that fails', call('broken', {}), 'The call failed (STEP_FAILED): the disk is full'],
+    ['an input that the capability does not take', call('refund', { cents: 1.5 }), 'The call is not valid: '],
+    ['a request that is too large', call('write', { text: 'x'.repeat(300_000) }), 'The call is not valid: '],
   ])('is told of %s, and goes on', async (_, wrong, error) => {
-    const [result] = JSON.parse(await told([{ calls: [wrong] }, telling], [add, payTool, broken]));
+    const [result] = JSON.parse(
+      await told([{ calls: [wrong] }, telling], [add, payTool, broken, refund, write]),
+    );
     expect(result.error).toContain(error);
+  });
+
+  test('is told that nobody can be asked about a call with a large input', async () => {
+    const calls = [call('write', { text: `ask${'x'.repeat(20_000)}` })];
+    const [{ error }] = JSON.parse(await told([{ calls }, telling], [write]));
+    expect(error).toContain('Nobody could be asked to allow this call');
+  });
+
+  test('calls a tool whose schema makes of the input what is no JSON', async () => {
+    const year = defineTool({
+      name: 'year',
+      description: 'Tells the year.',
+      input: z.object({ day: z.iso.date().transform((day) => new Date(day)) }),
+      run: ({ day }) => day.getUTCFullYear(),
+    });
+    const [result] = JSON.parse(
+      await told([{ calls: [call('year', { day: '2026-11-23' })] }, telling], [year]),
+    );
+    expect(result.output).toBe(2026);
   });
 
   test('asks a person where the tool says so for the input, and makes no call that was refused', async () => {
@@ -146,6 +194,12 @@ describe('an agent', () => {
     await runtime.decide(run, 'approve', { step: 'flow[approve-pay]' });
     await runtime.runToEnd(run);
     expect(await run.result()).toEqual({ output: 'Go.|Hurry.|Please.' });
+  });
+
+  test('that cannot wait for messages fails its flow', async () => {
+    const { runtime, run } = await started([{ text: 'Hello.' }], [], { messages: { key: '' } });
+    expect(await runtime.runToEnd(run)).toBe('failed');
+    expect(run.error()?.message).toContain('must be a string of 1 to');
   });
 
   test.each([

@@ -100,6 +100,7 @@ class Inbox {
   readonly #flow: Pick<Flow<unknown>, 'event'>;
   readonly #key: string;
   #arrived: AgentMessage[] = [];
+  #failure: unknown;
 
   constructor(flow: Pick<Flow<unknown>, 'event'>, key: string) {
     this.#flow = flow;
@@ -108,10 +109,12 @@ class Inbox {
   }
 
   get hasMessages(): boolean {
+    this.#assertListens();
     return this.#arrived.length > 0;
   }
 
   take(): AgentMessage[] {
+    this.#assertListens();
     const arrived = this.#arrived;
     this.#arrived = [];
     return arrived;
@@ -119,14 +122,20 @@ class Inbox {
 
   #listen(): void {
     const next = this.#flow.event<Json>(MESSAGE, { event: MESSAGE_EVENT, key: this.#key });
-    // A wait without a limit fails only if it is failed from outside: then nothing more is heard.
     next.then(
       (sent) => {
         this.#arrived.push({ role: 'user', text: textOf(sent) });
         this.#listen();
       },
-      () => {},
+      (error: unknown) => {
+        this.#failure = error;
+      },
     );
+  }
+
+  /** @throws the failure of the wait for the next message, for instance of one with a key that cannot be one */
+  #assertListens(): void {
+    if (this.#failure !== undefined) throw this.#failure;
   }
 }
 

@@ -2,7 +2,7 @@
  * Carries out what a model asks for: each call is an operation of the flow, or two if a person is asked first. Whatever is wrong
  * with a call is told to the model, which can correct it.
  */
-import { type Flow, type Json, OperationFailed } from 'cairn';
+import { CairnError, Fatal, type Flow, type Json, OperationFailed } from 'cairn';
 import type { ToolCall, ToolResult } from './messages.ts';
 import { type AgentTool, APPROVE, asJson } from './tool.ts';
 
@@ -48,9 +48,8 @@ async function result<Input>(
   }
   try {
     if (tool.needsApproval(parsed.data)) await approval(flow, call, options);
-    return { id, name, output: await called(flow, tool, parsed.data) };
+    return { id, name, output: await called(flow, tool, { given: call.input, input: parsed.data }) };
   } catch (error) {
-    if (!(error instanceof OperationFailed)) throw error;
     return { id, name, error: said(error) };
   }
 }
@@ -64,21 +63,36 @@ function approval<Input>(flow: Flow<Input>, { name, input }: ToolCall, { approva
   );
 }
 
-async function called<Input>(flow: Flow<Input>, tool: AgentTool, input: unknown): Promise<Json> {
-  const { name, does } = tool;
+async function called<Input>(
+  flow: Flow<Input>,
+  { name, does }: AgentTool,
+  { given, input }: { readonly given: Json; readonly input: unknown },
+): Promise<Json> {
   if (does.kind === 'perform')
     return asJson(await flow.perform(does.capability, does.request(input), { name }));
   const { run } = does;
   return asJson(
+    // The schema may make of the input what is no JSON.
     await flow.step(name, async (context): Promise<Json> => asJson(await run(input, context)), {
-      input: asJson(input),
+      input: given,
     }),
   );
 }
 
-function said({ operation, code, message }: OperationFailed): string {
+/** @throws what is no fault of the call */
+function said(error: unknown): string {
+  if (!(error instanceof OperationFailed)) {
+    if (isRefusedRequest(error)) return `The call is not valid: ${error.message}`;
+    throw error;
+  }
+  const { operation, code, message } = error;
   if (!operation.startsWith(APPROVE)) return `The call failed (${code}): ${message}`;
-  return code === 'APPROVAL_REJECTED'
-    ? `A person did not allow this call: ${message}`
-    : `Nobody allowed this call in time: ${message}`;
+  if (code === 'APPROVAL_REJECTED') return `A person did not allow this call: ${message}`;
+  if (code === 'APPROVAL_EXPIRED') return `Nobody allowed this call in time: ${message}`;
+  return `Nobody could be asked to allow this call (${code}): ${message}`;
+}
+
+/** The capability does not take the request, or it is too large to be recorded. */
+function isRefusedRequest(error: unknown): error is Error {
+  return error instanceof Fatal || (error instanceof CairnError && error.code === 'PAYLOAD_TOO_LARGE');
 }
