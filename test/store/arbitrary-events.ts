@@ -42,7 +42,7 @@ const holder = { owner: text, epoch: count };
 
 const DATA: { readonly [K in EventType]: fc.Arbitrary<EventData[K]> } = {
   run_created: withOptional(identityMembers, identityOptions),
-  run_claimed: plain({ ...holder, expiresAt: time }),
+  run_claimed: withOptional({ ...holder, expiresAt: time }, { deadlineAt: time, budget: budgetLimits }),
   run_started: withOptional({}, { deadlineAt: time, budget: budgetLimits }),
   step_started: execution,
   step_succeeded: withOptional(settledMembers, settledOptions),

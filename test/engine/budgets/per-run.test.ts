@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../../support/intercept.ts';
 import { mortal } from '../../support/mortal.ts';
@@ -268,6 +270,28 @@ describe('a worker that dies', () => {
       budget: { spent: { microUsd: 500_000, operations: 2 }, reserved: [] },
     });
   });
+});
+
+test('a run that was parked before its plan was deployed has the limits of its workflow when it begins', async () => {
+  const workflow = defineWorkflow({
+    type: 'w',
+    planVersion: 1,
+    input: z.object({}),
+    budget: { operations: 1 },
+    timeout: '30d',
+    steps: (step) => {
+      const first = step('first', () => 1);
+      return { second: step('second', { needs: { first } }, () => 2) };
+    },
+  });
+  const world = new World({ workflows: [workflow] });
+  const runId = await world.start('w');
+  const without = { ...world.deps, registry: new World({ workflows: [] }).deps.registry };
+  await world.run(() => world.stateOf(runId).status === 'waiting_external', without);
+  await world.run(() => ['awaiting_approval', 'completed'].includes(world.stateOf(runId).status));
+  const { status, budget, deadlineAt } = world.stateOf(runId);
+  expect([status, budget?.limits]).toEqual(['awaiting_approval', { operations: 1 }]);
+  expect(deadlineAt).toBeGreaterThan(world.clock.now());
 });
 
 describe('the cost of a budget', () => {

@@ -3,7 +3,7 @@ import type { DeployedPlan } from '../core/decisions/deployed.ts';
 import { CairnError } from '../core/errors.ts';
 import { optional } from '../core/optional.ts';
 import { differ } from '../core/plan/plan.ts';
-import type { StepKind } from '../core/run/events.ts';
+import type { RunLimits, StepKind } from '../core/run/events.ts';
 import { isOver, type RunState, stepIdOf, stepRefOf } from '../core/run/state.ts';
 import { undoOfOperation } from './define/flow/flow-step.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
@@ -23,6 +23,16 @@ export function workflowOf(registry: WorkflowRegistry, run: Pinned): Workflow | 
 function isChanged(registry: WorkflowRegistry, { planFingerprint }: Pinned, workflow: Workflow): boolean {
   if (planFingerprint === undefined) return registry.isKnownChanged(workflow);
   return differ(planFingerprint, planOf(workflow).fingerprint);
+}
+
+/** Limits of a run that is about to begin; none if it has them, if it has begun, or if its plan is not deployed. */
+export function limitsOf(registry: WorkflowRegistry, state: RunState, now: number): RunLimits {
+  if (state.steps.size > 0 || state.deadlineAt !== undefined || state.budget !== undefined) return {};
+  const { timeoutMs, budget } = workflowOf(registry, state) ?? {};
+  return {
+    ...optional('deadlineAt', timeoutMs === undefined ? undefined : now + timeoutMs),
+    ...optional('budget', budget),
+  };
 }
 
 /** The error for a run without a {@link workflowOf}. */

@@ -68,7 +68,7 @@ function versionOf({ type, data }: EventDraft): number {
   if (LATER_TYPES.has(type)) return SCHEMA_VERSION;
   const isLater =
     (type === 'replay_started' && data.more) ||
-    (type === 'run_started' && data.budget !== undefined) ||
+    ((type === 'run_started' || type === 'run_claimed') && data.budget !== undefined) ||
     (type === 'wait_opened' && (data.wait.heartbeat ?? data.wait.child?.onParentEnd === 'wait'));
   return isLater ? SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
 }

@@ -85,18 +85,26 @@ export const STOP_KINDS = ['user', 'system', 'policy', 'halt'] as const;
 export type StopKind = (typeof STOP_KINDS)[number];
 
 /** Data by event type. */
+/** `deadlineAt`: when the whole run must have ended. `budget`: what it may spend. */
+export interface RunLimits {
+  readonly deadlineAt?: number;
+  readonly budget?: BudgetLimits;
+}
+
 export interface EventData {
   run_created: RunIdentity;
-  /** `task`: the delivery that claimed it. `alone`: the dispatch runs one body at a time, in a process of its own. */
-  run_claimed: {
+  /**
+   * `task`: the delivery that claimed it. `alone`: the dispatch runs one body at a time, in a process of its own. The limits are
+   * those of a run that was parked before anything began, because its plan was not deployed.
+   */
+  run_claimed: RunLimits & {
     readonly owner: string;
     readonly epoch: number;
     readonly expiresAt: number;
     readonly task?: TaskRef;
     readonly alone?: true;
   };
-  /** `deadlineAt`: when the whole run must have ended. `budget`: what it may spend. */
-  run_started: { readonly deadlineAt?: number; readonly budget?: BudgetLimits };
+  run_started: RunLimits;
   /** `items`: of a set, the mark of its list (core/plan/item-marks.ts). `reserved`: of the run's budget. */
   step_started: StepExecution & { readonly items?: string; readonly reserved?: Cost };
   step_succeeded: StepSettled;

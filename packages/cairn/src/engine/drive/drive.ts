@@ -21,7 +21,7 @@ import type { LoadedRun } from '../../ports/run-store.ts';
 import { StoreRefused } from '../../ports/store-errors.ts';
 import type { DriveReason } from '../../ports/task-queue.ts';
 import type { Workflow } from '../define/steps.ts';
-import { deployedFor, learnPlan, workflowOf } from '../deployed.ts';
+import { deployedFor, learnPlan, limitsOf, workflowOf } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
 import { restoreBefore } from '../effects/restored.ts';
 import { placed } from '../enqueue-soon.ts';
@@ -341,14 +341,11 @@ function claimDrafts(
       initiator: 'system',
       data: { reason: state.waits.length > 0 ? 'its time has come' : 'what it was parked for is here' },
     });
+  const isNew = state.status === 'pending';
+  const limits = limitsOf(registry, state, now);
   const claim = { ...by, epoch: state.epoch + 1, expiresAt: now + settings.leaseMs };
-  drafts.push({ type: 'run_claimed', initiator: 'system', data: claim });
-  if (state.status === 'pending') {
-    const { timeoutMs, budget } = workflowOf(registry, state) ?? {};
-    const deadline = timeoutMs === undefined ? {} : { deadlineAt: now + timeoutMs };
-    const data = { ...deadline, ...optional('budget', budget) };
-    drafts.push({ type: 'run_started', initiator: 'system', data });
-  }
+  drafts.push({ type: 'run_claimed', initiator: 'system', data: { ...claim, ...(isNew ? {} : limits) } });
+  if (isNew) drafts.push({ type: 'run_started', initiator: 'system', data: limits });
   return [...drafts, ...verdictDrafts(state, verdict, now)];
 }
 

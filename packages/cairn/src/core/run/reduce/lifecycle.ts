@@ -2,7 +2,7 @@
 import { newBudget } from '../../budget/budget.ts';
 import { optional } from '../../optional.ts';
 import { withMark } from '../../plan/item-marks.ts';
-import type { RunEvent, Wait } from '../events.ts';
+import type { RunEvent, RunLimits, Wait } from '../events.ts';
 import type { RunState } from '../state.ts';
 import { assertTransition, type RunStatus } from '../status.ts';
 import type { Reducers } from './index.ts';
@@ -34,9 +34,14 @@ type LifecycleEvent =
  */
 const ABSENT = undefined as never;
 
+const limited = ({ deadlineAt, budget }: RunLimits) => ({
+  ...optional('deadlineAt', deadlineAt),
+  ...(budget && { budget: newBudget(budget) }),
+});
+
 export const lifecycleReducers: Reducers<LifecycleEvent> = {
   run_claimed: (state, { seq, data }) => {
-    const { alone, ...lease } = data;
+    const { alone, deadlineAt, budget, ...lease } = data;
     if (lease.epoch <= state.epoch)
       throw new Error(`run ${state.id}: epoch ${lease.epoch} after ${state.epoch}`);
     return {
@@ -44,14 +49,14 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
       epoch: lease.epoch,
       dueAt: ABSENT,
       parked: ABSENT,
+      ...limited({ ...optional('deadlineAt', deadlineAt), ...optional('budget', budget) }),
     };
   },
   run_started: (state, event) => ({
     status: moveTo(state, 'running'),
     startedAt: event.at,
     checkpointHead: event.seq,
-    ...(event.data.deadlineAt === undefined ? {} : { deadlineAt: event.data.deadlineAt }),
-    ...(event.data.budget && { budget: newBudget(event.data.budget) }),
+    ...limited(event.data),
   }),
   run_released: (state, { at, data }) => ({
     lease: ABSENT,
