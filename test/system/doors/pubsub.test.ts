@@ -8,7 +8,7 @@ import {
   startCloudProcess,
 } from '../../../packages/local/src/cloud-process.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
-import { ended, eventually, look, startRun } from '../support.ts';
+import { ended, eventually, startRun } from '../support.ts';
 
 // Otherwise the client looks for Google's metadata server on the network.
 process.env.METADATA_SERVER_DETECTION = 'none';
@@ -154,6 +154,6 @@ describe('Pub/Sub, through the client that everybody uses', () => {
       if (!first.has(event.seq)) first.set(event.seq, event);
     }
     expect([...first.values()]).toEqual(items);
-    expect(await look(ready, `/v1/runs/${runId}`)).toMatchObject({ status: 'completed' });
+    expect(await ended(ready, runId)).toMatchObject({ status: 'completed' });
   });
 });
