@@ -11,6 +11,8 @@ import type { ListedRun, RunFilter, RunStore } from '../../ports/run-store.ts';
 export const MAX_RUNS_READ = 1_000;
 /** Runs of one query. */
 const RUNS_A_READ = 250;
+/** Runs that are being erased are read and left out, so that a page may have fewer runs than were read, or none. */
+export const MAX_PAGES_READ = 8;
 
 export interface ReadStatistics extends RunsSummary, Stretch {
   /** There are older runs in the time that was asked for: `from` is the creation of the oldest that was read. */
@@ -27,6 +29,7 @@ export async function readStatistics(
   const wanted = { ...filter, createdFrom: asked.from, createdBefore: asked.until };
   const runs: RunOutline[] = [];
   let unreadable = 0;
+  let pages = 0;
   let cursor: string | undefined;
   do {
     const limit = Math.min(RUNS_A_READ, MAX_RUNS_READ - runs.length - unreadable);
@@ -34,7 +37,8 @@ export async function readStatistics(
     runs.push(...page.items.map(outlineOf));
     unreadable += page.unreadable?.length ?? 0;
     cursor = page.next;
-  } while (cursor !== undefined && runs.length + unreadable < MAX_RUNS_READ);
+    pages += 1;
+  } while (cursor !== undefined && pages < MAX_PAGES_READ && runs.length + unreadable < MAX_RUNS_READ);
   const isCut = cursor !== undefined;
   const from = isCut ? Math.min(asked.until - 1, runs.at(-1)?.createdAt ?? asked.from) : asked.from;
   const stretch = { from, until: asked.until };
