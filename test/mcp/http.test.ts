@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
-import { mcpFunction } from '../../packages/mcp/src/index.ts';
+import { mcpFunction, mcpHandler } from '../../packages/mcp/src/index.ts';
 import { Stage } from '../cli/support/stage.ts';
 import { clientOf } from './agent.ts';
 
@@ -79,4 +79,31 @@ test('without a credential that the API knows nothing is answered, not even whic
     expect.objectContaining({ code: 'UNAUTHENTICATED' }),
   ]);
   await expect(agentOf('cairn_nobody_abcdefghijklmnopqrstuvwxyz012345')).rejects.toThrow();
+});
+
+test('an API that does not respond is a refusal, and the error goes to the log', async () => {
+  const errors: string[] = [];
+  const handle = mcpHandler({
+    url: 'https://runs.test',
+    fetch: async () => {
+      throw new TypeError('connection refused');
+    },
+    onError: ({ message }) => errors.push(message),
+  });
+  const headers = { authorization: 'Bearer key' };
+  const answer = await handle(new Request('https://mcp.test/mcp', { method: 'POST', headers, body: '{}' }));
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    expect.objectContaining({ code: 'UNAVAILABLE', help: expect.any(String) }),
+  ]);
+  expect(errors).toEqual([expect.stringContaining('connection refused')]);
+});
+
+test('a method that no web-standard request has is refused', async () => {
+  const statuses: number[] = [];
+  await mcpFunction({ url: 'https://runs.test' })(
+    { method: 'TRACE', url: '/mcp', headers: {} },
+    { writeHead: (status) => statuses.push(status), end: () => {} },
+  );
+  expect(statuses).toEqual([405]);
 });

@@ -236,3 +236,19 @@ test('tools say which of them change something, and every change has its preview
     expect(inputSchema.required).toContain('token');
   }
 });
+
+test('long questions are cut in the text of an answer, and the token of the preview is not', async () => {
+  const long = defineWorkflow({
+    type: 'long',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({ asked: step.approval('sign-off', { ask: () => 'x'.repeat(12_000) }) }),
+  });
+  const stage = new Stage([long]);
+  const agent = await Agent.of(stage);
+  const { runId } = (await agent.act('start_run', { type: 'long' })).data;
+  await stage.drive();
+  const { text, data } = await agent.call('preview_decide', { runId, ...ANSWER });
+  expect(text.length).toBeLessThan(10_000);
+  expect(text).toContain(data.token);
+});

@@ -1,7 +1,7 @@
 /** Results of tool calls, as the protocol has them. Pure. */
 import { isUncertain, Refusal, Unreachable } from '@cairn/client';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { bounded } from './bounded.ts';
+import { bounded, clipped, MAX_SAID_CHARS } from './bounded.ts';
 
 /** A result before it is bounded. */
 export interface Told {
@@ -25,15 +25,17 @@ export class ToolProblem extends Error {
   }
 }
 
-const CUT_NOTE = 'Long parts of the data were cut.';
+const CUT_NOTE = 'Long parts were cut.';
 
 export function told({ text, data }: Told): CallToolResult {
-  const { value, isCut } = bounded(data);
+  const { value, isCut: isDataCut } = bounded(data);
+  const said = clipped(text, MAX_SAID_CHARS);
+  const isCut = isDataCut || said !== text;
   const structuredContent = { ...(value as Record<string, unknown>), ...(isCut && { isCut }) };
   return {
     // The data as text too, since not every client hands structured content to its model.
     content: [
-      { type: 'text', text: isCut ? `${text}\n${CUT_NOTE}` : text },
+      { type: 'text', text: isCut ? `${said}\n${CUT_NOTE}` : said },
       { type: 'text', text: JSON.stringify(structuredContent) },
     ],
     structuredContent,

@@ -14,6 +14,13 @@ export interface Bounded {
   readonly isCut: boolean;
 }
 
+/** Longest text beside the data. */
+export const MAX_SAID_CHARS = 20_000;
+
+export function clipped(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}${CUT}`;
+}
+
 /** @param value JSON */
 export function bounded(value: unknown, maxChars: number = MAX_ANSWER_CHARS): Bounded {
   for (let texts = MAX_TEXT_CHARS, items = MAX_ITEMS, depth = MAX_DEPTH; ; ) {
@@ -58,8 +65,7 @@ class Cutter {
   }
 
   #text(text: string): string {
-    if (text.length <= this.#texts) return text;
-    this.isCut = true;
-    return `${text.slice(0, this.#texts - 1)}${CUT}`;
+    if (text.length > this.#texts) this.isCut = true;
+    return clipped(text, this.#texts);
   }
 }

@@ -5,7 +5,7 @@
  * each request that a tool makes. Must not: hold a credential of its own, or keep anything between requests.
  */
 import { createHmac } from 'node:crypto';
-import { CairnClient, type Fetch } from '@cairn/client';
+import { CairnClient, type Fetch, Unreachable } from '@cairn/client';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { mcpServer } from './server.ts';
 
@@ -51,13 +51,19 @@ export function mcpHandler(options: HandlerOptions): (request: Request) => Promi
         'no credential',
         'Send an API key or ID token as Authorization: Bearer.',
       );
-    const { status, text, headers } = await clientFor(credential).exchange({
-      method: 'GET',
-      target: '/v1/me',
-    });
+    const known = await clientFor(credential)
+      .exchange({ method: 'GET', target: '/v1/me' })
+      .catch((error: unknown) => {
+        if (error instanceof Unreachable) return error;
+        throw error;
+      });
+    if (known instanceof Unreachable) {
+      onError?.(known);
+      return unavailable('the API does not respond');
+    }
+    const { status, text, headers } = known;
     if (status === 200) return handler.fetch(request);
-    if (!NOT_LET_IN.includes(status))
-      return refusal(503, 'UNAVAILABLE', `the API answered ${status}`, 'Try again in a moment.');
+    if (!NOT_LET_IN.includes(status)) return unavailable(`the API answered ${status}`);
     return new Response(text, { status, headers: passedOn(status, headers.get('retry-after')) });
   };
 }
@@ -74,6 +80,10 @@ function passedOn(status: number, retryAfter: string | null): Record<string, str
   };
 }
 
-function refusal(status: number, code: string, title: string, help: string): Response {
+function unavailable(title: string): Response {
+  return refusal(503, 'UNAVAILABLE', title, 'Try again in a moment.');
+}
+
+export function refusal(status: number, code: string, title: string, help: string): Response {
   return Response.json({ code, title, status, help }, { status, headers: passedOn(status, null) });
 }

@@ -8,6 +8,7 @@
 import type { CairnClient } from '@cairn/client';
 import { z } from 'zod';
 import { type Told, ToolProblem } from '../answer.ts';
+import { clipped } from '../bounded.ts';
 import { argumentProblem, keyOf, type SealProblem, seal, stateProblem } from '../seal.ts';
 import type { Tool } from './tool.ts';
 
@@ -46,6 +47,7 @@ interface Act<S extends z.ZodObject, State> {
   readonly idempotencyKey: string;
 }
 
+const MAX_SHOWN_CHARS = 8_000;
 const TOKEN = z.string().max(200).describe('Token of the preview with the same arguments.');
 
 export function act<S extends z.ZodObject, State>(spec: ActSpec<S, State>): readonly [Tool, Tool] {
@@ -60,7 +62,9 @@ export function act<S extends z.ZodObject, State>(spec: ActSpec<S, State>): read
     isDestructive: false,
     async run({ client, secret }, given) {
       const args = given as z.output<S>;
-      const { text, data, state, blockers } = await spec.preview(client, args);
+      const { text: whole, data, state, blockers } = await spec.preview(client, args);
+      // Leaves room for the token.
+      const text = clipped(whole, MAX_SHOWN_CHARS);
       if (blockers.length > 0)
         return { text: blockedText(name, text, blockers), data: { preview: data, blockers } };
       const { token, expiresAt } = seal({ action: name, args, state }, { secret, now: client.machine.now() });
