@@ -18,9 +18,9 @@ export function isExternalTenant(tenantId: unknown): tenantId is string {
   return typeof tenantId === 'string' && tenantId !== '' && tenantId.length <= MAX_TENANT_CHARS;
 }
 
-/** Owner of the rows of a key. The tenant is escaped, so that no two pairs have one owner. */
+/** Owner of the rows of a key. The tenant is escaped, so that no two pairs have one owner, and slashes, which paths cannot have. */
 export function externalOwner(tenantId: string, key: string): string {
-  return `${ownersOf(tenantId)}${key}`;
+  return `${ownersOf(tenantId)}${key.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
 }
 
 /** Beginning of the owners of a tenant. */
@@ -35,7 +35,8 @@ export function isExternal(runId: string): boolean {
 
 /** The author's key. */
 export function keyOfOwner(owner: string): string {
-  return owner.slice(owner.indexOf(':', PREFIX.length) + 1);
+  const escaped = owner.slice(owner.indexOf(':', PREFIX.length) + 1);
+  return escaped.replaceAll('%2F', '/').replaceAll('%25', '%');
 }
 
 /** Times of a call. All in ms. */

@@ -1,0 +1,15 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { externalOwner, keyOfOwner } from '../../packages/cairn/src/core/effects/external.ts';
+
+test('an owner of effects without a run is one segment of a path, and names its key', () => {
+  const keys = fc.stringMatching(/^[!-~]{1,20}$/);
+  fc.assert(
+    fc.property(keys, (key) => {
+      const owner = externalOwner('t/1', key);
+      expect(owner).not.toContain('/');
+      expect(keyOfOwner(owner)).toBe(key);
+    }),
+    { examples: [['orders/42'], ['50%2F'], ['a%252Fb']] },
+  );
+});
