@@ -1,6 +1,7 @@
 /** `@cairn/client`: what users of the API call. */
 export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
 export { ago, duration } from './duration.ts';
+export { budgetLines } from './explain/budget-lines.ts';
 export {
   type Activity,
   activityOf,

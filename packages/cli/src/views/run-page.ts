@@ -1,5 +1,5 @@
 /** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
-import { ago, duration, type Move, moveOf, stepKey } from '@cairn/client';
+import { ago, budgetLines, duration, type Move, moveOf, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
@@ -89,6 +89,7 @@ function factsOf(run: RunView, now: number): (readonly [string, string])[] {
     ],
     ['continued', run.supersededBy],
     ['parent', parent && `${parent.runId} (step ${parent.stepId})`],
+    ['budget', run.budget && budgetLines(run.budget).join('; ')],
     ['cost', costText(run.cost)],
     ['trace', run.traceId],
   ];

@@ -1,4 +1,5 @@
 /** Facts of a run: where it comes from, what it belongs to, what it took. Absent ones are left out. */
+import { budgetLines } from '@cairn/client';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { operationsText, usdText } from '../../../parts/cost-text.ts';
@@ -72,6 +73,9 @@ export function Facts({ run }: { readonly run: Run }) {
       </Fact>
       <Fact name="Resumed">
         {run.resumeCount > 0 && (run.resumeCount === 1 ? 'once' : `${run.resumeCount} times`)}
+      </Fact>
+      <Fact name="Budget">
+        {run.budget && budgetLines(run.budget).map((line) => <div key={line}>{line}</div>)}
       </Fact>
       <Fact name="Cost">
         <CostText cost={run.cost} />

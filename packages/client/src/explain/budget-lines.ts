@@ -1,0 +1,22 @@
+import type { Answer } from 'cairn/api/calls';
+import { duration } from '../duration.ts';
+
+type Budget = NonNullable<Answer<'Run'>['budget']>;
+
+const COUNTED = ['usd', 'tokens', 'effects', 'operations'] as const;
+
+/** A line for each limit, such as "1.2 of 5 usd, 0.5 more reserved". Of the wall clock, which runs on between events, the limit only. */
+export function budgetLines({ limits, spent, reserved }: Budget): string[] {
+  const counted = COUNTED.flatMap((name) => {
+    const limit = limits[name];
+    if (limit === undefined) return [];
+    const held = reserved[name] ?? 0;
+    const more = held === 0 ? '' : `, ${shown(held)} more reserved`;
+    return [`${shown(spent[name] ?? 0)} of ${shown(limit)} ${name}${more}`];
+  });
+  const { wallClockMs } = limits;
+  return wallClockMs === undefined ? counted : [...counted, `at most ${duration(wallClockMs)}`];
+}
+
+/** In full, without the noise of binary fractions. */
+const shown = (amount: number): string => String(Number(amount.toFixed(6)));
