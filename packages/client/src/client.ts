@@ -58,6 +58,7 @@ export interface Listed<Item> {
   /** Only the inbox has them. */
   readonly findings?: Answer<'InboxPage'>['findings'] | undefined;
   readonly external?: Answer<'InboxPage'>['external'] | undefined;
+  readonly unreadableEffects?: readonly string[] | undefined;
 }
 
 /** Attempts of one request; after these another will hardly succeed within a second. */
@@ -117,8 +118,7 @@ export class CairnClient {
   ): Promise<Listed<ItemOf<P>>> {
     const items: ItemOf<P>[] = [];
     const unreadable: string[] = [];
-    let findings: Listed<ItemOf<P>>['findings'];
-    let external: Listed<ItemOf<P>>['external'];
+    let first: Omit<Listed<ItemOf<P>>, 'items' | 'more' | 'unreadable'> | undefined;
     let cursor: string | undefined;
     do {
       const size = String(Math.min(PAGE, limit - items.length));
@@ -127,21 +127,19 @@ export class CairnClient {
         items: ItemOf<P>[];
         next?: string;
         unreadable?: string[];
-        findings?: typeof findings;
-        external?: typeof external;
-      };
+      } & typeof first;
       items.push(...page.items);
       unreadable.push(...(page.unreadable ?? []));
-      findings ??= page.findings;
-      external ??= page.external;
+      first ??= page;
       cursor = page.next;
     } while (cursor !== undefined && items.length < limit);
     return {
       items,
       more: cursor !== undefined,
       unreadable: unreadable.length > 0 ? unreadable : undefined,
-      findings,
-      external,
+      findings: first?.findings,
+      external: first?.external,
+      unreadableEffects: first?.unreadableEffects,
     };
   }
 

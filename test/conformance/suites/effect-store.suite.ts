@@ -73,7 +73,7 @@ export function effectStoreConformance(name: string, harness: Harness): void {
       for (const record of [...asking, row({ n: 4, tenantId: 'asking' }), row({ n: 5, askingSince: T0 })])
         await stores.effects.create(record);
       const found = async (until: number, limit = 10) =>
-        (await stores.effects.asking('asking', T0 + until, limit)).map(({ n }) => n);
+        (await stores.effects.asking('asking', T0 + until, limit)).items.map(({ n }) => n);
       expect([await found(9), await found(20), await found(99), await found(99, 1)]).toEqual([
         [],
         [2, 3],

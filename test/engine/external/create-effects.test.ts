@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { Firestore } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createEffects, defineBinding, defineCapability } from '../../../packages/cairn/src/effects.ts';
+import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 
 const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
@@ -45,6 +47,26 @@ test('processes on one Firestore make a call once for each key, and get the same
   await expect(other.once('report-a', report, { about: 'c' })).rejects.toMatchObject({
     code: 'EFFECT_REQUEST_MISMATCH',
   });
+});
+
+test('a row that cannot be read is named, and hides no other that asks', async () => {
+  const fails = defineBinding(report, {
+    id: 'reports',
+    call: () => Promise.reject(new Error('socket hang up')),
+  });
+  const effects = createEffects({ tenantId: 't2', project: 'demo-once', bindings: [fails] });
+  for (const key of ['a', 'b'])
+    await expect(effects.once(key, report, { about: key })).rejects.toMatchObject({ code: 'EFFECT_PENDING' });
+  const db = new Firestore({ projectId: 'demo-once' });
+  const store = new FirestoreEffectStore(db);
+  const { items, unreadable } = await store.asking('t2', Date.now(), 10);
+  expect(unreadable).toEqual([]);
+  const [damaged, whole] = items.map(({ effectId }) => effectId);
+  await db.doc(`gwi_effects/${damaged}`).update({ status: 7 });
+  const after = await store.asking('t2', Date.now(), 10);
+  expect(after.items.map(({ effectId }) => effectId)).toEqual([whole]);
+  expect(after.unreadable).toEqual([damaged]);
+  await db.terminate();
 });
 
 test('options that make no sense are refused by name', () => {

@@ -152,8 +152,8 @@ export class Scene {
   }
 
   /** What a person is asked now. */
-  asked(tenantId = 't1') {
-    return this.effects.asking(tenantId, this.clock.now(), 10);
+  async asked(tenantId = 't1') {
+    return (await this.effects.asking(tenantId, this.clock.now(), 10)).items;
   }
 
   async #pay(request: Payment, options: Parameters<BindingOptions<Payment, Paid>['call']>[1]): Promise<Paid> {

@@ -7,6 +7,7 @@ import {
 } from '../core/effects/effect.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
 import type {
+  AskingRows,
   EffectChanged,
   EffectCreated,
   ExternalEffectStore,
@@ -41,13 +42,14 @@ export class MemoryEffectStore implements ExternalEffectStore {
     return { kind: 'created', version: this.write([write]) };
   }
 
-  async asking(tenantId: string, until: number, limit: number): Promise<readonly EffectRecord[]> {
+  async asking(tenantId: string, until: number, limit: number): Promise<AskingRows> {
     const since = ({ askingSince }: EffectRecord) => askingSince ?? Number.POSITIVE_INFINITY;
-    return [...this.#db.effects.values()]
+    const items = [...this.#db.effects.values()]
       .map(({ record }) => record)
       .filter((record) => record.tenantId === tenantId && since(record) <= until)
       .sort((a, b) => since(a) - since(b) || (a.effectId < b.effectId ? -1 : 1))
       .slice(0, limit);
+    return { items, unreadable: [] };
   }
 
   async read(effectId: string): Promise<StoredEffect | undefined> {

@@ -3,12 +3,14 @@ import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { type EffectChange, type EffectRecord, MAX_ROWS_PER_KEY } from '../core/effects/effect.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
 import type {
+  AskingRows,
   EffectChanged,
   EffectCreated,
   ExternalEffectStore,
   RowsNow,
   StoredEffect,
 } from '../ports/runs/effect-store.ts';
+import { UndecodableDocument } from '../ports/store-errors.ts';
 import { call, isStale, isTaken } from './call.ts';
 import { effectCodec, encodeEffectChange, madeAt } from './codec/effect.ts';
 import { readPage } from './lists/pages.ts';
@@ -57,7 +59,7 @@ export class FirestoreEffectStore implements ExternalEffectStore {
     }
   }
 
-  async asking(tenantId: string, until: number, limit: number): Promise<readonly EffectRecord[]> {
+  async asking(tenantId: string, until: number, limit: number): Promise<AskingRows> {
     const asking = this.#paths
       .effects()
       .where('tenantId', '==', tenantId)
@@ -65,7 +67,17 @@ export class FirestoreEffectStore implements ExternalEffectStore {
       .orderBy('askingSince')
       .limit(limit);
     const { docs } = await call('effects without a run that ask', () => asking.get());
-    return docs.map((found) => effectCodec.decode(found.data(), `effect ${found.id}`));
+    const items: EffectRecord[] = [];
+    const unreadable: string[] = [];
+    for (const found of docs) {
+      try {
+        items.push(effectCodec.decode(found.data(), `effect ${found.id}`));
+      } catch (error) {
+        if (!(error instanceof UndecodableDocument)) throw error;
+        unreadable.push(found.id);
+      }
+    }
+    return { items, unreadable };
   }
 
   async read(effectId: string): Promise<StoredEffect | undefined> {

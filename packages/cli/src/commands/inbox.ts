@@ -30,6 +30,11 @@ export const inbox = command({
     if (found.items.length + external.length + findings.length === 0 && !out.json)
       notes.print('No open questions.\n');
     tellUnreadable({ out, notes }, found.unreadable);
+    tellUnreadable(
+      { out, notes },
+      found.unreadableEffects,
+      () => 'an effect whose row must be restored from a backup',
+    );
     tellMore({ out, notes }, found.more);
   },
 });

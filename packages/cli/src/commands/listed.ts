@@ -21,12 +21,13 @@ export function tellMore({ out, notes }: Pick<Context, 'out' | 'notes'>, more: b
   if (more && !out.json) notes.print(notes.style.dim('More exist: --limit N\n'));
 }
 
-/** Says on the side which runs the list could not show, and what names the reason. */
+/** Says on the side what the list could not show, and what to do: for a run, the command that names the reason. */
 export function tellUnreadable(
   { out, notes }: Pick<Context, 'out' | 'notes'>,
   unreadable: readonly string[] = [],
+  help: (id: string) => string = (id) => `cairn check ${id}`,
 ): void {
   if (out.json) return;
   for (const id of unreadable)
-    notes.print(`${notes.style.paint('bad', 'unreadable')} ${clean(id)}: cairn check ${clean(id)}\n`);
+    notes.print(`${notes.style.paint('bad', 'unreadable')} ${clean(id)}: ${help(clean(id))}\n`);
 }

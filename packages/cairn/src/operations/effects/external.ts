@@ -15,7 +15,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import type { ExternalEffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
+import type { AskingRows, ExternalEffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
 import { changeOf } from './resolution-drafts.ts';
 
@@ -31,8 +31,9 @@ export function isOwnExternal(owner: string, tenantId: string): boolean {
 export async function externalQuestions(
   { effects, clock }: { readonly effects: Pick<ExternalEffectStore, 'asking'>; readonly clock: Clock },
   tenantId: string,
-): Promise<readonly EffectRecord[]> {
-  return (await effects.asking(tenantId, clock.now(), EXTERNAL_READ)).filter(asksPerson);
+): Promise<AskingRows> {
+  const { items, unreadable } = await effects.asking(tenantId, clock.now(), EXTERNAL_READ);
+  return { items: items.filter(asksPerson), unreadable };
 }
 
 export interface ExternalDeps {

@@ -43,5 +43,11 @@ export interface ExternalEffectStore extends EffectStore {
   /** The row must not exist. */
   create(record: EffectRecord): Promise<EffectCreated>;
   /** Rows of a tenant by which a person has been asked until that time (`askingSince`), the longest-waiting first. */
-  asking(tenantId: string, until: number, limit: number): Promise<readonly EffectRecord[]>;
+  asking(tenantId: string, until: number, limit: number): Promise<AskingRows>;
+}
+
+export interface AskingRows {
+  readonly items: readonly EffectRecord[];
+  /** Ids of rows that cannot be decoded: one damaged row must not hide the others. */
+  readonly unreadable: readonly string[];
 }

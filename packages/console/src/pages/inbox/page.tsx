@@ -28,7 +28,7 @@ export default function InboxPage() {
     everyMs: EVERY_MS,
   });
   const { pages, items, error } = list;
-  const { findings = [], external = [] } = pages?.[0] ?? {};
+  const { findings = [], external = [], unreadableEffects = [] } = pages?.[0] ?? {};
   const { states, approve, undo } = useApprovals();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const chosen = items.filter((item) => canApprove(item) && selected.has(keyOf(item)));
@@ -54,6 +54,11 @@ export default function InboxPage() {
       </div>
       {error && <Failure error={error} again={list.again} />}
       <Unreadable ids={pages?.flatMap(({ unreadable = [] }) => unreadable) ?? []} />
+      {unreadableEffects.length > 0 && (
+        <p className="note">
+          {unreadableEffects.length} effects without a run cannot be read. Restore their rows from a backup.
+        </p>
+      )}
       {!pages && !error && <Loading what="the questions" />}
       {pages && items.length + findings.length + external.length === 0 && (
         <Empty title="No open questions">

@@ -146,4 +146,8 @@ export const InboxPage = pageOfRuns(InboxItem).extend({
     .describe(
       `Only on the first page: effects without a run that ask a person, the longest-waiting first, at most ${EXTERNAL_READ}.`,
     ),
+  unreadableEffects: z
+    .array(z.string())
+    .optional()
+    .describe('Rows of such effects that cannot be read. Restore them from a backup.'),
 });

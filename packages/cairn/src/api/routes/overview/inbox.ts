@@ -23,12 +23,13 @@ export const listInbox: Read<'GET', '/v1/inbox'> = async (asked) => {
   const [{ items, ...listed }, findings, external] = await Promise.all([
     readInbox(deps, tenantId, page),
     isFirst ? diagnosis.findings.ofTenant(tenantId, FINDINGS_READ) : [],
-    isFirst ? externalQuestions(deps, tenantId) : [],
+    isFirst ? externalQuestions(deps, tenantId) : { items: [], unreadable: [] },
   ]);
   return {
     items: items.flatMap(inboxItems),
     ...listed,
     ...(findings.length > 0 ? { findings: findings.map(listedFinding) } : {}),
-    ...(external.length > 0 ? { external: external.map(externalQuestion) } : {}),
+    ...(external.items.length > 0 ? { external: external.items.map(externalQuestion) } : {}),
+    ...(external.unreadable.length > 0 ? { unreadableEffects: external.unreadable } : {}),
   };
 };
