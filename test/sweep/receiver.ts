@@ -68,9 +68,15 @@ export interface Bound {
   readonly bind: (receiver: Receiver) => Binding;
 }
 
-/** A capability of that nature, and how it reaches a receiver. */
-export function capable(id: string, nature: Nature): Bound {
-  const { withLookup = false, ...how } = nature;
+/** A capability of that nature, and how it reaches a receiver. By default it acts outside and ignores idempotency keys. */
+export function posting(nature: Partial<Nature> = {}): Bound {
+  const id = 'post.send';
+  const { withLookup = false, ...how }: Nature = {
+    sideEffects: 'external_action',
+    idempotency: 'not_supported',
+    replayPolicy: 'use_recorded_result',
+    ...nature,
+  };
   const capability = defineCapability<Asked, Done>({
     id,
     ...how,

@@ -1,9 +1,9 @@
 /** Budgets: a run that reaches a limit before a body, and one that reaches it in the middle of one. */
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { capable } from '../receiver.ts';
+import { posting } from '../receiver.ts';
 import type { Scenario, Stage } from '../scenario.ts';
-import { clearsUp, decides, raisesBudget } from './operations.ts';
+import { decides, person, raisesBudget } from './operations.ts';
 
 const input = z.object({});
 
@@ -51,11 +51,7 @@ const reserving = (stage: Stage) =>
     },
   });
 
-const post = capable('post.send', {
-  sideEffects: 'external_action',
-  idempotency: 'not_supported',
-  replayPolicy: 'use_recorded_result',
-});
+const post = posting();
 
 const sending = () =>
   defineWorkflow({
@@ -78,19 +74,6 @@ const sending = () =>
     },
   });
 
-const TIMES = ['first', 'second', 'third', 'fourth'] as const;
-const nameOf = (time: string) => `clear up, the ${time} time`;
-
-/** A person who knows, as often as anybody may have to ask. */
-const person = TIMES.map((time, i) =>
-  clearsUp({
-    name: nameOf(time),
-    when: (view) =>
-      view.asksAboutEffect && TIMES.slice(0, i).every((before) => view.wasAnswered(nameOf(before))),
-    onlyDisturbed: true,
-  }),
-);
-
 export const budgetScenarios: readonly Scenario[] = [
   {
     name: 'budget-reached',
@@ -110,7 +93,7 @@ export const budgetScenarios: readonly Scenario[] = [
     effects: [post],
     workflows: () => [sending()],
     start: { type: 'sending' },
-    operations: [raisesBudget({ effects: 10 }), ...person],
+    operations: [raisesBudget({ effects: 10 }), ...person()],
     ends: { status: 'completed', shows: ['effect_attempted', 'wait_opened', 'wait_resolved'] },
   },
 ];

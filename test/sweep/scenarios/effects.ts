@@ -4,30 +4,12 @@ import { type Idempotency, REPLAY_POLICIES } from '../../../packages/cairn/src/c
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { type Bound, capable, type Nature } from '../receiver.ts';
-import type { Ending, Operation, Scenario, Stage } from '../scenario.ts';
-import { clearsUp, succeeds } from './operations.ts';
+import { type Bound, type Nature, posting } from '../receiver.ts';
+import type { Ending, Scenario, Stage } from '../scenario.ts';
+import { person, succeeds } from './operations.ts';
 
 const input = z.object({});
 const retry = { maxAttempts: 4, initialMs: 100 };
-
-const TIMES = ['first', 'second', 'third', 'fourth'] as const;
-
-/** As often as anybody may have to ask; `certain` of them also when nothing goes wrong. */
-function person(certain = 0): readonly Operation[] {
-  return TIMES.map((time, i) =>
-    clearsUp({
-      name: nameOf(time),
-      when: (view) =>
-        view.asksAboutEffect && TIMES.slice(0, i).every((before) => view.wasAnswered(nameOf(before))),
-      ...(i < certain ? {} : { onlyDisturbed: true }),
-    }),
-  );
-}
-
-function nameOf(time: string): string {
-  return `clear up, the ${time} time`;
-}
 
 interface Sketch {
   readonly name: string;
@@ -38,12 +20,7 @@ interface Sketch {
 }
 
 function scenarioOf({ name, nature, workflow, ends, more }: Sketch): Scenario {
-  const bound = capable('post.send', {
-    sideEffects: 'external_action',
-    idempotency: 'not_supported',
-    replayPolicy: 'use_recorded_result',
-    ...nature,
-  });
+  const bound = posting(nature);
   return {
     name,
     effects: [bound],

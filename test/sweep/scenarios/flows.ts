@@ -4,9 +4,9 @@ import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import type { Flow } from '../../../packages/cairn/src/engine/define/flow/types.ts';
 import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { capable } from '../receiver.ts';
+import { posting } from '../receiver.ts';
 import type { Scenario, Stage } from '../scenario.ts';
-import { cancels, clearsUp, decides, delivers } from './operations.ts';
+import { cancels, decides, delivers, person } from './operations.ts';
 
 const input = z.object({});
 type AnyFlow = Flow<Record<never, never>>;
@@ -132,11 +132,7 @@ const looping = (stage: Stage) =>
     }),
   });
 
-const post = capable('post.send', {
-  sideEffects: 'external_action',
-  idempotency: 'not_supported',
-  replayPolicy: 'use_recorded_result',
-});
+const post = posting();
 
 const sending = () =>
   defineWorkflow({
@@ -170,19 +166,6 @@ const sendingInTurns = () =>
       }),
     }),
   });
-
-const TIMES = ['first', 'second', 'third', 'fourth'] as const;
-const nameOf = (time: string) => `clear up, the ${time} time`;
-
-/** A person who knows, as often as anybody may have to ask. */
-const person = TIMES.map((time, i) =>
-  clearsUp({
-    name: nameOf(time),
-    when: (view) =>
-      view.asksAboutEffect && TIMES.slice(0, i).every((before) => view.wasAnswered(nameOf(before))),
-    onlyDisturbed: true,
-  }),
-);
 
 const start = { type: 'coded' };
 const completed = { status: 'completed' } as const;
@@ -227,7 +210,7 @@ export const flowScenarios: readonly Scenario[] = [
     effects: [post],
     workflows: () => [sendingInTurns()],
     start,
-    operations: person,
+    operations: person(),
     ends: { status: 'completed', shows: ['effect_attempted', 'effect_settled'] },
   },
   {
@@ -235,7 +218,7 @@ export const flowScenarios: readonly Scenario[] = [
     effects: [post],
     workflows: () => [sending()],
     start,
-    operations: person,
+    operations: person(),
     ends: { status: 'completed', shows: ['effect_attempted', 'effect_settled'] },
   },
 ];

@@ -209,13 +209,27 @@ export function suspends(when: When, untilMs: number): Operation[] {
   ];
 }
 
+const TIMES = ['first', 'second', 'third', 'fourth'] as const;
+
+/** Clears up effects as often as anybody may have to ask; `certain` of the times also when nothing goes wrong. */
+export function person(certain = 0): readonly Operation[] {
+  const nameOf = (time: string) => `clear up, the ${time} time`;
+  return TIMES.map((time, i) =>
+    clearsUp({
+      name: nameOf(time),
+      when: (view) =>
+        view.asksAboutEffect && TIMES.slice(0, i).every((before) => view.wasAnswered(nameOf(before))),
+      ...(i < certain ? {} : { onlyDisturbed: true }),
+    }),
+  );
+}
+
 /**
- * Resolves an effect truthfully after a check of the receiver, whenever asked; and allows repeating earlier effects.
+ * Resolves an effect truthfully after a check of the receiver; and allows repeating earlier effects.
  */
-export function clearsUp(more: Partial<Operation> = {}): Operation {
+function clearsUp(more: Omit<Operation, 'act'>): Operation {
   return {
-    name: 'clear up an effect',
-    when: (view) => view.asksAboutEffect,
+    ...more,
     act: async ({ deps, tenantId, receiver }) => {
       const row = await questionOf(deps, tenantId);
       if (!row) return 'nobody asks';
@@ -226,7 +240,6 @@ export function clearsUp(more: Partial<Operation> = {}): Operation {
       await resolveEffect(deps, { runId, tenantId, effectId, actor: ACTOR, outcome: wasSaid, ...result });
       return 'cleared up';
     },
-    ...more,
   };
 }
 
