@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
-import { intercept } from '../../support/intercept.ts';
+import { metered, writesOf } from '../../support/metered-store.ts';
 import { mortal } from '../../support/mortal.ts';
 import { Outside } from '../../support/outside.ts';
 import { settle } from '../../support/virtual-clock.ts';
@@ -306,25 +305,13 @@ describe('the cost of a budget', () => {
         }));
         const { budget: _, ...without } = workflow;
         const world = new World({ workflows: [budget ? workflow : without] });
-        const writes: number[] = [];
-        const calls: string[] = [];
-        const store = intercept(world.store, ({ method, args }, proceed) => {
-          calls.push(method);
-          if (method === 'commit') {
-            const { events, checkpoints, steps } = args[0] as JournalCommit;
-            if (steps.some(({ id }) => /^main\[turn/.test(id)))
-              writes.push(events.length + checkpoints.length + steps.length);
-          }
-          return proceed();
-        });
+        const { deps, commits, reads } = metered(world);
         const runId = await world.start('w');
-        await world.run(undefined, { ...world.deps, store });
+        await world.run(undefined, deps);
         expect(world.stateOf(runId)).toMatchObject({ status: 'completed' });
         expect(world.stateOf(runId).budget === undefined).toBe(budget === undefined);
-        return {
-          writes,
-          reads: calls.filter((method) => method.startsWith('read') || method === 'load').length,
-        };
+        const turns = commits.filter(({ steps }) => steps.some(({ id }) => /^main\[turn/.test(id)));
+        return { writes: turns.map(writesOf), reads: reads().length };
       }),
     );
     const [without, withBudget] = costs;
