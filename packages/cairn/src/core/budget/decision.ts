@@ -132,7 +132,7 @@ export function effectsReached({ limits, spent }: BudgetState): boolean {
   return limits.effects !== undefined && spent.effects >= limits.effects;
 }
 
-/** What an attempt spent: of money and of tokens what it reported, or, where it reported nothing, what its author estimates. */
+/** Cost of an attempt: the money and the tokens that it reported, and its author's estimate of what it did not report. */
 export function spentBy(reported: Cost, estimate: Cost | undefined): Cost {
   return { ...estimate, ...reported };
 }

@@ -76,7 +76,7 @@ function withEffect(budget: BudgetState): BudgetState {
   return { ...budget, spent: { ...budget.spent, effects: budget.spent.effects + 1 } };
 }
 
-/** What is unlimited stays unlimited. */
+/** The limits, each with its raise. A raise of an amount that is not limited changes nothing. */
 export function raised(limits: BudgetLimits, by: BudgetLimits): BudgetLimits {
   const members = BUDGET_NAMES.flatMap((name) => {
     const limit = limits[name];

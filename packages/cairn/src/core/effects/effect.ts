@@ -84,7 +84,7 @@ export interface EffectRecord {
   readonly lateAnswer?: { readonly at: number; readonly responseHash?: string; readonly error?: string };
   /** Nothing was called: the run may have acted before the restore of this time. Epoch ms. */
   readonly presumedAt?: number;
-  /** Of an effect without a run (external.ts): from when on a person has to look at it. Epoch ms. */
+  /** Time from which on a person has to look at an effect without a run (external.ts), epoch ms. Absent for rows of runs. */
   readonly askingSince?: number;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -42,7 +42,7 @@ export function keyOfOwner(owner: string): string {
 /** Times of a call. All in ms. */
 export interface ExternalTimes {
   readonly now: number;
-  /** How long a call may take, until which nobody else judges it. */
+  /** Longest time that a call may take. Nobody else judges it before. */
   readonly underWayMs: number;
 }
 

@@ -84,13 +84,13 @@ export const STOP_KINDS = ['user', 'system', 'policy', 'halt'] as const;
 
 export type StopKind = (typeof STOP_KINDS)[number];
 
-/** Data by event type. */
 /** `deadlineAt`: when the whole run must have ended. `budget`: what it may spend. */
 export interface RunLimits {
   readonly deadlineAt?: number;
   readonly budget?: BudgetLimits;
 }
 
+/** Data by event type. */
 export interface EventData {
   run_created: RunIdentity;
   /**

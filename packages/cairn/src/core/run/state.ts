@@ -192,7 +192,7 @@ export interface RunState extends RunIdentity {
   readonly dueAt?: number;
   /** When the whole run must have ended. */
   readonly deadlineAt?: number;
-  /** What it may spend and has spent; absent: its workflow declares no budget. */
+  /** Limits of its spending and amounts spent; absent: its workflow declares no budget. */
   readonly budget?: BudgetState;
   /** Why it is suspended, where not for an open wait of its own. */
   readonly parked?: string;

@@ -35,7 +35,7 @@ export interface RunFigures {
   readonly suspects: number;
   /** Failed runs among those that completed or failed, from 0 to 1; absent if none did. */
   readonly failureShare?: number;
-  /** Of completed runs, from the first dispatch to the end, waits included; absent if none completed. */
+  /** Median duration of completed runs, from the first dispatch to the end, waits included; absent if none completed. */
   readonly p50Ms?: number;
   readonly p95Ms?: number;
   readonly cost: Cost & { readonly usd: number };

@@ -27,7 +27,7 @@ export interface ExternalEffectsDeps {
 }
 
 export interface ExternalSettings {
-  /** How long a call may take before it is aborted, ms. */
+  /** A call is aborted after this time, ms. */
   readonly callTimeoutMs: number;
   /** Of calls that did not take effect, or whose outcome can be found out. */
   readonly retry: RetryPolicy;

@@ -39,7 +39,7 @@ export interface ExternalLedgerOptions {
   readonly requestHash: string;
   /** Calls of this process that have not answered. */
   readonly alive: AliveCalls;
-  /** How long a call may take, ms. */
+  /** A call is aborted after this time, ms. */
   readonly callTimeoutMs: number;
 }
 

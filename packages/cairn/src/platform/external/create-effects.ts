@@ -27,7 +27,7 @@ export interface EffectsOptions {
   readonly database?: string;
   /** In front of the names of the collections; default `gwi_`, as an installation has it. */
   readonly collectionPrefix?: string;
-  /** How long a call may take, ms: 1 to 540,000; default 60,000. */
+  /** Longest time that a call may take, ms: 1 to 540,000; default 60,000. */
   readonly callTimeoutMs?: number;
   /** Of calls that did not take effect or can be looked up; default three attempts within a few seconds. */
   readonly retry?: Partial<RetryPolicy>;

@@ -41,7 +41,7 @@ const limited = ({ deadlineAt, budget }: RunLimits) => ({
 
 export const lifecycleReducers: Reducers<LifecycleEvent> = {
   run_claimed: (state, { seq, data }) => {
-    const { alone, deadlineAt, budget, ...lease } = data;
+    const { alone, deadlineAt: _, budget: __, ...lease } = data;
     if (lease.epoch <= state.epoch)
       throw new Error(`run ${state.id}: epoch ${lease.epoch} after ${state.epoch}`);
     return {
@@ -49,7 +49,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
       epoch: lease.epoch,
       dueAt: ABSENT,
       parked: ABSENT,
-      ...limited({ ...optional('deadlineAt', deadlineAt), ...optional('budget', budget) }),
+      ...limited(data),
     };
   },
   run_started: (state, event) => ({
