@@ -35,3 +35,13 @@ export class StoreRefused extends Error {
 export class UndecodableDocument extends Error {
   override readonly name = 'UndecodableDocument';
 }
+
+/** Undefined for a document that cannot be decoded: in a list it must not hide the others. */
+export function ifDecodable<T>(decode: () => T): T | undefined {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof UndecodableDocument) return undefined;
+    throw error;
+  }
+}

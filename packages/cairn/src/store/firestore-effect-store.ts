@@ -10,7 +10,7 @@ import type {
   RowsNow,
   StoredEffect,
 } from '../ports/runs/effect-store.ts';
-import { UndecodableDocument } from '../ports/store-errors.ts';
+import { ifDecodable } from '../ports/store-errors.ts';
 import { call, isStale, isTaken } from './call.ts';
 import { effectCodec, encodeEffectChange, madeAt } from './codec/effect.ts';
 import { readPage } from './lists/pages.ts';
@@ -70,12 +70,9 @@ export class FirestoreEffectStore implements ExternalEffectStore {
     const items: EffectRecord[] = [];
     const unreadable: string[] = [];
     for (const found of docs) {
-      try {
-        items.push(effectCodec.decode(found.data(), `effect ${found.id}`));
-      } catch (error) {
-        if (!(error instanceof UndecodableDocument)) throw error;
-        unreadable.push(found.id);
-      }
+      const row = ifDecodable(() => effectCodec.decode(found.data(), `effect ${found.id}`));
+      if (row) items.push(row);
+      else unreadable.push(found.id);
     }
     return { items, unreadable };
   }

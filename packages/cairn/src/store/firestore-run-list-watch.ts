@@ -11,7 +11,7 @@ import { MAX_PAGE_BYTES } from '../core/search/page.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import type { ListedRun, RunFilter } from '../ports/run-store.ts';
 import type { RunListObserver, RunListWatch } from '../ports/runs/run-list-watch.ts';
-import { UndecodableDocument } from '../ports/store-errors.ts';
+import { ifDecodable } from '../ports/store-errors.ts';
 import { decodeListed, isMarkedToGo } from './codec/snapshot.ts';
 import { matchingRuns, RunLists } from './lists/run-lists.ts';
 import { Paths } from './paths.ts';
@@ -147,11 +147,8 @@ function decoded(found: QueryDocumentSnapshot, before: Decoded | undefined): Dec
 }
 
 function readable(document: DocumentData, id: string): ListedRun | undefined {
-  try {
+  return ifDecodable(() => {
     const { waits, ...run } = decodeListed(document, `run ${id}`);
     return waits && { ...run, waits };
-  } catch (error) {
-    if (error instanceof UndecodableDocument) return undefined;
-    throw error;
-  }
+  });
 }

@@ -1,7 +1,7 @@
 /** The waits of listed runs that a version of Cairn without the member `listed` was the last to write. */
 import type { ListedWaits } from '../../core/search/listing.ts';
 import type { ListedRun } from '../../ports/run-store.ts';
-import { UndecodableDocument } from '../../ports/store-errors.ts';
+import { ifDecodable } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 import { type DecodedListed, decodeListedWaits } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
@@ -39,10 +39,5 @@ export async function withWaits(paths: Paths, listed: readonly DecodedListed[]):
 }
 
 function decoded(id: string, document: object): ListedWaits | undefined {
-  try {
-    return decodeListedWaits({ ...document }, `run ${id}`);
-  } catch (error) {
-    if (error instanceof UndecodableDocument) return undefined;
-    throw error;
-  }
+  return ifDecodable(() => decodeListedWaits({ ...document }, `run ${id}`));
 }
