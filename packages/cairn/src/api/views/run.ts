@@ -1,5 +1,5 @@
 /** A run as callers see it: the snapshot in readable form, without what is internal to the store. */
-import { COST_NAMES } from '../../core/budget/budget.ts';
+import { sumOfCosts } from '../../core/budget/budget.ts';
 import { shownAmounts } from '../../core/budget/given.ts';
 import { costOf } from '../../core/cost/cost.ts';
 import { usdOf } from '../../core/cost/prices.ts';
@@ -82,11 +82,10 @@ export function leaseWaitView(
 function budgetView({ budget }: ListedState): View | undefined {
   if (!budget) return undefined;
   const { limits, spent, reserved, askedMs } = budget;
-  const sums = COST_NAMES.map((name) => [name, reserved.reduce((sum, one) => sum + (one[name] ?? 0), 0)]);
   return {
     limits: shownAmounts(limits) as View,
     spent: shownAmounts(spent) as View,
-    reserved: shownAmounts(Object.fromEntries(sums)) as View,
+    reserved: shownAmounts(sumOfCosts(reserved)) as View,
     askedMs,
   };
 }

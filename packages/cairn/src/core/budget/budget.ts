@@ -69,6 +69,16 @@ export function limitsCost({ limits }: BudgetState): boolean {
   return COST_NAMES.some((name) => limits[name] !== undefined);
 }
 
+/** Sum of one member. */
+export function sumOf(costs: readonly Cost[], name: keyof Cost): number {
+  return costs.reduce((sum, cost) => sum + (cost[name] ?? 0), 0);
+}
+
+/** Sum of costs, member by member. */
+export function sumOfCosts(costs: readonly Cost[]): Required<Cost> {
+  return { microUsd: sumOf(costs, 'microUsd'), tokens: sumOf(costs, 'tokens') };
+}
+
 export function isFree(cost: Cost): boolean {
   return COST_NAMES.every((name) => (cost[name] ?? 0) === 0);
 }

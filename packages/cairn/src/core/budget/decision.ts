@@ -12,6 +12,7 @@ import {
   COST_NAMES,
   type Cost,
   isSameAttempt,
+  sumOf,
 } from './budget.ts';
 
 /** An attempt of this dispatch that has not ended. */
@@ -93,7 +94,10 @@ function costAdmission(
   { kind, estimate, largest }: Beginning,
   { underWay }: BudgetSituation,
 ): Admission {
-  const reserved = underWay.reduce((sum, { reserved: cost }) => sum + (cost[name] ?? 0), 0);
+  const reserved = sumOf(
+    underWay.map((one) => one.reserved),
+    name,
+  );
   if (estimate) {
     const need = estimate[name] ?? 0;
     if (need === 0) return 'begin';
@@ -117,7 +121,7 @@ function reserveOf({ limits }: BudgetState, { estimate, largest = {} }: Beginnin
 /** Spent, with what was reserved by attempts that are not under way: their process died. */
 function spentOf({ spent, reserved }: BudgetState, name: keyof Cost, { underWay }: BudgetSituation): number {
   const dead = reserved.filter((one) => !underWay.some((alive) => isSameAttempt(alive, one)));
-  return dead.reduce((sum, one) => sum + (one[name] ?? 0), spent[name]);
+  return sumOf([spent, ...dead], name);
 }
 
 function elapsedMs(

@@ -10,9 +10,9 @@ import {
   BUDGET_NAMES,
   type BudgetLimits,
   type BudgetState,
-  COST_NAMES,
   type Cost,
   isSameAttempt,
+  sumOfCosts,
 } from './budget.ts';
 
 /** @param waits those that were open before the event */
@@ -52,15 +52,11 @@ function attemptEnded(budget: BudgetState, attempt: AttemptRef, spent: Cost | un
   const dead = spent === undefined ? open : open.filter((one) => !isSameAttempt(one, attempt));
   const costs: readonly Cost[] = spent === undefined ? dead : [...dead, spent];
   if (costs.length === 0) return budget;
-  const sums = COST_NAMES.map((name) => [
-    name,
-    costs.reduce((sum, cost) => sum + (cost[name] ?? 0), budget.spent[name]),
-  ]);
   return {
     ...budget,
     spent: {
       ...budget.spent,
-      ...Object.fromEntries(sums),
+      ...sumOfCosts([budget.spent, ...costs]),
       operations: budget.spent.operations + costs.length,
     },
     reserved: open.length === 0 ? budget.reserved : budget.reserved.filter((one) => !open.includes(one)),

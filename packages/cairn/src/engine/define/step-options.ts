@@ -2,7 +2,7 @@
  * The options that several kinds of step share: checked, and completed from the defaults. What is wrong is said with
  * the workflow and the step it is wrong in; the `field` of the error is the step, or `step.option`.
  */
-import { COST_NAMES, type Cost } from '../../core/budget/budget.ts';
+import { type Cost, sumOfCosts } from '../../core/budget/budget.ts';
 import { estimatedCost } from '../../core/budget/given.ts';
 import { type CompletionRule, MAX_ITEMS } from '../../core/decisions/fan-out.ts';
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
@@ -169,8 +169,7 @@ function estimateOf(
   if (estimate !== undefined) return { estimate: estimatedCost(estimate, `${id}.estimate`) };
   const known = uses.flatMap((capability) => (capability.estimate ? [capability.estimate as Cost] : []));
   if (known.length === 0) return {};
-  const sums = COST_NAMES.map((name) => [name, known.reduce((sum, cost) => sum + (cost[name] ?? 0), 0)]);
-  return { estimate: Object.fromEntries(sums) };
+  return { estimate: sumOfCosts(known) };
 }
 
 function newAttemptOf(

@@ -4,7 +4,7 @@
  *
  * Must not: decide what is done about a row; core/effects does.
  */
-import { nextRetry, type RetryPolicy } from '../../core/decisions/retry.ts';
+import { type Backoff, backoffBoundMs, nextRetry, type RetryPolicy } from '../../core/decisions/retry.ts';
 import { externalOwner, isExternalKey, isExternalTenant } from '../../core/effects/external.ts';
 import { CairnError, Fatal, type NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
@@ -47,8 +47,7 @@ export interface OnceRequest {
 /** What stands for the step in the rows. */
 const STEP_ID = 'external';
 /** Pauses between looks at a call that another process makes, ms. */
-const LOOK_FIRST_MS = 100;
-const LOOK_MOST_MS = 2_000;
+const LOOKS: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /** Rounds in which another process wrote first. */
 const MAX_MOVES = 50;
 /** Time a call has to end after its abort, before its caller is answered without it. */
@@ -124,14 +123,14 @@ export class ExternalEffects {
     const { clock } = this.#deps.ledger;
     let failures = 0;
     let moves = 0;
-    let lookMs = LOOK_FIRST_MS;
+    let looks = 0;
     for (;;) {
       once.signal.throwIfAborted();
       const end = await this.#round(place, failures + 1);
       switch (end.kind) {
         case 'under_way':
-          await pause(clock, lookMs, once.signal);
-          lookMs = Math.min(lookMs * 2, LOOK_MOST_MS);
+          looks += 1;
+          await pause(clock, backoffBoundMs(LOOKS, looks), once.signal);
           break;
         case 'again':
         case 'stopped':

@@ -4,6 +4,7 @@ import type { Cost } from '../../core/budget/budget.ts';
 import { optional } from '../../core/optional.ts';
 import { MAX_SHOWN } from '../../core/run/bounded.ts';
 import type {
+  EventData,
   EventDraft,
   RecordedError,
   StepExecution,
@@ -141,8 +142,7 @@ export function retryScheduled(
   error: RecordedError,
   spent?: Cost,
 ): EventDraft {
-  const data = { ...execution, retryAt, error, ...optional('spent', spent) };
-  return { type: 'step_retry_scheduled', initiator: 'system', data };
+  return retryDraft({ ...execution, retryAt, error }, spent);
 }
 
 /** The condition that it polls does not hold yet. */
@@ -152,9 +152,7 @@ export function pollScheduled(
   error: RecordedError,
   spent?: Cost,
 ): EventDraft {
-  const polls = (execution.polls ?? 0) + 1;
-  const data = { ...execution, polls, retryAt, polled: true as const, error, ...optional('spent', spent) };
-  return { type: 'step_retry_scheduled', initiator: 'system', data };
+  return retryDraft({ ...polledAgain(execution), retryAt, polled: true, error }, spent);
 }
 
 /** It is tried again when its question fits among the open waits. */
@@ -164,23 +162,26 @@ export function retryWhenRoom(
   error: RecordedError,
   spent?: Cost,
 ): EventDraft {
-  const data = { ...execution, retryAt: now, whenRoom: true as const, error, ...optional('spent', spent) };
-  return { type: 'step_retry_scheduled', initiator: 'system', data };
+  return retryDraft({ ...execution, retryAt: now, whenRoom: true, error }, spent);
 }
 
 /** It begins, or begins again, when the run may spend more. */
 export function retryWithinBudget(execution: StepExecution, now: number, spent?: Cost): EventDraft {
   const error = budgetReached(execution);
-  const polls = (execution.polls ?? 0) + 1;
-  const data = {
-    ...execution,
-    polls,
-    retryAt: now,
-    budget: true as const,
-    error,
-    ...optional('spent', spent),
+  return retryDraft({ ...polledAgain(execution), retryAt: now, budget: true, error }, spent);
+}
+
+function retryDraft(data: EventData['step_retry_scheduled'], spent: Cost | undefined): EventDraft {
+  return {
+    type: 'step_retry_scheduled',
+    initiator: 'system',
+    data: { ...data, ...optional('spent', spent) },
   };
-  return { type: 'step_retry_scheduled', initiator: 'system', data };
+}
+
+/** An attempt that did not fail takes none of `retry`. */
+function polledAgain(execution: StepExecution): StepExecution {
+  return { ...execution, polls: (execution.polls ?? 0) + 1 };
 }
 
 export function budgetReached({ stepId }: StepRef): RecordedError {

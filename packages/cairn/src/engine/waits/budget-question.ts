@@ -5,6 +5,7 @@ import {
   type BudgetName,
   type BudgetState,
   type Cost,
+  sumOfCosts,
 } from '../../core/budget/budget.ts';
 import { shownAmounts } from '../../core/budget/given.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
@@ -56,10 +57,11 @@ export function raiseByDefault({ declared }: BudgetState, { detailText = 'null' 
 }
 
 function spentOf({ spent, reserved, askedMs, limits }: BudgetState, runMs: number): BudgetLimits {
-  const withReserved = (name: 'microUsd' | 'tokens') =>
-    reserved.reduce((sum, one) => sum + (one[name] ?? 0), spent[name]);
-  const all = { ...spent, microUsd: withReserved('microUsd'), tokens: withReserved('tokens') };
-  const known: Required<BudgetLimits> = { ...all, wallClockMs: runMs - askedMs };
+  const known: Required<BudgetLimits> = {
+    ...spent,
+    ...sumOfCosts([spent, ...reserved]),
+    wallClockMs: runMs - askedMs,
+  };
   return Object.fromEntries(
     BUDGET_NAMES.flatMap((name) => (limits[name] === undefined ? [] : [[name, known[name]]])),
   );
