@@ -4,6 +4,7 @@
  * Must not: decide whether the question is still open (core/decisions/approval.ts).
  */
 import type { BudgetLimits, BudgetName } from '../../core/budget/budget.ts';
+import { givenLimit } from '../../core/budget/given.ts';
 import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../../core/decisions/deployed.ts';
@@ -149,7 +150,7 @@ function raiseFor({ budget }: RunState, wait: Wait, request: DecideRequest): Bud
   if (!raise) return raiseByDefault(budget, wait);
   const unlimited = (Object.keys(raise) as BudgetName[]).find((name) => budget.limits[name] === undefined);
   if (unlimited === undefined) return raise;
-  const member = unlimited === 'microUsd' ? 'usd' : unlimited === 'wallClockMs' ? 'wallClock' : unlimited;
+  const member = givenLimit(unlimited);
   throw new CairnError('INVALID_INPUT', `the budget of the run does not limit '${member}'`, {
     field: `raise.${member}`,
   });

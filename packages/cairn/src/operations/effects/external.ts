@@ -9,13 +9,14 @@ import type { EffectChange, EffectRecord } from '../../core/effects/effect.ts';
 import { asksPerson, isExternal, isUnderWay, ownersOf } from '../../core/effects/external.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
-import { answerOf, responseOf, type StoredAnswer } from '../../engine/effects/rows.ts';
+import type { StoredAnswer } from '../../engine/effects/rows.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { AskingRows, ExternalEffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
+import { checkedAnswer, storedAnswer } from './answer.ts';
 import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
 import { changeOf } from './resolution-drafts.ts';
 
@@ -99,22 +100,9 @@ async function answerIn(
     });
   }
   const known = deps.bindings.has(capabilityId) ? deps.bindings.byId(capabilityId).capability : undefined;
-  const capability = known ?? { id: capabilityId, secrets: { request: [], response: [] } };
-  const { answer, text } = await sendUntilKnown(deps, () =>
-    answerOf(deps.store, runId, capability, result ?? null),
-  );
-  try {
-    if (known) responseOf(known, text);
-  } catch (cause) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `the result does not match the response schema of '${capabilityId}'`,
-      {
-        field: 'result',
-        help: cause instanceof Error ? cause.message : undefined,
-      },
-    );
-  }
+  if (known) return checkedAnswer(deps, known, { runId, result });
+  const unknown = { id: capabilityId, secrets: { request: [], response: [] } };
+  const { answer } = await storedAnswer(deps, unknown, { runId, result });
   return answer;
 }
 

@@ -9,11 +9,11 @@ import { isOver, type RunState, stepKey } from '../../core/run/state.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
-import { answerOf, responseOf } from '../../engine/effects/rows.ts';
 import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
 import { appendFromOutside, loadOwn } from '../outside-append.ts';
+import { checkedAnswer } from './answer.ts';
 import { assertMakesSense, type EffectResolved, type ResolveRequest } from './request.ts';
 import { type ResolutionContent, resolutionDrafts, waitFor } from './resolution-drafts.ts';
 import { settleLeft } from './settle-left.ts';
@@ -114,22 +114,7 @@ async function saidOf(
   // Whoever repeats what was said need not know the result.
   if (row.resolution && result === undefined) return {};
   const { capability } = deps.bindings.byId(row.capabilityId);
-  const { answer, text } = await sendUntilKnown(deps, () =>
-    answerOf(deps.store, runId, capability, result ?? null),
-  );
-  try {
-    responseOf(capability, text);
-  } catch (cause) {
-    throw new CairnError(
-      'INVALID_INPUT',
-      `the result does not match the response schema of '${capability.id}'`,
-      {
-        field: 'result',
-        help: cause instanceof Error ? cause.message : undefined,
-      },
-    );
-  }
-  return { answer };
+  return { answer: await checkedAnswer(deps, capability, { runId, result }) };
 }
 
 interface Repeating {

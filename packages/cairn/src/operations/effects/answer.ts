@@ -1,0 +1,44 @@
+/** The result that a person reports of a call, stored where its row looks for it. */
+import { CairnError } from '../../core/errors.ts';
+import type { Capability } from '../../engine/define/capability.ts';
+import { answerOf, responseOf, type StoredAnswer } from '../../engine/effects/rows.ts';
+import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { RunStore } from '../../ports/run-store.ts';
+import type { ResolveRequest } from './request.ts';
+
+interface AnswerDeps extends SendDeps {
+  readonly store: Pick<RunStore, 'writePayload'>;
+}
+
+type Reported = Pick<ResolveRequest, 'runId' | 'result'>;
+
+/** @throws CairnError UNAVAILABLE */
+export function storedAnswer(
+  deps: AnswerDeps,
+  capability: Pick<Capability, 'id' | 'secrets'>,
+  { runId, result }: Reported,
+): ReturnType<typeof answerOf> {
+  return sendUntilKnown(deps, () => answerOf(deps.store, runId, capability, result ?? null));
+}
+
+/** @throws CairnError INVALID_INPUT for a result that the capability's schema refuses; UNAVAILABLE */
+export async function checkedAnswer(
+  deps: AnswerDeps,
+  capability: Capability,
+  reported: Reported,
+): Promise<StoredAnswer> {
+  const { answer, text } = await storedAnswer(deps, capability, reported);
+  try {
+    responseOf(capability, text);
+  } catch (cause) {
+    throw new CairnError(
+      'INVALID_INPUT',
+      `the result does not match the response schema of '${capability.id}'`,
+      {
+        field: 'result',
+        help: cause instanceof Error ? cause.message : undefined,
+      },
+    );
+  }
+  return answer;
+}
