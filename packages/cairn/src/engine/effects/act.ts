@@ -21,6 +21,7 @@ import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer, type WrittenEffect } from './answers.ts';
 import { askFirst, asking, confirmFirst } from './ask-operator.ts';
+import { type ActEnd, type PerformCall, rowWithoutCall } from './effect-call.ts';
 import { type LedgerPlace, placeOf } from './place.ts';
 import {
   answerOf,
@@ -33,7 +34,6 @@ import {
   reusedRow,
   type StoredAnswer,
 } from './rows.ts';
-import { type ActEnd, type PerformCall, rowWithoutCall } from './wish.ts';
 
 /** Times the rows are read again because of concurrent writes. */
 const MAX_LOOKS = 8;

@@ -7,7 +7,7 @@
 import type { EffectChange, EffectRecord } from '../../core/effects/effect.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Version } from '../../ports/run-store.ts';
-import type { LedgerDeps } from './wish.ts';
+import type { LedgerDeps } from './effect-call.ts';
 
 export interface WrittenEffect {
   readonly effectId: string;

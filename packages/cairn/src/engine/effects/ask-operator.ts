@@ -1,9 +1,9 @@
 /** Questions to an operator before an effect is performed (E6). The row that asks is written with the question. */
 import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
+import { type ActEnd, type EffectAsk, type PerformCall, rowWithoutCall } from './effect-call.ts';
 import type { LedgerPlace } from './place.ts';
 import { type BlockedEffect, blockedRow, type NewRow } from './rows.ts';
-import { type ActEnd, type EffectAsk, type PerformCall, rowWithoutCall } from './wish.ts';
 
 /** The policy wants consent to a repetition. */
 export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: EffectRecord): ActEnd {

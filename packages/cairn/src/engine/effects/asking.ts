@@ -12,7 +12,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
 import { opened } from '../waits/open.ts';
-import type { EffectAsk } from './wish.ts';
+import type { EffectAsk } from './effect-call.ts';
 
 /** Returns true if another attempt can resolve these effects automatically (E5). */
 export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect[]): boolean {

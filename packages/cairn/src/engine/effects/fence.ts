@@ -7,7 +7,7 @@
 import type { Appended } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { LedgerAppended } from './wish.ts';
+import type { LedgerAppended } from './effect-call.ts';
 
 /** Events looked through; that many since its own append are no sign that a run is held by who waits for the answer. */
 const MAX_SINCE = 200;

@@ -22,9 +22,9 @@ import { traced } from '../tracing/calls.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';
 import { abortOf, act } from './act.ts';
+import type { ActEnd, AliveCalls, Ask, PerformCall } from './effect-call.ts';
 import { fenced } from './fence.ts';
 import { assertDeclared, type Request, requestOf, responseOf } from './rows.ts';
-import type { ActEnd, AliveCalls, Ask, PerformCall } from './wish.ts';
 
 export interface PerformerParams {
   readonly deps: EngineDeps;

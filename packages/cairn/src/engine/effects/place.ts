@@ -14,7 +14,7 @@ import {
 } from '../../core/effects/verdict.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
-import type { PerformCall } from './wish.ts';
+import type { PerformCall } from './effect-call.ts';
 
 export interface LedgerPlace {
   readonly key: string;

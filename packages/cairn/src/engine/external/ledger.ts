@@ -18,9 +18,9 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { EffectChanged, EffectCreated, ExternalEffectStore } from '../../ports/runs/effect-store.ts';
+import type { AliveCalls, LedgerAppended, LedgerDeps } from '../effects/effect-call.ts';
 import type { EffectOwner } from '../effects/rows.ts';
 import { failedChange } from '../effects/rows.ts';
-import type { AliveCalls, LedgerAppended, LedgerDeps } from '../effects/wish.ts';
 import { EffectForbidden } from './errors.ts';
 
 /** Another process is making the call, or may be. */

@@ -3,7 +3,7 @@ import { LeaseLost } from '../../journal/run-journal.ts';
 import type { EffectOutcome } from '../../ports/metrics.ts';
 import { failureOf, type Span } from '../../ports/tracing.ts';
 import { type AttemptResult, StepAborted } from '../drive/bodies/attempt.ts';
-import type { ActEnd } from '../effects/wish.ts';
+import type { ActEnd } from '../effects/effect-call.ts';
 
 /**
  * Passes the attempt on; its span ends with it, unless another process took the run over and reported it.

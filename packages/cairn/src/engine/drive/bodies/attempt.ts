@@ -7,7 +7,7 @@ import { readable } from '../../../core/thrown.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { isDegraded } from '../../define/body-result.ts';
 import type { BodyStep, Context } from '../../define/steps.ts';
-import type { Ask } from '../../effects/wish.ts';
+import type { Ask } from '../../effects/effect-call.ts';
 import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';
 
 /** Why a body's signal aborts, as `signal.reason`. */

@@ -11,7 +11,7 @@ import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { needsPayload } from '../../../core/run/values.ts';
 import { EffectMoved } from '../../../journal/run-journal.ts';
 import { askAbout, canFindOut, effectWait, questionDrafts } from '../../effects/asking.ts';
-import type { EffectAsk } from '../../effects/wish.ts';
+import type { EffectAsk } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
 import { doubtOf, opened } from '../../waits/open.ts';
