@@ -27,7 +27,7 @@ beforeAll(async () => {
   }
   await performRichRuns(documents);
   const scene = new Scene();
-  documents.follow(scene);
+  documents.follow(scene.world);
   await scene.until(scene.once(scene.process()));
 });
 

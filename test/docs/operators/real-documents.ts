@@ -20,7 +20,7 @@ export class RealDocuments {
   readonly names = new Set<string>();
 
   /** Rows of the ledger and records are kept in every state from now on; runs are read by {@link read}. */
-  follow({ db }: Pick<World, 'db'>): void {
+  follow({ db }: World): void {
     observe(db.effects, ({ record }) => this.#note('effect', effectCodec.encode(record)));
     observe(db.records, ({ record }) => this.#note('record', recordCodec.encode(record)));
   }

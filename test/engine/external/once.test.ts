@@ -1,16 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NotApplied } from '../../../packages/cairn/src/core/errors.ts';
-import { CALL_MS, KINDS, type Kind, Mortal, Scene } from './scene.ts';
+import { CrashPlan, type CrashPoint } from '../../../packages/cairn/src/testing/world/crash-plan.ts';
+import { CALL_MS, KINDS, type Kind, Scene } from './scene.ts';
 
 const PAID = { status: 'fulfilled', value: { id: 'pay_1' } };
 
 /** Calls of one process that lives. */
-async function callsOf(kind: Kind): Promise<number> {
+async function callsOf(kind: Kind): Promise<readonly string[]> {
   const scene = new Scene(kind);
-  const mortal = new Mortal();
-  expect(await scene.until(scene.once(scene.process(mortal)))).toEqual(PAID);
-  return mortal.calls;
+  const plan = new CrashPlan();
+  expect(await scene.until(scene.once(scene.process(plan)))).toEqual(PAID);
+  return plan.made;
 }
 
 describe.each(KINDS)('an effect without a run, of a receiver that is asked again by %s', (kind) => {
@@ -23,24 +24,24 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
 
   test('of a process that is killed before or after any of its calls is made once, or a person is asked', async () => {
     const calls = await callsOf(kind);
-    expect(calls).toBeGreaterThanOrEqual(4);
-    for (let at = 1; at <= calls; at += 1) {
-      for (const when of ['before', 'after'] as const) {
+    expect(calls.length).toBeGreaterThanOrEqual(4);
+    for (const call of calls.keys()) {
+      for (const moment of ['before', 'after'] as const) {
         const scene = new Scene(kind);
-        const mortal = new Mortal(at, when);
-        const dead = scene.once(scene.process(mortal));
+        const plan = new CrashPlan({ call, moment });
+        const dead = scene.once(scene.process(plan));
         expect(await scene.until(dead)).toBe('stuck');
-        expect(mortal.isDead).toBe(true);
+        expect(plan.made).toEqual(calls.slice(0, call + 1));
         const end = await scene.until(scene.once(scene.process()));
         const asked = await scene.asked();
         if (end !== 'stuck' && end.status === 'fulfilled') {
-          expect([at, when, end.value, scene.done.length]).toEqual([at, when, { id: 'pay_1' }, 1]);
+          expect([call, moment, end.value, scene.done.length]).toEqual([call, moment, { id: 'pay_1' }, 1]);
           expect(asked).toEqual([]);
         } else {
           // Only a receiver that cannot be asked leaves a question, and then it was called once at the most.
-          expect([at, when, kind, end]).toMatchObject([
-            at,
-            when,
+          expect([call, moment, kind, end]).toMatchObject([
+            call,
+            moment,
             'ask',
             { reason: { code: 'EFFECT_PENDING' } },
           ]);
@@ -55,18 +56,17 @@ describe.each(KINDS)('an effect without a run, of a receiver that is asked again
     const calls = await callsOf(kind);
     const deaths = fc.array(
       fc.option(
-        fc.tuple(
-          fc.integer({ min: 1, max: calls }),
-          fc.constantFrom('before', 'after') as fc.Arbitrary<'before' | 'after'>,
-        ),
+        fc.record<CrashPoint>({
+          call: fc.nat(calls.length - 1),
+          moment: fc.constantFrom('before', 'after'),
+        }),
       ),
       { minLength: 2, maxLength: 5 },
     );
     await fc.assert(
       fc.asyncProperty(deaths, async (processes) => {
         const scene = new Scene(kind);
-        for (const death of processes)
-          void scene.once(scene.process(death ? new Mortal(...death) : undefined));
+        for (const death of processes) void scene.once(scene.process(new CrashPlan(death ?? undefined)));
         const last = await scene.until(scene.once(scene.process()));
         expect(last).not.toBe('stuck');
         const isAnswered = last !== 'stuck' && last.status === 'fulfilled';
@@ -83,8 +83,8 @@ describe('an effect without a run', () => {
   test('E9: whose process died shows as a question by itself, when the call must have ended', async () => {
     const scene = new Scene('lookup');
     // Dies after the call, before its answer is recorded.
-    scene.answer = () => new Promise(() => {});
-    void scene.once(scene.process(new Mortal(3, 'before')));
+    const call = (await callsOf('lookup')).indexOf('call bank.pay');
+    void scene.once(scene.process(new CrashPlan({ call, moment: 'after' })));
     await scene.until(Promise.withResolvers<never>().promise, 1_000);
     expect(await scene.asked()).toEqual([]);
     scene.clock.jump(CALL_MS + 60_000);
@@ -195,7 +195,7 @@ describe('an effect without a run', () => {
     });
     scene.restore = { at: scene.clock.now(), by: 'system', held: true };
     expect(await scene.until(scene.once(effects))).toMatchObject({ reason: { code: 'UNAVAILABLE' } });
-    expect(scene.db.effects.size).toBe(0);
+    expect(scene.world.db.effects.size).toBe(0);
   });
 
   test('may have been made before a restore of the database, unless it is younger', async () => {

@@ -14,14 +14,12 @@ import {
   ExternalEffects,
   type OnceRequest,
 } from '../../../packages/cairn/src/engine/external/external-effects.ts';
-import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { MemoryEffectStore } from '../../../packages/cairn/src/memory/memory-effect-store.ts';
-import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
-import type { Clock } from '../../../packages/cairn/src/ports/clock.ts';
 import type { ExternalEffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
 import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
-import { settle, VirtualClock } from '../../support/virtual-clock.ts';
-import { SILENT, seededRandomness } from '../../support/world.ts';
+import { CrashPlan } from '../../../packages/cairn/src/testing/world/crash-plan.ts';
+import { mortal } from '../../support/mortal.ts';
+import { settle } from '../../support/virtual-clock.ts';
+import { World } from '../../support/world.ts';
 
 interface Payment {
   readonly cents: number;
@@ -36,36 +34,10 @@ export const KINDS: readonly Kind[] = ['lookup', 'required', 'ask'];
 
 export const CALL_MS = 60_000;
 
-/** Calls into the world are numbered; a process dies before or after one of them, and never says anything again. */
-export class Mortal {
-  calls = 0;
-  readonly #at: number | undefined;
-  readonly #when: 'before' | 'after';
-  isDead = false;
-
-  constructor(at?: number, when: 'before' | 'after' = 'before') {
-    this.#at = at;
-    this.#when = when;
-  }
-
-  async through<T>(call: () => Promise<T>): Promise<T> {
-    this.calls += 1;
-    const isHere = this.calls === this.#at;
-    if (this.isDead || (isHere && this.#when === 'before')) return this.#die();
-    const result = await call();
-    return isHere ? this.#die() : result;
-  }
-
-  #die(): Promise<never> {
-    this.isDead = true;
-    return new Promise(() => {});
-  }
-}
-
 export class Scene {
-  readonly clock = new VirtualClock();
-  readonly db = new MemoryDatabase(this.clock);
-  readonly effects = new MemoryEffectStore(this.db);
+  readonly world = new World({ workflows: [] });
+  readonly clock = this.world.clock;
+  readonly effects = this.world.effects;
   /** The database was restored. */
   restore: RestoreMark | undefined;
   /** What the receiver did, by idempotency key for receivers that know it. */
@@ -89,38 +61,26 @@ export class Scene {
     });
   }
 
-  process(mortal = new Mortal()): ExternalEffects {
+  /** Dies where the plan says, and never says anything again. */
+  process(plan = new CrashPlan()): ExternalEffects {
     const binding = defineBinding(this.capability, {
       id: 'bank',
-      call: (request, options) => mortal.through(() => this.#pay(request, options)),
+      call: (request, options) => this.#pay(request, options),
       ...(this.kind === 'lookup' && {
         lookup: async (_: Payment, { idempotencyKey }: { idempotencyKey: string }) => {
-          const response = await mortal.through(async () => this.#byKey.get(idempotencyKey));
+          const response = this.#byKey.get(idempotencyKey);
           return response ? { found: true as const, response } : { found: false as const };
         },
       }),
     });
-    const store = this.effects;
-    const effects: ExternalEffectStore = {
-      rowsOf: (key) => mortal.through(() => store.rowsOf(key)),
-      rowsNow: (key) => mortal.through(() => store.rowsNow(key)),
-      read: (id) => mortal.through(() => store.read(id)),
-      create: (record) => mortal.through(() => store.create(record)),
-      change: (id, seen, change) => mortal.through(() => store.change(id, seen, change)),
-      listOfRun: (id, page) => mortal.through(() => store.listOfRun(id, page)),
-      asking: (tenant, until, limit) => mortal.through(() => store.asking(tenant, until, limit)),
-    };
-    // A dead process has no timers either.
-    const clock: Clock = {
-      now: () => this.clock.now(),
-      timer: (delayMs, fire) => this.clock.timer(delayMs, () => mortal.isDead || fire()),
-    };
-    this.#processes += 1;
-    const random = seededRandomness(this.#processes);
-    const ledger = { effects, clock, random, log: SILENT, store: new MemoryRunStore(this.db) };
     const runtime = { current: async () => ({ ...NOTHING_SET, ...optional('restore', this.restore) }) };
+    const base = { ...this.world.deps, runtime, bindings: new Bindings([binding]) };
+    this.#processes += 1;
+    const process = mortal(base, this.#processes, { plan, onDeath: () => process.kill() });
+    const { deps } = process;
+    const ledger = { ...deps, effects: deps.effects as ExternalEffectStore };
     const settings = { callTimeoutMs: CALL_MS, retry: DEFAULT_RETRY };
-    return new ExternalEffects({ ledger, runtime, bindings: new Bindings([binding]) }, settings);
+    return new ExternalEffects({ ledger, runtime: deps.runtime, bindings: deps.bindings }, settings);
   }
 
   once(effects: ExternalEffects, more: Partial<OnceRequest> = {}): Promise<unknown> {
