@@ -37,7 +37,11 @@ function once(tenantId = 't1', key = 'order-7'): Promise<unknown> {
     },
   });
   const effects = new ExternalEffects(
-    { ledger: world.deps, runtime: world.deps.runtime, bindings: new Bindings([binding]) } as never,
+    {
+      ledger: { ...world.deps, effects: world.effects },
+      runtime: world.deps.runtime,
+      bindings: new Bindings([binding]),
+    },
     { callTimeoutMs: 1_000, retry: DEFAULT_RETRY },
   );
   const request = { cents: 5, card: '4242' };

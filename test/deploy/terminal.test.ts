@@ -13,10 +13,11 @@ const FUNCTIONS = ['--project', 'new-project', '--only', 'functions'];
 const missing = terminalMissing();
 if (missing === undefined) withFirebaseTools({ title: TITLE, command: 'test:deploy' }, answered);
 else {
+  const absent = `${TITLE}: NOT RUN, for ${missing}`;
+  process.stderr.write(`${absent}\n`);
   // The terminal is that of `script` (util-linux), which other systems lack or have with other options. The title and standard error
   // say that nothing was run.
-  process.stderr.write(`${TITLE}: NOT RUN, for ${missing}\n`);
-  describe.skip(`${TITLE}: NOT RUN, for ${missing}`, answered);
+  describe.skip(absent, answered);
 }
 
 /** The tests are steps of one project's life, in their order. */

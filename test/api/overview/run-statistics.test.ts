@@ -32,8 +32,7 @@ describe('GET /v1/runs/statistics', () => {
   });
 
   const ask = async (query = '') => {
-    const headers = { authorization: `Bearer ${key}` };
-    const answer = await installation.api.request(`/v1/runs/statistics${query}`, { headers });
+    const answer = await installation.get(`/v1/runs/statistics${query}`, key);
     return { status: answer.status, body: (await answer.json()) as z.infer<typeof RunStatistics> };
   };
 
