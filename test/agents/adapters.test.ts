@@ -26,6 +26,9 @@ function after(answer: Omit<Extract<AgentMessage, { role: 'assistant' }>, 'role'
   ];
 }
 
+/** An answer without parts of a provider. */
+const foreign = { text: '', calls: [{ id: 'c1', name: 'search', input: { word: 'tides' } }] };
+
 describe('a model of the AI SDK', () => {
   const seen: Parameters<LanguageModelV4['doGenerate']>[0][] = [];
   const model: LanguageModelV4 = {
@@ -112,6 +115,18 @@ describe('a model of the AI SDK', () => {
         ],
       },
     ]);
+  });
+
+  test('gets an answer of another model as parts', async () => {
+    await aiSdkModel(model).generate({ ...request, messages: after(foreign) });
+    expect(seen.at(-1)?.prompt[2]).toEqual({
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'search', input: { word: 'tides' } }],
+    });
+    await aiSdkModel(model).generate({ ...request, messages: after({ ...foreign, text: 'Wait.' }) });
+    expect(seen.at(-1)?.prompt[2]).toMatchObject({
+      content: [{ type: 'text', text: 'Wait.' }, { type: 'tool-call' }],
+    });
   });
 
   test('may be of an earlier specification', async () => {
@@ -202,5 +217,14 @@ describe('a model of Genkit', () => {
         ],
       },
     ]);
+  });
+
+  test('gets an answer of another model as parts', async () => {
+    const agent = genkitModel(ai, { model: 'googleai/m' });
+    await agent.generate({ ...request, messages: after({ ...foreign, text: 'Wait.' }) });
+    expect((seen.at(-1) as { messages: unknown[] }).messages[1]).toEqual({
+      role: 'model',
+      content: [{ text: 'Wait.' }, { toolRequest: { name: 'search', ref: 'c1', input: { word: 'tides' } } }],
+    });
   });
 });

@@ -3,14 +3,8 @@
  * and its own loop is not used: the loop is the flow.
  */
 import type { Json } from 'cairn';
-import type {
-  AgentMessage,
-  AgentModel,
-  ModelAnswer,
-  ModelRequest,
-  ToolCall,
-  ToolResult,
-} from './messages.ts';
+import type { AgentModel, ModelAnswer, ModelRequest, ToolCall } from './messages.ts';
+import { type PartFormat, providerMessage } from './provider-message.ts';
 
 type Part = { readonly type: string };
 
@@ -35,13 +29,28 @@ export interface AiSdkOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
+const FORMAT: PartFormat = {
+  modelRole: 'assistant',
+  text: (text) => ({ type: 'text', text }),
+  call: ({ id, name, input }) => ({ type: 'tool-call', toolCallId: id, toolName: name, input }),
+  result: (result) => ({
+    type: 'tool-result',
+    toolCallId: result.id,
+    toolName: result.name,
+    output:
+      'error' in result
+        ? { type: 'error-text', value: result.error }
+        : { type: 'json', value: result.output },
+  }),
+};
+
 export function aiSdkModel(model: AiSdkModel, { settings = {} }: AiSdkOptions = {}): AgentModel {
   return {
     id: `${model.provider}/${model.modelId}`,
     generate: async ({ system, messages, tools, signal }: ModelRequest) => {
       const prompt = [
         ...(system === undefined ? [] : [{ role: 'system', content: system }]),
-        ...messages.map(messageFor),
+        ...messages.map((message) => providerMessage(message, FORMAT)),
       ];
       const functions = tools.map(({ name, description, input }) => ({
         type: 'function',
@@ -107,30 +116,6 @@ function partFrom(part: Part): Json {
   }
   const { toolCallId, toolName, input } = rest as SdkCall;
   return { type: part.type, toolCallId, toolName, input: parsed(input), ...options };
-}
-
-function messageFor(message: AgentMessage): unknown {
-  switch (message.role) {
-    case 'user':
-      return { role: 'user', content: [{ type: 'text', text: message.text }] };
-    case 'assistant':
-      return { role: 'assistant', content: message.raw ?? partsOf(message) };
-    case 'tool':
-      return { role: 'tool', content: message.results.map(resultPart) };
-  }
-}
-
-function partsOf({ text, calls }: { readonly text: string; readonly calls: readonly ToolCall[] }): unknown[] {
-  return [
-    ...(text === '' ? [] : [{ type: 'text', text }]),
-    ...calls.map(({ id, name, input }) => ({ type: 'tool-call', toolCallId: id, toolName: name, input })),
-  ];
-}
-
-function resultPart(result: ToolResult): unknown {
-  const output =
-    'error' in result ? { type: 'error-text', value: result.error } : { type: 'json', value: result.output };
-  return { type: 'tool-result', toolCallId: result.id, toolName: result.name, output };
 }
 
 function tokens(count: Tokens): number {

@@ -3,14 +3,8 @@
  * of Genkit is loaded but the instance that is given.
  */
 import type { Json } from 'cairn';
-import type {
-  AgentMessage,
-  AgentModel,
-  ModelAnswer,
-  ModelRequest,
-  ToolCall,
-  ToolResult,
-} from './messages.ts';
+import type { AgentMessage, AgentModel, ModelAnswer, ModelRequest, ToolCall } from './messages.ts';
+import { type PartFormat, providerMessage } from './provider-message.ts';
 
 interface Part {
   readonly text?: string;
@@ -33,6 +27,19 @@ export interface GenkitOptions {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
+const FORMAT: PartFormat = {
+  modelRole: 'model',
+  text: (text) => ({ text }),
+  call: ({ id, name, input }) => ({ toolRequest: { name, ref: id, input } }),
+  result: (result) => ({
+    toolResponse: {
+      name: result.name,
+      ref: result.id,
+      output: 'error' in result ? { error: result.error } : result.output,
+    },
+  }),
+};
+
 export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): AgentModel {
   return {
     id: model,
@@ -44,7 +51,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
         model,
         ...(config && { config }),
         ...(system === undefined ? {} : { system }),
-        messages: messages.map(messageFor),
+        messages: messages.map((message) => providerMessage(message, FORMAT)),
         ...(given.length === 0 ? {} : { tools: given }),
         returnToolRequests: true,
         abortSignal: signal,
@@ -69,27 +76,4 @@ function callsIn(content: readonly Part[], { length }: readonly AgentMessage[]):
     const { name, ref = `call-${length}-${i}`, input } = toolRequest;
     return [{ id: ref, name, input: (input ?? {}) as Json }];
   });
-}
-
-function messageFor(message: AgentMessage): unknown {
-  switch (message.role) {
-    case 'user':
-      return { role: 'user', content: [{ text: message.text }] };
-    case 'assistant':
-      return { role: 'model', content: message.raw ?? partsOf(message) };
-    case 'tool':
-      return { role: 'tool', content: message.results.map(resultPart) };
-  }
-}
-
-function partsOf({ text, calls }: { readonly text: string; readonly calls: readonly ToolCall[] }): unknown[] {
-  return [
-    ...(text === '' ? [] : [{ text }]),
-    ...calls.map(({ id, name, input }) => ({ toolRequest: { name, ref: id, input } })),
-  ];
-}
-
-function resultPart(result: ToolResult): unknown {
-  const output = 'error' in result ? { error: result.error } : result.output;
-  return { toolResponse: { name: result.name, ref: result.id, output } };
 }

@@ -1,0 +1,26 @@
+/** Builds the messages of a provider from those of a conversation. Adapters have the same rules and differ in their parts. */
+import type { AgentMessage, ToolCall, ToolResult } from './messages.ts';
+
+/** Parts of a provider's messages. */
+export interface PartFormat {
+  /** Role of the model: 'assistant', 'model'. */
+  readonly modelRole: string;
+  text(text: string): unknown;
+  call(call: ToolCall): unknown;
+  result(result: ToolResult): unknown;
+}
+
+export function providerMessage(message: AgentMessage, format: PartFormat): unknown {
+  switch (message.role) {
+    case 'user':
+      return { role: 'user', content: [format.text(message.text)] };
+    case 'assistant': {
+      const { text, calls, raw } = message;
+      // An answer of another model has no parts of this provider.
+      const parts = [...(text === '' ? [] : [format.text(text)]), ...calls.map((call) => format.call(call))];
+      return { role: format.modelRole, content: raw ?? parts };
+    }
+    case 'tool':
+      return { role: 'tool', content: message.results.map((result) => format.result(result)) };
+  }
+}
