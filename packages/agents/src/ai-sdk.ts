@@ -8,6 +8,22 @@ import { type PartFormat, providerMessage } from './provider-message.ts';
 
 type Part = { readonly type: string };
 
+interface TextPart {
+  readonly type: 'text' | 'reasoning';
+  readonly text: string;
+  readonly providerMetadata?: Json;
+}
+
+interface CallPart {
+  readonly type: 'tool-call';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** JSON text. */
+  readonly input: string;
+  readonly providerExecuted?: boolean;
+  readonly providerMetadata?: Json;
+}
+
 /** The members of a language model that are used. */
 export interface AiSdkModel {
   readonly specificationVersion: string;
@@ -67,30 +83,24 @@ export function aiSdkModel(model: AiSdkModel, { settings = {} }: AiSdkOptions = 
 }
 
 function answerFrom({ content, finishReason, usage }: AiSdkAnswer): ModelAnswer {
-  const texts = content.flatMap((part) =>
-    part.type === 'text' ? [(part as unknown as { text: string }).text] : [],
-  );
+  const parts = content.filter(isUsed);
   return {
-    text: texts.join(''),
-    calls: content.flatMap((part) => callFrom(part) ?? []),
+    text: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    calls: parts.flatMap((part) => (part.type === 'tool-call' ? [callFrom(part)] : [])),
     finish: typeof finishReason === 'string' ? finishReason : finishReason.unified,
     usage: { input: tokens(usage.inputTokens), output: tokens(usage.outputTokens) },
-    raw: content.filter(isSentBack).map(partFrom),
+    raw: parts.map(sentBack),
   };
 }
 
-interface SdkCall extends Part {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly input: string;
-  readonly providerExecuted?: boolean;
+/** Calls that the provider carried out itself are not used, nor are their results. */
+function isUsed(part: Part): part is TextPart | CallPart {
+  if (part.type === 'tool-call') return (part as CallPart).providerExecuted !== true;
+  return part.type === 'text' || part.type === 'reasoning';
 }
 
-/** Calls that the provider carried out itself are none of ours. */
-function callFrom(part: Part): ToolCall | undefined {
-  if (part.type !== 'tool-call') return undefined;
-  const { toolCallId, toolName, input, providerExecuted } = part as SdkCall;
-  return providerExecuted ? undefined : { id: toolCallId, name: toolName, input: parsed(input) };
+function callFrom({ toolCallId, toolName, input }: CallPart): ToolCall {
+  return { id: toolCallId, name: toolName, input: parsed(input) };
 }
 
 /** Input that is no JSON goes on as text, which no schema of a tool accepts: the model is told. */
@@ -102,20 +112,13 @@ function parsed(input: string): Json {
   }
 }
 
-function isSentBack(part: Part): boolean {
-  if (part.type === 'tool-call') return (part as SdkCall).providerExecuted !== true;
-  return part.type === 'text' || part.type === 'reasoning';
-}
-
-/** What came as metadata of the provider goes back as its options: there are signatures among it. */
-function partFrom(part: Part): Json {
-  const { providerMetadata, ...rest } = part as Part & { readonly providerMetadata?: Json };
+/** Metadata of the provider is sent back as its options, because it may carry signatures. */
+function sentBack(part: TextPart | CallPart): Json {
+  const { type, providerMetadata } = part;
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
-  if (part.type !== 'tool-call') {
-    return { type: part.type, text: (part as unknown as { text: string }).text, ...options };
-  }
-  const { toolCallId, toolName, input } = rest as SdkCall;
-  return { type: part.type, toolCallId, toolName, input: parsed(input), ...options };
+  if (part.type !== 'tool-call') return { type, text: part.text, ...options };
+  const { toolCallId, toolName, input } = part;
+  return { type, toolCallId, toolName, input: parsed(input), ...options };
 }
 
 function tokens(count: Tokens): number {

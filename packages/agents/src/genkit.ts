@@ -56,10 +56,10 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
         returnToolRequests: true,
         abortSignal: signal,
       } as never);
-      const content = message?.content ?? [];
+      const content = (message?.content ?? []) as readonly Part[];
       return {
-        text: content.map((part) => (part as Part).text ?? '').join(''),
-        calls: callsIn(content as readonly Part[], messages),
+        text: content.map((part) => part.text ?? '').join(''),
+        calls: callsIn(content, messages),
         finish: finishReason ?? 'unknown',
         usage: { input: usage?.inputTokens ?? 0, output: usage?.outputTokens ?? 0 },
         // Parts may be instances with members that are undefined.
