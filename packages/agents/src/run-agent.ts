@@ -5,7 +5,7 @@
 import { type Flow, type Json, OperationFailed } from 'cairn';
 import type { AgentMessage, AgentModel, ModelAnswer } from './messages.ts';
 import { type AgentTool, assertDistinct, described, invalid, MESSAGE, MODEL } from './tool.ts';
-import { type CallOptions, carryOut } from './tool-calls.ts';
+import { carryOut } from './tool-calls.ts';
 
 /** Calls of the model, unless `maxTurns` says otherwise. */
 export const MAX_TURNS = 20;
@@ -14,7 +14,7 @@ const MESSAGE_EVENT = 'agent-message';
 /** Ends of an answer that are no answer. */
 const CUT_OFF = ['length', 'content-filter', 'error', 'blocked', 'aborted'];
 
-export interface AgentOptions extends CallOptions {
+export interface AgentOptions {
   readonly model: AgentModel;
   readonly tools?: readonly AgentTool[];
   readonly system?: string;
@@ -26,6 +26,8 @@ export interface AgentOptions extends CallOptions {
   readonly modelTimeout?: string | number;
   /** Attempts of a call of the model, as `retry` of a step. */
   readonly retry?: { readonly maxAttempts?: number; readonly initialMs?: number; readonly capMs?: number };
+  /** Longest time that a person may take to decide about a call. */
+  readonly approvalTimeout?: string | number;
   /** Takes messages while it works: events `agent-message` with this key, each a text or `{ text }`. */
   readonly messages?: { readonly key: string };
 }
@@ -45,7 +47,7 @@ export interface AgentResult {
  * @throws CairnError INVALID_INPUT; OperationFailed AGENT_TURNS_USED, AGENT_CUT_OFF, or the code of the failed call of the model
  */
 export async function runAgent<Input>(flow: Flow<Input>, options: AgentOptions): Promise<AgentResult> {
-  const { tools = [], maxTurns = MAX_TURNS, prompt } = options;
+  const { tools = [], maxTurns = MAX_TURNS, prompt, approvalTimeout } = options;
   assertDistinct(tools);
   if (!Number.isSafeInteger(maxTurns) || maxTurns < 1)
     throw invalid('maxTurns', `'maxTurns' must be an integer of at least 1`);
@@ -61,7 +63,7 @@ export async function runAgent<Input>(flow: Flow<Input>, options: AgentOptions):
     usage.output += used?.output ?? 0;
     messages.push({ role: 'assistant', text, calls, ...(raw === undefined ? {} : { raw }) });
     if (calls.length > 0) {
-      messages.push({ role: 'tool', results: await carryOut(flow, { calls, tools, options }) });
+      messages.push({ role: 'tool', results: await carryOut(flow, calls, { tools, approvalTimeout }) });
       continue;
     }
     if (CUT_OFF.includes(answer.finish)) throw cutOff(answer, turns);

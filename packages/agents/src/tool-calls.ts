@@ -7,31 +7,24 @@ import type { ToolCall, ToolResult } from './messages.ts';
 import { type AgentTool, APPROVE, asJson } from './tool.ts';
 
 export interface CallOptions {
+  readonly tools: readonly AgentTool[];
   /** Longest time that a person may take to decide. */
-  readonly approvalTimeout?: string | number;
+  readonly approvalTimeout: string | number | undefined;
 }
 
 /** All at once; the results in the order of the calls. */
 export function carryOut<Input>(
   flow: Flow<Input>,
-  {
-    calls,
-    tools,
-    options,
-  }: {
-    readonly calls: readonly ToolCall[];
-    readonly tools: readonly AgentTool[];
-    readonly options: CallOptions;
-  },
+  calls: readonly ToolCall[],
+  options: CallOptions,
 ): Promise<ToolResult[]> {
-  return Promise.all(calls.map((call) => result(flow, call, tools, options)));
+  return Promise.all(calls.map((call) => result(flow, call, options)));
 }
 
 async function result<Input>(
   flow: Flow<Input>,
   call: ToolCall,
-  tools: readonly AgentTool[],
-  options: CallOptions,
+  { tools, approvalTimeout }: CallOptions,
 ): Promise<ToolResult> {
   const { id, name } = call;
   const tool = tools.find((one) => one.name === name);
@@ -47,20 +40,20 @@ async function result<Input>(
     return { id, name, error: `The input is not valid. ${issues.join('; ')}` };
   }
   try {
-    if (tool.needsApproval(parsed.data)) await approval(flow, call, options);
+    if (tool.needsApproval(parsed.data)) await approval(flow, call, approvalTimeout);
     return { id, name, output: await called(flow, tool, { given: call.input, input: parsed.data }) };
   } catch (error) {
     return { id, name, error: said(error) };
   }
 }
 
-function approval<Input>(flow: Flow<Input>, { name, input }: ToolCall, { approvalTimeout }: CallOptions) {
+function approval<Input>(
+  flow: Flow<Input>,
+  { name, input }: ToolCall,
+  timeout: CallOptions['approvalTimeout'],
+) {
   const question = { question: `The agent wants to call '${name}'. Allow it?`, details: input };
-  return flow.approval(
-    `${APPROVE}${name}`,
-    question,
-    approvalTimeout === undefined ? {} : { timeout: approvalTimeout },
-  );
+  return flow.approval(`${APPROVE}${name}`, question, timeout === undefined ? {} : { timeout });
 }
 
 async function called<Input>(
