@@ -10,7 +10,7 @@ export interface Customer {
   readonly name: string;
 }
 
-/** Where customers are and where they go. */
+/** The source and the target of the customers. */
 export interface Stores {
   /** The next ones by their ids. @param after the last id of the page before; null: from the first */
   page(after: string | null, limit: number): Promise<readonly Customer[]>;

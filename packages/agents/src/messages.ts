@@ -15,11 +15,11 @@ export type ToolResult = { readonly id: string; readonly name: string } & (
   | { readonly error: string }
 );
 
-/** What a model answered to one request. */
+/** Answer of a model to one request. */
 export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** Why it stopped: 'stop', 'tool-calls', 'length' … */
+  /** Reason why it stopped: 'stop', 'tool-calls', 'length' … */
   readonly finish: string;
   readonly usage?: { readonly input: number; readonly output: number };
   /** The answer in the form of its provider, to be sent back as it was: it may carry signatures. */
