@@ -53,11 +53,11 @@ export const tools = [
 
 /** Searches, reads two sources at once, publishes, and says where. */
 export const pretendedModel = scriptedModel([
-  { text: 'I look for sources.', calls: [{ id: '', name: 'search', input: { word: 'tides' } }] },
+  { text: 'I look for sources.', calls: [{ name: 'search', input: { word: 'tides' } }] },
   {
     calls: [
-      { id: '', name: 'read', input: { id: 'tides-1' } },
-      { id: '', name: 'read', input: { id: 'tides-2' } },
+      { name: 'read', input: { id: 'tides-1' } },
+      { name: 'read', input: { id: 'tides-2' } },
     ],
   },
   (messages) => {
@@ -66,7 +66,7 @@ export const pretendedModel = scriptedModel([
       result.name === 'read' && 'output' in result ? [result.output] : [],
     );
     const report = { title: 'Tides', text: text.join(' '), audience: 'public' };
-    return { calls: [{ id: '', name: 'publish', input: report }] };
+    return { calls: [{ name: 'publish', input: report }] };
   },
   (messages) => {
     const [result] = messages

@@ -44,7 +44,7 @@ const payTool = defineTool({
   needsApproval: ({ cents }) => cents > 100,
 });
 
-const call = (name: string, input: unknown) => ({ id: '', name, input: input as never });
+const call = (name: string, input: unknown) => ({ name, input: input as never });
 /** The results that the model was told last, as its answer. */
 const telling: ScriptedTurn = (messages) => {
   const last = messages.at(-1);

@@ -9,7 +9,7 @@ export type {
   ToolResult,
 } from './messages.ts';
 export { type AgentOptions, type AgentResult, MAX_TURNS, runAgent } from './run-agent.ts';
-export { type ScriptedTurn, scriptedModel } from './scripted.ts';
+export { type ScriptedAnswer, type ScriptedTurn, scriptedModel } from './scripted.ts';
 export {
   type AgentTool,
   type CapabilityToolOptions,

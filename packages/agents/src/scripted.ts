@@ -1,10 +1,14 @@
 /** A model without a network, for tests and examples. */
-import type { AgentMessage, AgentModel, ModelAnswer } from './messages.ts';
+import type { AgentMessage, AgentModel, ModelAnswer, ToolCall } from './messages.ts';
 
-/** An answer, or what makes one of the conversation so far. */
+export interface ScriptedAnswer extends Partial<Omit<ModelAnswer, 'calls'>> {
+  readonly calls?: readonly (Omit<ToolCall, 'id'> & { readonly id?: string })[];
+}
+
+/** An answer, or a function of the conversation so far that makes one. */
 export type ScriptedTurn =
-  | Partial<ModelAnswer>
-  | ((messages: readonly AgentMessage[]) => Partial<ModelAnswer> | Promise<Partial<ModelAnswer>>);
+  | ScriptedAnswer
+  | ((messages: readonly AgentMessage[]) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
 /**
  * Answers by the number of answers before, so that a call that is repeated after a crash gets the same. Call ids are added where they are

@@ -29,8 +29,8 @@ test('the agent of docs/agents.md refunds once, and a large sum only if a person
     },
   });
   const model = scriptedModel([
-    { calls: [{ id: '', name: 'orders', input: { customer: 'ada' } }] },
-    { calls: [{ id: '', name: 'refund', input: { order: 'o-1', cents: 9_000 } }] },
+    { calls: [{ name: 'orders', input: { customer: 'ada' } }] },
+    { calls: [{ name: 'refund', input: { order: 'o-1', cents: 9_000 } }] },
     { text: 'You get your money back.' },
   ]);
   const workflow = refundAgent(model, async () => [{ id: 'o-1', cents: 9_000 }], refund);
