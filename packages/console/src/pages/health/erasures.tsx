@@ -1,5 +1,6 @@
 /** Erasures on request: who asked, when, and what is gone. With the role installation those of all tenants. */
 import type { Answer } from '../../api/client.ts';
+import { More } from '../../parts/more.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { usePolledList } from '../../parts/use-polled-list.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -55,11 +56,7 @@ export function Erasures() {
           </tbody>
         </table>
       )}
-      {list.hasMore && (
-        <button type="button" disabled={list.isLoadingMore} onClick={list.loadMore}>
-          More
-        </button>
-      )}
+      <More of={list}>More</More>
     </section>
   );
 }

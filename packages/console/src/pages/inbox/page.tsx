@@ -1,6 +1,7 @@
 /** Every open question of the tenant to a person, the oldest first, answered in place. */
 import { useState } from 'react';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { More } from '../../parts/more.tsx';
 import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
 import { usePolledList } from '../../parts/use-polled-list.ts';
 import { useSession } from '../../session/session.ts';
@@ -102,11 +103,7 @@ export default function InboxPage() {
           />
         ))}
       </ol>
-      {list.hasMore && (
-        <button type="button" disabled={list.isLoadingMore} onClick={list.loadMore}>
-          {list.isLoadingMore ? 'Loading…' : 'Show newer questions'}
-        </button>
-      )}
+      <More of={list}>{list.isLoadingMore ? 'Loading…' : 'Show newer questions'}</More>
       {answering && <Answering item={answering} onClose={() => setAnswering(undefined)} />}
     </div>
   );

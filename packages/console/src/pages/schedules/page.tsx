@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { CronText } from '../../parts/cron/text.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { More } from '../../parts/more.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { usePolledList } from '../../parts/use-polled-list.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -75,11 +76,7 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
           ))}
         </tbody>
       </table>
-      {list.hasMore && (
-        <button type="button" disabled={list.isLoadingMore} onClick={list.loadMore}>
-          More
-        </button>
-      )}
+      <More of={list}>More</More>
     </section>
   );
 }
