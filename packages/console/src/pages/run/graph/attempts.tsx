@@ -1,6 +1,7 @@
 /** Each attempt and each wait of a step, the newest first: when, how long, how it ended and why. */
 
 import { Link } from 'wouter';
+import { Stack } from '../../../parts/stack.tsx';
 import { duration, soFar } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useNow, When } from '../../../parts/when.tsx';
@@ -57,14 +58,7 @@ function Attempt({ span }: { readonly span: Span }) {
       {error && (
         <span className="attempt-more bad">
           <code>{error.code}</code> <Text value={error.message} max={400} />
-          {error.trace && (
-            <details>
-              <summary>Stack</summary>
-              <pre>
-                <Text value={error.trace} />
-              </pre>
-            </details>
-          )}
+          {error.trace && <Stack trace={error.trace} />}
         </span>
       )}
       {(end === 'retried' || end === 'polled') && dueAt !== undefined && (

@@ -2,6 +2,7 @@
 import { explainRun, helpFor } from '@cairn/client';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
+import { Stack } from '../../../parts/stack.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
@@ -110,14 +111,7 @@ function RunError({ error }: { readonly error: NonNullable<Run['error']> }) {
         )}
       </p>
       <p className="dim">{helpFor(error.code)}</p>
-      {error.trace !== undefined && (
-        <details>
-          <summary>Stack</summary>
-          <pre>
-            <Text value={error.trace} />
-          </pre>
-        </details>
-      )}
+      {error.trace !== undefined && <Stack trace={error.trace} />}
     </div>
   );
 }
