@@ -1,6 +1,7 @@
 /** What became of the runs of one workflow in a time: rate, failures, durations, by version, over time. */
 import { usdText } from '../../parts/cost-text.ts';
 import { type Reading, Readings } from '../../parts/readings/readings.tsx';
+import { Segments } from '../../parts/segments.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
 import { OverTime } from '../../parts/statistics/over-time.tsx';
@@ -21,18 +22,12 @@ export function WorkflowStatistics({ type }: { readonly type: string }) {
     <section className="card stack" aria-label="Statistics">
       <div className="row between">
         <h2>Runs of the {SPANS[span].name}</h2>
-        <fieldset className="segments" aria-label="Time">
-          {Object.keys(SPANS).map((word) => (
-            <button
-              key={word}
-              type="button"
-              aria-pressed={word === span}
-              onClick={() => setAsked(word === USUAL ? undefined : word, 'replace')}
-            >
-              {word}
-            </button>
-          ))}
-        </fieldset>
+        <Segments
+          label="Time"
+          names={Object.keys(SPANS)}
+          chosen={span}
+          onChoose={(word) => setAsked(word === USUAL ? undefined : word, 'replace')}
+        />
       </div>
       {error && !data && <Failure error={error} again={() => void refetch()} />}
       {!error && !data && <Loading what="the statistics" />}

@@ -1,5 +1,6 @@
 /** The first tab of a run: its steps as a graph or a table, with the timeline or the selected step beside it. */
 import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { Segments } from '../../../parts/segments.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
 import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
@@ -59,18 +60,12 @@ export function OverviewTab() {
             Fold repeated operations
           </label>
         )}
-        <fieldset className="segments" aria-label="Show the steps as">
-          {['graph', 'table'].map((name) => (
-            <button
-              key={name}
-              type="button"
-              aria-pressed={view === name}
-              onClick={() => setView(name === usual ? undefined : name, 'replace')}
-            >
-              {name}
-            </button>
-          ))}
-        </fieldset>
+        <Segments
+          label="Show the steps as"
+          names={['graph', 'table']}
+          chosen={view}
+          onChoose={(name) => setView(name === usual ? undefined : name, 'replace')}
+        />
       </div>
       {!graph.nodes && (
         <p className="note">
