@@ -1,4 +1,4 @@
-/** What became of the runs of one workflow in a time: rate, failures, durations, by version, over time. */
+/** Statistics of the runs of one workflow within a time range: rate, failures, durations, by version and over time. */
 import { usdText } from '../../parts/cost-text.ts';
 import { type Reading, Readings } from '../../parts/readings/readings.tsx';
 import { Segments } from '../../parts/segments.tsx';
@@ -10,13 +10,13 @@ import { rateText, shareText } from '../../parts/statistics/words.ts';
 import { duration } from '../../parts/time.ts';
 import { When } from '../../parts/when.tsx';
 import { useQueryState } from '../../shell/address.ts';
-import { SPANS, type SpanWord, startOf } from '../runs/filter/filter.ts';
+import { isSpan, SPANS, type SpanWord, startOf } from '../runs/filter/filter.ts';
 
 const USUAL: SpanWord = '24h';
 
 export function WorkflowStatistics({ type }: { readonly type: string }) {
   const [asked, setAsked] = useQueryState('span');
-  const span = asked !== undefined && Object.hasOwn(SPANS, asked) ? (asked as SpanWord) : USUAL;
+  const span = asked !== undefined && isSpan(asked) ? asked : USUAL;
   const { data, error, refetch } = useStatistics({ type }, { span, sinceOf: (now) => startOf(span, now) });
   return (
     <section className="card stack" aria-label="Statistics">

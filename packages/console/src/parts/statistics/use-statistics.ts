@@ -9,7 +9,7 @@ export type Figures = Statistics['total'];
 
 const EVERY_MS = 60_000;
 
-export interface StatisticsFilter {
+interface StatisticsFilter {
   readonly type?: string | undefined;
   readonly repoId?: string | undefined;
   readonly threadId?: string | undefined;
@@ -17,12 +17,12 @@ export interface StatisticsFilter {
 }
 
 /**
- * @param sinceOf start of the time, ISO, from the clock of the API (epoch ms); undefined: that of the API
+ * @param sinceOf start of the time, ISO, from the clock of the API (epoch ms)
  * @param span names the time in the cache
  */
 export function useStatistics(
   filter: StatisticsFilter,
-  { span, sinceOf }: { readonly span: string; sinceOf(now: number): string | undefined },
+  { span, sinceOf }: { readonly span: string; sinceOf(now: number): string },
 ) {
   const { api } = useSession();
   const { type, repoId, threadId, tag } = filter;

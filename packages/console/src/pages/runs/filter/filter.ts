@@ -25,6 +25,10 @@ export const SPANS = {
 } as const;
 export type SpanWord = keyof typeof SPANS;
 
+export function isSpan(word: string): word is SpanWord {
+  return Object.hasOwn(SPANS, word);
+}
+
 export interface RunFilter {
   /** Several are separated by commas. */
   readonly status?: string | undefined;
@@ -64,7 +68,7 @@ export function filterOf(search: string): RunFilter {
 /** Undefined: from the beginning. */
 export function spanOf(search: string): SpanWord | undefined {
   const word = new URLSearchParams(search).get(NAMES.since) ?? '';
-  return Object.hasOwn(SPANS, word) ? (word as SpanWord) : undefined;
+  return isSpan(word) ? word : undefined;
 }
 
 /** The start of the span, in full minutes so that it stays the same while one looks. @param now epoch ms */
