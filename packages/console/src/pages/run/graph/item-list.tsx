@@ -5,7 +5,7 @@ import { visibleText } from '../../../parts/visible-text.ts';
 import { ViewLink } from '../header/view-link.tsx';
 import { type StepState, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
-import { statusOf, UNDONE } from './step-view.ts';
+import { itemStatus } from './step-view.ts';
 
 /** The others are in the table. */
 const MOST = 20;
@@ -27,11 +27,7 @@ export function ItemList({ id, onSelect }: { readonly id: string; onSelect(key: 
               <button type="button" className="linkish" onClick={() => onSelect(item.key)}>
                 <bdi>{visibleText(item.key)}</bdi>
               </button>
-              <Status
-                status={
-                  undone.has(item.key) ? UNDONE[undone.get(item.key)?.outcome ?? 'failed'] : statusOf(item)
-                }
-              />
+              <Status status={itemStatus(item, undone.get(item.key))} />
             </li>
           ))}
         </ul>

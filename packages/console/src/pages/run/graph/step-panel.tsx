@@ -12,12 +12,11 @@ import { ProgressLine } from '../header/progress-line.tsx';
 import { ViewLink } from '../header/view-link.tsx';
 import { WaitView } from '../header/wait-view.tsx';
 import { stepIdOf } from '../live/events.ts';
-import { isOperation } from '../live/operations.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { Undone } from '../live/undone.ts';
 import { Attempts } from './attempts.tsx';
 import { ItemList } from './item-list.tsx';
-import { itemsText, type StepView, statusOf, UNDONE } from './step-view.ts';
+import { itemKind, itemStatus, itemsText, type StepView } from './step-view.ts';
 
 interface StepPanelProps {
   readonly stepKey: string;
@@ -54,10 +53,8 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
       ) : (
         <>
           <p className="row" aria-live="polite">
-            <Status status={view?.status ?? (undoing ? UNDONE[undoing.outcome] : statusOf(state))} />
-            <span className="dim">
-              {isItem ? (isOperation(stepKey) ? (told?.kind ?? 'operation') : 'item') : view?.kind}
-            </span>
+            <Status status={view?.status ?? itemStatus(state, undoing)} />
+            <span className="dim">{isItem ? itemKind(stepKey, told) : view?.kind}</span>
             {state && state.revision > 1 && <span className="dim">revision {state.revision}</span>}
             {told?.agent && (
               <span className="dim">

@@ -7,7 +7,7 @@ import { visibleText } from '../../../parts/visible-text.ts';
 import type { GraphNode } from '../live/events.ts';
 import { isOperation, itemText, turnsKey } from '../live/operations.ts';
 import { useRunData } from '../live/run-data.ts';
-import { itemsText, type StepView, statusOf, UNDONE } from './step-view.ts';
+import { itemKind, itemStatus, itemsText, type StepView } from './step-view.ts';
 import { type RowFacts, sumOf, tableRows } from './table-rows.ts';
 
 interface StepTableProps {
@@ -49,10 +49,9 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
         return { ...view, more: view.items ? itemsText(view.items, view.kind) : view.needs.join(', ') };
       const state = steps.get(key);
       const history = histories.get(key);
-      const undoing = undone.get(key);
       return {
-        kind: isOperation(key) ? (history?.kind ?? 'operation') : 'item',
-        status: undoing ? UNDONE[undoing.outcome] : statusOf(state),
+        kind: itemKind(key, history),
+        status: itemStatus(state, undone.get(key)),
         revision: state?.revision ?? 1,
         attempts: history?.attempts ?? 0,
         durationMs: state?.phase === 'done' ? history?.durationMs : undefined,
@@ -73,7 +72,11 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
     onSelect(row.key);
     rows.scrollToIndex(to);
   };
-  const toggle = (key: string) => setOpen(new Set(open.has(key) ? without(open, key) : [...open, key]));
+  const toggle = (key: string) => {
+    const next = new Set(open);
+    if (!next.delete(key)) next.add(key);
+    setOpen(next);
+  };
   const shown = rows.getVirtualItems();
   const above = shown[0]?.start ?? 0;
   const below = rows.getTotalSize() - (shown.at(-1)?.end ?? 0);
@@ -141,10 +144,6 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
       </table>
     </div>
   );
-}
-
-function without(keys: ReadonlySet<string>, key: string): string[] {
-  return [...keys].filter((other) => other !== key);
 }
 
 function Cells({ of: { kind, status, attempts, revision, durationMs, more } }: { readonly of: RowFacts }) {

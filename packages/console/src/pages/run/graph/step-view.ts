@@ -1,5 +1,6 @@
 /** Summary of a step in the graph, from the plan, its state and its history. Pure. */
 import { type GraphNode, type Run, type StepState, stepIdOf } from '../live/events.ts';
+import { isOperation } from '../live/operations.ts';
 import { shareOf } from '../live/progress.ts';
 import type { StepHistory } from '../live/span.ts';
 import type { Undone } from '../live/undone.ts';
@@ -40,7 +41,7 @@ export const NOT_BEGUN = 'not started';
 export const UNDER_WAY = 'running';
 
 /** Shown instead of the outcome once a step was undone. */
-export const UNDONE = { compensated: 'undone', failed: 'undo failed' } as const;
+const UNDONE = { compensated: 'undone', failed: 'undo failed' } as const;
 
 export interface StepsKnown {
   readonly nodes: readonly GraphNode[] | undefined;
@@ -129,7 +130,17 @@ function undoingOf(own: Undone | undefined, items: ItemCounts | undefined): stri
   return items.undoFailed > 0 ? UNDONE.failed : UNDONE.compensated;
 }
 
-export function statusOf(state: StepState | undefined): string {
+/** @param undoing how the item was undone, if it was */
+export function itemStatus(state: StepState | undefined, undoing: Undone | undefined): string {
+  return undoing ? UNDONE[undoing.outcome] : statusOf(state);
+}
+
+/** Kind of an item of a set, or of an operation of a flow. */
+export function itemKind(key: string, history: StepHistory | undefined): string {
+  return isOperation(key) ? (history?.kind ?? 'operation') : 'item';
+}
+
+function statusOf(state: StepState | undefined): string {
   if (!state) return NOT_BEGUN;
   return state.phase === 'done' ? state.outcome : state.phase;
 }
