@@ -8,7 +8,7 @@ export type TableRow =
   | { readonly kind: 'step'; readonly key: string; readonly depth: 0 | 1 | 2 }
   | ({ readonly kind: 'turns'; readonly isOpen: boolean } & Turns);
 
-export interface TableShown {
+interface TableShown {
   /** False: every operation is a row of its own, in the order of the journal. */
   readonly isFolded: boolean;
   /** Keys of the turns that are unfolded. */
@@ -24,7 +24,7 @@ export function tableRows(
   histories: Histories,
   shown: TableShown,
 ): readonly TableRow[] {
-  const items = itemsOf(steps);
+  const items = Map.groupBy([...steps.keys()].filter(isItem), stepIdOf);
   const rows: TableRow[] = [];
   for (const { id } of plan) {
     rows.push({ kind: 'step', key: id, depth: 0 });
@@ -60,16 +60,8 @@ function row(key: string, depth: 1 | 2): TableRow {
   return { kind: 'step', key, depth };
 }
 
-function itemsOf(steps: Steps): Map<string, string[]> {
-  const items = new Map<string, string[]>();
-  for (const key of steps.keys()) {
-    const id = stepIdOf(key);
-    if (id === key) continue;
-    const list = items.get(id);
-    if (list) list.push(key);
-    else items.set(id, [key]);
-  }
-  return items;
+function isItem(key: string): boolean {
+  return stepIdOf(key) !== key;
 }
 
 /** By their first event; those of which the journal has none yet come last. Before the events are loaded, by the newest. */

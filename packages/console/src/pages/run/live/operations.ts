@@ -12,7 +12,7 @@ export function isOperation(key: string): boolean {
 }
 
 /** The part in brackets; empty for a step of the plan. */
-export function itemOf(key: string): string {
+function itemOf(key: string): string {
   const id = stepIdOf(key);
   return key.slice(id.length + 1, -1);
 }
@@ -42,15 +42,5 @@ export interface Turns {
 
 /** The operations by their given names, in the order in which each name occurs first. */
 export function turnsOf(keys: readonly string[]): readonly Turns[] {
-  const turns = new Map<
-    string,
-    { readonly key: string; readonly name: string; readonly members: string[] }
-  >();
-  for (const key of keys) {
-    const group = turnsKey(key);
-    const known = turns.get(group);
-    if (known) known.members.push(key);
-    else turns.set(group, { key: group, name: givenName(key), members: [key] });
-  }
-  return [...turns.values()];
+  return [...Map.groupBy(keys, turnsKey)].map(([key, members]) => ({ key, name: givenName(key), members }));
 }

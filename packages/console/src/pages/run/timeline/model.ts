@@ -114,21 +114,10 @@ export interface Row {
  * it; without them the turns of an operation share a row.
  */
 export function rowsOf(histories: ReadonlyMap<string, StepHistory>, withItems: boolean): Row[] {
-  const items = new Map<string, StepHistory[]>();
-  const steps = new Map<string, StepHistory | undefined>();
-  for (const [key, step] of histories) {
-    const id = stepIdOf(key);
-    if (id === key) {
-      steps.set(id, step);
-      continue;
-    }
-    if (!steps.has(id)) steps.set(id, undefined);
-    const list = items.get(id);
-    if (list) list.push(step);
-    else items.set(id, [step]);
-  }
-  return [...steps].flatMap(([id, step]) => {
-    const own = items.get(id) ?? [];
+  const byStep = Map.groupBy(histories.values(), ({ key }) => stepIdOf(key));
+  return [...byStep].flatMap(([id, all]) => {
+    const step = histories.get(id);
+    const own = all.filter(({ key }) => key !== id);
     const isFlow = own[0] !== undefined && isOperation(own[0].key);
     const row: Row = { key: id, text: id, isItem: false, steps: [step ?? NOTHING_OF(id)], items: own.length };
     if (withItems) return [row, ...own.map(itemRow)];
