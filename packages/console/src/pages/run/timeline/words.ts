@@ -78,13 +78,7 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
     line(
       '↻',
       data.polled || data.budget ? '' : 'warn',
-      data.budget
-        ? `${stepName(data)} waits for the budget`
-        : data.polled
-          ? `${stepName(data)} polled, condition not met; next poll in ${between(at, data.retryAt)}`
-          : data.whenRoom
-            ? `${stepName(data)} waits until fewer questions are open`
-            : `${stepName(data)} failed; retry in ${between(at, data.retryAt)}`,
+      `${stepName(data)} ${retryText(data, at)}`,
       data.error.message,
     ),
   step_compensated: (data) => line('↩', 'warn', `${stepKey(data)} undone`),
@@ -134,6 +128,16 @@ export function lineOf({ type, data, at }: RunEvent): Line {
 
 function line(mark: string, tone: string, text: string, more?: string): Line {
   return more === undefined || more === '' ? { mark, tone, text } : { mark, tone, text, more };
+}
+
+function retryText(
+  { budget, polled, whenRoom, retryAt }: DataOf<'step_retry_scheduled'>,
+  at: string,
+): string {
+  if (budget) return 'waits for the budget';
+  if (polled) return `polled, condition not met; next poll in ${between(at, retryAt)}`;
+  if (whenRoom) return 'waits until fewer questions are open';
+  return `failed; retry in ${between(at, retryAt)}`;
 }
 
 /** Keys of steps, and how many there are beside them. */
