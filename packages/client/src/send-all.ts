@@ -31,7 +31,7 @@ export interface SendAllOptions<T, R> {
 }
 
 export interface Refused {
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
   readonly retryAfterMs?: number | undefined;
 }

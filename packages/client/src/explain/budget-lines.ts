@@ -1,4 +1,4 @@
-/** What a run has spent of its budget, in words. */
+/** Spending of a run against its budget, in words. */
 import type { Answer } from 'cairn/api/calls';
 import { duration } from '../duration.ts';
 
