@@ -11,7 +11,7 @@ const request = { system: 'Be brief.', tools, signal };
 const first: AgentMessage[] = [{ role: 'user', text: 'Find tides.' }];
 
 /** The conversation after an answer and the result of its call. */
-function after(answer: Omit<Extract<AgentMessage, { role: 'assistant' }>, 'role'>): AgentMessage[] {
+function followedBy(answer: Omit<Extract<AgentMessage, { role: 'assistant' }>, 'role'>): AgentMessage[] {
   const { text, calls, raw } = answer;
   return [
     ...first,
@@ -86,7 +86,7 @@ describe('a model of the AI SDK', () => {
     const agent = aiSdkModel(model);
     const answer = await agent.generate({ ...request, messages: first });
     const kept = JSON.parse(JSON.stringify(answer));
-    await agent.generate({ ...request, messages: after(kept) });
+    await agent.generate({ ...request, messages: followedBy(kept) });
     expect(seen.at(-1)?.prompt.slice(2)).toEqual([
       {
         role: 'assistant',
@@ -118,12 +118,12 @@ describe('a model of the AI SDK', () => {
   });
 
   test('gets an answer of another model as parts', async () => {
-    await aiSdkModel(model).generate({ ...request, messages: after(foreign) });
+    await aiSdkModel(model).generate({ ...request, messages: followedBy(foreign) });
     expect(seen.at(-1)?.prompt[2]).toEqual({
       role: 'assistant',
       content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'search', input: { word: 'tides' } }],
     });
-    await aiSdkModel(model).generate({ ...request, messages: after({ ...foreign, text: 'Wait.' }) });
+    await aiSdkModel(model).generate({ ...request, messages: followedBy({ ...foreign, text: 'Wait.' }) });
     expect(seen.at(-1)?.prompt[2]).toMatchObject({
       content: [{ type: 'text', text: 'Wait.' }, { type: 'tool-call' }],
     });
@@ -197,7 +197,7 @@ describe('a model of Genkit', () => {
     const agent = genkitModel(ai, { model: 'googleai/m' });
     await agent.generate({
       ...request,
-      messages: after(await agent.generate({ ...request, messages: first })),
+      messages: followedBy(await agent.generate({ ...request, messages: first })),
     });
     const { messages } = seen.at(-1) as { messages: unknown[] };
     expect(messages.slice(1)).toEqual([
@@ -221,7 +221,7 @@ describe('a model of Genkit', () => {
 
   test('gets an answer of another model as parts', async () => {
     const agent = genkitModel(ai, { model: 'googleai/m' });
-    await agent.generate({ ...request, messages: after({ ...foreign, text: 'Wait.' }) });
+    await agent.generate({ ...request, messages: followedBy({ ...foreign, text: 'Wait.' }) });
     expect((seen.at(-1) as { messages: unknown[] }).messages[1]).toEqual({
       role: 'model',
       content: [{ text: 'Wait.' }, { toolRequest: { name: 'search', ref: 'c1', input: { word: 'tides' } } }],
