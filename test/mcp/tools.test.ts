@@ -110,8 +110,11 @@ test('an effect in doubt is resolved after its preview, and not by a decision', 
     result: { sent: { id: 'pay_1' } },
   });
   expect(codeOf(await agent.call('resolve_effect', { ...said, token: preview.data.token }))).toBe(
-    'STATE_CHANGED',
+    'EFFECT_RESOLVED',
   );
+  const again = await agent.call('preview_resolve_effect', said);
+  expect(again.data).toMatchObject({ blockers: [{ code: 'EFFECT_RESOLVED' }] });
+  expect(again.data.token).toBeUndefined();
 });
 
 describe('an act is refused', () => {

@@ -60,6 +60,22 @@ describe('a decision that can be sent', () => {
     );
   });
 
+  test('raises the limits that were filled in, as numbers and a duration', () => {
+    const form = filled({ raise: { usd: ' 2.5', tokens: '', wallClock: '2h' } });
+    const body = DecisionBody.parse(bodyOf(form, 'w1'));
+    expect(body).toEqual({ decision: 'approve', waitId: 'w1', raise: { usd: 2.5, wallClock: '2h' } });
+    expect(() => assertMakesSense(body)).not.toThrow();
+    expect(cliOf('r1', 'ask', body)).toEqual(
+      'runs approve r1 ask --raise usd=2.5 --raise wallClock=2h --wait w1'.split(' '),
+    );
+    expect(bodyOf({ ...form, decision: 'reject' }, 'w1')).toEqual({ decision: 'reject', waitId: 'w1' });
+  });
+
+  test('is not sent with an amount that is no number', () => {
+    expect(lacking(filled({ raise: { tokens: '1,000' } }))).toBe('Tokens: give a number.');
+    expect(lacking(filled({ decision: 'reject', raise: { tokens: '1,000' } }))).toBeUndefined();
+  });
+
   test('can send back what comes before, however far, and nothing else', () => {
     const nodes = [
       { id: 'a', needs: [] },

@@ -146,6 +146,33 @@ describe('a run that has reached its budget', () => {
     expect(retried.state().status).toBe('completed');
   });
 
+  test('asks when there is room among the open waits, and waiting for room takes no attempt of the step', async () => {
+    let attempts = 0;
+    const run = await Spender.start({ operations: 1 }, (step) => {
+      const first = step('first', () => 1);
+      const second = step('second', { needs: { first }, retry: { maxAttempts: 2, initialMs: 10 } }, () => {
+        attempts += 1;
+        if (attempts === 1) throw new Error('not yet');
+        return 2;
+      });
+      // They leave less room than a question takes.
+      const fillers = Array.from({ length: 32 }, (_, i) => [
+        `filler-${i}`,
+        step.approval(`filler-${i}`, { ask: () => 'x'.repeat(15_955) }),
+      ]);
+      return { second, ...Object.fromEntries(fillers) };
+    });
+    const second = () => run.world.stateOf(run.runId).steps.get('second');
+    await run.world.run(() => second() !== undefined);
+    expect(second()).toMatchObject({ phase: 'retrying', whenRoom: true });
+    for (const { execution } of run.state().waits.slice(0, 3))
+      await run.decide('approve', { stepId: execution.stepId });
+    await run.world.run(() => second()?.phase === 'waiting');
+    await run.decide('approve', { stepId: 'second', raise: { operations: 10 } });
+    await run.world.run(() => second()?.phase === 'done');
+    expect(attempts).toBe(2);
+  });
+
   test('takes no other answer, and raises no limit that it does not have', async () => {
     const run = await Spender.start({ operations: 2 }, turns());
     await run.run();

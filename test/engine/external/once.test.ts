@@ -185,6 +185,7 @@ describe('an effect without a run', () => {
       [{ key: '' }, 'key'],
       [{ key: 'a b' }, 'key'],
       [{ tenantId: '' }, 'tenantId'],
+      [{ tenantId: 'a\ud800' }, 'tenantId'],
       [{ since: Number.NaN }, 'since'],
     ] as const)
       expect(await scene.until(scene.once(effects, more))).toMatchObject({

@@ -4,10 +4,13 @@ import { z } from 'zod';
 export const MAX_LISTED = 50;
 export const USUAL_LISTED = 20;
 
+/** A tenant and a key of 200 characters each, escaped. */
+const MAX_OWNER_CHARS = 2_500;
+
 export const RUN_ID = z
   .string()
   .min(1)
-  .max(1_000)
+  .max(MAX_OWNER_CHARS)
   .describe(
     'Id of the run: run_ and 26 characters. For resolve_effect also the owner of an effect without a run.',
   );

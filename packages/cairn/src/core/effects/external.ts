@@ -15,7 +15,8 @@ export function isExternalKey(key: unknown): key is string {
 }
 
 export function isExternalTenant(tenantId: unknown): tenantId is string {
-  return typeof tenantId === 'string' && tenantId !== '' && tenantId.length <= MAX_TENANT_CHARS;
+  if (typeof tenantId !== 'string' || tenantId === '') return false;
+  return tenantId.length <= MAX_TENANT_CHARS && tenantId.isWellFormed();
 }
 
 /** Owner of the rows of a key. The tenant is escaped, so that no two pairs have one owner, and slashes, which paths cannot have. */

@@ -293,7 +293,8 @@ function assertOnce({ tenantId, key, capability, since }: OnceRequest): void {
     throw new CairnError('INVALID_INPUT', what, { field });
   };
   if (!isExternalKey(key)) refuse('key', 'the key must be 1 to 200 visible ASCII characters');
-  if (!isExternalTenant(tenantId)) refuse('tenantId', 'the tenant must be 1 to 200 characters');
+  if (!isExternalTenant(tenantId))
+    refuse('tenantId', 'the tenant must be 1 to 200 characters without lone surrogates');
   if (since !== undefined && !Number.isFinite(since)) refuse('since', 'since must be a valid time');
   if (!leavesRows(capability))
     refuse(

@@ -165,6 +165,11 @@ export function retryWhenRoom(
   return retryDraft({ ...execution, retryAt: now, whenRoom: true, error }, spent);
 }
 
+/** It begins, or begins again, when the question of the budget fits among the open waits. */
+export function retryBudgetWhenRoom(execution: StepExecution, now: number, spent?: Cost): EventDraft {
+  return retryWhenRoom(polledAgain(execution), now, budgetReached(execution), spent);
+}
+
 /** It begins, or begins again, when the run may spend more. */
 export function retryWithinBudget(execution: StepExecution, now: number, spent?: Cost): EventDraft {
   const error = budgetReached(execution);
@@ -184,7 +189,7 @@ function polledAgain(execution: StepExecution): StepExecution {
   return { ...execution, polls: (execution.polls ?? 0) + 1 };
 }
 
-export function budgetReached({ stepId }: StepRef): RecordedError {
+function budgetReached({ stepId }: StepRef): RecordedError {
   const message = 'the run has reached its budget';
   return { code: 'BUDGET_REACHED', message, stepId, retryable: true };
 }

@@ -1,11 +1,25 @@
 /** Says what became of an effect in doubt. */
+import type { Answer } from 'cairn/api/calls';
 import { z } from 'zod';
 import { ToolProblem } from '../../answer.ts';
-import { act } from '../act.ts';
+import { act, type Blocker } from '../act.ts';
 import { NOTE, RUN_ID } from '../arguments.ts';
 
 /** Ten requests. Beyond, a person uses the console or the command line. */
 const MAX_SEARCHED = 1_000;
+
+/** As the API refuses it; asked here, so that no person is shown a preview of an act that cannot be done. */
+function resolvedBlockers({
+  status,
+  resolution,
+}: Pick<Answer<'Effect'>, 'status' | 'resolution'>): Blocker[] {
+  const isOpen = status === 'attempted' || status === 'blocked';
+  if (isOpen && !resolution) return [];
+  const detail = resolution
+    ? `The effect was resolved as ${resolution.outcome} by ${resolution.by}.`
+    : `The effect is ${status} and needs no resolution.`;
+  return [{ code: 'EFFECT_RESOLVED', detail, help: 'list_questions has the effects that are in doubt.' }];
+}
 
 export const resolveEffect = act({
   name: 'resolve_effect',
@@ -37,7 +51,7 @@ export const resolveEffect = act({
       text: `Would resolve ${capabilityId} of step ${stepId}, called ${createdAt} and now ${status}, as ${outcome}.`,
       data: { effect: shown, outcome },
       state: shown,
-      blockers: [],
+      blockers: resolvedBlockers(effect),
     };
   },
   async carryOut(client, { args: { runId, effectId, outcome, result, note }, idempotencyKey }) {

@@ -132,8 +132,7 @@ export class BudgetGate {
     const bytes = sizeOf(wait);
     const resting = [...settled, drafts.retryWithinBudget(execution, now, spent)];
     if (bytes > waiting.freeBytes) {
-      const error = drafts.budgetReached(execution);
-      await scope.append([...settled, drafts.retryWhenRoom(execution, now, error, spent)], execution);
+      await scope.append([...settled, drafts.retryBudgetWhenRoom(execution, now, spent)], execution);
       restWithoutRoom(keyOf(unit), bytes);
       return;
     }

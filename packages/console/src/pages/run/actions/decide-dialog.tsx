@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
 import { ChoiceOf } from './choice.tsx';
-import { type Asked, bodyOf, CHOICES, cliOf, type Filled, lacking, UNFILLED } from './decisions.ts';
+import { type Asked, bodyOf, CHOICES, cliOf, type Filled, lacking, RAISES, UNFILLED } from './decisions.ts';
 import { Question } from './question.tsx';
 import './actions.css';
 
@@ -53,6 +53,7 @@ export function DecideDialog(props: DecideDialogProps) {
         }))}
         onChange={(decision) => fill({ decision })}
       />
+      {asked === 'budget' && filled.decision === 'approve' && <Raise filled={filled} fill={fill} />}
       {filled.decision === 'retry_with_feedback' ? (
         <SendBack filled={filled} before={before} fill={fill} />
       ) : (
@@ -67,6 +68,29 @@ export function DecideDialog(props: DecideDialogProps) {
         </p>
       )}
     </ActionDialog>
+  );
+}
+
+interface RaiseProps {
+  readonly filled: Filled;
+  fill(part: Partial<Filled>): void;
+}
+
+function Raise({ filled: { raise }, fill }: RaiseProps) {
+  return (
+    <fieldset className="amounts">
+      <legend>Raise by (may be left out)</legend>
+      {RAISES.map(([limit, name]) => (
+        <label key={limit}>
+          {name}
+          <input
+            value={raise[limit] ?? ''}
+            inputMode={limit === 'wallClock' ? 'text' : 'decimal'}
+            onChange={({ target }) => fill({ raise: { ...raise, [limit]: target.value } })}
+          />
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

@@ -58,8 +58,7 @@ export const CHOICES: Readonly<Record<Asked, readonly Choice[]>> = {
     {
       decision: 'approve',
       verb: 'Raise the budget',
-      meaning:
-        'Each limit that was reached is raised by what the workflow declares. Other amounts: see the command.',
+      meaning: 'Without amounts, each limit that was reached is raised by what the workflow declares.',
     },
     {
       decision: 'reject',
@@ -75,6 +74,17 @@ export function askedBy(purpose: string | undefined): Asked {
   return purpose === 'doubt' || purpose === 'budget' ? purpose : 'approval';
 }
 
+/** Limits of a budget, as the form names them. `wallClock` is a duration such as 2h; the others are numbers. */
+export const RAISES = [
+  ['usd', 'US dollars'],
+  ['tokens', 'Tokens'],
+  ['effects', 'Effects'],
+  ['operations', 'Operations'],
+  ['wallClock', 'Time, for example 2h'],
+] as const;
+
+type Raised = Partial<Record<(typeof RAISES)[number][0], string>>;
+
 /** Values of the form. */
 export interface Filled {
   readonly decision: Decision;
@@ -82,22 +92,35 @@ export interface Filled {
   readonly feedback: string;
   /** Chosen to run again; none: those that the approval needs. */
   readonly steps: readonly string[];
+  /** Amounts as they were typed; none: what the workflow declares. */
+  readonly raise: Raised;
 }
 
-export const UNFILLED: Filled = { decision: 'approve', note: '', feedback: '', steps: [] };
+export const UNFILLED: Filled = { decision: 'approve', note: '', feedback: '', steps: [], raise: {} };
 
 /** Text that says what the form lacks; undefined: it can be sent. */
-export function lacking({ decision, note, feedback }: Filled): string | undefined {
+export function lacking({ decision, note, feedback, raise }: Filled): string | undefined {
   if (decision === 'approve_with_waiver' && note.trim() === '') return 'A waiver needs a note.';
   if (decision === 'retry_with_feedback' && feedback.trim() === '') return 'Give feedback for the steps.';
+  const wrong = RAISES.find(([limit]) => limit !== 'wallClock' && Number.isNaN(Number(raise[limit] ?? '')));
+  if (decision === 'approve' && wrong) return `${wrong[1]}: give a number.`;
   return undefined;
 }
 
 /** @param waitId so that a question which came meanwhile is not answered by mistake */
-export function bodyOf({ decision, note, feedback, steps }: Filled, waitId: string): DecisionBody {
+export function bodyOf({ decision, note, feedback, steps, raise }: Filled, waitId: string): DecisionBody {
   if (decision === 'retry_with_feedback')
     return { decision, waitId, feedback, steps: steps.length === 0 ? undefined : [...steps] };
-  return { decision, waitId, note: note.trim() === '' ? undefined : note };
+  const body = { decision, waitId, note: note.trim() === '' ? undefined : note };
+  return decision === 'approve' ? { ...body, raise: raiseOf(raise) } : body;
+}
+
+function raiseOf(raise: Raised): DecisionBody['raise'] {
+  const amounts = RAISES.flatMap(([limit]) => {
+    const typed = raise[limit]?.trim() ?? '';
+    return typed === '' ? [] : [[limit, limit === 'wallClock' ? typed : Number(typed)] as const];
+  });
+  return amounts.length === 0 ? undefined : Object.fromEntries(amounts);
 }
 
 const WORDS: Readonly<Record<Decision, string>> = {
@@ -110,12 +133,13 @@ const WORDS: Readonly<Record<Decision, string>> = {
 
 /** The same for the command line. */
 export function cliOf(runId: string, step: string, body: DecisionBody): readonly string[] {
-  const { decision, waitId, note, feedback, steps = [] } = body;
+  const { decision, waitId, note, feedback, steps = [], raise = {} } = body;
   return [
     ...['runs', WORDS[decision], runId, step],
     ...(note === undefined ? [] : option('note', note)),
     ...(feedback === undefined ? [] : option('feedback', feedback)),
     ...steps.flatMap((id) => option('again', id)),
+    ...Object.entries(raise).flatMap(([limit, amount]) => option('raise', `${limit}=${amount}`)),
     ...(waitId === undefined ? [] : option('wait', waitId)),
   ];
 }
