@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { matchesSource, sitesOf } from '../../packages/local/src/gateway/rewrites.ts';
+import { sitesOf, sourceMatcher } from '../../packages/local/src/gateway/rewrites.ts';
 
 const FIREBASE_JSON = new URL('../../firebase.json', import.meta.url).pathname;
 const [site = {}] = sitesOf(FIREBASE_JSON);
 
 function headersOf(path: string): Map<string, string> {
-  const rules = (site.headers ?? []).filter(({ source }) => matchesSource(path, source));
+  const rules = (site.headers ?? []).filter(({ source }) => sourceMatcher(source)(path));
   // As Hosting does it, the last that matches counts.
   return new Map(rules.flatMap((rule) => rule.headers.map(({ key, value }) => [key, value] as const)));
 }

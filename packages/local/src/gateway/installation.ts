@@ -1,12 +1,12 @@
 /** Addresses of an installation of Cairn among the functions, whatever names it was exported under. Pure. */
 import type { FunctionSpec } from '../host/function-spec.ts';
-import { matchesSource, type Rewrite } from './rewrites.ts';
+import { type Rewrite, sourceMatcher } from './rewrites.ts';
 
 /** Paths of the installation, and the member that answers each. */
 const PATHS = [
-  { source: '/v1/**', member: 'api' },
-  { source: '/webhooks/github', member: 'githubWebhook' },
-  { source: '/webhooks/slack', member: 'slackWebhook' },
+  { matches: sourceMatcher('/v1/**'), member: 'api' },
+  { matches: sourceMatcher('/webhooks/github'), member: 'githubWebhook' },
+  { matches: sourceMatcher('/webhooks/slack'), member: 'slackWebhook' },
 ] as const;
 
 type Functions = ReadonlyMap<string, FunctionSpec>;
@@ -21,10 +21,10 @@ export function apisAmong(functions: Functions): string[] {
 /** To the functions of the first installation that has one for the path. */
 export function rewritesToInstallation(functions: Functions): Rewrite[] {
   const prefixes = prefixesAmong(functions);
-  return PATHS.flatMap(({ source, member }) => {
+  return PATHS.flatMap(({ matches, member }) => {
     const prefix = prefixes.find((one) => functions.has(one + member));
     if (prefix === undefined) return [];
-    return [{ functionName: prefix + member, matches: (path: string) => matchesSource(path, source) }];
+    return [{ functionName: prefix + member, matches }];
   });
 }
 

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { dirname, join, resolve, sep } from 'node:path';
 import sirv from 'sirv';
-import { type HostingConfig, matchesSource, sitesOf } from './rewrites.ts';
+import { type HostingConfig, sitesOf, sourceMatcher } from './rewrites.ts';
 
 export interface Site {
   /** False if it is no file of the site; then nothing was answered. */
@@ -31,11 +31,14 @@ export function siteOf(root: string, { rewrites = [], headers = [] }: HostingCon
   // Found anew on each request: who works on the console builds it while this runs.
   const files = sirv(root, { dev: true, etag: true });
   const pages = rewrites.flatMap(({ source, destination }) =>
-    source !== undefined && destination !== undefined ? [{ source, destination }] : [],
+    source !== undefined && destination !== undefined
+      ? [{ matches: sourceMatcher(source), destination }]
+      : [],
   );
+  const rules = headers.map(({ source, headers: some }) => ({ matches: sourceMatcher(source), some }));
   const setHeaders = (path: string, response: ServerResponse) => {
-    for (const { source, headers: some } of headers) {
-      if (!matchesSource(path, source)) continue;
+    for (const { matches, some } of rules) {
+      if (!matches(path)) continue;
       for (const { key, value } of some) response.setHeader(key, value);
     }
   };
@@ -48,7 +51,7 @@ export function siteOf(root: string, { rewrites = [], headers = [] }: HostingCon
     },
     serve(path, request, response) {
       if (!isReading(request)) return false;
-      const page = pages.find(({ source }) => matchesSource(path, source))?.destination;
+      const page = pages.find(({ matches }) => matches(path))?.destination;
       const isFile = isFileOf(root, path) || (path.endsWith('/') && isFileOf(root, `${path}index.html`));
       if (!isFile && page === undefined) return false;
       setHeaders(path, response);
