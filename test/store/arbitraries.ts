@@ -241,7 +241,7 @@ export const stepRecord: fc.Arbitrary<StepRecord> = withOptional(
     updatedAtMs: time,
     revision: attempt,
   },
-  { outputsSummary: text, errorTrace: text, checkpoint: count, durationMs: count },
+  { location: text, outputsSummary: text, errorTrace: text, checkpoint: count, durationMs: count },
 );
 
 export const idempotencyRecord: fc.Arbitrary<IdempotencyRecord> = withOptional(

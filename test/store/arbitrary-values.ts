@@ -109,7 +109,11 @@ export const executionMembers = {
   startedAt: time,
 };
 export const stepRef: fc.Arbitrary<StepRef> = withOptional(refMembers, { itemKey: text });
-export const execution: fc.Arbitrary<StepExecution> = withOptional(executionMembers, { itemKey: text });
+export const execution: fc.Arbitrary<StepExecution> = withOptional(executionMembers, {
+  itemKey: text,
+  request: text,
+  location: text,
+});
 
 const open = { id: text, execution, openedAt: time };
 const openOptions = { dueAt: time, announced: fc.constant(true as const) };

@@ -176,6 +176,21 @@ describe('in a document', () => {
   });
 });
 
+test('a step that an earlier version wrote has no location, and is read', () => {
+  const stored = {
+    id: 'flow[ask]',
+    kind: 'step',
+    status: 'succeeded',
+    planVersion: 1,
+    inputsHash: 'h',
+    attempts: 1,
+    startedAtMs: T0,
+    updatedAtMs: T0,
+    revision: 1,
+  };
+  expect(stepCodec.decode(stored, 'it')).toEqual(stored);
+});
+
 describe('a document that cannot be read', () => {
   const document = encodeNewSnapshot(beginning('run_1').state);
 

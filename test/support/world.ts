@@ -12,6 +12,7 @@ import { startRun } from '../../packages/cairn/src/operations/start/start-run.ts
 import type { Log } from '../../packages/cairn/src/ports/log.ts';
 import type { Metrics } from '../../packages/cairn/src/ports/metrics.ts';
 import type { EventBus } from '../../packages/cairn/src/ports/runs/event-bus.ts';
+import type { SourceLocations } from '../../packages/cairn/src/ports/source-locations.ts';
 import type { Tracer } from '../../packages/cairn/src/ports/tracing.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { Installation } from '../../packages/cairn/src/testing/world/installation.ts';
@@ -30,12 +31,13 @@ export interface WorldOptions {
   readonly metrics?: Metrics;
   readonly bus?: EventBus;
   readonly tracerBy?: (clock: VirtualClock) => Tracer;
+  readonly sources?: SourceLocations;
 }
 
 export class World extends Installation {
-  constructor({ workflows, bindings, settings, seed, metrics, bus, tracerBy }: WorldOptions) {
+  constructor({ workflows, bindings, settings, seed, metrics, bus, tracerBy, sources }: WorldOptions) {
     const all = { ...LOCAL_SETTINGS, ...settings };
-    super({ workflows, bindings, settings: all, seed, metrics, bus, tracerBy, logTo: () => SILENT });
+    super({ workflows, bindings, settings: all, seed, metrics, bus, tracerBy, sources, logTo: () => SILENT });
   }
 
   stateOf(runId: string): RunState {

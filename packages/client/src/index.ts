@@ -2,6 +2,7 @@
 export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
 export { ago, duration } from './duration.ts';
 export { budgetLines } from './explain/budget-lines.ts';
+export { type CodePlace, placesOf, readPlaces } from './explain/code-places.ts';
 export {
   type Activity,
   activityOf,

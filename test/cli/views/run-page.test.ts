@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { blockedText, type RunView, runHead } from '../../../packages/cli/src/views/run-page.ts';
+import { explanationPage } from '../../../packages/cli/src/views/explanation.ts';
+import { blockedText, type RunView, runHead, waitList } from '../../../packages/cli/src/views/run-page.ts';
 
 type Shape = Parameters<typeof runHead>[2];
 
@@ -63,4 +64,26 @@ test('the page of a run that stands without its plan says why and what to do, an
   const parked = { parked: 'PLAN_CHANGED', wakeAt: since };
   expect(head(parked)).toMatch(/next check/);
   expect(head({ ...parked, blocked })).not.toMatch(/next check|PLAN_CHANGED/);
+});
+
+test('the page tells where the code of a flow asked for what is under way and what is waited for', () => {
+  const running = [
+    { step: 'flow[ask]', revision: 1, attempt: 1, since: '2026-01-01T00:00:50.000Z', location: 'src/a.ts:7' },
+  ];
+  expect(head({ running, runningCount: 1 })).toContain('flow[ask] (since 10 s ago, asked for at src/a.ts:7)');
+  const execution = { stepId: 'flow', itemKey: 'rest', location: 'src/a.ts:9' };
+  const run = { ...RUN, waits: [{ id: 'w', kind: 'timer', execution }] } as unknown as RunView;
+  expect(waitList(run, NOW, shape as unknown as Shape)).toBe(
+    '  flow[rest]: sleeps\n    asked for at src/a.ts:9\n',
+  );
+});
+
+test('an explanation has a row for each place at which the code stands, and none without', () => {
+  const page = (code: Parameters<typeof explanationPage>[1]['code']) =>
+    explanationPage(RUN, { text: 'Running.', moves: [], code }, NOW, shape as unknown as Shape);
+  const place = { step: 'flow[ask]', state: 'running', location: 'src/a.ts:7' } as const;
+  expect(page([place])).toMatch(
+    /Code\n\nOPERATION +STATE +ASKED FOR AT\nflow\[ask\] +running +src\/a\.ts:7\n/,
+  );
+  expect(page([])).not.toContain('Code');
 });

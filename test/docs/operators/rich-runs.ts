@@ -20,11 +20,36 @@ import type { RealDocuments } from './real-documents.ts';
 const LARGE = 'x'.repeat(300 * 1024);
 
 export async function performRichRuns(documents: RealDocuments): Promise<void> {
-  for (const perform of [identified, parked, large, inDoubt, answeredLate, thrown, keyed, restored]) {
+  for (const perform of [
+    identified,
+    parked,
+    large,
+    inDoubt,
+    answeredLate,
+    thrown,
+    keyed,
+    restored,
+    located,
+  ]) {
     const world = await perform((made) => documents.follow(made));
     documents.read(world);
   }
   documents.readEnds(await paged());
+}
+
+/** A flow whose source is known. */
+async function located(follow: Follow): Promise<World> {
+  const workflow = defineWorkflow({
+    type: 'located',
+    planVersion: 1,
+    input: z.object({}),
+    run: (flow) => flow.step('ask', () => 1),
+  });
+  const world = new World({ workflows: [workflow], sources: { of: () => 'src/located.ts:7' } });
+  follow(world);
+  await world.start('located');
+  await world.run();
+  return world;
 }
 
 type Follow = (world: World) => void;

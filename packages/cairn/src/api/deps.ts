@@ -45,7 +45,7 @@ export interface ApiDeps {
   readonly rateLimit: RateLimit | undefined;
   /** Requests that the platform hands to an instance at a time, which tenants share; undefined: no bound. */
   readonly concurrency: number | undefined;
-  /** Issues keys. */
+  /** Where keys are issued. */
   readonly clientRegistry: ClientRegistry;
   readonly mailboxes: MailboxStore;
   readonly config: RuntimeConfigStore;

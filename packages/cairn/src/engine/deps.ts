@@ -11,6 +11,7 @@ import type { RunStore } from '../ports/run-store.ts';
 import type { EffectStore } from '../ports/runs/effect-store.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
 import type { RuntimeConfigReader } from '../ports/runtime-config.ts';
+import type { SourceLocations } from '../ports/source-locations.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';
 import type { Tracer } from '../ports/tracing.ts';
 import type { Bindings } from './define/bindings.ts';
@@ -38,7 +39,7 @@ export interface OtherRuns {
 }
 
 export interface EngineDeps extends Pools {
-  /** Receives the events of runs; absent: they are not published. */
+  /** Where the events of runs are published; absent: nowhere. */
   readonly bus?: EventBus;
   readonly otherRuns: OtherRuns;
   readonly store: RunStore;
@@ -51,10 +52,12 @@ export interface EngineDeps extends Pools {
   readonly metrics: Metrics;
   /** Absent: no collector is configured. */
   readonly tracer?: Tracer;
+  /** Absent: where the code of flows stands is not recorded. */
+  readonly sources?: SourceLocations;
   readonly registry: WorkflowRegistry;
   readonly plans: KnownPlans;
   readonly effects: EffectStore;
-  /** Keeps the runs that the store refuses to write. */
+  /** Where runs are named that the store refuses to write. */
   readonly findings: FindingStore;
   readonly bindings: Bindings;
   readonly settings: EngineSettings;

@@ -51,6 +51,7 @@ import { systemRandomness } from './randomness.ts';
 import { githubWebhookSecrets, type SecretText, slackSigningSecrets } from './settings/secrets.ts';
 import { readSettings, type Settings } from './settings/settings.ts';
 import { bindingsFor } from './shipped-bindings.ts';
+import { FileSourceLocations } from './sources/source-locations.ts';
 import { storesOn } from './stores.ts';
 import { bothMetrics } from './telemetry/both-metrics.ts';
 import { configuredTelemetry } from './telemetry/configured.ts';
@@ -170,6 +171,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     effects,
     findings,
     bindings,
+    sources: new FileSourceLocations(),
     settings: settings.local
       ? {
           ...LOCAL_SETTINGS,

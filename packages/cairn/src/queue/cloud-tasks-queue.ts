@@ -41,7 +41,7 @@ export interface CreateTaskRequest {
 export interface QueueTarget {
   /** Name of the queue, which is that of its function. */
   readonly name: string;
-  /** URL of that function. */
+  /** Where that function listens. */
   readonly targetUrl: string;
 }
 

@@ -25,7 +25,7 @@ export interface DriverParams {
   readonly installation: Installation;
   readonly bodies: ObservedBodies;
   readonly seed: number;
-  /** Points at which processes die. */
+  /** Where processes die by themselves. */
   readonly plan?: CrashPlan | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface ObservedBodiesParams {
   /** Real time that one execution may take while simulated time stands still. */
   readonly patienceMs: number;
   readonly onCrash: () => void;
-  /** Points at which processes die. */
+  /** Where processes die by themselves. */
   readonly plan?: CrashPlan | undefined;
 }
 

@@ -2,7 +2,7 @@
 import { CairnClient } from '@cairn/client';
 import type { World } from '../world.ts';
 
-/** URL and credential of requests. */
+/** Where to and as whom. */
 export interface Connection {
   /** Without a slash at its end. */
   readonly url: string;

@@ -1,9 +1,10 @@
 /** The explanation of a run for a terminal. Pure. */
 
-import type { Explanation } from '@cairn/client';
+import type { CodePlace, Explanation } from '@cairn/client';
 import { ago } from '@cairn/client';
 import type { Shape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
+import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { clean, wrap } from '../render/width.ts';
 import { questionText } from './question.ts';
@@ -19,7 +20,7 @@ const INDENT = 2;
 /** @param now epoch ms */
 export function explanationPage(
   run: RunView,
-  { text, since, until, help, moves }: Explanation,
+  { text, since, until, help, moves, code }: Explanation & { readonly code: readonly CodePlace[] },
   now: number,
   shape: Shape,
 ): string {
@@ -40,6 +41,7 @@ export function explanationPage(
     at('since', since),
     at('until', until),
     help === undefined ? '' : `\n${paragraph(help)}`,
+    section('Code', codeTable(code, shape), shape),
     finding ? section('Problem', findingText(finding, shape), shape) : '',
     section(
       'Commands',
@@ -47,6 +49,19 @@ export function explanationPage(
       shape,
     ),
   ].join('');
+}
+
+/** Where the code of the run's flows stands. */
+function codeTable(places: readonly CodePlace[], shape: Shape): string {
+  return table(
+    places,
+    [
+      { title: 'OPERATION', of: ({ step }) => step, least: 12 },
+      { title: 'STATE', of: ({ state }) => state },
+      { title: 'ASKED FOR AT', of: ({ location }) => location },
+    ],
+    shape,
+  );
 }
 
 function questions({ waits }: RunView): readonly string[] {

@@ -112,8 +112,13 @@ const MOST_NAMED = 5;
 
 /** The bodies under way, each with its attempt if it is not the first, and since when. */
 function runningText({ running, runningCount }: RunView, now: number): string {
-  const named = running.slice(0, MOST_NAMED).map(({ step, attempt, since, undoes }) => {
-    const which = [undoes && 'undoing', attempt > 1 && `attempt ${attempt}`, `since ${ago(since, now)}`];
+  const named = running.slice(0, MOST_NAMED).map(({ step, attempt, since, undoes, location }) => {
+    const which = [
+      undoes && 'undoing',
+      attempt > 1 && `attempt ${attempt}`,
+      `since ${ago(since, now)}`,
+      location && `asked for at ${location}`,
+    ];
     return `${step} (${which.filter(Boolean).join(', ')})`;
   });
   const more = runningCount - named.length;
@@ -203,6 +208,7 @@ export function stepTable(steps: readonly Step[], shape: Shape): string {
         align: 'right',
         goes: 4,
       },
+      { title: 'ASKED FOR AT', of: ({ location }) => location ?? '', goes: 6 },
       {
         title: 'OUTPUT',
         of: ({ errorTrace, outputsSummary }) => errorTrace?.split('\n')[0] ?? outputsSummary ?? '',
@@ -224,12 +230,14 @@ function stepTook({ status, durationMs, startedAt, updatedAt }: Step): string {
 export function waitList(run: RunView, now: number, { style }: Shape): string {
   return run.waits
     .map((wait) => {
-      const { dueAt } = wait;
-      const step = stepKey(wait.execution);
+      const { dueAt, execution } = wait;
+      const step = stepKey(execution);
+      const place =
+        execution.location === undefined ? '' : `\n    ${style.dim(`asked for at ${execution.location}`)}`;
       const due = dueAt === undefined ? '' : style.dim(` (${ago(dueAt, now)}${lastBeat(wait, now)})`);
       const move = moveOf(run.id, wait);
       const hint = move === undefined ? '' : `\n    ${style.dim(`${commandOf(move)}   (${move.what})`)}`;
-      return `  ${style.paint('warn', clean(whatFor(step, wait)))}${due}${hint}\n`;
+      return `  ${style.paint('warn', clean(whatFor(step, wait)))}${due}${place}${hint}\n`;
     })
     .join('');
 }

@@ -1,4 +1,4 @@
-/** Pages in the navigation. */
+/** Where one can go from anywhere. */
 export const PAGES = [
   { path: '/runs', name: 'Runs', letter: 'r' },
   { path: '/inbox', name: 'Inbox', letter: 'i' },

@@ -1,5 +1,5 @@
 /** Tools that only read. Each makes a bounded number of requests and shows a bounded number of items. */
-import { ago, type CairnClient, explainRun, newestEvents } from '@cairn/client';
+import { ago, type CairnClient, explainRun, newestEvents, readPlaces } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { z } from 'zod';
 import { CURSOR, LIMIT, RUN_ID, USUAL_LISTED } from './arguments.ts';
@@ -47,7 +47,7 @@ const getRun = read({
   name: 'get_run',
   title: 'Explain a run',
   description:
-    'Explains one run: why it is where it is, since when, what would move it, with its steps, open waits, effects and newest events. Role viewer.',
+    'Explains one run: why it is where it is, since when, where the code of its flows stands, what would move it, with its steps, open waits, effects and newest events. Role viewer.',
   input: z.strictObject({
     runId: RUN_ID,
     events: z
@@ -60,7 +60,8 @@ const getRun = read({
   async run(client, { runId, events = USUAL_EVENTS }) {
     const params = { id: runId };
     const run = await client.get('/v1/runs/{id}', { params });
-    const [steps, effects, newest] = await Promise.all([
+    const [code, steps, effects, newest] = await Promise.all([
+      readPlaces(client, run),
       client.list('/v1/runs/{id}/steps', { params, limit: MAX_STEPS }),
       client.list('/v1/runs/{id}/effects', { params, limit: MAX_EFFECTS }),
       newestEvents(client, run, events),
@@ -71,13 +72,14 @@ const getRun = read({
       from && `since ${from}`,
       until && `until ${until}`,
       help,
+      ...code.map(({ step, state, location }) => `${step} (${state}) was asked for at ${location}`),
       run.error && `error: ${run.error.code} ${run.error.message}`,
       run.finding && `finding: ${run.finding.title}. ${run.finding.help}`,
     ];
     return {
       text: lines.filter(Boolean).join('\n'),
       data: {
-        explanation: { text, since: from, until, help },
+        explanation: { text, since: from, until, help, code },
         run: wholeRun(run),
         steps: steps.items,
         effects: effects.items,

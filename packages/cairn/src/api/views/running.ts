@@ -3,6 +3,7 @@
  * document and no event before they end.
  */
 import { encodeKey } from '../../core/encoding/keys.ts';
+import { optional } from '../../core/optional.ts';
 import { type RunningStep, runningNow } from '../../core/run/now/running.ts';
 import type { StepRecord } from '../../core/run/records.ts';
 import { type RunState, type StepState, stepIdOf } from '../../core/run/state.ts';
@@ -55,11 +56,12 @@ function bodiesOf({ state, soft }: Run): readonly RunningStep[] {
 }
 
 function underWay(
-  { step: id, revision, attempt, since }: RunningStep,
+  { step: id, revision, attempt, since, location }: RunningStep,
   { planVersion }: RunState,
   before: ShownStep | undefined,
 ): ShownStep {
-  const running = { status: 'running', attempts: attempt, updatedAtMs: since } as const;
+  const at = optional('location', location);
+  const running = { status: 'running', attempts: attempt, updatedAtMs: since, ...at } as const;
   if (before?.revision === revision) return { ...before, ...running };
   // The items of a set are numbered, the operations of a flow named.
   const kind = /\[\d+\]$/.test(id.slice(stepIdOf(id).length)) ? 'map' : 'step';

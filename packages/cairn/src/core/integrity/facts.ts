@@ -80,7 +80,7 @@ export interface MailboxFact {
   readonly reason?: string;
 }
 
-/** A finding by a dispatch or the scan that the run makes no progress. */
+/** That a dispatch, or the scan, said that the run gets nowhere. */
 export interface FindingFact {
   readonly reason: FindingReason;
   readonly message: string;

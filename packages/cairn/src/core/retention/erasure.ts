@@ -15,7 +15,7 @@ export interface Gone {
   readonly effects: number;
   /** Idempotency records. */
   readonly records: number;
-  /** Event mailboxes. */
+  /** Where events met those who waited for them. */
   readonly waits: number;
   readonly schedules: number;
   /** Events of those runs that had been published. Subscribers keep their copies. */

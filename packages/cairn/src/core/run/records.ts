@@ -63,6 +63,8 @@ export interface StepRecord {
   readonly status: StepStatus;
   readonly planVersion: number;
   readonly inputsHash: string;
+  /** Where the flow's code asked for it, as in its execution. */
+  readonly location?: string;
   readonly outputsSummary?: string;
   readonly errorTrace?: string;
   /** Seq of the checkpoint with the output, once there is one. */
@@ -222,6 +224,7 @@ function executionFields(
     kind: data.kind,
     planVersion,
     inputsHash: data.inputsHash,
+    ...optional('location', data.location),
     attempts: data.attempt,
     startedAtMs: data.startedAt,
     updatedAtMs: event.at,

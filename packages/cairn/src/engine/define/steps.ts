@@ -159,7 +159,7 @@ export interface Workflow {
   readonly slack: readonly SlackSubscription[];
   readonly schedules: readonly DeclaredSchedule[];
   readonly timeoutMs?: number;
-  /** Limits of one run's spending. */
+  /** What one run may spend. */
   readonly budget?: BudgetLimits;
   readonly onDoubt: 'fail' | 'ask';
   readonly policy?: AnyPolicy;

@@ -19,6 +19,8 @@ export interface Unit {
     readonly value: unknown;
     /** The flow's request for this operation (core/flow/asked.ts); absent for items of a map step. */
     readonly request?: string;
+    /** Where the flow's code asked for it; absent for items of a map step, and where unknown. */
+    readonly location?: string;
   };
 }
 
@@ -59,6 +61,7 @@ export function nextExecution(
       needs,
     }),
     ...optional('request', item?.request),
+    ...optional('location', item?.location),
     startedAt: begun?.startedAt ?? now,
     ...optional('polls', begun?.polls),
   };

@@ -90,7 +90,7 @@ interface RowOfCall {
   readonly n: number;
   /** It is there: an earlier call by this run. */
   readonly again?: StoredEffect;
-  /** Effect of an earlier run of the lineage with the same key, whose outcome this call reveals: the receiver acts once per key. */
+  /** That of a call by an earlier run of the lineage, of which this call will tell: the receiver acts once per key. */
   readonly after?: StoredEffect;
 }
 
@@ -202,7 +202,7 @@ async function call(effectCall: PerformCall, key: string, written: Call): Promis
     if (!(cause instanceof NotApplied)) {
       return { kind: 'doubt', cause, settled: [settled(effectCall, effectId, 'in_doubt')] };
     }
-    // The repetition did nothing, but the call before it may have acted.
+    // That the repetition did nothing says nothing of the call before it, which may have acted.
     if (written.inDoubtBefore) {
       return { kind: 'doubt', cause: laterIf(cause), settled: [settled(effectCall, effectId, 'in_doubt')] };
     }

@@ -16,7 +16,7 @@ export type LedgerDeps = Pick<EngineDeps, 'effects' | 'clock' | 'random' | 'log'
   readonly store: Pick<EngineDeps['store'], 'load' | 'writePayload' | 'readPayload'>;
 };
 
-/** Result of an append to the ledger. */
+/** What became of an append. */
 export interface LedgerAppended {
   /** False: nothing is to be done any more. */
   readonly wasWritten: boolean;

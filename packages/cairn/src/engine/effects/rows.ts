@@ -34,7 +34,7 @@ export interface Request {
   readonly shownText?: string;
 }
 
-/** Members of the acting run, or of an owner in place of one, that the ledger needs. */
+/** What the ledger has to know of the run that acts, or of what stands for one. */
 export type EffectOwner = Pick<
   RunState,
   | 'id'

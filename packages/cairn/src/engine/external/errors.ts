@@ -12,7 +12,7 @@ export class EffectPending extends Error {
   readonly code = 'EFFECT_PENDING';
   readonly why: PendingReason;
   readonly effectId: string;
-  /** Owner in place of a run, as the inbox and `cairn effects` name it. */
+  /** What stands for the run in the inbox and in `cairn effects`. */
   readonly owner: string;
   readonly help: string;
 

@@ -29,7 +29,7 @@ export interface ExternalEffectsDeps {
 export interface ExternalSettings {
   /** A call is aborted after this time, ms. */
   readonly callTimeoutMs: number;
-  /** Retries of calls that did not take effect, or whose outcome can be looked up. */
+  /** Of calls that did not take effect, or whose outcome can be found out. */
   readonly retry: RetryPolicy;
 }
 
@@ -44,7 +44,7 @@ export interface OnceRequest {
   readonly signal: AbortSignal;
 }
 
-/** Step id in the rows of effects without a run. */
+/** What stands for the step in the rows. */
 const STEP_ID = 'external';
 /** Pauses between looks at a call that another process makes, ms. */
 const LOOKS: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };

@@ -19,7 +19,7 @@ import type { RunStore } from '../../ports/run-store.ts';
 export interface Output {
   readonly text: string;
   readonly hash: string;
-  /** Location of an output that is too large for a checkpoint. */
+  /** Where it was put, if no checkpoint can carry it. */
   readonly ref?: PayloadRef;
 }
 

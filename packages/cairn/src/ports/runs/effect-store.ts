@@ -36,7 +36,7 @@ export interface EffectStore {
   listOfRun(runId: string, page: PageRequest): Promise<Page<EffectRecord>>;
 }
 
-/** Additional methods for effects without a run. */
+/** What effects without a run need besides. */
 export interface ExternalEffectStore extends EffectStore {
   /** {@link EffectStore.rowsOf} with the time of the store at the read, epoch ms. */
   rowsNow(idempotencyKey: string): Promise<RowsNow>;

@@ -75,6 +75,7 @@ export const stepCodec = documentCodec<StepRecord>({
   status: word(),
   planVersion: integer,
   inputsHash: text,
+  location: optional(text),
   outputsSummary: optional(text),
   errorTrace: optional(text),
   checkpoint: optional(integer),

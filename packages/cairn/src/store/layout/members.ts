@@ -65,7 +65,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
     startedAt durationMs
   `),
   steps: words(`
-    id kind status planVersion inputsHash outputsSummary errorTrace checkpoint attempts startedAtMs
+    id kind status planVersion inputsHash location outputsSummary errorTrace checkpoint attempts startedAtMs
     updatedAtMs durationMs revision
   `),
   payloads: words('data'),

@@ -70,7 +70,7 @@ export interface SnapshotWrite {
   readonly snapshot: RunState;
   /** As it is encoded with all that belongs to it. */
   readonly members: Members;
-  /** Cost that the write reports, its pages included; undefined: none. */
+  /** That the write tells of itself, and so of its pages; undefined: nothing. */
   readonly cost: Spent | undefined;
 }
 

@@ -26,6 +26,7 @@ import { otherRuns } from '../../operations/other-runs.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Metrics, UNMEASURED } from '../../ports/metrics.ts';
 import type { EventBus } from '../../ports/runs/event-bus.ts';
+import type { SourceLocations } from '../../ports/source-locations.ts';
 import type { Tracer } from '../../ports/tracing.ts';
 import { seededRandomness } from './seeded-randomness.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -40,10 +41,12 @@ export interface InstallationOptions {
   readonly startAt?: number | undefined;
   /** Receives metrics; absent: none. */
   readonly metrics?: Metrics | undefined;
-  /** Receives events; absent: they are not published. */
+  /** Where events are published; absent: nowhere. */
   readonly bus?: EventBus | undefined;
   /** Receives spans; absent: none. */
   readonly tracerBy?: ((clock: VirtualClock) => Tracer) | undefined;
+  /** Knows the source of the workflows; absent: where the code of flows stands is not recorded. */
+  readonly sources?: SourceLocations | undefined;
   /** Made once the clock is there, since lines carry its time. */
   readonly logTo: (clock: VirtualClock) => Log;
 }
@@ -73,6 +76,7 @@ export class Installation {
     metrics = UNMEASURED,
     bus,
     tracerBy,
+    sources,
     logTo,
   }: InstallationOptions) {
     this.clock = new VirtualClock(startAt);
@@ -107,6 +111,7 @@ export class Installation {
       shutdown: this.shutdown.signal,
       ...optional('bus', bus),
       ...optional('tracer', tracerBy?.(this.clock)),
+      ...optional('sources', sources),
     };
     base.bindings.assertBound(base.registry);
     this.deps = { ...base, otherRuns: otherRuns({ ...base, records: this.records }) };

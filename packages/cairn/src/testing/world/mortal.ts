@@ -28,6 +28,7 @@ const OWN: ReadonlySet<string> = new Set([
   'registry',
   'settings',
   'shutdown',
+  'sources',
   'tracer',
 ]);
 

@@ -23,9 +23,9 @@ const Payload = z.looseObject({
 });
 
 export interface Press {
-  /** Team in which the app is installed. */
+  /** Where the app is installed. */
   readonly teamId: string;
-  /** Home team of the person: not `teamId` in a channel that two teams share. */
+  /** Where the person is at home: elsewhere than `teamId` in a channel that two teams share. */
   readonly homeTeamId: string;
   readonly userId: string;
   readonly asked: DecisionValue;

@@ -1,12 +1,12 @@
 /** `explain`: why a run is where it is, and the commands that would move it. */
-import { explainRun } from '@cairn/client';
+import { explainRun, readPlaces } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { explanationPage } from '../../views/explanation.ts';
 import { RUN, runIdOf } from './named.ts';
 
 export const explain = command({
   name: 'explain',
-  summary: 'Explain why a run is where it is, since when, and what would move it',
+  summary: 'Explain why a run is where it is, since when, where its code stands, and what would move it',
   args: { run: RUN },
   options: {},
   examples: [
@@ -18,7 +18,8 @@ export const explain = command({
     const run = await api.get('/v1/runs/{id}', { params: { id: await runIdOf(context, args.run) } });
     const explanation = explainRun(run);
     const { id, type, status, finding } = run;
-    const answer = { id, type, status, ...explanation, ...(finding && { finding }) };
-    out.answer(answer, (shape) => explanationPage(run, explanation, api.now(), shape));
+    const code = await readPlaces(api, run);
+    const answer = { id, type, status, ...explanation, code, ...(finding && { finding }) };
+    out.answer(answer, (shape) => explanationPage(run, { ...explanation, code }, api.now(), shape));
   },
 });

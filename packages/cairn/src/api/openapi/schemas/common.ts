@@ -69,6 +69,12 @@ export function pageOfRuns<Item extends z.ZodType>(item: Item) {
   });
 }
 
+export const Location = z
+  .string()
+  .describe(
+    "Place in the project's source where the code of a flow asked for the operation, such as `src/orders.ts:12`. Absent for other steps and where unknown.",
+  );
+
 export const OperationRequest = z
   .string()
   .describe('Kind and hash of what the code of a flow asked for. Absent for other steps.');

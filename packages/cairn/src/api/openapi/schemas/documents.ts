@@ -1,6 +1,6 @@
 /** Schemas of the documents of a run, as `views/documents.ts` returns them. */
 import { z } from 'zod';
-import { Count, OperationRequest, pageOf, Seq, Time, Value } from './common.ts';
+import { Count, Location, OperationRequest, pageOf, Seq, Time, Value } from './common.ts';
 
 export const RunEvent = z.object({
   seq: Seq,
@@ -23,6 +23,7 @@ export const Step = z.object({
   status: z.enum(['pending', 'running', 'waiting', 'succeeded', 'degraded', 'skipped', 'failed']),
   planVersion: z.int().min(1),
   inputsHash: z.string().optional().describe('Absent during the first attempt.'),
+  location: Location.optional(),
   outputsSummary: z.string().optional(),
   errorTrace: z.string().optional(),
   checkpoint: Seq.optional(),

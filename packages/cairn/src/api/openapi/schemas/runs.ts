@@ -4,7 +4,7 @@ import { BLOCKED_CODES } from '../../../core/decisions/blocked.ts';
 import { DECISIONS, ON_PARENT_END, STOP_KINDS, SUCCESSOR_MODES } from '../../../core/run/events.ts';
 import { RUN_STATUSES, TRANSITIONS } from '../../../core/run/status.ts';
 import { PROJECTED_WORDS } from '../../../core/run/vocabulary.ts';
-import { Count, Finding, OperationRequest, pageOfRuns, Seq, Time, Value } from './common.ts';
+import { Count, Finding, Location, OperationRequest, pageOfRuns, Seq, Time, Value } from './common.ts';
 
 export const Status = z
   .enum(RUN_STATUSES)
@@ -37,6 +37,7 @@ export const Wait = z
       attempt: z.int().min(1),
       inputsHash: z.string(),
       request: OperationRequest.optional(),
+      location: Location.optional(),
       startedAt: Time,
     }),
     openedAt: Time,
@@ -153,6 +154,7 @@ const RunningStep = z.object({
   revision: z.int().min(1),
   attempt: z.int().min(1),
   since: Time.describe('Start of this attempt.'),
+  location: Location.optional(),
   undoes: z.literal(true).optional().describe('`true` for the compensation of the step.'),
 });
 

@@ -7,6 +7,7 @@
 
 import { type Cost, isFree } from '../../../core/budget/budget.ts';
 import { RetryAt } from '../../../core/errors.ts';
+import { optional } from '../../../core/optional.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { feedbackFor, type OpenEffect, type RunState, stepKey } from '../../../core/run/state.ts';
@@ -43,7 +44,7 @@ export interface EndedBody {
 interface Running {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
-  /** Reservation from the run's budget. */
+  /** Of the run's budget. */
   readonly reserve: Cost;
   readonly abort: AbortController;
   readonly calls: AbortController;
@@ -155,9 +156,10 @@ export class Bodies {
       left: false,
     };
     const key = keyOf(unit);
-    const { revision, attempt } = execution;
+    const { revision, attempt, location } = execution;
     this.#running.set(key, running);
-    this.#params.beats.begun({ step: key, revision, attempt, since: deps.clock.now() });
+    const since = deps.clock.now();
+    this.#params.beats.begun({ step: key, revision, attempt, since, ...optional('location', location) });
     return running;
   }
 

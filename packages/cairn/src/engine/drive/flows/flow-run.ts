@@ -5,7 +5,7 @@
  *
  * Must not: carry out an operation.
  */
-import { CairnError, OperationFailed } from '../../../core/errors.ts';
+import { CairnError } from '../../../core/errors.ts';
 import { askedDecision, leftOut } from '../../../core/flow/asked.ts';
 import { MAX_FLOW_OPERATIONS, OperationNames } from '../../../core/flow/names.ts';
 import { MAX_STEPS } from '../../../core/graph/graph.ts';
@@ -13,16 +13,18 @@ import type { StepExecution } from '../../../core/run/events.ts';
 import { openEffectsOf, stepKey } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
 import type { CancelTimer } from '../../../ports/clock.ts';
+import type { SourceLocations } from '../../../ports/source-locations.ts';
 import type { FlowStep } from '../../define/steps.ts';
-import { type Outcome, parseFrozen } from '../../facts/output.ts';
+import type { Outcome } from '../../facts/output.ts';
 import type { GroupMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
 import type { Unit } from '../step-inputs.ts';
+import { locationOf } from './calls-above.ts';
 import { type CodeEnd, FlowEnd } from './flow-end.ts';
 import { lastTurn } from './last-turn.ts';
 import { flowOf, type Operation } from './operation.ts';
 import { isEndedFor, type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
-import { firstOf, RecordedEnds } from './recorded.ts';
+import { answerWith, firstOf, RecordedEnds } from './recorded.ts';
 import { Turns } from './turns.ts';
 
 /** `queued`: it waits for room. `recorded`: the journal has its end, and the code gets it when its turn comes. */
@@ -66,6 +68,7 @@ export class FlowRun {
   readonly #waits = new Set<Entry>();
   readonly #ends: RecordedEnds;
   readonly #turns: Turns;
+  readonly #sources: SourceLocations | undefined;
   /** Operations that the code could not have: code that catches each error and asks again must end. */
   #refusals = 0;
   #end: CodeEnd | undefined;
@@ -78,6 +81,8 @@ export class FlowRun {
     this.#params = params;
     const { scope, step, execution, moves } = params;
     const { deps, journal, runId } = scope;
+    // The code of a loop is the engine's.
+    this.#sources = step.loop ? undefined : deps.sources;
     this.#known = operationsOf(journal.state, execution);
     const seqs = this.#known.flatMap(({ state }) =>
       state.phase === 'done' && state.outcome !== 'failed' ? [state.seq] : [],
@@ -158,6 +163,7 @@ export class FlowRun {
       },
       ask: (operation) => this.#ask(operation),
       numbered: (name) => this.#names.next(name),
+      isLocated: this.#sources !== undefined,
     });
     const after = step.loop && (await lastTurn(this.#known, { names: this.#names, ends: this.#ends }));
     try {
@@ -179,9 +185,11 @@ export class FlowRun {
       const name = operation.isItem ? String(operation.name) : this.#names.next(operation.name);
       const { request, step } = operation.make();
       this.#assertRoom(name);
+      // An operation that has ended has said where the code stood.
+      const at = this.#stateOf({ name })?.phase === 'done' ? {} : locationOf(operation, this.#sources);
       const unit: Unit = {
         step: this.#observed(step, name),
-        item: { key: name, index: 0, value: undefined, request },
+        item: { key: name, index: 0, value: undefined, request, ...at },
       };
       this.#take({ name, request, unit, resolve, reject, place: 'queued' });
     } catch (error) {
@@ -268,7 +276,7 @@ export class FlowRun {
     this.#deliver();
   }
 
-  #stateOf({ name }: Entry) {
+  #stateOf({ name }: Pick<Entry, 'name'>) {
     return this.#params.scope.journal.state.steps.get(this.#keyOf(name));
   }
 
@@ -310,7 +318,7 @@ export class FlowRun {
     if (!this.#hears) return;
     this.#recorded.delete(seq);
     this.#entries.delete(entry.name);
-    if (outcome) answer(entry, outcome);
+    if (outcome) answerWith(outcome, entry);
     this.#news();
   }
 
@@ -386,11 +394,4 @@ export class FlowRun {
   #keyOf(name: string): string {
     return stepKey({ stepId: this.#params.step.id, itemKey: name });
   }
-}
-
-/** None for one that was given up. */
-function answer({ name, resolve, reject }: Entry, outcome: Outcome): void {
-  if (outcome.kind === 'done') resolve(parseFrozen(outcome.output.text));
-  else if (outcome.kind === 'failed')
-    reject(new OperationFailed(name, outcome.error.code, outcome.error.message));
 }

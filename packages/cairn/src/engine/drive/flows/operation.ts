@@ -24,9 +24,10 @@ import type { Given } from '../../define/step-options.ts';
 import type { Context, FlowStep, StepDefinition, Workflow } from '../../define/steps.ts';
 import type { Question } from '../../define/types.ts';
 import { requestOf } from '../../effects/rows.ts';
+import { type Called, type CallOfCode, callsAbove } from './calls-above.ts';
 
 /** An operation that the code asks for; made once its name has its number. */
-export interface Operation {
+export interface Operation extends CallOfCode {
   /** As the code gives it; an item of `flow.map` has a name of its own already. */
   readonly name: unknown;
   readonly isItem?: true;
@@ -42,6 +43,8 @@ export interface FlowParts {
   readonly ask: (operation: Operation) => Promise<unknown>;
   /** The name with the number that it gets next. */
   readonly numbered: (name: unknown) => string;
+  /** False: nobody wants to know where the code stands. */
+  readonly isLocated: boolean;
 }
 
 type AnyBody = (context: never) => unknown;
@@ -51,9 +54,10 @@ const DEFAULT_CONCURRENCY = 8;
 /** The object that the code of a flow gets. */
 export function flowOf(parts: FlowParts): Flow<unknown> {
   const { step, ask, clock, random } = parts;
-  const body = (name: unknown, call: unknown, options: unknown) =>
+  const body = (name: unknown, call: unknown, options: unknown, from: Called) =>
     ask({
       name,
+      from,
       make: () => ({
         request: operationRequest('step', jsonOf(given(options).input, name)),
         step: operationStep(step, given(options), bodyOf(called(call, name))),
@@ -66,17 +70,19 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
   ) =>
     ask({
       name,
+      from: flow[kind],
       make: () => ({
         request: operationRequest(kind, request()),
         step: operationWait(step, kind, options()),
       }),
     });
-  return {
-    ...parts.about,
-    step: (name: string, call: AnyBody, options: OperationOptions<never> = {}) => body(name, call, options),
+  const flow: Record<Exclude<keyof Flow<unknown>, keyof FlowParts['about']>, Called> = {
+    step: (name: string, call: AnyBody, options: OperationOptions<never> = {}) =>
+      body(name, call, options, flow.step),
     perform: (capability: Capability, request: unknown, options: PerformOptions = {}) =>
       ask({
         name: options.name ?? capability?.id,
+        from: flow.perform,
         make: () => performing(step, capability, request, options),
       }),
     sleep: (name: string, time: string | number | Date) =>
@@ -104,14 +110,16 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
         options: () => ({ ...given(options), workflow, input: () => input }),
       }),
     map: (name: string, items: readonly unknown[], call: AnyBody, options: FlowMapOptions<never> = {}) => {
-      const mapping = mapped(parts, { name, items, call, options });
+      const calls = parts.isLocated ? callsAbove(flow.map) : [];
+      const mapping = mapped(parts, { name, items, call, options, from: flow.map, calls });
       // As with other operations, code that does not wait for it must not take the process along.
       mapping.catch(() => {});
       return mapping;
     },
-    now: (name = 'now') => body(name, () => clock.now(), {}),
-    random: (name = 'random') => body(name, () => random.unit(), {}),
-  } as unknown as Flow<unknown>;
+    now: (name = 'now') => body(name, () => clock.now(), {}, flow.now),
+    random: (name = 'random') => body(name, () => random.unit(), {}, flow.random),
+  };
+  return { ...parts.about, ...flow } as unknown as Flow<unknown>;
 }
 
 /** Besides the name. */
@@ -131,7 +139,7 @@ function performing(step: FlowStep, capability: Capability, request: unknown, op
   };
 }
 
-interface Mapping {
+interface Mapping extends Required<Pick<Operation, 'from' | 'calls'>> {
   readonly name: string;
   readonly items: readonly unknown[];
   readonly call: AnyBody;
@@ -139,7 +147,10 @@ interface Mapping {
 }
 
 /** Begins no further item once one has failed, and ends when those that had begun have ended. */
-async function mapped({ step, ask, numbered }: FlowParts, { name, items, call, options }: Mapping) {
+async function mapped(
+  { step, ask, numbered }: FlowParts,
+  { name, items, call, options, from, calls }: Mapping,
+) {
   if (!Array.isArray(items)) throw invalid(`the items of '${name}' must be an array`);
   const { concurrency = DEFAULT_CONCURRENCY, ...more } = given(options) as typeof options;
   if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
@@ -157,6 +168,8 @@ async function mapped({ step, ask, numbered }: FlowParts, { name, items, call, o
         results[index] = await ask({
           name: itemName(known, index),
           isItem: true,
+          from,
+          calls,
           make: () => ({
             request: operationRequest('step', jsonOf(item, name)),
             step: operationStep(step, given(more), (context) => body({ ...context, item, index } as never)),

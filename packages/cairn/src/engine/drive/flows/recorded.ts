@@ -2,12 +2,13 @@
  * Recorded ends of the operations of a flow: read when the code asks for them, in batches that follow the journal, and kept
  * only until they are taken. The memory does not grow with the number of operations.
  */
+import { OperationFailed } from '../../../core/errors.ts';
 import { optional } from '../../../core/optional.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
 import type { Checkpoint } from '../../../core/run/records.ts';
 import type { StepOutcome } from '../../../core/run/state.ts';
 import type { RunStore } from '../../../ports/run-store.ts';
-import { NO_OUTPUT, type Outcome } from '../../facts/output.ts';
+import { NO_OUTPUT, type Outcome, parseFrozen } from '../../facts/output.ts';
 import { originsOf, originText } from '../../stored-text.ts';
 
 /** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
@@ -66,6 +67,20 @@ export class RecordedEnds {
     const { request, error }: { readonly request?: string; readonly error: RecordedError } = event.data;
     return { ...optional('request', request), read: async () => ({ kind: 'failed', error }) };
   }
+}
+
+/** Hands an outcome to the code; nothing for an operation that was given up. */
+export function answerWith(
+  outcome: Outcome,
+  {
+    name,
+    resolve,
+    reject,
+  }: { readonly name: string } & Pick<PromiseWithResolvers<unknown>, 'resolve' | 'reject'>,
+): void {
+  if (outcome.kind === 'done') resolve(parseFrozen(outcome.output.text));
+  else if (outcome.kind === 'failed')
+    reject(new OperationFailed(name, outcome.error.code, outcome.error.message));
 }
 
 /** The earliest of recorded ends by their sequence numbers. */

@@ -37,6 +37,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   const waits = run?.waits.filter(({ execution }) => keyOf(execution) === stepKey) ?? [];
   const undoing = undone.get(stepKey);
   const progress = run?.progress?.find(({ step }) => step === stepKey);
+  const location = run?.running.find(({ step }) => step === stepKey)?.location ?? told?.location;
   const isItem = stepIdOf(stepKey) !== stepKey;
   return (
     <aside className="step-panel card" aria-label="The selected step">
@@ -73,6 +74,14 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
             </p>
           ) : (
             view && view.needs.length > 0 && <Needs ids={view.needs} onSelect={onSelect} />
+          )}
+          {location !== undefined && (
+            <p className="dim">
+              Asked for at{' '}
+              <code>
+                <Text value={location} max={200} />
+              </code>
+            </p>
           )}
           {state && checkpointOf(state) !== undefined && (
             <StepOutput

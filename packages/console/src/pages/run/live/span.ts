@@ -40,6 +40,8 @@ export interface Span {
 export interface StepHistory {
   readonly key: string;
   readonly kind: string;
+  /** Where the code of a flow asked for it last. */
+  readonly location?: string;
   readonly spans: readonly Span[];
   /** Attempts of the newest revision. */
   readonly attempts: number;

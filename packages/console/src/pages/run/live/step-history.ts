@@ -94,13 +94,14 @@ export class StepHistories {
   }
 
   #begin(
-    { kind, revision, attempt, ...ref }: DataOf<'step_started'>,
+    { kind, revision, attempt, location, ...ref }: DataOf<'step_started'>,
     span: Pick<Span, 'kind' | 'seq' | 'from' | 'waitId' | 'childId' | 'dueAt'>,
   ): void {
     const key = stepKey(ref);
     const begun: Span = { ...span, revision, attempt };
     const before = this.byKey.get(key) ?? { key, kind, spans: [], attempts: 0, effects: [] };
-    this.byKey.set(key, { ...before, spans: [...before.spans, begun], attempts: attempt });
+    const at = location === undefined ? {} : { location };
+    this.byKey.set(key, { ...before, ...at, spans: [...before.spans, begun], attempts: attempt });
     this.#open.add(key);
   }
 
@@ -135,12 +136,12 @@ export class StepHistories {
       ...('error' in data ? { error: data.error } : {}),
       ...('reason' in data ? { note: data.reason } : {}),
     };
-    // A step that only waits has no attempt of its own: its answer and its outcome are one moment.
+    // What only waited has no attempt of its own: the answer and the outcome are one moment.
     const waited =
       last?.kind === 'wait' && last.revision === data.revision && data.kind !== 'step' && data.kind !== 'map';
     if (waited && last.to !== undefined)
       this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, said) }));
-    // A reused step took its time in another run.
+    // What was taken over took its time in another run.
     else
       this.#end(type === 'step_reused' ? { ...data, startedAt: new Date(at).toISOString() } : data, {
         seq,

@@ -1,0 +1,53 @@
+/** Where the code of a flow stands when it asks for an operation. */
+import { optional } from '../../../core/optional.ts';
+import type { CodePosition, SourceLocations } from '../../../ports/source-locations.ts';
+
+// biome-ignore lint/complexity/noBannedTypes: as captureStackTrace has it
+export type Called = Function;
+
+/** Most calls that are looked at, those of a library between the project's code and the operation included. */
+const MAX_CALLS = 12;
+
+export interface CallOfCode {
+  /** The function of the flow that the code called. */
+  readonly from: Called;
+  /** Calls around it, where it is no longer on the stack. */
+  readonly calls?: readonly CodePosition[];
+}
+
+export function locationOf(
+  { from, calls }: CallOfCode,
+  sources: SourceLocations | undefined,
+): { readonly location?: string } {
+  return sources ? optional('location', sources.of(calls ?? callsAbove(from))) : {};
+}
+
+/**
+ * Calls around that of `called`, the innermost first, with the `async` functions that await them. Empty if `called` is not
+ * on the stack.
+ */
+export function callsAbove(called: Called): readonly CodePosition[] {
+  const { stackTraceLimit, prepareStackTrace } = Error;
+  const holder: { stack?: unknown } = {};
+  try {
+    Error.stackTraceLimit = MAX_CALLS;
+    Error.prepareStackTrace = (_, sites) => sites.flatMap(positionOf);
+    Error.captureStackTrace(holder, called);
+    // The sites are prepared when the stack is first read.
+    return Array.isArray(holder.stack) ? holder.stack : [];
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+    restore(prepareStackTrace);
+  }
+}
+
+function restore(prepare: typeof Error.prepareStackTrace): void {
+  if (prepare === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace');
+  else Error.prepareStackTrace = prepare;
+}
+
+function positionOf(site: NodeJS.CallSite): CodePosition[] {
+  const file = site.getFileName();
+  const line = site.getLineNumber();
+  return file && line !== null ? [{ file, line, column: site.getColumnNumber() ?? 1 }] : [];
+}

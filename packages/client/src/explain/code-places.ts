@@ -1,0 +1,79 @@
+/** Where the code of flows stands: the file and line that asked for each operation that is open, or that failed. */
+import type { Answer } from 'cairn/api/calls';
+import type { CairnClient } from '../client.ts';
+import { stepKey } from '../step-key.ts';
+
+type Run = Answer<'Run'>;
+type Graph = Answer<'RunGraph'>;
+
+export interface CodePlace {
+  /** Key of the step, such as `flow[charge]`. */
+  readonly step: string;
+  readonly state: 'running' | 'waiting' | 'retrying' | 'failed';
+  /** Such as `src/orders.ts:12`. */
+  readonly location: string;
+}
+
+/** Most operations that are listed; a run can have thousands open. */
+const MOST_PLACES = 10;
+/** Most operations of which an event is read: one request each. */
+const MOST_READ = 3;
+
+/** Those that the run itself names: bodies under way, and open waits. */
+export function placesOf({ running, waits }: Pick<Run, 'running' | 'waits'>): CodePlace[] {
+  return [
+    ...running.map(({ step, location }) => ({ step, state: 'running' as const, location })),
+    ...waits.map(({ execution }) => ({
+      step: stepKey(execution),
+      state: 'waiting' as const,
+      location: execution.location,
+    })),
+  ]
+    .flatMap(({ location, ...place }) => (location === undefined ? [] : [{ ...place, location }]))
+    .slice(0, MOST_PLACES);
+}
+
+/** Adds those that only the journal names: operations between two attempts, and the last one of a failed flow that failed. */
+export async function readPlaces(
+  client: CairnClient,
+  run: Pick<Run, 'id' | 'status' | 'running' | 'waits' | 'steps' | 'error'>,
+): Promise<CodePlace[]> {
+  const places = placesOf(run);
+  const { id, status, steps, error } = run;
+  const hasFailed = status === 'failed' && error?.stepId !== undefined;
+  if (!hasFailed && steps.retrying === 0) return places;
+  const graph = await client.get('/v1/runs/{id}/graph', { params: { id } });
+  for (const { key, seq, state } of unnamed(graph, hasFailed ? error.stepId : undefined)) {
+    const location = await locationAt(client, id, seq);
+    if (location !== undefined) places.push({ step: key, state, location });
+  }
+  return places;
+}
+
+/** @param failed the step that failed the run */
+function unnamed({ steps }: Graph, failed: string | undefined) {
+  const operations = steps.filter(({ key }) => OPERATION.test(key));
+  const retrying = operations.flatMap((step) =>
+    step.phase === 'retrying' ? [{ key: step.key, seq: step.seq, state: 'retrying' as const }] : [],
+  );
+  const last = operations
+    .filter(
+      (step) => step.phase === 'done' && step.outcome === 'failed' && step.key.startsWith(`${failed ?? ''}[`),
+    )
+    .sort((a, b) => b.seq - a.seq)
+    .slice(0, 1)
+    .map(({ key, seq }) => ({ key, seq, state: 'failed' as const }));
+  return [...last, ...retrying].slice(0, MOST_READ);
+}
+
+/** The items of a set are numbered, the operations of a flow named. */
+const OPERATION = /\[[A-Za-z]/;
+
+async function locationAt(client: CairnClient, id: string, seq: number): Promise<string | undefined> {
+  for await (const followed of client.follow(id, { after: seq - 1 })) {
+    if (followed.kind !== 'event') continue;
+    const { location } = followed.event.data;
+    return typeof location === 'string' ? location : undefined;
+  }
+  return undefined;
+}
