@@ -15,7 +15,7 @@ import {
   requestBody,
   successorCli,
 } from '../../packages/console/src/pages/run/successors/request.ts';
-import { cliLoop } from '../../packages/console/src/pages/runs/bulk/loop-text.ts';
+import { bodyOf as bulkBody, curlBulk } from '../../packages/console/src/pages/runs/bulk/commands.ts';
 import * as schedules from '../../packages/console/src/pages/schedules/acts.ts';
 import * as workflows from '../../packages/console/src/pages/workflows/acts.ts';
 import { cliText, curlText } from '../../packages/console/src/parts/command-text.ts';
@@ -176,9 +176,15 @@ describe('as a command', () => {
     expect(await sentByCli(wordsOf(cliText(shown.cli), 'npm'))).toEqual(request);
   });
 
-  test('a loop over runs gives cairn what it takes, whatever the reason begins with', async () => {
-    const words = wordsOf(cliLoop({ mode: 'cancel', ids: [RUN], reason: MEAN }), 'npm');
-    expect(await sentByCli(words)).toEqual(asked(run.cancelRun(RUN, MEAN).planned));
+  test('a change of many runs is the request of the dialog, whatever the reason', () => {
+    const change = {
+      mode: 'cancel',
+      runs: [{ id: RUN }, { id: 'run_02' }],
+      batch: 'b',
+      reason: MEAN,
+    } as const;
+    const sent = planned('POST', '/v1/runs/bulk', { body: bulkBody(change) });
+    expect(sentByCurl(wordsOf(curlBulk(change, ORIGIN), 'curl'))).toEqual(asked(sent));
   });
 
   test('any reason, thread and input is one word each', async () => {

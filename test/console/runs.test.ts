@@ -103,7 +103,7 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   await page.getByRole('button', { name: 'Cancel…', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('2 runs are hit, 1 not.').waitFor();
-  expect(await dialog.locator(`tr[data-run=${done}]`).textContent()).toContain('has ended');
+  expect(await dialog.locator(`tr[data-run=${done}]`).textContent()).toContain('the run is completed');
   await dialog.getByLabel(/^Why/).fill('no need');
   await dialog.getByText('As a command').click();
   const commands = (await dialog.locator('pre').allTextContents()).join('\n');

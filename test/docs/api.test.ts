@@ -54,6 +54,8 @@ test('the commands of docs/api.md walk one run from its start to its successor',
     ['POST /v1/runs/RUN/cancel', 200],
     ['POST /v1/runs/RUN/preview', 200],
     ['POST /v1/runs/RUN/resume', 201],
+    ['POST /v1/runs/bulk', 200],
+    ['POST /v1/runs/bulk', 200],
   ]);
   const { status, supersededBy } = installation.world.stateOf(run);
   expect([status, supersededBy]).toEqual(['cancelled', expect.stringMatching(/^run_/)]);

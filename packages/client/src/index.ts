@@ -34,6 +34,7 @@ export {
   Unreachable,
 } from './problem.ts';
 export { AT_ONCE, type Refused, type SendAllOptions, type Sent, sendAll } from './send-all.ts';
+export { BULK_CHUNK, type BulkResult, type SendBulkOptions, sendBulk } from './send-bulk.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
 export { framesOf } from './server-sent-events.ts';
 export { stepKey } from './step-key.ts';

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { requestHash } from '../../../packages/cairn/src/core/encoding/fingerprint.ts';
-import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { tick } from '../../../packages/cairn/src/triggers/schedule/tick.ts';
 import { release, Scene } from '../../operations/approvals/scene.ts';
@@ -9,39 +8,9 @@ import { Outside } from '../../support/outside.ts';
 import { announce, PLACE, waitingRun, waits } from '../../support/waiting-runs.ts';
 import { echo, Installation } from '../installation.ts';
 import { Checked, document } from './checked.ts';
+import { broken, nightly, parent } from './workflows.ts';
 
 const HOUR_MS = 3_600_000;
-
-/** Fails after something that is to be undone. */
-const broken = defineWorkflow({
-  type: 'broken',
-  planVersion: 1,
-  input: z.unknown(),
-  steps(step) {
-    const made = step('make', { compensate: () => {} }, () => 1);
-    return {
-      broke: step('break', { needs: { made } }, () => {
-        throw new Fatal('it broke');
-      }),
-    };
-  },
-});
-const parent = defineWorkflow({
-  type: 'parent',
-  planVersion: 1,
-  input: z.unknown(),
-  steps: (step) => ({
-    echoed: step.child('ask', { workflow: echo, input: () => ({ text: 'from above' }) }),
-    each: step.map('each', { over: () => ['a', 'b'] }, ({ item }) => item),
-  }),
-});
-const nightly = defineWorkflow({
-  type: 'nightly',
-  planVersion: 1,
-  input: z.unknown(),
-  on: { schedule: [{ id: 'late', cron: '0 3 * * *', input: {} }], github: [{ event: 'push' }] },
-  steps: (step) => ({ done: step('do', () => 1) }),
-});
 
 const outside = new Outside();
 const post = defineWorkflow({
@@ -104,6 +73,8 @@ test('reads of runs are as described, whatever became of the run', async () => {
     await checked.ask('GET /v1/runs/{id}/checkpoints/{seq}/output', { path });
   }
   expect([...statuses].sort()).toEqual(['awaiting_approval', 'completed', 'failed', 'pending']);
+  for (const act of ['cancel', 'resume', 'replay', 'approve'])
+    await checked.ask('POST /v1/runs/bulk', { body: { act, runs: [...runs, NO_RUN.id], dryRun: true } });
   await checked.ask('GET /v1/inbox', { query: '?limit=1' });
   await checked.ask('GET /v1/runs/counts', { query: '?threadId=t' });
   await checked.ask('GET /v1/runs/statistics');
@@ -186,6 +157,10 @@ test('changes of a run are answered as described', async () => {
   await checked.ask('GET /v1/runs/{id}/events', { path: { id: late.runId } });
   await checked.ask('POST /v1/runs/{id}/cancel', { path: { id: runs[0] ?? '' } });
   await checked.ask('POST /v1/runs/{id}/cancel', { path: NO_RUN });
+  const many = [(await Scene.asking({ world, tenantId: PLACE.tenantId })).runId, NO_RUN.id];
+  for (const act of ['approve', 'cancel', 'resume', 'replay'])
+    await checked.ask('POST /v1/runs/bulk', { body: { act, runs: many } });
+  await checked.ask('POST /v1/runs/bulk', { body: { act: 'cancel', filter: {} } });
 });
 
 test('the heartbeat of a wait is answered as described', async () => {

@@ -138,6 +138,26 @@ describe('runs bulk', () => {
     expect(await statuses()).toEqual(['awaiting_approval', 'awaiting_approval']);
   });
 
+  test('changes the runs that are named, each once, by ids or their beginnings', async () => {
+    const [first = '', second = '', other = ''] = await started('order', 3);
+    const words = ['--run', first, '--run', second.slice(0, 12), '--run', first];
+    const report = await stage.answer<Report>(['runs', 'bulk', 'replay', ...words, '--yes']);
+    expect([report.matched, report.done.length]).toEqual([2, 2]);
+    const { runs } = stage.installation.world.db;
+    const sources = [...runs.values()].flatMap(({ snapshot }) => snapshot.source?.runId ?? []);
+    expect(sources.sort()).toEqual([first, second].sort());
+    expect(sources).not.toContain(other);
+  });
+
+  test('approves the questions of a named run', async () => {
+    const [first = '', second = ''] = await started('refund', 2);
+    const report = await stage.answer<Report>(['runs', 'bulk', 'approve', '--run', first, '--yes']);
+    expect(report.done).toEqual([{ runId: first, result: 'approved' }]);
+    await stage.drive();
+    const statusOf = (id: string) => stage.installation.world.db.runs.get(id)?.snapshot.status;
+    expect([first, second].map(statusOf)).toEqual(['completed', 'awaiting_approval']);
+  });
+
   test('asks before it changes anything', async () => {
     await started('refund', 1);
     const words = ['runs', 'bulk', 'cancel', '--type', 'refund'];
@@ -153,7 +173,9 @@ describe('runs bulk', () => {
 
   test.each([
     [['cancel', '--yes'], /no filter is given/],
-    [['approve', '--since', '1h'], /approve selects with --type and --step only/],
+    [['approve', '--since', '1h'], /approve selects with --type, --step and --run only/],
+    [['cancel', '--run', 'run_a', '--type', 'order'], /--run goes with no filter/],
+    [['cancel', ...Array(101).fill(['--run', 'run_a']).flat()], /at most 100/],
     [['resume', '--type', 'order', '--note', 'x'], /resume takes neither --step nor --note/],
     [['replay', '--type', 'order', '--reason', 'x'], /replay takes no --reason/],
     [['explode', '--type', 'order'], /explode/],

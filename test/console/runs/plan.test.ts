@@ -1,57 +1,63 @@
+import type { BulkResult } from '@cairn/client';
 import { expect, test } from '@jest/globals';
-import type { Answer } from '../../../packages/console/src/api/client.ts';
 import {
-  cancelVerdict,
+  doneText,
   filtersFor,
   meantText,
-  resumeVerdict,
+  verdictOf,
 } from '../../../packages/console/src/pages/runs/bulk/plan.ts';
 import { STATUSES } from '../../../packages/console/src/pages/runs/filter/filter.ts';
 
-test.each([
-  [{ status: 'pending', isOver: false }, true, 'ends at once'],
-  [{ status: 'running', isOver: false }, true, 'ends at its next step'],
-  [{ status: 'awaiting_approval', isOver: false }, true, 'ends at once'],
-  [{ status: 'running', isOver: false, mark: 'being cancelled' }, false, 'is being cancelled already'],
-  [{ status: 'completed', isOver: true }, false, 'has ended'],
-])('to cancel %j hits it: %p, %s', (row, isHit, text) => {
-  const verdict = cancelVerdict(row);
-  expect(verdict).toEqual(isHit ? { isHit, what: text } : { isHit, why: text });
-});
-
-type Preview = Answer<'SuccessorPreview'>;
-const PREVIEW = { would: 'start_successor', blockers: [], steps: [], effects: [] } as unknown as Preview;
-const step = (action: string) => ({ action }) as Preview['steps'][number];
-const effect = (action: string) => ({ action }) as Preview['effects'][number];
+const POSSIBLE: BulkResult = { runId: 'run_a', outcome: 'possible' };
 
 test.each([
-  [{ would: 'unpark' }, { isHit: true, what: 'continues' }],
-  [{ would: 'nothing' }, { isHit: false, why: 'is running already' }],
+  [{ would: { would: 'end_at_once' } }, { isHit: true, what: 'ends at once' }],
+  [{ would: { would: 'ask_to_end' } }, { isHit: true, what: 'ends at its next step' }],
+  [{ would: { would: 'continue' } }, { isHit: true, what: 'continues' }],
+  [{ would: { would: 'nothing' } }, { isHit: false, why: 'nothing to do' }],
   [
-    { blockers: [{ title: 'No', detail: 'the version is not deployed' }] },
+    { stepId: 'agree', waitId: 'agree.1', would: { would: 'approve' } },
+    { isHit: true, what: 'approves agree', question: { stepId: 'agree', waitId: 'agree.1' } },
+  ],
+  [
+    { outcome: 'failed', problem: { title: 'No', detail: 'the version is not deployed' } },
     { isHit: false, why: 'the version is not deployed' },
   ],
   [
-    { steps: [step('reused'), step('runs'), step('runs')], effects: [effect('reused')] },
+    { would: { would: 'start_successor', stepsReused: 1, stepsRun: 2 } },
     { isHit: true, what: 'a new run: 1 step reused, 2 steps to run' },
   ],
   [
-    { steps: [step('runs')], effects: [effect('asked'), effect('re-executed'), effect('re-executed')] },
+    { would: { would: 'start_successor', stepsReused: 0, stepsRun: 1, effectsRepeated: 2, effectsAsked: 1 } },
     {
       isHit: true,
       what: 'a new run: 0 steps reused, 1 step to run; 2 effects repeated; 1 question to a person',
     },
   ],
-] as [Partial<Preview>, object][])('what a preview like %j says is said', (part, verdict) => {
-  expect(resumeVerdict({ ...PREVIEW, ...part })).toEqual(verdict);
+] as [Partial<BulkResult>, object][])('what a dry run like %j says is said', (part, verdict) => {
+  expect(verdictOf({ ...POSSIBLE, ...part } as BulkResult)).toEqual(verdict);
+});
+
+test.each([
+  ['cancel', { status: 'cancelled' }, 'cancelled'],
+  ['cancel', { status: 'cancelling' }, 'told to stop'],
+  ['resume', { outcome: 'resumed' }, 'goes on'],
+  ['resume', { outcome: 'moving' }, 'is running already'],
+  ['resume', { runId: 'run_b', status: 'pending' }, 'goes on as a new run'],
+  ['replay', { runId: 'run_b', status: 'pending' }, 'goes on as a new run'],
+  ['approve', { decision: 'approve' }, 'approved'],
+] as const)('to %s is reported by its answer %j: %s', (mode, answer, text) => {
+  expect(doneText(mode, { ...POSSIBLE, outcome: 'done', answer } as unknown as BulkResult)).toBe(text);
 });
 
 test('of all runs only those are looked for that the change is for; a status that was asked for is', () => {
-  const looked = (mode: 'cancel' | 'resume') =>
+  const looked = (mode: 'cancel' | 'resume' | 'approve') =>
     filtersFor(mode, { type: 'review' }).map(({ status }) => status);
   expect(new Set([...looked('cancel'), 'completed', 'failed', 'cancelled'])).toEqual(new Set(STATUSES));
   expect(looked('resume')).toContain('failed');
   expect(looked('resume')).not.toContain('completed');
+  expect(looked('approve')).toEqual(['awaiting_approval']);
+  expect(meantText('approve', {})).toBe('those that are awaiting approval');
   expect(filtersFor('cancel', { status: 'completed' })).toEqual([{ status: 'completed' }]);
   expect(meantText('resume', {})).toBe('those that are interrupted, waiting external, failed or cancelled');
   expect(meantText('resume', { status: 'failed' })).toBeUndefined();

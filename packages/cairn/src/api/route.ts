@@ -101,12 +101,19 @@ export async function answerCall(operation: Operation, handler: AnyHandler, call
   const schema: z.ZodType = NAMED[body as SchemaName];
   const answer = async () => {
     const mutation = await readMutation(request, { schema, maxBytes, query: asked.query, known });
-    const sent = { ...asked, ...mutation } as Sent<string, never>;
-    if ('answer' in handler) return asResponse(await handler.answer(sent));
-    await handler.before?.(sent);
-    return answerOnce(sent, (requestId) => handler.work(sent, requestId), handler.locationOf);
+    return carryOut(handler, { ...asked, ...mutation } as Sent<string, never>);
   };
   return handler.waitsIfLarge && isLarge(request) ? call.instance.starts.run(answer) : answer();
+}
+
+/** Also for changes that are parts of another request. @throws what the handler throws */
+export async function carryOut<M extends string, P extends Path>(
+  handler: Change<M, P> | Carried<M, P>,
+  sent: Sent<M, P>,
+): Promise<Response> {
+  if ('answer' in handler) return asResponse(await handler.answer(sent));
+  await handler.before?.(sent);
+  return answerOnce(sent, (requestId) => handler.work(sent, requestId), handler.locationOf);
 }
 
 /** A body of unknown length may be large. */

@@ -91,6 +91,10 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/runs': viewer('own'),
   'POST /v1/runs': submitter('own', { type: 'echo', input: { text: 'hello' } }, 201),
   'GET /v1/runs/stream': viewer('own'),
+  'POST /v1/runs/bulk': {
+    ...operator('own', { act: 'cancel', runs: [`run_${'a'.repeat(26)}`] }),
+    idle: true,
+  },
   'GET /v1/inbox': viewer('own'),
   'GET /v1/runs/counts': viewer('own'),
   'GET /v1/runs/statistics': viewer('own'),

@@ -1,5 +1,6 @@
 /** Every route with its handler. Paths, methods, roles, parameters and bodies are those of `openapi/paths/`. */
 import type { Routes } from '../route.ts';
+import { changeRuns } from './bulk/change-runs.ts';
 import { cancel } from './cancel-run.ts';
 import { decide } from './decide-approval.ts';
 import { deliver } from './deliver-event.ts';
@@ -42,6 +43,7 @@ export const ROUTES: Routes = {
 
   '/v1/runs': { GET: runs.listRuns, POST: start },
   '/v1/runs/stream': { GET: streamRuns },
+  '/v1/runs/bulk': { POST: changeRuns },
   '/v1/runs/counts': { GET: readRunCounts },
   '/v1/runs/statistics': { GET: readRunStatistics },
   '/v1/runs/{id}': { GET: runs.readRun },

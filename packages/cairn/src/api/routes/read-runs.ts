@@ -12,7 +12,7 @@ import { deployedFor } from '../../engine/deployed.ts';
 import { located } from '../../engine/stored-text.ts';
 import type { LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
-import { pageRequest, type Query, timeOf, vocabularyOf } from '../query.ts';
+import { pageRequest, timeOf, vocabularyOf } from '../query.ts';
 import type { Asked, Read } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
@@ -109,11 +109,11 @@ async function listUnder<T>(
 
 /** Which runs of the caller's tenant are asked for. @throws CairnError INVALID_INPUT */
 export function runFilter(
-  { tenantId }: Caller,
-  query: Query<RunFilterName>,
+  { tenantId }: Pick<Caller, 'tenantId'>,
+  query: { readonly [Name in RunFilterName]?: string | undefined },
 ): { readonly filter: RunFilter; readonly vocabulary: Vocabulary } {
   const { status, waitsFor, type, repoId, threadId, tag, since, until } = query;
-  const vocabulary = vocabularyOf(query);
+  const vocabulary = vocabularyOf(optional('vocabulary', query.vocabulary));
   const named = {
     ...(waitsFor === undefined ? {} : { waitsFor: waitingWord(waitsFor) }),
     ...(type === undefined ? {} : { type }),

@@ -1,11 +1,13 @@
-/** `runs bulk`: one change of many runs. Lists them and asks first; each request has a key of its own, so a repetition repeats nothing. */
-import { type CairnClient, Refusal, type Refused, retryAfterMs, type Sent, sendAll } from '@cairn/client';
+/** `runs bulk`: one change of many runs. Lists them and asks first; the key names the change, so a repetition changes no run again. */
+import { createHash } from 'node:crypto';
+import { type BulkResult, Refusal, type Refused, retryAfterMs, type Sent, sendBulk } from '@cairn/client';
 import { command, type OptionsOf } from '../../arguments/command.ts';
 import { declined, SAY_YES } from '../../confirm.ts';
 import type { Context } from '../../context.ts';
 import { Declined, EXIT, type ExitCode, UsageError } from '../../exit.ts';
 import { type BulkReport, bulkText, type Target, targetTable } from '../../views/bulk.ts';
 import { FILTERS, queryOf } from './filters.ts';
+import { runIdOf } from './named.ts';
 
 const ACTIONS = ['cancel', 'resume', 'replay', 'approve'] as const;
 type Action = (typeof ACTIONS)[number];
@@ -13,6 +15,8 @@ type Action = (typeof ACTIONS)[number];
 const USUAL = 100;
 /** Ten pages of a list. Who changes more says the command again. */
 const MOST = 1_000;
+/** Runs that are named one by one; each is read. */
+const MOST_NAMED = 100;
 
 /** Statuses that the action is for, unless `--status` says otherwise. */
 const STATUSES: Readonly<Record<Exclude<Action, 'approve'>, readonly string[]>> = {
@@ -23,6 +27,7 @@ const STATUSES: Readonly<Record<Exclude<Action, 'approve'>, readonly string[]>> 
 
 const OPTIONS = {
   ...FILTERS,
+  run: { type: 'list', value: 'RUN', help: 'only this run; give it several times for several' },
   step: { type: 'text', value: 'STEP', help: 'with approve: only questions of this step' },
   reason: { type: 'text', value: 'TEXT', help: 'with cancel: reason; recorded in each journal' },
   note: { type: 'text', value: 'TEXT', help: 'with approve: why' },
@@ -37,7 +42,7 @@ export const bulk = command({
   name: 'runs bulk',
   summary: 'Cancel, resume, replay or approve all runs that match',
   details:
-    'Lists the runs, asks, then sends one request each, four at a time. A run that refuses does not stop the others. With the same\n--key the command can be repeated after an interruption: what was done is not done again.',
+    'Lists the runs, asks, then changes them, ten in a request. A run that refuses does not stop the others. With the same\n--key the command can be repeated after an interruption: what was done is not done again.',
   args: { action: { help: 'what to do with each', choices: ACTIONS } },
   options: OPTIONS,
   mutates: true,
@@ -45,12 +50,13 @@ export const bulk = command({
     ['runs bulk resume --type order --since 2h', 'after the cause of their failures is fixed'],
     ['runs bulk cancel --thread nightly --dry-run', 'which runs would be cancelled'],
     ['runs bulk approve --type order --step agree --yes', 'all open questions of that step'],
+    ['runs bulk replay --run lwdzb7 --run 4xsyom', 'these runs'],
   ],
   async run(context, { args, options }) {
     const action = ACTIONS.find((one) => one === args.action) ?? 'cancel';
     assertFits(action, options);
     const { api, out } = context;
-    const found = await targetsOf(api, action, options);
+    const found = await targetsOf(context, action, options);
     if (options['dry-run'] || found.targets.length === 0) {
       const listed = { action, items: found.targets, more: found.more };
       out.answer(listed, (shape) => targetTable(listed, api.now(), shape));
@@ -65,15 +71,19 @@ export const bulk = command({
 
 /** @throws UsageError for options that the action does not have, or if none selects */
 function assertFits(action: Action, options: Options): void {
-  const { step, reason, note, status, type, repo, thread, tag, since, until } = options;
+  const { step, reason, note, status, type, repo, thread, tag, since, until, run } = options;
   const byRun = [repo, thread, tag, since, until, options['waits-for'], status.length > 0 || undefined];
   if (action === 'approve' && byRun.some((one) => one !== undefined))
-    throw new UsageError('approve selects with --type and --step only');
+    throw new UsageError('approve selects with --type, --step and --run only');
   if (action !== 'approve' && (step !== undefined || note !== undefined))
     throw new UsageError(`${action} takes neither --step nor --note`);
   if (action !== 'cancel' && reason !== undefined) throw new UsageError(`${action} takes no --reason`);
-  if ([...byRun, type, step].every((one) => one === undefined))
-    throw new UsageError('no filter is given', 'Select runs, for example with --type or --since.');
+  if (run.length > 0 && action !== 'approve' && [...byRun, type].some((one) => one !== undefined))
+    throw new UsageError('--run goes with no filter');
+  if (run.length > MOST_NAMED)
+    throw new UsageError(`--run is given ${run.length} times; at most ${MOST_NAMED} are allowed`);
+  if (run.length === 0 && [...byRun, type, step].every((one) => one === undefined))
+    throw new UsageError('no filter is given', 'Select runs, for example with --type, --since or --run.');
 }
 
 interface Found {
@@ -81,14 +91,17 @@ interface Found {
   readonly more: boolean;
 }
 
-async function targetsOf(api: CairnClient, action: Action, options: Options): Promise<Found> {
+async function targetsOf(context: Context, action: Action, options: Options): Promise<Found> {
+  const { api } = context;
   const { limit = USUAL, type, step } = options;
+  const named = await namedRuns(context, options.run);
   if (action === 'approve') {
     const { items, more } = await api.list('/v1/inbox', { limit: MOST });
     const fitting = items.filter(
       (item) =>
         item.kind === 'approval' &&
         item.answers.includes('approve') &&
+        (named.length === 0 || named.includes(item.runId)) &&
         (type === undefined || item.type === type) &&
         (step === undefined || item.step === step),
     );
@@ -104,16 +117,35 @@ async function targetsOf(api: CairnClient, action: Action, options: Options): Pr
     );
     return { targets, more: more || fitting.length > limit };
   }
+  if (named.length > 0) {
+    const runs = await Promise.all(named.map((id) => api.get('/v1/runs/{id}', { params: { id } })));
+    return { targets: runs.map(targetOf), more: false };
+  }
   const given = await queryOf(api, options);
   const query = { ...given, status: given.status ?? STATUSES[action].join(',') };
   const { items, more } = await api.list('/v1/runs', { query, limit });
-  const targets = items.map(({ id, type, status, createdAt }) => ({
-    runId: id,
-    type,
-    status,
-    at: createdAt,
-  }));
-  return { targets, more };
+  return { targets: items.map(targetOf), more };
+}
+
+function targetOf({
+  id,
+  type,
+  status,
+  createdAt,
+}: {
+  readonly id: string;
+  readonly type: string;
+  readonly status: string;
+  readonly createdAt: string;
+}): Target {
+  return { runId: id, type, status, at: createdAt };
+}
+
+/** Ids of the runs, each once. */
+async function namedRuns(context: Context, words: readonly string[]): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const word of words) ids.push(await runIdOf(context, word));
+  return [...new Set(ids)];
 }
 
 /** @throws Declined unless a person agrees, or `--yes` was said */
@@ -142,12 +174,20 @@ interface Change extends Found {
 
 async function changed({ world, api, notes, out }: Context, change: Change): Promise<BulkReport> {
   const { action, options, targets, more } = change;
-  const ends = new Map<Target, Sent<string>>();
-  const base = api.machine.newKey();
+  const ends = new Map<Target, Sent<BulkResult>>();
+  const batch = api.machine.newKey();
   const shows = world.stderr.isTty && !out.json;
-  await sendAll(targets, {
-    work: (target) =>
-      send(api, { action, target, options, key: `${base}-${target.waitId ?? ''}${target.runId}` }),
+  await sendBulk(targets, {
+    send: (some) => {
+      const runs = some.map(({ runId, step, waitId }) =>
+        waitId === undefined ? runId : { runId, stepId: step, waitId },
+      );
+      const { reason, note } = options;
+      return api.change('POST', '/v1/runs/bulk', {
+        body: { act: action, batch, runs, reason, note },
+        idempotencyKey: keyFor(batch, runs),
+      });
+    },
     refusalOf,
     onSent(target, sent) {
       if (sent.at !== 'done' && sent.at !== 'failed') return;
@@ -161,7 +201,7 @@ async function changed({ world, api, notes, out }: Context, change: Change): Pro
   if (shows) notes.print('\r\x1b[K');
   const done = targets.flatMap((target) => {
     const end = ends.get(target);
-    return end?.at === 'done' ? [{ runId: target.runId, result: end.answer }] : [];
+    return end?.at === 'done' ? [{ runId: target.runId, result: resultText(action, end.answer) }] : [];
   });
   const refused = targets.flatMap(({ runId }, i) => {
     const end = ends.get(targets[i] as Target);
@@ -170,38 +210,19 @@ async function changed({ world, api, notes, out }: Context, change: Change): Pro
   return { action, matched: targets.length, more, done, refused, unsent: targets.length - ends.size };
 }
 
-interface One {
-  readonly action: Action;
-  readonly target: Target;
-  readonly options: Options;
-  readonly key: string;
+/** A repetition of the command may match other runs, and send them together in another way: another request. */
+function keyFor(batch: string, runs: readonly unknown[]): string {
+  return `runs-${createHash('sha256')
+    .update(JSON.stringify([batch, runs]))
+    .digest('hex')}`;
 }
 
-/** @returns what became of the run, in a word or as the id of the new one */
-async function send(
-  api: CairnClient,
-  { action, target, options, key: idempotencyKey }: One,
-): Promise<string> {
-  const params = { id: target.runId };
-  switch (action) {
-    case 'cancel': {
-      const body = { reason: options.reason };
-      return (await api.change('POST', '/v1/runs/{id}/cancel', { params, body, idempotencyKey })).status;
-    }
-    case 'resume': {
-      const resumed = await api.change('POST', '/v1/runs/{id}/resume', { params, idempotencyKey });
-      return 'outcome' in resumed ? resumed.outcome : resumed.runId;
-    }
-    case 'replay':
-      return (await api.change('POST', '/v1/runs/{id}/replay', { params, idempotencyKey })).runId;
-    case 'approve': {
-      const { waitId, step = '' } = target;
-      const body = { decision: 'approve' as const, note: options.note, waitId };
-      const path = '/v1/runs/{id}/approvals/{stepId}';
-      await api.change('POST', path, { params: { ...params, stepId: step }, body, idempotencyKey });
-      return 'approved';
-    }
-  }
+/** What became of the run, in a word or as the id of the new one. */
+function resultText(action: Action, { runId, answer }: BulkResult): string {
+  if (action === 'approve') return 'approved';
+  if (answer === undefined) return runId;
+  if ('outcome' in answer) return answer.outcome;
+  return action === 'cancel' && 'status' in answer ? answer.status : answer.runId;
 }
 
 function refusalOf(error: unknown): Refused | undefined {

@@ -58,6 +58,16 @@ export const RUN_PATHS = {
       },
     },
   },
+  '/v1/runs/bulk': {
+    POST: {
+      id: 'changeRuns',
+      summary:
+        'Cancels, resumes, replays or approves up to 100 runs; one that fails does not affect the others',
+      role: 'operator',
+      body: 'BulkBody',
+      answers: { 200: { what: 'The outcome for each run', schema: 'BulkReport' } },
+    },
+  },
   '/v1/runs/{id}': {
     GET: {
       id: 'readRun',

@@ -1,8 +1,10 @@
 /** Named schemas of the document. The schemas of bodies are those by which requests are parsed. */
+import { BulkBody } from './bodies/bulk.ts';
 import * as installationBodies from './bodies/installation.ts';
 import * as retentionBodies from './bodies/retention.ts';
 import * as runBodies from './bodies/runs.ts';
 import * as scheduleBodies from './bodies/schedules.ts';
+import { BulkReport } from './bulk.ts';
 import * as changes from './changes.ts';
 import { InFlight, Problem } from './common.ts';
 import { Diagnosis } from './diagnosis.ts';
@@ -27,6 +29,8 @@ export const NAMED = {
   Run,
   Wait,
   RecordedError,
+  BulkBody,
+  BulkReport,
   ...changes,
   ...documents,
   ...effects,

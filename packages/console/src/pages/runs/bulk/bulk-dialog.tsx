@@ -1,4 +1,4 @@
-/** Cancels or resumes many runs: shows exactly which are hit and which are not and why, then what came of each. */
+/** Changes many runs: shows exactly which are hit and which are not and why, then what came of each. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Copyable } from '../../../parts/commands.tsx';
@@ -8,10 +8,10 @@ import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import type { RunFilter } from '../filter/filter.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
-import { cliLoop, curlLoop } from './loop-text.ts';
-import { type BulkMode, meantText } from './plan.ts';
+import { cliBulk, curlBulk } from './commands.ts';
+import { type BulkMode, meantText, VERBS } from './plan.ts';
 import { TargetTable } from './target-table.tsx';
-import { type Bulk, useBulk } from './use-bulk.ts';
+import { type Bulk, hitBy, useBulk } from './use-bulk.ts';
 
 interface BulkDialogProps {
   readonly mode: BulkMode;
@@ -40,7 +40,8 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
     if (hasBegun) void queries.invalidateQueries();
     onClose(hasBegun);
   };
-  const verb = mode === 'cancel' ? 'Cancel' : 'Resume';
+  const verb = VERBS[mode];
+  const change = { mode, runs: hitBy(bulk.targets), batch: bulk.batch, reason: why };
   const meant = of instanceof Map ? undefined : meantText(mode, of as RunFilter);
   return (
     <Dialog title={`${verb} many runs`} onClose={close}>
@@ -59,9 +60,9 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         <Progress bulk={bulk} hit={hit.length} done={done} />
         {bulk.error !== undefined && <Failure error={bulk.error} />}
         <TargetTable mode={mode} targets={bulk.targets} />
-        {mode === 'cancel' && (
+        {(mode === 'cancel' || mode === 'approve') && (
           <label>
-            Why (it stands in the journal of each)
+            Why (stored in the journal of each)
             <input
               value={reason}
               maxLength={MOST_REASON}
@@ -73,8 +74,8 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         {hit.length > 0 && (
           <details className="commands">
             <summary>As a command</summary>
-            <Copyable label="curl" text={curlLoop(loopOf(), window.location.origin, bulk.batch)} />
-            <Copyable label="cairn" text={cliLoop(loopOf())} />
+            <Copyable label="curl" text={curlBulk(change, window.location.origin)} />
+            <Copyable label="cairn" text={cliBulk(change)} />
           </details>
         )}
         <footer>
@@ -100,10 +101,6 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
       </form>
     </Dialog>
   );
-
-  function loopOf() {
-    return { mode, ids: hit.map(({ row }) => row.id), reason: why };
-  }
 }
 
 interface ProgressProps {

@@ -1,18 +1,31 @@
 /** Plan of a bulk change: for each run whether and how it changes, or why not. Pure. */
-import type { Answer } from '../../../api/client.ts';
+import type { BulkResult } from '@cairn/client';
 import type { RunFilter, RunStatus } from '../filter/filter.ts';
-import type { RunRow } from '../row.ts';
 
-export type BulkMode = 'cancel' | 'resume';
+/** In the order of their buttons. */
+export const BULK_MODES = ['cancel', 'resume', 'replay', 'approve'] as const;
+export type BulkMode = (typeof BULK_MODES)[number];
+
+export const VERBS: Readonly<Record<BulkMode, string>> = {
+  cancel: 'Cancel',
+  resume: 'Resume',
+  replay: 'Replay',
+  approve: 'Approve',
+};
 
 export type Verdict =
-  | { readonly isHit: true; readonly what: string }
+  | { readonly isHit: true; readonly what: string; readonly question?: Question }
   | { readonly isHit: false; readonly why: string };
+
+/** The approval that is given: one that is asked later is not. */
+export type Question = Pick<BulkResult, 'stepId' | 'waitId'>;
 
 /** Statuses that the change is for: of all runs that match, others are not even looked at. */
 const MEANT: Readonly<Record<BulkMode, readonly RunStatus[]>> = {
   cancel: ['running', 'replaying', 'pending', 'awaiting_approval', 'waiting_external', 'interrupted'],
   resume: ['interrupted', 'waiting_external', 'failed', 'cancelled'],
+  replay: ['completed', 'failed', 'cancelled'],
+  approve: ['awaiting_approval'],
 };
 
 /** Filters to read one after the other: a filter without a status becomes one for each status that the change concerns. */
@@ -25,32 +38,55 @@ export function filtersFor(mode: BulkMode, filter: RunFilter): readonly RunFilte
 export function meantText(mode: BulkMode, filter: RunFilter): string | undefined {
   if (filter.status !== undefined) return undefined;
   const words = MEANT[mode].map((status) => status.replaceAll('_', ' '));
-  return `those that are ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  const [last] = words.slice(-1);
+  return words.length === 1
+    ? `those that are ${last}`
+    : `those that are ${words.slice(0, -1).join(', ')} or ${last}`;
 }
 
-export function cancelVerdict(row: Pick<RunRow, 'status' | 'mark' | 'isOver'>): Verdict {
-  if (row.isOver) return { isHit: false, why: 'has ended' };
-  if (row.mark === 'being cancelled') return { isHit: false, why: 'is being cancelled already' };
-  const isDriven = row.status === 'running' || row.status === 'replaying';
-  return { isHit: true, what: isDriven ? 'ends at its next step' : 'ends at once' };
+/** @param result of a dry run */
+export function verdictOf({ would, problem, stepId, waitId }: BulkResult): Verdict {
+  if (!would) return { isHit: false, why: problem?.detail ?? 'nothing is known of it' };
+  switch (would.would) {
+    case 'nothing':
+      return { isHit: false, why: 'nothing to do' };
+    case 'end_at_once':
+      return { isHit: true, what: 'ends at once' };
+    case 'ask_to_end':
+      return { isHit: true, what: 'ends at its next step' };
+    case 'continue':
+      return { isHit: true, what: 'continues' };
+    case 'approve':
+      return { isHit: true, what: `approves ${stepId}`, question: { stepId, waitId } };
+    case 'start_successor':
+      return { isHit: true, what: successorText(would) };
+  }
 }
 
-type Preview = Answer<'SuccessorPreview'>;
+type Would = NonNullable<BulkResult['would']>;
 
-export function resumeVerdict({ would, blockers, steps, effects }: Preview): Verdict {
-  const [blocker] = blockers;
-  if (blocker) return { isHit: false, why: blocker.detail ?? blocker.title };
-  if (would === 'nothing') return { isHit: false, why: 'is running already' };
-  if (would === 'unpark') return { isHit: true, what: 'continues' };
-  const reused = steps.filter(({ action }) => action === 'reused').length;
-  const asked = effects.filter(({ action }) => action === 'asked').length;
-  const again = effects.filter(({ action }) => action === 're-executed').length;
+function successorText({
+  stepsReused = 0,
+  stepsRun = 0,
+  effectsRepeated = 0,
+  effectsAsked = 0,
+}: Would): string {
   const parts = [
-    `a new run: ${counted(reused, 'step')} reused, ${counted(steps.length - reused, 'step')} to run`,
-    again > 0 && `${counted(again, 'effect')} repeated`,
-    asked > 0 && `${counted(asked, 'question')} to a person`,
+    `a new run: ${counted(stepsReused, 'step')} reused, ${counted(stepsRun, 'step')} to run`,
+    effectsRepeated > 0 && `${counted(effectsRepeated, 'effect')} repeated`,
+    effectsAsked > 0 && `${counted(effectsAsked, 'question')} to a person`,
   ];
-  return { isHit: true, what: parts.filter(Boolean).join('; ') };
+  return parts.filter(Boolean).join('; ');
+}
+
+/** What became of the run, in words. */
+export function doneText(mode: BulkMode, { answer }: BulkResult): string {
+  if (mode === 'approve') return 'approved';
+  if (!answer) return 'done';
+  if ('outcome' in answer) return answer.outcome === 'resumed' ? 'goes on' : 'is running already';
+  if (mode === 'cancel')
+    return 'status' in answer && answer.status === 'cancelled' ? 'cancelled' : 'told to stop';
+  return 'goes on as a new run';
 }
 
 function counted(count: number, word: string): string {

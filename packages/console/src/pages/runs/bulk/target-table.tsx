@@ -1,8 +1,8 @@
 /** Each run that a change is about: hit or not, and what came of it. */
-import { ApiError } from '../../../api/problem.ts';
+import { ApiError, shownError } from '../../../api/problem.ts';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
-import type { BulkMode } from './plan.ts';
+import { type BulkMode, doneText, VERBS } from './plan.ts';
 import type { Target } from './use-bulk.ts';
 
 interface TargetTableProps {
@@ -17,13 +17,13 @@ export function TargetTable({ mode, targets }: TargetTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
     <section className="targets" tabIndex={0} aria-label="What is hit">
-      {hit.length > 0 && <Part title={mode === 'cancel' ? 'To cancel' : 'To resume'} targets={hit} />}
-      {missed.length > 0 && <Part title="Not hit" targets={missed} />}
+      {hit.length > 0 && <Part title={`To ${VERBS[mode].toLowerCase()}`} mode={mode} targets={hit} />}
+      {missed.length > 0 && <Part title="Not hit" mode={mode} targets={missed} />}
     </section>
   );
 }
 
-function Part({ title, targets }: { readonly title: string; readonly targets: readonly Target[] }) {
+function Part({ title, mode, targets }: TargetTableProps & { readonly title: string }) {
   return (
     <table>
       <caption>
@@ -39,7 +39,7 @@ function Part({ title, targets }: { readonly title: string; readonly targets: re
               <Text value={target.row.type} /> <small className="mono dim">{target.row.id}</small>
             </td>
             <td>
-              <Came target={target} />
+              <Came mode={mode} target={target} />
             </td>
           </tr>
         ))}
@@ -48,7 +48,12 @@ function Part({ title, targets }: { readonly title: string; readonly targets: re
   );
 }
 
-function Came({ target: { row, verdict, sent } }: { readonly target: Target }) {
+interface CameProps {
+  readonly mode: BulkMode;
+  readonly target: Target;
+}
+
+function Came({ mode, target: { row, verdict, sent } }: CameProps) {
   switch (sent?.at) {
     case 'waiting':
       return <span className="dim">waits for its turn</span>;
@@ -59,24 +64,24 @@ function Came({ target: { row, verdict, sent } }: { readonly target: Target }) {
         </span>
       );
     case 'failed':
+      return <Failed error={shownError(sent.error)} />;
+    case 'done': {
+      const text = doneText(mode, sent.answer);
+      const madeId = sent.answer.answer?.runId ?? row.id;
       return (
-        <span className="bad">
-          ✕ {sent.error instanceof ApiError && <code>{sent.error.problem.code}</code>}{' '}
-          <Text value={sent.error instanceof Error ? sent.error.message : String(sent.error)} />
-        </span>
+        <span className="good">✓ {madeId === row.id ? text : <a href={`/runs/${madeId}`}>{text}</a>}</span>
       );
-    case 'done':
-      return (
-        <span className="good">
-          ✓{' '}
-          {sent.answer.runId === row.id ? (
-            sent.answer.what
-          ) : (
-            <a href={`/runs/${sent.answer.runId}`}>{sent.answer.what}</a>
-          )}
-        </span>
-      );
+    }
   }
   if (verdict === undefined) return <span className="dim">is looked at…</span>;
   return verdict.isHit ? verdict.what : <Text value={verdict.why} />;
+}
+
+function Failed({ error }: { readonly error: unknown }) {
+  return (
+    <span className="bad">
+      ✕ {error instanceof ApiError && <code>{error.problem.code}</code>}{' '}
+      <Text value={error instanceof Error ? error.message : String(error)} />
+    </span>
+  );
 }

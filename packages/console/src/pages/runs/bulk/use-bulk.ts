@@ -1,30 +1,24 @@
 /**
- * One change of many runs, from finding out which to the outcome of each. Owns its stages, and that each run has one
- * idempotency key for as long as the dialog is open: sent again, a request repeats nothing.
+ * One change of many runs, from finding out which to the outcome of each. Owns its stages, and that all requests are of one batch for as long as
+ * the dialog is open: sent again, a request changes no run twice.
  */
-import { type Sent, sendAll } from '@cairn/client';
+import { type BulkResult, Refusal, type Sent, sendBulk } from '@cairn/client';
 import { useEffect, useRef, useState } from 'react';
 import { type Api, planned } from '../../../api/client.ts';
-import { refusalOf } from '../../../api/problem.ts';
+import { refusalOf, shownError } from '../../../api/problem.ts';
 import { useSession } from '../../../session/session.ts';
 import type { RunFilter } from '../filter/filter.ts';
 import { readPage } from '../list/use-first-page.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
-import { bodyOf } from './loop-text.ts';
-import { type BulkMode, cancelVerdict, filtersFor, resumeVerdict, type Verdict } from './plan.ts';
+import { type BulkRun, bodyOf } from './commands.ts';
+import { type BulkMode, filtersFor, type Verdict, verdictOf } from './plan.ts';
 
 export interface Target {
   readonly row: RunRow;
   /** Undefined: it is not known yet. */
   readonly verdict?: Verdict | undefined;
-  readonly sent?: Sent<Sendable> | undefined;
-}
-
-/** A request of the bulk change: its text and its run. */
-export interface Sendable {
-  readonly what: string;
-  readonly runId: string;
+  readonly sent?: Sent<BulkResult> | undefined;
 }
 
 export type Stage = 'finding' | 'looking' | 'ready' | 'sending' | 'over' | 'broken';
@@ -38,7 +32,7 @@ export interface Bulk {
   readonly error?: unknown;
   /** Pause of all requests, ms. */
   readonly pausedMs?: number | undefined;
-  /** Names this change, in the keys of its requests. */
+  /** Names this change, in its requests. */
   readonly batch: string;
   send(reason: string | undefined): void;
   /** Sends no more; requests under way finish. */
@@ -69,12 +63,9 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
         : await matching(api, { mode, filter: of, signal });
       if (signal.aborted) return;
       setCut(found.isCut);
-      const verdictOf = mode === 'cancel' ? cancelVerdict : () => undefined;
-      setTargets(found.rows.map((row) => ({ row, verdict: verdictOf(row) })));
-      if (mode === 'resume') {
-        setStage('looking');
-        await look(found.rows, signal);
-      }
+      setTargets(found.rows.map((row) => ({ row })));
+      setStage('looking');
+      await look(found.rows, signal);
       if (!signal.aborted) setStage('ready');
     };
     find().catch((failure: unknown) => {
@@ -89,33 +80,41 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
   }, []);
 
   const look = (rows: readonly RunRow[], signal: AbortSignal) =>
-    sendAll(rows, {
-      work: ({ id }) => api.change(previewOf(id), `${batch}-look-${id}`),
-      onSent: ({ id }, sent) => {
-        if (sent.at === 'done') change(id, { verdict: resumeVerdict(sent.answer) });
-        if (sent.at === 'failed') change(id, { verdict: { isHit: false, why: messageOf(sent.error) } });
-      },
-      onPause: setPausedMs,
-      refusalOf,
-      signal,
-    });
-
-  const send = async (reason: string | undefined) => {
-    stopping.current = new AbortController();
-    const { signal } = stopping.current;
-    setStage('sending');
-    const open = targets.filter(({ verdict, sent }) => verdict?.isHit && sent?.at !== 'done');
-    for (const { row } of open) change(row.id, { sent: { at: 'waiting' } });
-    await sendAll(
-      open.map(({ row }) => row.id),
+    sendBulk(
+      rows.map(({ id }) => id),
       {
-        work: (id) => sendOne(api, { mode, id, reason, key: `${batch}-${id}` }),
-        onSent: (id, sent) => change(id, { sent }),
+        send: (ids) =>
+          api.change(
+            planned('POST', '/v1/runs/bulk', { body: { act: mode, runs: [...ids], dryRun: true } }),
+            crypto.randomUUID(),
+          ),
+        onSent: (id, sent) => {
+          if (sent.at === 'done') change(id, { verdict: verdictOf(sent.answer) });
+          if (sent.at === 'failed') change(id, { verdict: { isHit: false, why: messageOf(sent.error) } });
+        },
         onPause: setPausedMs,
         refusalOf,
         signal,
       },
     );
+
+  const send = async (reason: string | undefined) => {
+    stopping.current = new AbortController();
+    const { signal } = stopping.current;
+    setStage('sending');
+    const open = hitBy(targets).filter(({ sent }) => sent?.at !== 'done');
+    for (const { id } of open) change(id, { sent: { at: 'waiting' } });
+    await sendBulk(open, {
+      send: (runs) =>
+        api.change(
+          planned('POST', '/v1/runs/bulk', { body: bodyOf({ mode, runs, batch, reason }) }),
+          crypto.randomUUID(),
+        ),
+      onSent: ({ id }, sent) => change(id, { sent }),
+      onPause: setPausedMs,
+      refusalOf,
+      signal,
+    });
     setStage('over');
   };
 
@@ -129,6 +128,13 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
     send: (reason) => void send(reason),
     stop: () => stopping.current.abort(),
   };
+}
+
+/** The runs that are changed, with the question that is answered. */
+export function hitBy(targets: readonly Target[]): readonly (BulkRun & Pick<Target, 'sent'>)[] {
+  return targets.flatMap(({ row, verdict, sent }) =>
+    verdict?.isHit ? [{ id: row.id, question: verdict.question, sent }] : [],
+  );
 }
 
 function isSelection(of: Selection | RunFilter): of is Selection {
@@ -157,33 +163,8 @@ async function matching(api: Api, { mode, filter, signal }: Match) {
   return { rows, isCut: false };
 }
 
-function previewOf(id: string) {
-  return planned('POST', '/v1/runs/{id}/preview', { params: { id }, body: { mode: 'resume' } });
-}
-
-interface One {
-  readonly mode: BulkMode;
-  readonly id: string;
-  readonly reason: string | undefined;
-  readonly key: string;
-}
-
-async function sendOne(api: Api, { mode, id, reason, key }: One): Promise<Sendable> {
-  const body = bodyOf({ mode, reason });
-  if (mode === 'cancel') {
-    const { status } = await api.change(
-      planned('POST', '/v1/runs/{id}/cancel', { params: { id }, body }),
-      key,
-    );
-    return { what: status === 'cancelled' ? 'cancelled' : 'told to stop', runId: id };
-  }
-  const resumed = await api.change(planned('POST', '/v1/runs/{id}/resume', { params: { id } }), key);
-  if ('outcome' in resumed) {
-    return { what: resumed.outcome === 'resumed' ? 'goes on' : 'is running already', runId: id };
-  }
-  return { what: 'goes on as a new run', runId: resumed.runId };
-}
-
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof Refusal) return error.problem.detail ?? error.problem.title;
+  const shown = shownError(error);
+  return shown instanceof Error ? shown.message : String(shown);
 }

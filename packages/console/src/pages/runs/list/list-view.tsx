@@ -7,7 +7,7 @@ import { Failure, Loading, Unreadable } from '../../../parts/states.tsx';
 import { useMay, useSession } from '../../../session/session.ts';
 import { StartDialog } from '../../workflows/start.tsx';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
-import type { BulkMode } from '../bulk/plan.ts';
+import { BULK_MODES, type BulkMode, VERBS } from '../bulk/plan.ts';
 import { Failures } from '../failures.tsx';
 import { filterOf, filterText, isFiltered, spanOf, startOf } from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
@@ -135,7 +135,7 @@ function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
   return (
     <>
       {why !== undefined && <span className="hint">{why}</span>}
-      {(['cancel', 'resume'] as const).map((mode) => (
+      {BULK_MODES.map((mode) => (
         <button
           key={mode}
           type="button"
@@ -144,7 +144,7 @@ function ActButtons({ which, mayAct, disabled, onAct }: ActButtonsProps) {
           disabled={!mayAct || disabled}
           onClick={() => onAct(mode)}
         >
-          {mode === 'cancel' ? 'Cancel' : 'Resume'}
+          {VERBS[mode]}
           {word}…
         </button>
       ))}

@@ -1,0 +1,148 @@
+/**
+ * `POST /v1/runs/bulk`: one change of many runs. Each run is changed by the handler of its own route, so roles, policies and journals are those
+ * of single changes, and gets an outcome of its own.
+ *
+ * A request with an idempotency key keeps its response once every run has an outcome. Until then a repetition continues: what is done is
+ * answered from the records of the single changes.
+ */
+import type { z } from 'zod';
+import type { Json } from '../../../core/encoding/json.ts';
+import { apiKey } from '../../../core/encoding/keys.ts';
+import { CairnError } from '../../../core/errors.ts';
+import { optional } from '../../../core/optional.ts';
+import { workThrough } from '../../../core/some-at-once.ts';
+import { type Selected, selectTargets } from '../../../operations/bulk/select.ts';
+import { type BulkTarget, distinct } from '../../../operations/bulk/target.ts';
+import { oncePerKey } from '../../../operations/once-per-key.ts';
+import { decodeCursor } from '../../../ports/cursor.ts';
+import { answerOnce } from '../../mutation.ts';
+import type { BulkReport } from '../../openapi/schemas/bulk.ts';
+import { DEFAULT_LIMIT } from '../../query.ts';
+import type { Carried } from '../../route.ts';
+import { runFilter } from '../read-runs.ts';
+import { type BulkSent, changeOne, foreseeOne, notReached, type Result } from './one-run.ts';
+
+/** Runs of one request that are changed at once: a tenant's share of an instance is counted in requests. */
+const AT_ONCE = 5;
+/** No run is begun later, ms: the response must arrive within the 60 s of a request. */
+const TIME_MS = 30_000;
+
+type Report = z.input<typeof BulkReport>;
+
+export const changeRuns: Carried<'POST', '/v1/runs/bulk'> = {
+  async answer(sent) {
+    assertMakesSense(sent);
+    if (sent.body.dryRun) return report(sent, await selected(sent), (target) => foreseeOne(sent, target));
+    try {
+      return await answerOnce(sent, async (requestId) => {
+        const named = { ...sent, requestId };
+        const found = await selected(named);
+        const made = await report(sent, found, (target) => changeOne(named, target));
+        if (made.counts.retry > 0) throw new Incomplete(made);
+        return { status: 200, body: { ...made } as unknown as Json };
+      });
+    } catch (error) {
+      if (error instanceof Incomplete) return error.report;
+      throw error;
+    }
+  },
+};
+
+/** Some runs have no outcome: the response is not kept. */
+class Incomplete extends CairnError {
+  readonly report: Report;
+
+  constructor(report: Report) {
+    super('UNAVAILABLE', `${report.counts.retry} runs have no outcome yet`);
+    this.report = report;
+  }
+}
+
+/** Members of the body that only one act takes. */
+const ONLY = [
+  ['reason', 'cancel'],
+  ['note', 'approve'],
+] as const;
+
+/** @throws CairnError INVALID_INPUT */
+function assertMakesSense({ body, caller }: BulkSent): void {
+  const { act, runs, filter, cursor } = body;
+  if ((runs === undefined) === (filter === undefined))
+    throw invalid('runs', "name the runs either by 'runs' or by 'filter'");
+  for (const [name, only] of ONLY)
+    if (body[name] !== undefined && act !== only) throw invalid(name, `'${act}' takes no ${name}`);
+  if (runs && act !== 'approve' && runs.some((one) => typeof one !== 'string' && (one.stepId ?? one.waitId)))
+    throw invalid('runs', `'${act}' takes no stepId or waitId`);
+  for (const name of ['cursor', 'limit'] as const)
+    if (runs && body[name] !== undefined) throw invalid(name, 'belongs to a filter');
+  if (!filter) return;
+  if (filter.step !== undefined && act !== 'approve') throw invalid('filter.step', `'${act}' takes no step`);
+  if (Object.values(filter).every((value) => value === undefined))
+    throw invalid('filter', 'needs at least one member: an empty filter would select every run');
+  const { step: _, ...query } = filter;
+  runFilter(caller, query);
+  if (cursor !== undefined) decodeCursor('runs', cursor);
+}
+
+function invalid(field: string, why: string): CairnError {
+  return new CairnError('INVALID_INPUT', `${field}: ${why}`, { field });
+}
+
+/** With an idempotency key a filter selects once: a repetition must not select what came later. */
+async function selected(sent: BulkSent & { readonly requestId?: string }): Promise<Selected> {
+  const { deps, caller, body, key, requestId, requestHash, trace } = sent;
+  const { act, runs, filter = {}, limit = DEFAULT_LIMIT, cursor } = body;
+  if (runs) return { targets: distinct(runs.map((one) => (typeof one === 'string' ? { runId: one } : one))) };
+  const { step, ...query } = filter;
+  const select = () =>
+    selectTargets(
+      { ...deps.start, registry: deps.registry, bindings: deps.bindings },
+      { act, filter: runFilter(caller, query).filter, step, page: { limit, ...optional('cursor', cursor) } },
+    );
+  if (key === undefined || requestId === undefined) return select();
+  const outcome = await oncePerKey(
+    deps.start,
+    {
+      key: apiKey(caller.principal, `bulk:${requestId}:targets`),
+      source: 'api',
+      tenantId: caller.tenantId,
+      requestHash,
+      traceId: trace?.traceId,
+    },
+    async () => ({ status: 200, body: { ...(await select()) } as unknown as Json }),
+  );
+  if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'the same request is in progress');
+  const { status, body: kept } = outcome.response;
+  if (status !== 200) throw new Error(`the selection was answered ${status}: ${JSON.stringify(kept)}`);
+  return kept as unknown as Selected;
+}
+
+async function report(
+  { deps: { start }, body }: BulkSent,
+  { targets, next }: Selected,
+  work: (target: BulkTarget) => Promise<Result>,
+): Promise<Report> {
+  const until = start.clock.now() + TIME_MS;
+  const results = targets.map(notReached);
+  const places = results.keys();
+  await workThrough(
+    () => (start.clock.now() < until ? places.next().value : undefined),
+    AT_ONCE,
+    async (place) => {
+      results[place] = await work(targets[place] as BulkTarget);
+    },
+  );
+  const counted = (outcome: Result['outcome']) => results.filter((one) => one.outcome === outcome).length;
+  return {
+    act: body.act,
+    dryRun: body.dryRun === true,
+    counts: {
+      done: counted('done'),
+      possible: counted('possible'),
+      failed: counted('failed'),
+      retry: counted('retry'),
+    },
+    results,
+    ...optional('next', next),
+  };
+}

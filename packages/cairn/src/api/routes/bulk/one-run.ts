@@ -1,0 +1,127 @@
+/** The change of one run within a change of many: sent to the handler of its own route, and its response read as an outcome. */
+import type { z } from 'zod';
+import { requestHash } from '../../../core/encoding/fingerprint.ts';
+import { sha256Hex } from '../../../core/encoding/hash.ts';
+import { isRunId } from '../../../core/encoding/ids.ts';
+import { CairnError, type ProblemJson, toProblem } from '../../../core/errors.ts';
+import { asOurs, problemResponse } from '../../../http/problem.ts';
+import { foresee } from '../../../operations/bulk/foresee.ts';
+import { approvalOf } from '../../../operations/bulk/question.ts';
+import type { BulkTarget } from '../../../operations/bulk/target.ts';
+import { loadOwn, runNotFound } from '../../../operations/outside-append.ts';
+import { answerOnce } from '../../mutation.ts';
+import type { BulkReport } from '../../openapi/schemas/bulk.ts';
+import { carryOut, type Sent } from '../../route.ts';
+import { cancel } from '../cancel-run.ts';
+import { decide } from '../decide-approval.ts';
+import { runOf } from '../own-run.ts';
+import { replay, resume } from '../successors.ts';
+
+export type BulkSent = Sent<'POST', '/v1/runs/bulk'>;
+export type Result = z.input<typeof BulkReport>['results'][number];
+
+/** Digits of a question in the idempotency key of its decision. */
+const QUESTION_DIGITS = 16;
+/** Statuses after which the same request may have another outcome. */
+const PASSING: ReadonlySet<number> = new Set([202, 429, 503]);
+
+/** @param sent `requestId` is the same for each attempt at the request */
+export async function changeOne(
+  sent: BulkSent & { readonly requestId: string },
+  target: BulkTarget,
+): Promise<Result> {
+  const answer = await responseOf(sent, target).catch((error: unknown) =>
+    problemResponse(error, sent.deps.start.log),
+  );
+  const body: unknown = await answer.json();
+  if (answer.status >= 400) return failed(target, body as ProblemJson);
+  if (answer.status === 202) return failed(target, inProgress());
+  return { ...target, outcome: 'done', answer: body as Result['answer'] };
+}
+
+export async function foreseeOne({ deps, caller, body }: BulkSent, target: BulkTarget): Promise<Result> {
+  const { start, registry, effects, bindings } = deps;
+  try {
+    const { act } = body;
+    const { question, ...would } = await foresee(
+      { ...start, registry, effects, bindings },
+      { act, tenantId: caller.tenantId, target },
+    );
+    return { ...target, ...question, outcome: 'possible', would };
+  } catch (error) {
+    return failed(target, toProblem(asOurs(error)));
+  }
+}
+
+/** The outcome of a run that the request did not get to. */
+export function notReached(target: BulkTarget): Result {
+  return failed(
+    target,
+    toProblem(new CairnError('UNAVAILABLE', 'the time of the request was up before this run')),
+  );
+}
+
+function inProgress(): ProblemJson {
+  return toProblem(new CairnError('UNAVAILABLE', 'the same change of this run is in progress'));
+}
+
+function failed(target: BulkTarget, problem: ProblemJson): Result {
+  return { ...target, outcome: PASSING.has(problem.status) ? 'retry' : 'failed', problem };
+}
+
+async function responseOf(
+  sent: BulkSent & { readonly requestId: string },
+  target: BulkTarget,
+): Promise<Response> {
+  const { act, reason, note } = sent.body;
+  const { runId } = target;
+  // Not the text of an id: it becomes part of a key.
+  if (!isRunId(runId)) throw runNotFound();
+  const one = {
+    ...sent,
+    params: { id: runId },
+    query: {},
+    key: keyOf(sent, target),
+    requestHash: requestHash(`POST /v1/runs/bulk ${act}`, { reason, note }),
+  };
+  switch (act) {
+    case 'cancel':
+      return carryOut(cancel, { ...one, body: { reason } });
+    case 'resume':
+      return carryOut(resume, { ...one, body: {} });
+    case 'replay':
+      return carryOut(replay, { ...one, body: {} });
+    case 'approve':
+      return approve({ ...one, requestId: sent.requestId }, target);
+  }
+}
+
+/** Which question is meant is found out once: a repetition must not answer one that was asked since. */
+async function approve(
+  sent: BulkSent & { readonly params: { readonly id: string }; readonly requestId: string },
+  target: BulkTarget,
+): Promise<Response> {
+  const { deps, caller, params, body } = sent;
+  const run = runOf({ params, caller });
+  await loadOwn(deps.start, run);
+  return answerOnce(sent, async (requestId) => {
+    const { state, readAt } = await loadOwn(deps.start, run);
+    const deployed = { registry: deps.registry, bindings: deps.bindings };
+    const { stepId, waitId } = approvalOf(state, deployed, { target, now: readAt });
+    return decide.work(
+      { ...sent, params: { ...params, stepId }, body: { decision: 'approve', waitId, note: body.note } },
+      requestId,
+    );
+  });
+}
+
+/** Idempotency key of the change of one run: the same under one batch, or for repetitions of one request. */
+function keyOf(
+  { body: { batch }, key, requestId }: BulkSent & { readonly requestId: string },
+  { runId, stepId, waitId }: BulkTarget,
+): string | undefined {
+  if (batch === undefined && key === undefined) return undefined;
+  const isNamed = stepId !== undefined || waitId !== undefined;
+  const question = isNamed ? `:${sha256Hex(`${stepId}:${waitId}`).slice(0, QUESTION_DIGITS)}` : '';
+  return `bulk:${batch ?? requestId}:${runId}${question}`;
+}

@@ -1,0 +1,79 @@
+/**
+ * Foresees what a change would do to one run, by the decisions that the change itself makes.
+ *
+ * Must not: write anything.
+ */
+import { CairnError } from '../../core/errors.ts';
+import { deployedFor } from '../../engine/deployed.ts';
+import { cancelDrafts } from '../cancel-run.ts';
+import { loadOwn } from '../outside-append.ts';
+import { previewSuccessor } from '../successors/preview.ts';
+import type { PreviewDeps } from '../successors/request.ts';
+import { approvalOf, type NamedQuestion } from './question.ts';
+import type { BulkAct, BulkTarget } from './target.ts';
+
+export const FORESEEN = [
+  'end_at_once',
+  'ask_to_end',
+  'start_successor',
+  'continue',
+  'approve',
+  'nothing',
+] as const;
+
+export interface Foreseen {
+  /** `ask_to_end`: a worker ends the run, after what has to be undone. `nothing`: it is so already. */
+  readonly would: (typeof FORESEEN)[number];
+  readonly stepsReused?: number;
+  readonly stepsRun?: number;
+  /** Recorded effects that would be repeated. */
+  readonly effectsRepeated?: number;
+  /** Recorded effects that a person would be asked about. */
+  readonly effectsAsked?: number;
+  /** The approval that would be given. */
+  readonly question?: NamedQuestion;
+}
+
+export interface Foreseeing {
+  readonly act: BulkAct;
+  readonly tenantId: string;
+  readonly target: BulkTarget;
+}
+
+/** @throws CairnError that the change would be refused with */
+export async function foresee(deps: PreviewDeps, { act, tenantId, target }: Foreseeing): Promise<Foreseen> {
+  const { runId } = target;
+  if (act === 'resume' || act === 'replay') return foreseeSuccessor(deps, { mode: act, tenantId, runId });
+  const { state, readAt } = await loadOwn(deps, { runId, tenantId });
+  if (act === 'cancel') {
+    const drafts = cancelDrafts(state, { stopKind: 'user' }, deployedFor(deps.registry, state));
+    if (drafts.length === 0) return { would: 'nothing' };
+    return { would: drafts.some(({ type }) => type === 'run_cancelled') ? 'end_at_once' : 'ask_to_end' };
+  }
+  const question = approvalOf(state, deps, { target, now: readAt });
+  if (question.waitId !== undefined && state.waits.some(({ id }) => id === question.waitId))
+    return { would: 'approve', question };
+  throw new CairnError('RUN_INVALID_TRANSITION', `run ${runId}: the approval is not open`, {
+    stepId: question.stepId,
+    details: { status: state.status },
+  });
+}
+
+async function foreseeSuccessor(
+  deps: PreviewDeps,
+  wanted: { readonly mode: 'resume' | 'replay'; readonly tenantId: string; readonly runId: string },
+): Promise<Foreseen> {
+  const { would, steps, effects, blockers } = await previewSuccessor(deps, wanted);
+  const [blocker] = blockers;
+  if (blocker) throw blocker;
+  if (would !== 'start_successor') return { would: would === 'unpark' ? 'continue' : 'nothing' };
+  const reused = steps.filter(({ action }) => action === 'reused').length;
+  const counted = (action: string) => effects.filter((effect) => effect.action === action).length;
+  return {
+    would: 'start_successor',
+    stepsReused: reused,
+    stepsRun: steps.length - reused,
+    effectsRepeated: counted('re-executed'),
+    effectsAsked: counted('asked'),
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * The approval that a change of many runs answers. Only plain approvals: on a step in doubt or a budget the same decision has another meaning,
+ * so a person makes it for each run. Pure.
+ */
+import { CairnError } from '../../core/errors.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { type DeployedDefinitions, type OpenQuestion, openQuestions } from '../inbox/questions.ts';
+import type { BulkTarget } from './target.ts';
+
+/** Open approvals of the run, or of one of its steps, oldest first. @param now epoch ms */
+export function plainApprovals(
+  run: RunState,
+  deployed: DeployedDefinitions,
+  { now, step }: { readonly now: number; readonly step?: string | undefined },
+): readonly OpenQuestion[] {
+  return openQuestions(run, deployed, now).filter(
+    (question) => question.kind === 'approval' && (step === undefined || question.step === step),
+  );
+}
+
+/** Names an approval; without `waitId` the open one of the step. */
+export interface NamedQuestion {
+  readonly stepId: string;
+  readonly waitId?: string | undefined;
+}
+
+/**
+ * The approval that the target names. One that is not open is returned as named, since the decision itself tells whether it was decided.
+ *
+ * @throws CairnError RUN_INVALID_TRANSITION if it is no plain approval, or if the target names none and not exactly one is open
+ */
+export function approvalOf(
+  run: RunState,
+  deployed: DeployedDefinitions,
+  { target: { stepId, waitId }, now }: { readonly target: BulkTarget; readonly now: number },
+): NamedQuestion {
+  const open = openQuestions(run, deployed, now).filter(
+    (question) =>
+      (stepId === undefined || question.step === stepId) &&
+      (waitId === undefined || question.wait?.id === waitId),
+  );
+  const [only, ...others] = open.filter(({ kind }) => kind === 'approval');
+  if (only && others.length === 0) return { stepId: only.step, waitId: only.wait?.id };
+  if (!only && open.length === 0 && stepId !== undefined) return { stepId, waitId };
+  const asked = others.length > 0 ? `${others.length + 1} approvals are open` : 'no such approval is open';
+  throw new CairnError('RUN_INVALID_TRANSITION', `run ${run.id}: ${asked}`, {
+    ...(stepId === undefined ? {} : { stepId }),
+    details: { status: run.status },
+    help: "Name one question by 'stepId' and 'waitId', or answer it on the page of the run.",
+  });
+}

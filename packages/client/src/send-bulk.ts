@@ -1,0 +1,70 @@
+/**
+ * A change of many runs, in requests of a few runs each, so that its progress shows and it can be stopped. Runs without an outcome are sent again; the
+ * requests must name one batch, so that a run is changed once.
+ */
+import type { Answer } from 'cairn/api/calls';
+import { type Problem, Refusal } from './problem.ts';
+import { type SendAllOptions, type Sent, sendAll } from './send-all.ts';
+import { THIS_MACHINE } from './transport.ts';
+
+export type BulkResult = Answer<'BulkReport'>['results'][number];
+
+/** Runs of one request. */
+export const BULK_CHUNK = 10;
+/** Requests for a run that has no outcome. */
+const MOST_SENDINGS = 4;
+/** Pause before runs without an outcome are sent again. */
+const PAUSE_MS = 2_000;
+
+export interface SendBulkOptions<T> extends Omit<SendAllOptions<T, BulkResult>, 'work'> {
+  /** One request; `items` are all different. Must be the same change whenever it is sent. */
+  send(items: readonly T[]): Promise<Pick<Answer<'BulkReport'>, 'results'>>;
+}
+
+/** Resolves when each has an outcome, or the signal aborted and the requests in progress ended. Never throws. */
+export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<T>): Promise<void> {
+  const { send, onSent, signal, sleep = THIS_MACHINE.sleep, ...running } = options;
+  const tell = (some: readonly T[], sent: Sent<BulkResult>) => {
+    for (const item of some) onSent(item, sent);
+  };
+  /** By chunk: those of its items that have no outcome yet. */
+  const left = new Map<readonly T[], readonly T[]>();
+  const sendChunk = async (chunk: readonly T[]): Promise<void> => {
+    for (let sending = 1; ; sending += 1) {
+      const some = left.get(chunk) ?? chunk;
+      const { results } = await send(some);
+      if (results.length !== some.length)
+        throw new Error(`${some.length} runs were sent, and ${results.length} outcomes came back`);
+      const isLast = sending === MOST_SENDINGS || signal.aborted;
+      const again = results.flatMap((result, i) => {
+        const item = some[i] as T;
+        if (result.outcome === 'retry' && !isLast) return [item];
+        onSent(item, result.problem ? failed(result.problem) : { at: 'done', answer: result });
+        return [];
+      });
+      left.set(chunk, again);
+      if (again.length === 0) return;
+      await sleep(PAUSE_MS, signal);
+    }
+  };
+  await sendAll(chunksOf(items), {
+    ...running,
+    signal,
+    sleep,
+    work: sendChunk,
+    onSent(chunk, sent) {
+      if (sent.at !== 'done') tell(left.get(chunk) ?? chunk, sent);
+    },
+  });
+}
+
+function failed(problem: NonNullable<BulkResult['problem']>): Sent<BulkResult> {
+  return { at: 'failed', error: new Refusal(problem as Problem, undefined) };
+}
+
+function chunksOf<T>(items: readonly T[]): readonly (readonly T[])[] {
+  const chunks: (readonly T[])[] = [];
+  for (let from = 0; from < items.length; from += BULK_CHUNK)
+    chunks.push(items.slice(from, from + BULK_CHUNK));
+  return chunks;
+}

@@ -1,0 +1,61 @@
+/** A change of many runs as commands of a shell. Pure. The key of the API is named, never shown. */
+import { cliText, curlText, option } from '../../../parts/command-text.ts';
+import type { BulkMode, Question } from './plan.ts';
+
+/** As the API takes them in one request. */
+const MOST_RUNS = 100;
+
+export interface BulkChange {
+  readonly mode: BulkMode;
+  readonly runs: readonly BulkRun[];
+  /** Names the change: what was changed under it is not changed again. */
+  readonly batch: string;
+  /** Of a cancel or an approval. */
+  readonly reason?: string | undefined;
+}
+
+export interface BulkRun {
+  readonly id: string;
+  readonly question?: Question | undefined;
+}
+
+/** Body of one request. */
+export function bodyOf({ mode, runs, batch, reason }: BulkChange) {
+  return {
+    act: mode,
+    batch,
+    runs: runs.map(({ id, question }) => (question ? { runId: id, ...question } : id)),
+    ...(mode === 'cancel' && reason !== undefined && { reason }),
+    ...(mode === 'approve' && reason !== undefined && { note: reason }),
+  };
+}
+
+/** A request for each hundred. */
+export function curlBulk(change: BulkChange, origin: string): string {
+  return parts(change)
+    .map((part) => curlText({ method: 'POST', target: '/v1/runs/bulk', body: bodyOf(part) }, origin))
+    .join('\n');
+}
+
+export function cliBulk(change: BulkChange): string {
+  return parts(change)
+    .map(({ mode, runs, reason, batch }) => {
+      const why = reason === undefined ? [] : option(mode === 'approve' ? 'note' : 'reason', reason);
+      const takes = mode === 'cancel' || mode === 'approve' ? why : [];
+      return cliText([
+        ...['runs', 'bulk', mode],
+        ...runs.flatMap(({ id }) => ['--run', id]),
+        ...takes,
+        ...['--key', batch, '--yes'],
+      ]);
+    })
+    .join('\n');
+}
+
+function parts(change: BulkChange): BulkChange[] {
+  const { runs } = change;
+  return Array.from({ length: Math.ceil(runs.length / MOST_RUNS) }, (_, i) => ({
+    ...change,
+    runs: runs.slice(i * MOST_RUNS, (i + 1) * MOST_RUNS),
+  }));
+}

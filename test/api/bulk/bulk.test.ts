@@ -1,0 +1,292 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { BulkStage, type Report } from './stage.ts';
+
+const NO_RUN = `run_${'a'.repeat(26)}`;
+
+let stage: BulkStage;
+beforeEach(() => {
+  stage = new BulkStage();
+});
+
+const outcomes = ({ results }: Report) =>
+  results.map(({ outcome, problem, would }) => problem?.code ?? would?.would ?? outcome);
+
+describe('each run has an outcome of its own', () => {
+  test('a run that cannot be changed does not stop the others', async () => {
+    const foreign = await stage.start('asking', {}, 'others');
+    const ended = await stage.start('order');
+    const [first = '', second = ''] = await stage.starts('asking', 2);
+    await stage.drive();
+    const runs = [first, foreign, NO_RUN, ' no id ', ended, second, first];
+    const report = await stage.report({ act: 'cancel', runs, reason: 'closed' });
+    expect(report.results.map(({ runId }) => runId)).toEqual([
+      first,
+      foreign,
+      NO_RUN,
+      ' no id ',
+      ended,
+      second,
+    ]);
+    expect(outcomes(report)).toEqual([
+      'done',
+      'RUN_NOT_FOUND',
+      'RUN_NOT_FOUND',
+      'RUN_NOT_FOUND',
+      'RUN_TERMINAL_STATE',
+      'done',
+    ]);
+    expect(report.counts).toEqual({ done: 2, possible: 0, failed: 4, retry: 0 });
+    expect([first, second, foreign].map((id) => stage.statusOf(id))).toEqual([
+      'cancelled',
+      'cancelled',
+      'awaiting_approval',
+    ]);
+    for (const id of [first, second]) {
+      const { events = [] } = stage.installation.world.db.runs.get(id) ?? {};
+      const cancelled = events.find(({ type }) => type === 'cancel_requested');
+      expect(cancelled).toMatchObject({ actor: 'c.operator-acme', data: { reason: 'closed' } });
+    }
+  });
+
+  test('a run of another tenant is answered like one that does not exist', async () => {
+    const foreign = await stage.start('order', {}, 'others');
+    await stage.drive();
+    for (const act of ['cancel', 'resume', 'replay', 'approve'])
+      for (const dryRun of [true, false]) {
+        const { results } = await stage.report({ act, runs: [foreign, NO_RUN], dryRun });
+        const [one, other] = results.map(({ runId: _, ...result }) => result);
+        expect(one).toEqual(other);
+        expect(one?.problem?.code).toBe('RUN_NOT_FOUND');
+      }
+    expect(stage.madeFrom(foreign)).toBe(0);
+  });
+
+  test('ended runs are resumed and replayed as by single requests', async () => {
+    const [failed = ''] = await stage.starts('order', 1);
+    const done = await stage.start('order', { fails: false });
+    await stage.drive();
+    const resumed = await stage.report({ act: 'resume', runs: [failed, done] });
+    expect(outcomes(resumed)).toEqual(['done', 'RUN_TERMINAL_STATE']);
+    expect(resumed.results[0]?.answer?.runId).toMatch(/^run_/);
+    const replayed = await stage.report({ act: 'replay', runs: [failed, done] });
+    expect(outcomes(replayed)).toEqual(['done', 'done']);
+    expect([stage.madeFrom(failed), stage.madeFrom(done)]).toEqual([2, 1]);
+  });
+});
+
+describe('a repetition', () => {
+  test('with the same key has the same response, and changes nothing again', async () => {
+    const runs = await stage.starts('order', 3);
+    await stage.drive();
+    const key = { 'idempotency-key': 'k1' };
+    const first = await stage.send({ act: 'replay', runs: [...runs, NO_RUN] }, key);
+    const second = await stage.send({ act: 'replay', runs: [...runs, NO_RUN] }, key);
+    expect(await second.text()).toBe(await first.text());
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(runs.map((id) => stage.madeFrom(id))).toEqual([1, 1, 1]);
+    expect((await stage.send({ act: 'resume', runs }, key)).status).toBe(422);
+  });
+
+  test('under the same batch changes each run once, whatever the requests', async () => {
+    const [a = '', b = '', c = ''] = await stage.starts('order', 3);
+    await stage.drive();
+    const first = await stage.report({ act: 'replay', batch: 'mend', runs: [a, b] });
+    const second = await stage.report({ act: 'replay', batch: 'mend', runs: [c, b, a] });
+    expect(second.results.map(({ answer }) => answer?.runId).slice(1)).toEqual(
+      first.results.map(({ answer }) => answer?.runId).reverse(),
+    );
+    expect([a, b, c].map((id) => stage.madeFrom(id))).toEqual([1, 1, 1]);
+    const other = await stage.report({ act: 'resume', batch: 'mend', runs: [a] });
+    expect(outcomes(other)).toEqual(['IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  test('continues what had no outcome, and only then keeps the response', async () => {
+    const [a = '', b = ''] = await stage.starts('order', 2);
+    await stage.drive();
+    const found = stage.lose(b);
+    const key = { 'idempotency-key': 'k1' };
+    const first = await stage.report({ act: 'replay', runs: [a, b] }, key);
+    expect(first.results.map(({ outcome }) => outcome)).toEqual(['done', 'retry']);
+    expect(first.results[1]?.problem?.code).toBe('UNAVAILABLE');
+    found();
+    const second = await stage.report({ act: 'replay', runs: [a, b] }, key);
+    expect(second.counts).toEqual({ done: 2, possible: 0, failed: 0, retry: 0 });
+    expect(second.results[0]).toEqual(first.results[0]);
+    const third = await stage.send({ act: 'replay', runs: [a, b] }, key);
+    expect(third.headers.get('idempotency-replayed')).toBe('true');
+    expect([a, b].map((id) => stage.madeFrom(id))).toEqual([1, 1]);
+  });
+
+  test('of a filter selects what the first request selected', async () => {
+    const [a = '', b = ''] = await stage.starts('order', 2);
+    await stage.drive();
+    const found = stage.lose(a);
+    const asked = { act: 'replay', filter: { type: 'order' }, limit: 100 };
+    const key = { 'idempotency-key': 'k1' };
+    expect((await stage.report(asked, key)).counts).toMatchObject({ done: 1, retry: 1 });
+    found();
+    await stage.starts('order', 2);
+    await stage.drive();
+    const { results } = await stage.report(asked, key);
+    expect(results.map(({ runId }) => runId).sort()).toEqual([a, b].sort());
+  });
+
+  test('runs that the time of a request does not reach are left for the next', async () => {
+    const runs = await stage.starts('order', 12);
+    await stage.drive();
+    const { clock, store } = stage.installation.world;
+    const { load } = store;
+    store.load = (...asked) => {
+      clock.jump(10_000);
+      return load.call(store, ...asked);
+    };
+    const key = { 'idempotency-key': 'k1' };
+    const first = await stage.report({ act: 'replay', runs }, key);
+    expect(first.counts.retry).toBeGreaterThan(0);
+    expect(first.counts.done).toBeGreaterThan(0);
+    expect(first.counts.done + first.counts.retry).toBe(runs.length);
+    store.load = load;
+    expect((await stage.report({ act: 'replay', runs }, key)).counts.done).toBe(runs.length);
+    expect(runs.map((id) => stage.madeFrom(id))).toEqual(runs.map(() => 1));
+  });
+});
+
+describe('a filter', () => {
+  test('is worked off page by page, with the statuses that the act concerns', async () => {
+    await stage.starts('order', 5);
+    await stage.drive();
+    await stage.start('asking');
+    await stage.drive();
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await stage.report({
+        act: 'resume',
+        filter: { since: '1970-01-01T00:00:00Z' },
+        limit: 2,
+        cursor,
+      });
+      seen.push(...page.results.map(({ runId }) => runId));
+      expect(page.results.length).toBeLessThanOrEqual(2);
+      expect(page.counts.failed).toBe(0);
+      cursor = page.next;
+    } while (cursor !== undefined);
+    expect(new Set(seen).size).toBe(5);
+    expect(seen.map((id) => stage.madeFrom(id))).toEqual([1, 1, 1, 1, 1]);
+  });
+});
+
+describe('a dry run', () => {
+  test('says of each run what the change then does, and writes nothing', async () => {
+    const failed = await stage.start('order');
+    const done = await stage.start('order', { fails: false });
+    const asking = await stage.start('asking');
+    await stage.drive();
+    const fresh = await stage.start('order');
+    const runs = [failed, done, asking, fresh, NO_RUN];
+    const foreseen = {
+      cancel: ['RUN_TERMINAL_STATE', 'RUN_TERMINAL_STATE', 'end_at_once', 'end_at_once', 'RUN_NOT_FOUND'],
+      resume: ['start_successor', 'RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION', 'nothing', 'RUN_NOT_FOUND'],
+      replay: [
+        'start_successor',
+        'start_successor',
+        'RUN_INVALID_TRANSITION',
+        'RUN_INVALID_TRANSITION',
+        'RUN_NOT_FOUND',
+      ],
+      approve: [
+        'RUN_INVALID_TRANSITION',
+        'RUN_INVALID_TRANSITION',
+        'approve',
+        'RUN_INVALID_TRANSITION',
+        'RUN_NOT_FOUND',
+      ],
+    };
+    const before = stage.installation.written();
+    for (const [act, expected] of Object.entries(foreseen))
+      expect([act, outcomes(await stage.report({ act, runs, dryRun: true }))]).toEqual([act, expected]);
+    expect(stage.installation.written()).toBe(before);
+    const { results } = await stage.report({ act: 'resume', runs: [failed], dryRun: true });
+    expect(results[0]?.would).toEqual({
+      would: 'start_successor',
+      stepsReused: 1,
+      stepsRun: 1,
+      effectsRepeated: 0,
+      effectsAsked: 0,
+    });
+    for (const act of ['replay', 'cancel'] as const) {
+      const changed = await stage.report({ act, runs });
+      const isPossible = foreseen[act].map((would) => !would.startsWith('RUN_'));
+      expect([act, changed.results.map(({ outcome }) => outcome === 'done')]).toEqual([act, isPossible]);
+    }
+  });
+});
+
+describe('approvals', () => {
+  test('are those that are open, by run, by question or by filter', async () => {
+    const [a = '', b = '', c = ''] = await stage.starts('asking', 3);
+    const both = await stage.start('twice');
+    await stage.drive();
+    const report = await stage.report({
+      act: 'approve',
+      note: 'looked at',
+      runs: [a, { runId: b, stepId: 'first', waitId: 'first.1' }, both, { runId: both, stepId: 'left' }],
+    });
+    expect(outcomes(report)).toEqual(['done', 'done', 'RUN_INVALID_TRANSITION', 'done']);
+    await stage.drive();
+    expect([a, b, both].map((id) => stage.statusOf(id))).toEqual([
+      'completed',
+      'completed',
+      'awaiting_approval',
+    ]);
+    const { results } = await stage.report({ act: 'approve', filter: { type: 'asking' } });
+    expect(results.map(({ runId, stepId }) => [runId, stepId])).toEqual([[c, 'first']]);
+    const right = await stage.report({ act: 'approve', filter: { type: 'twice', step: 'left' } });
+    expect(right.results).toEqual([]);
+  });
+
+  test('a repetition does not answer a question that was asked since', async () => {
+    const run = await stage.start('asking', { second: true });
+    await stage.drive();
+    const key = { 'idempotency-key': 'k1' };
+    const first = await stage.report({ act: 'approve', runs: [run] }, key);
+    await stage.drive();
+    expect(stage.statusOf(run)).toBe('awaiting_approval');
+    expect(await stage.report({ act: 'approve', runs: [run] }, key)).toEqual(first);
+    const asked = {
+      act: 'approve',
+      batch: 'one',
+      runs: [{ runId: run, stepId: 'first', waitId: 'first.1' }],
+    };
+    expect(outcomes(await stage.report(asked))).toEqual(['done']);
+    await stage.drive();
+    expect(stage.statusOf(run)).toBe('awaiting_approval');
+  });
+});
+
+describe('is refused as a whole, before anything is changed', () => {
+  test.each<[object, string]>([
+    [{ act: 'cancel' }, 'runs'],
+    [{ act: 'cancel', runs: [NO_RUN], filter: { type: 'order' } }, 'runs'],
+    [{ act: 'cancel', runs: [] }, 'runs'],
+    [{ act: 'cancel', runs: Array.from({ length: 101 }, (_, i) => `run_${i}`) }, 'runs'],
+    [{ act: 'explode', runs: [NO_RUN] }, 'act'],
+    [{ act: 'cancel', filter: {} }, 'filter'],
+    [{ act: 'cancel', filter: { status: 'lost' } }, 'status'],
+    [{ act: 'cancel', filter: { typ: 'order' } }, 'filter.typ'],
+    [{ act: 'cancel', filter: { type: 'order' }, cursor: 'no cursor' }, 'cursor'],
+    [{ act: 'cancel', filter: { type: 'order' }, limit: 101 }, 'limit'],
+    [{ act: 'cancel', filter: { step: 'first' } }, 'filter.step'],
+    [{ act: 'cancel', runs: [NO_RUN], limit: 5 }, 'limit'],
+    [{ act: 'cancel', runs: [{ runId: NO_RUN, stepId: 'first' }] }, 'runs'],
+    [{ act: 'cancel', runs: [NO_RUN], note: 'x' }, 'note'],
+    [{ act: 'resume', runs: [NO_RUN], reason: 'x' }, 'reason'],
+    [{ act: 'cancel', runs: [NO_RUN], batch: 'with blanks' }, 'batch'],
+  ])('%j: %s', async (body, field) => {
+    const before = stage.installation.written();
+    const answer = await stage.send(body, { 'idempotency-key': 'k1' });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 'INVALID_INPUT', field });
+    expect(stage.installation.written()).toBe(before);
+  });
+});
