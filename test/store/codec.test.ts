@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { NewerSchemaError } from '../../packages/cairn/src/core/run/events.ts';
 import { clientCodec, recordCodec } from '../../packages/cairn/src/store/codec/access.ts';
+import { effectCodec } from '../../packages/cairn/src/store/codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../packages/cairn/src/store/codec/journal.ts';
 import { type Members, UndecodableDocument } from '../../packages/cairn/src/store/codec/kinds.ts';
 import {
@@ -12,6 +13,7 @@ import {
   SNAPSHOT_NAMES,
 } from '../../packages/cairn/src/store/codec/snapshot.ts';
 import { decodeSoft } from '../../packages/cairn/src/store/codec/soft.ts';
+import { row } from '../conformance/suites/rows.ts';
 import { beginning, idempotencyRecord, T0 } from '../conformance/support/run-fixture.ts';
 import { journals } from '../core/run/random-journal.ts';
 import * as any from './arbitraries.ts';
@@ -38,6 +40,19 @@ describe('a document decodes to exactly what was encoded', () => {
       }),
     );
   });
+});
+
+test.each([
+  ['an attempted row with an answer', { responseHash: 'a', resultText: '1' }],
+  ['a recorded row without a result', { status: 'recorded', responseHash: 'a' }],
+  ['a failed row that is blocked', { status: 'failed', blockedBy: 'doubt' }],
+  ['a reused row without its origin', { status: 'reused', responseHash: 'a' }],
+  ['a question about a repetition without its origin', { status: 'blocked', blockedBy: 'policy' }],
+  ['a blocked row without a reason', { status: 'blocked' }],
+  ['an unknown status', { status: 'done' }],
+])('%s of the ledger is not read as a row', (_name, members) => {
+  const document = { ...effectCodec.encode(row()), ...members };
+  expect(() => effectCodec.decode(document, 'it')).toThrow(UndecodableDocument);
 });
 
 test('every state that a journal folds to is one of those that come back', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { RESOLUTIONS } from '../../../packages/cairn/src/core/effects/effect.ts';
+import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
 import { DECISIONS } from '../../../packages/cairn/src/core/run/events.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
@@ -230,6 +231,7 @@ describe('GET /v1/inbox', () => {
     await asked.world.effects.change(effectId, stored?.version ?? '', {
       status: 'recorded',
       blockedBy: undefined,
+      responseHash: sha256Hex('{"id":1}'),
       resultText: '{"id":1}',
       updatedAt,
     });

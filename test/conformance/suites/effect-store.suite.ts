@@ -8,22 +8,21 @@ import type { Harness, Stores } from '../support/harness.ts';
 import { move, succeeded, T0 } from '../support/run-fixture.ts';
 import { KEY, row } from './rows.ts';
 
-const FULL = row({
+const ANY = {
   itemKey: '0',
   call: 'of the author',
-  status: 'recorded',
-  blockedBy: 'doubt',
   requestText: '{"nested":[[1]],"text":"Überprüfung 🪨"}',
-  responseHash: 'c'.repeat(64),
-  resultText: '{"id":[[7]]}',
-  recordedResultRef: { runId: 'run_0', sha256: 'd'.repeat(64), bytes: 900_000, chunks: 1 },
   askedBy: 'run_2',
-  originEffectId: effectIdOf(KEY, 2),
   error: 'no answer',
-  resolution: { outcome: 'recorded', by: 'c.ann', at: T0 + 1, note: 'I looked' },
+  presumedAt: T0 - 1,
   askingSince: T0 + 3,
   lateAnswer: { at: T0 + 2, responseHash: 'e'.repeat(64), error: 'late' },
-});
+};
+const resolution = { outcome: 'recorded', by: 'c.ann', at: T0 + 1, note: 'I looked' } as const;
+const responseHash = 'c'.repeat(64);
+const originEffectId = effectIdOf(KEY, 2);
+const recordedResultRef = { runId: 'run_0', sha256: 'd'.repeat(64), bytes: 900_000, chunks: 1 };
+const ASKING = row({ ...ANY, status: 'blocked', blockedBy: 'doubt', resolution });
 
 export function effectStoreConformance(name: string, harness: Harness): void {
   describe(name, () => {
@@ -50,7 +49,18 @@ export function effectStoreConformance(name: string, harness: Harness): void {
 
     test.each([
       ['bare', row()],
-      ['full', FULL],
+      ['attempted', row(ANY)],
+      ['recorded', row({ ...ANY, status: 'recorded', responseHash, resultText: '{"id":[[7]]}', resolution })],
+      [
+        'recorded elsewhere',
+        row({ ...ANY, status: 'recorded', responseHash, recordedResultRef, resolution }),
+      ],
+      ['reused', row({ ...ANY, status: 'reused', responseHash, originEffectId })],
+      ['failed', row({ ...ANY, status: 'failed', resolution })],
+      ['in doubt', ASKING],
+      ['to be confirmed', row({ ...ANY, status: 'blocked', blockedBy: 'confirmation', resolution })],
+      ['to be repeated', row({ ...ANY, status: 'blocked', blockedBy: 'policy', originEffectId, resolution })],
+      ['refused', row({ ...ANY, status: 'blocked', blockedBy: 'mismatch', originEffectId })],
     ])('a row that is %s reads back exactly, in the version its commit told', async (_, record) => {
       const version = await created(record);
       expect(await stores.effects.read(record.effectId)).toEqual({ record, version });
@@ -122,18 +132,20 @@ export function effectStoreConformance(name: string, harness: Harness): void {
     });
 
     test('an answer changes a row in the version that was seen, and takes members away', async () => {
-      const { effectId } = FULL;
-      const seen = await created(FULL);
+      const { effectId } = ASKING;
+      const seen = await created(ASKING);
       const change = {
-        status: 'failed',
+        status: 'recorded',
         blockedBy: undefined,
-        resultText: undefined,
+        error: undefined,
+        responseHash,
+        resultText: '7',
         updatedAt: T0 + 9,
       } as const;
       const changed = await stores.effects.change(effectId, seen, change);
       if (changed.kind !== 'changed') throw new Error(changed.kind);
-      const { blockedBy: _, resultText: __, ...rest } = FULL;
-      const record = { ...rest, status: 'failed', updatedAt: T0 + 9 };
+      const { blockedBy: _, error: __, ...rest } = ASKING;
+      const record = { ...rest, status: 'recorded', responseHash, resultText: '7', updatedAt: T0 + 9 };
       expect(await stores.effects.read(effectId)).toEqual({ record, version: changed.version });
       expect(await stores.effects.change(effectId, seen, { updatedAt: T0 + 10 })).toEqual({ kind: 'stale' });
     });

@@ -130,8 +130,13 @@ export function erasureStoreConformance(name: string, harness: Harness): void {
       const owners = ['external:acme:a', 'external:acme:b', 'external:acme2:a', 'run_1'];
       const text = JSON.stringify('x'.repeat(300_000));
       const ref = await stores.runs.writePayload(owners[0] ?? '', text);
+      const answer = (runId: string) => ({
+        status: 'recorded' as const,
+        responseHash: ref.sha256,
+        recordedResultRef: { runId, ...ref },
+      });
       for (const [i, runId] of owners.entries()) {
-        const large = i === 0 && { recordedResultRef: { runId, ...ref } };
+        const large = i === 0 && answer(runId);
         await stores.effects.create(row({ n: i + 1, runId, ...large }));
       }
       expect(await store.deleteExternalEffects('acme', 1)).toEqual({ deleted: 1, more: true });

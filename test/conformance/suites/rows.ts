@@ -27,5 +27,5 @@ export function row(changes: Partial<EffectRecord> = {}): EffectRecord {
     createdAt: T0,
     updatedAt: T0,
     ...changes,
-  };
+  } as EffectRecord;
 }

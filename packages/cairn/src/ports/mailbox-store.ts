@@ -26,21 +26,21 @@ export interface WaitRef {
 
 /**
  * An event that is not settled: it is buffered, held by one wait, or being delivered to the registered waits
- * (`passing`). Times in epoch ms.
+ * (`passing`). It may be held and passing: a wait may take an event during its delivery. Times in epoch ms.
  */
 export interface BufferedEvent {
   readonly eventId: string;
   /** Canonical JSON. */
   readonly dataText: string;
   /** Sender. */
-  readonly actor?: string;
+  readonly actor?: string | undefined;
   readonly at: number;
   /** Time after which it is no longer delivered. */
   readonly expiresAt: number;
   /** Holder of the event, until its journal has it or returns it. */
-  readonly takenBy?: WaitRef;
+  readonly takenBy?: WaitRef | undefined;
   /** The process that delivers it to all registered waits: its sender, or the one that returned it. */
-  readonly passing?: 'sender' | 'giver';
+  readonly passing?: 'sender' | 'giver' | undefined;
   /** Runs known to have received it; see `MAX_NAMED_RUNS` in engine/mailbox/limits.ts. */
   readonly deliveredTo: readonly string[];
 }
@@ -59,7 +59,7 @@ export interface Mailbox extends MailboxAddress {
   readonly buffered: readonly BufferedEvent[];
   readonly delivered: readonly DeliveredEvent[];
   /** Time after which the unused document may be deleted, epoch ms; absent while it is in use. */
-  readonly expiresAt?: number;
+  readonly expiresAt?: number | undefined;
 }
 
 export interface StoredMailbox {

@@ -45,7 +45,7 @@ export function checkpointOf({ shelf }: Bench, which: string): string {
 
 export function changeEffect({ world }: Bench, changes: Partial<EffectRecord>): void {
   for (const [id, { record, version }] of world.db.effects)
-    world.db.effects.set(id, { record: { ...record, ...changes }, version });
+    world.db.effects.set(id, { record: { ...record, ...changes } as EffectRecord, version });
 }
 
 export function changeRecord({ world }: Bench, changes: Partial<IdempotencyRecord>): void {

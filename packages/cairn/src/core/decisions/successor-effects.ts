@@ -5,7 +5,7 @@
  *
  * Must not: read rows, or say which steps run (successor.ts).
  */
-import type { EffectRecord, Idempotency, ReplayPolicy } from '../effects/effect.ts';
+import { type EffectRecord, type Idempotency, isWithoutCall, type ReplayPolicy } from '../effects/effect.ts';
 import { type EffectPlace, effectKey } from '../effects/keys.ts';
 import { type DoubtRemedy, effectVerdict, lineageVerdict, type Rows } from '../effects/verdict.ts';
 import type { EffectScope } from '../run/events.ts';
@@ -130,6 +130,6 @@ function hasActed(rows: Rows): boolean {
 }
 
 /** A question or a refusal is none, and neither is an answer from another row. */
-function isAction({ status, blockedBy }: EffectRecord): boolean {
-  return status !== 'reused' && (blockedBy === undefined || blockedBy === 'doubt');
+function isAction(row: EffectRecord): boolean {
+  return row.status !== 'reused' && !isWithoutCall(row);
 }

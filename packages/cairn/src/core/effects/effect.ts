@@ -3,6 +3,7 @@
  * it. Every idempotency key has rows `{key}.0001`, `{key}.0002`, …; the newest one that counts is decided by verdict.ts.
  * Times are epoch milliseconds; `…Text` fields are canonical JSON.
  */
+import type { Without } from '../optional.ts';
 import type { PayloadRef } from '../run/events.ts';
 
 /** Side effects of a capability. `none` and `read` leave no rows. */
@@ -35,7 +36,8 @@ export interface ResultRef extends PayloadRef {
   readonly runId: string;
 }
 
-export interface EffectRecord {
+/** Members of rows of every status. */
+interface EffectRow {
   readonly effectId: string;
   readonly idempotencyKey: string;
   /** Row number within the key, from 1. */
@@ -44,71 +46,147 @@ export interface EffectRecord {
   readonly rootRunId: string;
   readonly runId: string;
   readonly stepId: string;
-  readonly itemKey?: string;
+  readonly itemKey?: string | undefined;
   readonly revision: number;
   /** Attempt of the step, and the lease under which it was made. */
   readonly attempt: number;
   readonly epoch: number;
   readonly capabilityId: string;
   readonly bindingId: string;
-  /** Which call of the body it is: the author's own key, or the how-manieth of this capability, from 1. */
-  readonly call?: string | number;
+  /** The author's own key, or the sequence number of this call among the body's calls of the capability, from 1. */
+  readonly call?: string | number | undefined;
   /** Id of one binding call: distinguishes a late response from that of another call. */
   readonly bindingCallId: string;
   readonly effectClass: SideEffects;
   readonly replayPolicy: ReplayPolicy;
-  readonly status: EffectStatus;
-  readonly blockedBy?: BlockedBy;
   readonly requestHash: string;
   /** The request for display: without secret fields, absent if it is large. */
-  readonly requestText?: string;
-  readonly responseHash?: string;
-  /** The recorded result, if the row can carry it. */
-  readonly resultText?: string;
-  /** Location of the result, if not inline. */
-  readonly recordedResultRef?: ResultRef;
+  readonly requestText?: string | undefined;
   /** Run that last asked about the effect, if not the run that made it: a successor of it. */
-  readonly askedBy?: string;
-  /** For a row answered from another row: that row. */
-  readonly originEffectId?: string;
+  readonly askedBy?: string | undefined;
   /** Error, as far as known. */
-  readonly error?: string;
-  /** Resolution of an effect in doubt, by an operator or a lookup. */
-  readonly resolution?: {
-    readonly outcome: Resolution;
-    readonly by: string;
-    readonly at: number;
-    readonly note?: string;
-  };
+  readonly error?: string | undefined;
   /** An answer that came after the effect was resolved otherwise. */
-  readonly lateAnswer?: { readonly at: number; readonly responseHash?: string; readonly error?: string };
+  readonly lateAnswer?: LateAnswer | undefined;
   /** Nothing was called: the run may have acted before the restore of this time. Epoch ms. */
-  readonly presumedAt?: number;
+  readonly presumedAt?: number | undefined;
   /** Time from which on a person has to look at an effect without a run (external.ts), epoch ms. Absent for rows of runs. */
-  readonly askingSince?: number;
+  readonly askingSince?: number | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-type Changeable =
-  | 'status'
-  | 'blockedBy'
-  | 'attempt'
-  | 'epoch'
-  | 'askedBy'
-  | 'bindingCallId'
-  | 'responseHash'
-  | 'resultText'
-  | 'recordedResultRef'
-  | 'error'
-  | 'resolution'
-  | 'lateAnswer'
-  | 'askingSince';
+export interface LateAnswer {
+  readonly at: number;
+  readonly responseHash?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+/** Resolution of an effect, by an operator or a lookup. */
+export interface EffectResolution {
+  readonly outcome: Resolution;
+  readonly by: string;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly note?: string | undefined;
+}
+
+interface Resolvable {
+  readonly resolution?: EffectResolution | undefined;
+}
+
+/** An answer as the row keeps it: in full, or as a reference to where it was put before. */
+export type StoredAnswer = { readonly responseHash: string } & (
+  | ({ readonly resultText: string } & Without<'recordedResultRef'>)
+  | ({ readonly recordedResultRef: ResultRef } & Without<'resultText'>)
+);
+
+type Answer = 'responseHash' | 'resultText' | 'recordedResultRef';
+
+export interface AttemptedEffect
+  extends EffectRow,
+    Without<Answer | 'blockedBy' | 'originEffectId' | 'resolution'> {
+  readonly status: 'attempted';
+}
+
+export type RecordedEffect = EffectRow &
+  StoredAnswer &
+  Resolvable &
+  Without<'blockedBy' | 'originEffectId'> & { readonly status: 'recorded' };
+
+/** Nothing was called: the recorded row `originEffectId` answered. */
+export interface ReusedEffect
+  extends EffectRow,
+    Without<'resultText' | 'recordedResultRef' | 'blockedBy' | 'resolution'> {
+  readonly status: 'reused';
+  readonly originEffectId: string;
+  readonly responseHash: string;
+}
+
+export interface FailedEffect
+  extends EffectRow,
+    Resolvable,
+    Without<Answer | 'blockedBy' | 'originEffectId'> {
+  readonly status: 'failed';
+}
+
+/** Asks for the outcome of a call, or for permission to make one. */
+export interface AskingEffect extends EffectRow, Resolvable, Without<Answer | 'originEffectId'> {
+  readonly status: 'blocked';
+  readonly blockedBy: 'doubt' | 'confirmation';
+}
+
+/** Asks for permission to repeat what `originEffectId` records, or is refused because that was another request. */
+export interface RepeatingEffect extends EffectRow, Resolvable, Without<Answer> {
+  readonly status: 'blocked';
+  readonly blockedBy: 'policy' | 'mismatch';
+  readonly originEffectId: string;
+}
+
+export type EffectRecord =
+  | AttemptedEffect
+  | RecordedEffect
+  | ReusedEffect
+  | FailedEffect
+  | AskingEffect
+  | RepeatingEffect;
+
+/** Members of a change whatever becomes of the status. */
+interface RowChange {
+  readonly askedBy?: string | undefined;
+  readonly lateAnswer?: LateAnswer;
+  readonly askingSince?: number | undefined;
+  readonly resolution?: EffectResolution;
+  readonly updatedAt: number;
+}
+
+/** The status stays. */
+interface NotedChange extends RowChange, Without<'status' | 'blockedBy' | 'bindingCallId'> {}
+
+/** The call is repeated. */
+interface AttemptedChange extends RowChange, Without<'blockedBy'> {
+  readonly status: 'attempted';
+  readonly attempt: number;
+  readonly epoch: number;
+  readonly bindingCallId: string;
+}
+
+export type RecordedChange = RowChange &
+  StoredAnswer &
+  Without<'blockedBy' | 'bindingCallId' | 'error'> & { readonly status: 'recorded' };
+
+export interface FailedChange extends RowChange, Without<'blockedBy' | 'bindingCallId' | 'responseHash'> {
+  readonly status: 'failed';
+  readonly error?: string;
+}
+
+interface BlockedChange extends RowChange, Without<'bindingCallId'> {
+  readonly status: 'blocked';
+  readonly blockedBy: Exclude<BlockedBy, 'mismatch'>;
+}
 
 /** Mutable part of a row. A member set to undefined is removed. */
-export type EffectChange = { readonly [K in Changeable]?: EffectRecord[K] | undefined } & {
-  readonly updatedAt: number;
-};
+export type EffectChange = NotedChange | AttemptedChange | RecordedChange | FailedChange | BlockedChange;
 
 /** A row that goes into a commit of the journal. `seen`: the version of the row that its writer last saw. */
 export type EffectWrite =
@@ -129,14 +207,13 @@ export const MAX_ROWS_PER_KEY = 500;
  * Returns true while the outcome of the effect is unknown. A known outcome does not change within the row: another call
  * is another row, or is made while the run that made this one is live.
  */
-export function isInDoubt({
-  status,
-  blockedBy,
-  resolution,
-}: Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'>): boolean {
-  return (
-    status === 'attempted' || (status === 'blocked' && blockedBy === 'doubt' && resolution === undefined)
-  );
+export function isInDoubt({ status, blockedBy, resolution }: EffectRecord): boolean {
+  return status === 'attempted' || (blockedBy === 'doubt' && resolution === undefined);
+}
+
+/** Returns true for a question or a refusal: no call stands behind the row. */
+export function isWithoutCall({ blockedBy }: EffectRecord): boolean {
+  return blockedBy !== undefined && blockedBy !== 'doubt';
 }
 
 const LOOKUP = 'lookup of ';
@@ -146,7 +223,7 @@ export function byLookup(bindingId: string): string {
   return `${LOOKUP}${bindingId}`;
 }
 
-export function isByLookup({ by }: NonNullable<EffectRecord['resolution']>): boolean {
+export function isByLookup({ by }: EffectResolution): boolean {
   return by.startsWith(LOOKUP);
 }
 

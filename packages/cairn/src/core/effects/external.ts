@@ -2,8 +2,14 @@
  * Effects that no run makes: those of `effects.once` (docs/once.md). Their rows name an owner in place of a run, one for each
  * key of a tenant, and say from when on a person has to look at them, since no run asks.
  */
-import type { EffectChange, EffectRecord } from './effect.ts';
-import { isByLookup, isInDoubt } from './effect.ts';
+import {
+  type EffectChange,
+  type EffectRecord,
+  type EffectResolution,
+  isByLookup,
+  isInDoubt,
+  isWithoutCall,
+} from './effect.ts';
 
 const PREFIX = 'external:';
 /** Shown in journals, paths and queries. */
@@ -47,7 +53,9 @@ export interface ExternalTimes {
   readonly underWayMs: number;
 }
 
-type Asked = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution' | 'presumedAt'>;
+type Asked = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
+  readonly presumedAt?: number | undefined;
+};
 
 /**
  * From when on a person has to look at a row; undefined: never. A call that its process does not live to record is a question
@@ -65,8 +73,7 @@ export function askingSince(
 /** The change as it is made to a row without a run. */
 export function askingChange(change: EffectChange, times: ExternalTimes): EffectChange {
   if (change.status === undefined) return change;
-  const asked: Asked = { status: change.status, ...(change.blockedBy && { blockedBy: change.blockedBy }) };
-  return { ...change, askingSince: askingSince(asked, times) };
+  return { ...change, askingSince: askingSince(change, times) };
 }
 
 /** Returns true while another process may be making the call. `now`: by the time of the store. */
@@ -76,13 +83,16 @@ export function isUnderWay({ status, askingSince: until }: EffectRecord, now: nu
 
 /** Returns true if a person has to say something about the row. */
 export function asksPerson(row: EffectRecord): boolean {
-  const isQuestion = row.blockedBy === 'policy' || row.blockedBy === 'confirmation';
-  return isInDoubt(row) || (row.status === 'blocked' && isQuestion && row.resolution === undefined);
+  const isQuestion = isWithoutCall(row) && row.blockedBy !== 'mismatch';
+  return isInDoubt(row) || (isQuestion && row.resolution === undefined);
 }
 
 /** A person has said that the action shall not be done. `rows`: the newest first. */
-export function forbiddenBy(rows: readonly EffectRecord[], requestHash: string): EffectRecord | undefined {
+export function forbiddenBy(
+  rows: readonly EffectRecord[],
+  requestHash: string,
+): { readonly effectId: string; readonly resolution: EffectResolution } | undefined {
   const last = rows.find((row) => row.blockedBy !== 'mismatch' && row.requestHash === requestHash);
-  const { resolution } = last ?? {};
-  return resolution?.outcome === 'failed' && !isByLookup(resolution) ? last : undefined;
+  if (last?.resolution?.outcome !== 'failed' || isByLookup(last.resolution)) return undefined;
+  return { effectId: last.effectId, resolution: last.resolution };
 }

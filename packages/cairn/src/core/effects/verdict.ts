@@ -3,7 +3,13 @@
  * for a decision (rules E1–E8 of ARCHITECTURE.md). Pure and total; `engine/effects` carries it out.
  */
 import type { EffectScope } from '../run/events.ts';
-import type { EffectRecord, Idempotency, ReplayPolicy } from './effect.ts';
+import {
+  type EffectRecord,
+  type Idempotency,
+  isWithoutCall,
+  type RecordedEffect,
+  type ReplayPolicy,
+} from './effect.ts';
 
 /** The rows of one key, the newest first. */
 export type Rows = readonly EffectRecord[];
@@ -28,10 +34,10 @@ export type EffectVerdict =
   /** It may have been done before the database was restored: a row says so, which is then in doubt. `n`: of that row. */
   | { readonly kind: 'presume'; readonly n: number }
   /** A person must allow it first. `n`: of the row that asks; `asked`: it is there, without an answer. */
-  | { readonly kind: 'confirm'; readonly n: number; readonly asked?: EffectRecord }
-  | { readonly kind: 'reuse'; readonly origin: EffectRecord }
+  | { readonly kind: 'confirm'; readonly n: number; readonly asked?: EffectRecord | undefined }
+  | { readonly kind: 'reuse'; readonly origin: RecordedEffect }
   /** It is recorded that something else was asked for under this key. */
-  | { readonly kind: 'mismatch'; readonly origin: EffectRecord }
+  | { readonly kind: 'mismatch'; readonly origin: RecordedEffect }
   | { readonly kind: 'doubt'; readonly row: EffectRecord; readonly remedy: DoubtRemedy };
 
 /**
@@ -58,8 +64,7 @@ function isKnownSince(rows: Rows, { restoredAt }: EffectRequest): boolean {
 function verdictOfRows(rows: Rows, request: EffectRequest): EffectVerdict {
   const n = (rows[0]?.n ?? 0) + 1;
   for (const row of rows) {
-    // A question, or a refusal: no action stands behind it.
-    if (row.blockedBy !== undefined && row.blockedBy !== 'doubt') continue;
+    if (isWithoutCall(row)) continue;
     switch (row.status) {
       case 'recorded':
         return row.requestHash === request.requestHash
@@ -89,7 +94,7 @@ function confirmedFirst(
   const same = rows.filter((row) => row.requestHash === requestHash);
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return { kind: 'act', n };
   const asked = same.find(({ blockedBy, resolution }) => blockedBy === 'confirmation' && !resolution);
-  return { kind: 'confirm', n, ...(asked ? { asked } : {}) };
+  return { kind: 'confirm', n, asked };
 }
 
 /** E5. With another request neither a look nor a repetition would be about what was attempted. */
@@ -102,10 +107,10 @@ function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: E
 export type LineageVerdict =
   /** No row concerns this run yet, or it has already called again: its own rows decide. */
   | { readonly kind: 'own' }
-  | { readonly kind: 'reuse'; readonly origin: EffectRecord }
-  | { readonly kind: 'mismatch'; readonly origin: EffectRecord }
+  | { readonly kind: 'reuse'; readonly origin: RecordedEffect }
+  | { readonly kind: 'mismatch'; readonly origin: RecordedEffect }
   /** A person must say first whether it is done once more. */
-  | { readonly kind: 'ask'; readonly origin: EffectRecord }
+  | { readonly kind: 'ask'; readonly origin: RecordedEffect }
   /** The outcome was never known in the source run. */
   | { readonly kind: 'doubt'; readonly row: EffectRecord; readonly remedy: DoubtRemedy };
 

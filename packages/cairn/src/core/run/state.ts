@@ -284,7 +284,7 @@ export interface Progress {
 }
 
 /** The key of a step in the state: its id, or `id[itemKey]` for an item of a map. */
-export function stepKey(ref: { readonly stepId: string; readonly itemKey?: string }): string {
+export function stepKey(ref: { readonly stepId: string; readonly itemKey?: string | undefined }): string {
   return ref.itemKey === undefined ? ref.stepId : `${ref.stepId}[${ref.itemKey}]`;
 }
 

@@ -6,7 +6,14 @@
  * Must not: ask for a decision itself; it reports that one is required.
  */
 import { effectsReached } from '../../core/budget/decision.ts';
-import { byLookup, type EffectRecord, type EffectWrite, effectIdOf } from '../../core/effects/effect.ts';
+import {
+  byLookup,
+  type EffectRecord,
+  type EffectWrite,
+  effectIdOf,
+  type RecordedEffect,
+  type StoredAnswer,
+} from '../../core/effects/effect.ts';
 import { CairnError, NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
@@ -26,13 +33,12 @@ import { type LedgerPlace, placeOf } from './place.ts';
 import {
   answerOf,
   attemptedRow,
-  blockedRow,
   type EffectOwner,
   failedChange,
   recordedChange,
+  repeatingRow,
   resultTextOf,
   reusedRow,
-  type StoredAnswer,
 } from './rows.ts';
 
 /** Times the rows are read again because of concurrent writes. */
@@ -155,7 +161,7 @@ async function presume(
   const { wasWritten } = await effectCall.append((state) => {
     if (effectCall.signal.aborted || !mayAct(state, effectCall)) return [];
     const row = attemptedRow({ ...caller, state }, rowWithoutCall(effectCall, key, n));
-    const record = { ...row, ...optional('presumedAt', presumedAt) };
+    const record = { ...row, presumedAt };
     const capabilityId = caller.capability.id;
     const data = { ...refOf(caller.execution), effectId, capabilityId, attempt: row.attempt };
     const presumed = { ...data, requestHash: request.hash, presumed: true as const };
@@ -223,7 +229,7 @@ function laterIf(cause: NotApplied): Error {
 }
 
 /** E3: the row that answers is pointed at, once per execution. */
-async function reuse(effectCall: PerformCall, place: LedgerPlace, origin: EffectRecord): Promise<ActEnd> {
+async function reuse(effectCall: PerformCall, place: LedgerPlace, origin: RecordedEffect): Promise<ActEnd> {
   const { caller, deps } = effectCall;
   const text = await resultTextOf(deps.store, origin);
   const isOurs = (row: EffectRecord) =>
@@ -241,14 +247,14 @@ async function reuse(effectCall: PerformCall, place: LedgerPlace, origin: Effect
 }
 
 /** E4. */
-async function refuse(effectCall: PerformCall, place: LedgerPlace, origin: EffectRecord): Promise<ActEnd> {
+async function refuse(effectCall: PerformCall, place: LedgerPlace, origin: RecordedEffect): Promise<ActEnd> {
   const { caller, request } = effectCall;
   const { capability, execution } = caller;
   const error = `'${capability.id}' is recorded with a different request in ${origin.effectId}`;
   const n = nextRow(place);
   const { wasWritten } = await effectCall.append((state) => {
     const row = rowWithoutCall(effectCall, place.key, n);
-    const record = blockedRow({ ...caller, state }, row, { by: 'mismatch', error, origin });
+    const record = repeatingRow({ ...caller, state }, row, { by: 'mismatch', error, origin });
     const said = settled(effectCall, record.effectId, 'blocked', { originEffectId: origin.effectId });
     return [{ ...said, effect: { kind: 'create', record } }];
   });

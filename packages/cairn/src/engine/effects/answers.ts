@@ -4,10 +4,12 @@
  *
  * Must not: call anything, or know the journal.
  */
-import type { EffectChange, EffectRecord } from '../../core/effects/effect.ts';
+import type { EffectRecord, FailedChange, RecordedChange } from '../../core/effects/effect.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { LedgerDeps } from './effect-call.ts';
+
+type AnswerChange = RecordedChange | FailedChange;
 
 export interface WrittenEffect {
   readonly effectId: string;
@@ -20,7 +22,7 @@ export interface WrittenEffect {
 export async function recordAnswer(
   deps: LedgerDeps,
   written: WrittenEffect,
-  change: EffectChange,
+  change: AnswerChange,
 ): Promise<'kept' | 'late'> {
   const { effectId, bindingCallId } = written;
   const seen = written.seen ?? (await versionOfOwn(deps, written));
@@ -44,7 +46,7 @@ async function versionOfOwn(
   return record.status === 'attempted' && record.bindingCallId === bindingCallId ? version : undefined;
 }
 
-function isSame(row: EffectRecord, bindingCallId: string, { status, responseHash }: EffectChange): boolean {
+function isSame(row: EffectRecord, bindingCallId: string, { status, responseHash }: AnswerChange): boolean {
   return row.bindingCallId === bindingCallId && row.status === status && row.responseHash === responseHash;
 }
 
@@ -54,13 +56,9 @@ const MAX_LOOKS = 5;
 async function keepEvidence(
   deps: LedgerDeps,
   effectId: string,
-  { responseHash, error, updatedAt }: EffectChange,
+  { responseHash, error, updatedAt }: AnswerChange,
 ): Promise<void> {
-  const lateAnswer = {
-    at: updatedAt,
-    ...(responseHash === undefined ? {} : { responseHash }),
-    ...(error === undefined ? {} : { error }),
-  };
+  const lateAnswer = { at: updatedAt, responseHash, error };
   for (let look = 0; ; look += 1) {
     const { record, version } = await current(deps, effectId);
     const change = { lateAnswer, updatedAt };

@@ -3,7 +3,7 @@
  * per call. A replay or fork reads its own key first (repeated calls), then those of the replays and forks it was made
  * from, then that of the lineage (E4, E6).
  */
-import type { EffectRecord } from '../../core/effects/effect.ts';
+import { type EffectRecord, isWithoutCall } from '../../core/effects/effect.ts';
 import { effectKey } from '../../core/effects/keys.ts';
 import {
   type EffectRequest as Asked,
@@ -100,9 +100,8 @@ async function read({ deps, mayHaveRows }: PerformCall, key: string): Promise<re
   return mayHaveRows ? sendUntilKnown(deps, () => deps.effects.rowsOf(key)) : [];
 }
 
-/** Returns true if a row records a call, and not only a question or a refusal. */
 function hasActed(rows: readonly StoredEffect[]): boolean {
-  return rows.some(({ record: { blockedBy } }) => blockedBy === undefined || blockedBy === 'doubt');
+  return rows.some(({ record }) => !isWithoutCall(record));
 }
 
 function records(rows: readonly StoredEffect[]): readonly EffectRecord[] {

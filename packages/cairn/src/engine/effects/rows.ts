@@ -4,10 +4,15 @@
  * Must not: decide which row to create (core/effects/verdict.ts).
  */
 import {
-  type BlockedBy,
-  type EffectChange,
-  type EffectRecord,
+  type AskingEffect,
+  type AttemptedEffect,
   effectIdOf,
+  type FailedChange,
+  type RecordedChange,
+  type RecordedEffect,
+  type RepeatingEffect,
+  type ReusedEffect,
+  type StoredAnswer,
 } from '../../core/effects/effect.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
@@ -89,7 +94,7 @@ export interface NewRow {
 function rowOf(
   caller: EffectCaller,
   { key, n, request, call, bindingCallId, now }: NewRow,
-): Omit<EffectRecord, 'status'> {
+): Omit<AttemptedEffect, 'status'> {
   const { state, execution, capability, binding } = caller;
   const { stepId, itemKey, revision, attempt } = execution;
   return {
@@ -100,7 +105,7 @@ function rowOf(
     rootRunId: state.rootRunId,
     runId: state.id,
     stepId,
-    ...(itemKey === undefined ? {} : { itemKey }),
+    itemKey,
     revision,
     attempt,
     epoch: state.epoch,
@@ -111,44 +116,48 @@ function rowOf(
     effectClass: capability.sideEffects,
     replayPolicy: capability.replayPolicy,
     requestHash: request.hash,
-    ...(request.shownText === undefined ? {} : { requestText: request.shownText }),
+    requestText: request.shownText,
     createdAt: now,
     updatedAt: now,
   };
 }
 
-export function attemptedRow(caller: EffectCaller, row: NewRow): EffectRecord {
+export function attemptedRow(caller: EffectCaller, row: NewRow): AttemptedEffect {
   return { ...rowOf(caller, row), status: 'attempted' };
 }
 
 /** Nothing was done: this one answered. */
-export function reusedRow(caller: EffectCaller, row: NewRow, origin: EffectRecord): EffectRecord {
+export function reusedRow(caller: EffectCaller, row: NewRow, origin: RecordedEffect): ReusedEffect {
   const { responseHash, effectId: originEffectId } = origin;
+  return { ...rowOf(caller, row), status: 'reused', originEffectId, responseHash };
+}
+
+/** Nothing is done before a person allows it. */
+export function confirmationRow(caller: EffectCaller, row: NewRow): AskingEffect {
+  const error = `'${caller.capability.id}' requires confirmation by an operator`;
+  return { ...rowOf(caller, row), status: 'blocked', blockedBy: 'confirmation', error };
+}
+
+/** Nothing is done, because of the recorded action, for the reason that `error` names. */
+export function repeatingRow(
+  caller: EffectCaller,
+  row: NewRow,
+  { by: blockedBy, error, origin }: BlockedByRecord,
+): RepeatingEffect {
   return {
     ...rowOf(caller, row),
-    status: 'reused',
-    originEffectId,
-    ...(responseHash === undefined ? {} : { responseHash }),
+    status: 'blocked',
+    blockedBy,
+    error,
+    originEffectId: origin.effectId,
   };
 }
 
-/** Nothing is done, for this reason. */
-export function blockedRow(caller: EffectCaller, row: NewRow, blocked: BlockedEffect): EffectRecord {
-  const { by: blockedBy, error, origin } = blocked;
-  const from = origin ? { originEffectId: origin.effectId } : {};
-  return { ...rowOf(caller, row), status: 'blocked', blockedBy, error, ...from };
-}
-
-export interface BlockedEffect {
-  readonly by: BlockedBy;
+export interface BlockedByRecord {
+  readonly by: RepeatingEffect['blockedBy'];
   readonly error: string;
-  /** Record of the action that was done before, if any. */
-  readonly origin?: EffectRecord;
+  readonly origin: RecordedEffect;
 }
-
-/** An answer as the row keeps it: in full, or as a reference to where it was put before. */
-export type StoredAnswer = Required<Pick<EffectRecord, 'responseHash'>> &
-  Pick<EffectRecord, 'resultText' | 'recordedResultRef'>;
 
 /**
  * Makes an answer durable as far as no row can carry it. What the receiver answered is kept as it is, whatever the schema
@@ -171,12 +180,12 @@ export async function answerOf(
   return { answer: { responseHash, recordedResultRef }, text };
 }
 
-/** The recorded result again. @throws Error if the row has none */
-export function resultTextOf(store: Pick<RunStore, 'readPayload'>, row: EffectRecord): Promise<string> {
-  if (row.resultText !== undefined) return Promise.resolve(row.resultText);
-  const ref = row.recordedResultRef;
-  if (!ref) throw new Error(`effect ${row.effectId} has no recorded result`);
-  return store.readPayload(ref.runId, ref);
+/** The recorded result again. */
+export function resultTextOf(
+  store: Pick<RunStore, 'readPayload'>,
+  { resultText, recordedResultRef: ref }: RecordedEffect,
+): Promise<string> {
+  return ref === undefined ? Promise.resolve(resultText) : store.readPayload(ref.runId, ref);
 }
 
 /** Response given to the body from a recorded result. @throws Fatal if the schema of the capability refuses it */
@@ -187,11 +196,11 @@ export function responseOf({ id, response }: Capability, text: string): unknown 
   throw new Fatal(`'${id}' took effect, but its response does not match its schema: ${field} ${why}`);
 }
 
-export function recordedChange(answer: StoredAnswer, now: number): EffectChange {
+export function recordedChange(answer: StoredAnswer, now: number): RecordedChange {
   return { status: 'recorded', ...answer, error: undefined, blockedBy: undefined, updatedAt: now };
 }
 
-export function failedChange(error: string, now: number): EffectChange {
+export function failedChange(error: string, now: number): FailedChange {
   return { status: 'failed', error: cut(error, TRACE_CHARS), updatedAt: now };
 }
 

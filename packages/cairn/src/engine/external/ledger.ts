@@ -12,7 +12,6 @@ import {
   forbiddenBy,
   isUnderWay,
 } from '../../core/effects/external.ts';
-import { optional } from '../../core/optional.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -160,9 +159,8 @@ export class ExternalLedger {
     this.#aheadMs = readAt - clock.now();
     const records = rows.map(({ record }) => record);
     const forbidden = forbiddenBy(records, this.#options.requestHash);
-    const { resolution } = forbidden ?? {};
-    if (forbidden && resolution)
-      throw new EffectForbidden(forbidden.effectId, resolution.by, resolution.note);
+    if (forbidden)
+      throw new EffectForbidden(forbidden.effectId, forbidden.resolution.by, forbidden.resolution.note);
     if (records.some((row) => isUnderWay(row, readAt) && !this.#isOwn(row))) throw new CallUnderWay();
     return rows;
   }
@@ -175,10 +173,7 @@ export class ExternalLedger {
   #stamped(write: EffectWrite): EffectWrite {
     if (write.kind === 'change') return { ...write, change: askingChange(write.change, this.#times()) };
     const { record } = write;
-    return {
-      kind: 'create',
-      record: { ...record, ...optional('askingSince', askingSince(record, this.#times())) },
-    };
+    return { kind: 'create', record: { ...record, askingSince: askingSince(record, this.#times()) } };
   }
 
   #times(): ExternalTimes {

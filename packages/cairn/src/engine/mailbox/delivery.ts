@@ -94,14 +94,8 @@ export function reported(
   const { waiting, holder } = afterOffers(at, eventId, offered);
   const event = at.buffered.find((other) => other.eventId === eventId);
   if (!event) return settledMeanwhile(seen, { eventId, offered, now, waiting });
-  const { takenBy, passing, ...ready } = event;
   const deliveredTo = withRuns(event.deliveredTo, offered.deliveredTo);
-  const unsettled: BufferedEvent = {
-    ...ready,
-    deliveredTo,
-    ...(passing === undefined ? {} : { passing }),
-    ...(holder ? { takenBy: holder } : {}),
-  };
+  const unsettled: BufferedEvent = { ...event, deliveredTo, takenBy: holder };
   const others = at.buffered.filter((other) => other !== event);
   const put = (changed: BufferedEvent) => tidied({ ...at, waiting, buffered: [...others, changed] }, now);
   if (offered.failed.length > 0) return { next: put(unsettled), result: { kind: 'unfinished' } };
@@ -111,17 +105,18 @@ export function reported(
     const next = tidied({ ...at, waiting, buffered: others, delivered }, now);
     return { next, result: { kind: 'delivered', deliveredTo } };
   }
-  if (ready.expiresAt <= now) {
+  if (event.expiresAt <= now) {
     return { next: tidied({ ...at, waiting, buffered: others }, now), result: { kind: 'expired' } };
   }
   const refused = keysOf(offered.refused);
   const to = waiting.filter((wait) => !refused.has(keyOf(wait)));
   if (to.length === 0) {
-    return { next: put({ ...ready, deliveredTo }), result: { kind: 'kept', until: ready.expiresAt } };
+    const kept: BufferedEvent = { ...unsettled, passing: undefined };
+    return { next: put(kept), result: { kind: 'kept', until: event.expiresAt } };
   }
   // One that was kept before has no sender any more who would send it again.
-  const by = passing ?? (takenBy ? 'giver' : 'sender');
-  const further: BufferedEvent = { ...ready, deliveredTo, passing: by };
+  const passing = event.passing ?? (event.takenBy ? 'giver' : 'sender');
+  const further: BufferedEvent = { ...unsettled, passing };
   return { next: put(further), result: { kind: 'offer', event: further, to } };
 }
 

@@ -104,19 +104,18 @@ function afterLeaving(
   { runId, wasApplied, leaves, others }: AfterLeaving,
 ): BufferedEvent {
   const deliveredTo = wasApplied(event.eventId) ? withRuns(event.deliveredTo, [runId]) : event.deliveredTo;
-  const { takenBy, passing, ...ready } = event;
+  const { takenBy, passing } = event;
   const gone = takenBy !== undefined && leaves(takenBy);
   // Nobody is left to whom it could be passed on; what is on its way from a sender is for him to see.
   const stays = passing === 'giver' && !others;
   if (!gone && !stays && deliveredTo === event.deliveredTo) return event;
-  const free = {
-    ...ready,
-    deliveredTo,
-    ...(passing === undefined || stays ? {} : { passing }),
-    ...(takenBy === undefined || gone ? {} : { takenBy }),
-  };
   const givenBack = gone && passing === undefined && deliveredTo.length === 0 && others;
-  return givenBack ? { ...free, passing: 'giver' } : free;
+  return {
+    ...event,
+    deliveredTo,
+    passing: givenBack ? 'giver' : stays ? undefined : passing,
+    takenBy: gone ? undefined : takenBy,
+  };
 }
 
 function tooManyWait({ event, key }: MailboxAddress): CairnError {

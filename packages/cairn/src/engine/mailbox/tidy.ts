@@ -31,10 +31,9 @@ export function withRuns(deliveredTo: readonly string[], more: Iterable<string>)
 export function tidied(mailbox: Mailbox, now: number): Mailbox | undefined {
   const buffered = mailbox.buffered.filter((event) => !hasExpired(event, now));
   const delivered = mailbox.delivered.filter(({ at }) => at + EVENT_TTL_MS > now).slice(-MAX_REMEMBERED);
-  const { expiresAt: _, ...rest } = mailbox;
-  if (rest.waiting.length + buffered.length + delivered.length === 0) return undefined;
-  const expiresAt = lastNeeded(rest.waiting, buffered, delivered);
-  return { ...rest, buffered, delivered, ...(expiresAt === undefined ? {} : { expiresAt }) };
+  const { waiting } = mailbox;
+  if (waiting.length + buffered.length + delivered.length === 0) return undefined;
+  return { ...mailbox, buffered, delivered, expiresAt: lastNeeded(waiting, buffered, delivered) };
 }
 
 function lastNeeded(

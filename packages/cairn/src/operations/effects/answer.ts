@@ -1,7 +1,8 @@
 /** The result that a person reports of a call, stored where its row looks for it. */
+import type { StoredAnswer } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Capability } from '../../engine/define/capability.ts';
-import { answerOf, responseOf, type StoredAnswer } from '../../engine/effects/rows.ts';
+import { answerOf, responseOf } from '../../engine/effects/rows.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { ResolveRequest } from './request.ts';

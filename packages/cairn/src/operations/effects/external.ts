@@ -5,11 +5,10 @@
  * Must not: call anything.
  */
 
-import type { EffectChange, EffectRecord } from '../../core/effects/effect.ts';
+import type { EffectChange, EffectRecord, StoredAnswer } from '../../core/effects/effect.ts';
 import { asksPerson, isExternal, isUnderWay, ownersOf } from '../../core/effects/external.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
-import type { StoredAnswer } from '../../engine/effects/rows.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
@@ -116,10 +115,7 @@ interface Resolved {
 /** A permission to call again is one of a row that asks: no run has asked by this one. */
 function changeFor({ deps, stored, request, answer }: Resolved): EffectChange {
   const change = changeOf({ stored, request, said: answer ? { answer } : {}, now: deps.clock.now() });
-  const isOpenCall = request.outcome === 're-execute' && stored.record.status === 'attempted';
-  return {
-    ...change,
-    ...(isOpenCall && { status: 'blocked' as const, blockedBy: 'doubt' as const }),
-    askingSince: undefined,
-  };
+  return change.status === undefined && stored.record.status === 'attempted'
+    ? { ...change, status: 'blocked', blockedBy: 'doubt', askingSince: undefined }
+    : { ...change, askingSince: undefined };
 }

@@ -4,7 +4,7 @@
  * Must not: decide whether the effect is still open.
  */
 
-import type { EffectChange } from '../../core/effects/effect.ts';
+import type { EffectChange, StoredAnswer } from '../../core/effects/effect.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
@@ -12,7 +12,6 @@ import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { planMissing, workflowOf } from '../../engine/deployed.ts';
-import type { StoredAnswer } from '../../engine/effects/rows.ts';
 import * as drafts from '../../engine/facts/drafts.ts';
 import * as settle from '../../engine/waits/settle.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
@@ -61,7 +60,6 @@ export function resolutionDrafts(resolving: Resolving): EventDraft[] {
 function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft {
   const { effectId, outcome, actor } = request;
   const { record, version: seen } = stored;
-  const change = changeOf({ stored, request, said, now });
   const { capabilityId } = record;
   const responseHash = record.resolution ? record.responseHash : said.answer?.responseHash;
   const isKnown = record.blockedBy !== 'policy' && outcome !== 're-execute';
@@ -78,11 +76,18 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
       ...optional('responseHash', responseHash),
     },
     // Resolved already for another run that asked as well: only this one has to hear of it.
-    ...(record.resolution ? {} : { effect: { kind: 'change', effectId, seen, change } }),
+    ...(record.resolution
+      ? {}
+      : {
+          effect: { kind: 'change', effectId, seen, change: changeOf({ stored, request, said, now }) },
+        }),
   };
 }
 
-/** Change of the row: who resolved it, when, how and why. */
+/**
+ * Change of the row: who resolved it, when, how and why. A question about a repetition stays one: only its answer is
+ * noted. So does a doubt that another call may end.
+ */
 export function changeOf({
   stored,
   request,
@@ -90,18 +95,11 @@ export function changeOf({
   now,
 }: Pick<Resolving, 'stored' | 'request' | 'said' | 'now'>): EffectChange {
   const { outcome, actor, note } = request;
-  const resolution = { outcome, by: actor, at: now, ...optional('note', note) };
-  return { resolution, updatedAt: now, ...whatItIsNow(stored, request, said) };
-}
-
-/** A question about a repetition stays one: only its answer is noted. So does a doubt that another call may end. */
-function whatItIsNow(
-  { record }: StoredEffect,
-  { outcome }: ResolveRequest,
-  { answer }: ResolutionContent,
-): Partial<EffectChange> {
-  if (record.blockedBy === 'policy' || outcome === 're-execute') return {};
-  return { status: outcome, blockedBy: undefined, ...(outcome === 'recorded' ? answer : {}) };
+  const noted = { resolution: { outcome, by: actor, at: now, note }, updatedAt: now };
+  if (stored.record.blockedBy === 'policy' || outcome === 're-execute') return noted;
+  if (outcome === 'failed') return { ...noted, status: outcome, blockedBy: undefined };
+  if (!said.answer) throw new Error(`effect ${request.effectId} cannot be recorded without a result`);
+  return { ...noted, ...said.answer, status: outcome, blockedBy: undefined, error: undefined };
 }
 
 /** The step starts again, and finds the resolution in the ledger; or it fails. */

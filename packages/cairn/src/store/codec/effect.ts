@@ -1,9 +1,47 @@
 /** Rows of the side-effect ledger. */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
-import type { EffectChange, EffectRecord, ResultRef } from '../../core/effects/effect.ts';
-import { documentCodec, integer, json, type Members, map, optional, text, time, word } from './kinds.ts';
+import type {
+  AskingEffect,
+  AttemptedEffect,
+  EffectChange,
+  EffectRecord,
+  EffectResolution,
+  FailedEffect,
+  LateAnswer,
+  RecordedEffect,
+  RepeatingEffect,
+  ResultRef,
+  ReusedEffect,
+} from '../../core/effects/effect.ts';
+import {
+  type DocumentCodec,
+  documentCodec,
+  integer,
+  json,
+  type Kind,
+  type Members,
+  map,
+  type OptionalKind,
+  optional,
+  refuseNewer,
+  text,
+  time,
+  UndecodableDocument,
+  word,
+} from './kinds.ts';
 
-const table = {
+function refused(): never {
+  throw new Error('does not go with the status of the row');
+}
+
+/** A member that rows of this status do not have. */
+const absent: OptionalKind<never> = {
+  optional: true,
+  encode: refused,
+  decode: refused,
+};
+
+const row = {
   effectId: text,
   idempotencyKey: text,
   n: integer,
@@ -21,44 +59,116 @@ const table = {
   bindingCallId: text,
   effectClass: word<EffectRecord['effectClass']>(),
   replayPolicy: word<EffectRecord['replayPolicy']>(),
-  status: word<EffectRecord['status']>(),
-  blockedBy: optional(word<NonNullable<EffectRecord['blockedBy']>>()),
   requestHash: text,
   requestText: optional(text),
-  responseHash: optional(text),
-  resultText: optional(text),
-  recordedResultRef: optional(map<ResultRef>({ runId: text, sha256: text, bytes: integer, chunks: integer })),
+  responseHash: absent,
+  resultText: absent,
+  recordedResultRef: absent,
+  blockedBy: absent,
+  originEffectId: absent,
   askedBy: optional(text),
-  originEffectId: optional(text),
   error: optional(text),
-  resolution: optional(
-    map<NonNullable<EffectRecord['resolution']>>({
-      outcome: word(),
-      by: text,
-      at: time,
-      note: optional(text),
-    }),
-  ),
-  lateAnswer: optional(
-    map<NonNullable<EffectRecord['lateAnswer']>>({
-      at: time,
-      responseHash: optional(text),
-      error: optional(text),
-    }),
-  ),
+  resolution: absent,
+  lateAnswer: optional(map<LateAnswer>({ at: time, responseHash: optional(text), error: optional(text) })),
   presumedAt: optional(time),
   askingSince: optional(time),
   createdAt: time,
   updatedAt: time,
-} as const;
+};
 
-export const effectCodec = documentCodec<EffectRecord>(table);
+const resolution = optional(
+  map<EffectResolution>({ outcome: word(), by: text, at: time, note: optional(text) }),
+);
+
+const resultRef = map<ResultRef>({ runId: text, sha256: text, bytes: integer, chunks: integer });
+const origin = { originEffectId: text };
+
+const attempted = documentCodec<AttemptedEffect>({ ...row, status: word() });
+const answered = { ...row, status: word<'recorded'>(), responseHash: text, resolution };
+const recordedInline = documentCodec<Extract<RecordedEffect, { resultText: string }>>({
+  ...answered,
+  resultText: text,
+});
+const recordedElsewhere = documentCodec<Extract<RecordedEffect, { recordedResultRef: ResultRef }>>({
+  ...answered,
+  recordedResultRef: resultRef,
+});
+const reused = documentCodec<ReusedEffect>({ ...row, ...origin, status: word(), responseHash: text });
+const failed = documentCodec<FailedEffect>({ ...row, status: word(), resolution });
+const asking = documentCodec<AskingEffect>({ ...row, status: word(), blockedBy: word(), resolution });
+const repeating = documentCodec<RepeatingEffect>({
+  ...row,
+  ...origin,
+  status: word(),
+  blockedBy: word(),
+  resolution,
+});
+
+/** Decoded by its status: a row with members that its status cannot have was not written by this software. */
+export const effectCodec: DocumentCodec<EffectRecord> = {
+  names: attempted.names,
+  encode(record) {
+    const codec = codecOf(record);
+    if (!codec) throw new Error(`effect ${record.effectId} has no such status`);
+    return codec.encode(record);
+  },
+  decode(document, what) {
+    refuseNewer(document, what);
+    const codec = codecOf(document);
+    if (!codec) throw new UndecodableDocument(`${what}: member 'status' or 'blockedBy' has no such value`);
+    return codec.decode(document, what);
+  },
+};
+
+function codecOf({
+  status,
+  blockedBy,
+  recordedResultRef,
+}: { readonly [K in 'status' | 'blockedBy' | 'recordedResultRef']?: unknown }):
+  | DocumentCodec<EffectRecord>
+  | undefined {
+  switch (status === 'blocked' ? blockedBy : status) {
+    case 'attempted':
+      return attempted;
+    case 'recorded':
+      return recordedResultRef === undefined ? recordedInline : recordedElsewhere;
+    case 'reused':
+      return reused;
+    case 'failed':
+      return failed;
+    case 'doubt':
+    case 'confirmation':
+      return asking;
+    case 'policy':
+    case 'mismatch':
+      return repeating;
+    default:
+      return undefined;
+  }
+}
+
+const changeable = {
+  responseHash: text,
+  resultText: text,
+  recordedResultRef: resultRef,
+  status: text,
+  blockedBy: text,
+  attempt: integer,
+  epoch: integer,
+  bindingCallId: text,
+  askedBy: text,
+  error: text,
+  resolution,
+  lateAnswer: row.lateAnswer,
+  askingSince: time,
+  updatedAt: time,
+};
 
 /** Members to write for a change; one that is undefined is taken away. */
 export function encodeEffectChange(change: EffectChange): Members {
   const members: Members = {};
   for (const [name, value] of Object.entries(change)) {
-    const kind = table[name as keyof EffectChange] as { encode(value: unknown): unknown };
+    const kind = changeable[name as keyof EffectChange] as Kind<unknown>;
     members[name] = value === undefined ? FieldValue.delete() : kind.encode(value);
   }
   return members;

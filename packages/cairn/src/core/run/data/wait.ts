@@ -1,4 +1,5 @@
 /** Open waits of a run, as its journal and its snapshot hold them. They are read through `events.ts`. */
+import type { Without } from '../../optional.ts';
 import type { StepExecution } from '../events.ts';
 
 /**
@@ -27,8 +28,6 @@ interface OpenWait {
   readonly announced?: true;
 }
 
-/** Members of other kinds of waits: absent, and readable as such. */
-type Without<K extends string> = { readonly [P in K]?: undefined };
 type ApprovalMember = 'purpose' | 'effectId' | 'detailText';
 type EventMember = 'name' | 'key' | 'expectedAt' | 'heartbeat';
 
