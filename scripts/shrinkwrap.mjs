@@ -47,7 +47,7 @@ export function lockOf(manifest, lock) {
   };
 }
 
-/** Where Node finds a package that is required from the one at `from`; undefined: nowhere. */
+/** Returns the path where Node finds a package that `from` requires; undefined: none. */
 function pathOf(packages, from, name) {
   const folders = from === '' ? [] : from.split('/node_modules/');
   for (let depth = folders.length; depth >= 0; depth -= 1) {

@@ -13,7 +13,7 @@ import { reviewPullRequestThat } from './review-pull-request/workflow.ts';
 export interface Outside {
   readonly deployTarget?: DeployTarget;
   readonly janitor?: Janitor;
-  /** Where reviews are posted, and whether it is there: asked when a run comes to it. */
+  /** Target of reviews; `isThere` is called when a run reaches the step. */
   readonly github?: { readonly isThere: () => boolean };
   /** True if deployments can be started and answered in Slack. */
   readonly slack?: boolean;

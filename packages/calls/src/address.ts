@@ -1,4 +1,4 @@
-/** Where a call goes: below the address of the instance's receiver, and nowhere else. */
+/** Address of a call: below the address of the instance's receiver, and nowhere else. */
 import { NotApplied } from 'cairn';
 
 /**

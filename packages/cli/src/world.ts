@@ -10,7 +10,7 @@ export interface Terminal {
 
 export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where the person stands: paths they give begin here. */
+  /** Working directory: relative paths begin here. */
   readonly cwd: string;
   /** Folder of the project that the person stands in: its local cloud keeps its state here. */
   readonly projectDir: string;

@@ -24,7 +24,7 @@ import { type Machine, type Reply, THIS_MACHINE } from './transport.ts';
 /** Programs of its own that the API tells apart. */
 export type ClientName = 'api' | 'cli' | 'ui';
 
-/** Where to and as whom. The rest is that of this machine unless it is given. */
+/** URL and credential of requests. Members of `Machine` default to this machine's. */
 export interface ClientOptions extends Partial<Machine> {
   /** URL of the installation, without a path; that of the function `api` works too. A slash at its end is dropped. */
   readonly url: string;

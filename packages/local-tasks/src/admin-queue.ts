@@ -14,7 +14,7 @@ export interface TasksHttpOptions {
   readonly protocol: protobuf.Root;
   createTask(request: never): object;
   deleteTask(request: { readonly name: string }): object;
-  /** Where the function is: a client of an emulator leaves it to that. */
+  /** Returns the URL of the function: a client leaves it to the emulator. */
   functionUrl(name: string): string;
 }
 

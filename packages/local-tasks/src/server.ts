@@ -27,7 +27,7 @@ export interface TasksServerOptions {
   readonly port?: number;
   readonly clock: Clock;
   readonly dispatch: Dispatch;
-  /** Where the function of a queue is, for a client that leaves that to an emulator. */
+  /** Returns the URL of a queue's function, for a client that leaves it to the emulator. */
   readonly functionUrl?: (name: string) => string;
   /** Source of the ids of unnamed tasks: unique, decimal digits. */
   readonly freshTaskId: () => string;

@@ -97,7 +97,7 @@ export interface LocalCloud {
   readonly control: string;
   /** GitHub's API, as the functions know it. */
   readonly github: string;
-  /** Where messages to Slack go. */
+  /** URL of the stand-in of Slack. */
   readonly slack: string;
   /** Functions are at `{functionsUrl}/{name}`. */
   readonly functionsUrl: string;

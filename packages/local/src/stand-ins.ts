@@ -140,7 +140,7 @@ async function startGithub(
   return { url: server.url, local: server };
 }
 
-/** Where Slack takes messages. It stops with the stack. */
+/** Starts the stand-in of Slack. It stops with the stack. */
 async function startSlack(context: ServerContext): Promise<OutsideServer> {
   const { clock, stack } = context;
   const { startSlackServer } = await import('./slack/server.ts');

@@ -11,7 +11,7 @@ export const TOKEN_LIFE_MS = 15 * 60_000;
 const NONCE_BYTES = 12;
 const MAC_BYTES = 16;
 
-/** What a preview showed. */
+/** Content of a preview. */
 export interface Seen {
   readonly action: string;
   readonly args: unknown;

@@ -11,7 +11,7 @@ export interface ServerOptions {
   readonly secret: string | Uint8Array;
 }
 
-/** Of this package, as clients show it. */
+/** Version of this package, as clients show it. */
 export const VERSION = '0.2.0';
 
 const INSTRUCTIONS = `Runs of durable workflows of one Cairn installation.

@@ -40,7 +40,7 @@ export function labelChanges(event: PullRequestEvent, { add, remove }: LabelAdvi
 export interface Outcome {
   readonly review: SignedReview;
   readonly verdict: Verdict;
-  /** Where a reader finds the rest. */
+  /** URL of the whole comment. */
   readonly commentUrl: string;
 }
 

@@ -45,7 +45,7 @@ export interface ApiDeps {
   readonly rateLimit: RateLimit | undefined;
   /** Requests that the platform hands to an instance at a time, which tenants share; undefined: no bound. */
   readonly concurrency: number | undefined;
-  /** Where keys are issued. */
+  /** Issues keys. */
   readonly clientRegistry: ClientRegistry;
   readonly mailboxes: MailboxStore;
   readonly config: RuntimeConfigStore;

@@ -33,7 +33,7 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** Where an error was made, if it says so; however long, well-formed. Never throws. */
+/** Returns the stack of an error, if it has one, as well-formed text of any length. Never throws. */
 export function stackOf(thrown: unknown): string | undefined {
   try {
     const stack = thrown instanceof Error ? thrown.stack : undefined;

@@ -39,7 +39,7 @@ export interface OtherRuns {
 }
 
 export interface EngineDeps extends Pools {
-  /** Where the events of runs are published; absent: nowhere. */
+  /** Receives the events of runs; absent: they are not published. */
   readonly bus?: EventBus;
   readonly otherRuns: OtherRuns;
   readonly store: RunStore;
@@ -57,7 +57,7 @@ export interface EngineDeps extends Pools {
   readonly registry: WorkflowRegistry;
   readonly plans: KnownPlans;
   readonly effects: EffectStore;
-  /** Where runs are named that the store refuses to write. */
+  /** Keeps the runs that the store refuses to write. */
   readonly findings: FindingStore;
   readonly bindings: Bindings;
   readonly settings: EngineSettings;

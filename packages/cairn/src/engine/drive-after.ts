@@ -10,7 +10,7 @@ import type { EventBus } from '../ports/runs/event-bus.ts';
 import { type EnqueueDeps, enqueueSoon, type Pools, placed } from './enqueue-soon.ts';
 
 export interface DriveAfterDeps extends EnqueueDeps, Pools {
-  /** Where events are published, by drives; absent: nowhere. */
+  /** Receives the events that drives publish; absent: they are not published. */
   readonly bus?: EventBus;
 }
 

@@ -45,7 +45,7 @@ export function assertShape(text: string): void {
   }
 }
 
-/** Where the string that begins at `start` ends: at its closing quote, or with the text. */
+/** Returns the index of the closing quote of the string that begins at `start`, or the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;

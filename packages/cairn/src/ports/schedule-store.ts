@@ -1,5 +1,5 @@
 /**
- * Where schedules are kept, those that callers made and those that workflows declare. Few and small: a collection of
+ * Schedules that callers made and that workflows declare. They are few and small: a collection of
  * some hundreds. Every method throws `OutcomeUnknown` where it cannot know whether the call was applied.
  */
 import type { Schedule } from '../core/schedule/schedule.ts';
@@ -24,7 +24,7 @@ export type ScheduleWritten =
 
 export interface ScheduleStore {
   read(id: string): Promise<StoredSchedule | undefined>;
-  /** Where none was. */
+  /** Creates a schedule unless there is one. */
   create(schedule: Schedule): Promise<{ readonly kind: 'created' } | { readonly kind: 'exists' }>;
   /** Replaces the version last seen as a whole. */
   write(schedule: Schedule, seen: Version): Promise<ScheduleWritten>;

@@ -19,7 +19,7 @@ export interface SpanOptions {
   readonly kind: SpanKind;
   /** Parent span; absent: a new trace. */
   readonly parent?: TraceContext | undefined;
-  /** Where others know it already by an id; drawn otherwise. */
+  /** Ids under which others already know the span; absent: drawn. */
   readonly self?: TraceContext | undefined;
   /** Epoch ms; absent: now. */
   readonly startedAt?: number | undefined;

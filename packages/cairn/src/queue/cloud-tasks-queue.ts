@@ -41,7 +41,7 @@ export interface CreateTaskRequest {
 export interface QueueTarget {
   /** Name of the queue, which is that of its function. */
   readonly name: string;
-  /** Where that function listens. */
+  /** URL of that function. */
   readonly targetUrl: string;
 }
 

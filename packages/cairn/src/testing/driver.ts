@@ -25,7 +25,7 @@ export interface DriverParams {
   readonly installation: Installation;
   readonly bodies: ObservedBodies;
   readonly seed: number;
-  /** Where processes die by themselves. */
+  /** Points at which processes die. */
   readonly plan?: CrashPlan | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface ObservedBodiesParams {
   /** Real time that one execution may take while simulated time stands still. */
   readonly patienceMs: number;
   readonly onCrash: () => void;
-  /** Where processes die by themselves. */
+  /** Points at which processes die. */
   readonly plan?: CrashPlan | undefined;
 }
 

@@ -49,7 +49,7 @@ const DEFAULT_PATIENCE_MS = 1_000;
 /** Moments that `runToEnd` goes through: years of hourly work; more means that it will never end. */
 const MAX_MOMENTS = 100_000;
 
-/** Where a step takes longer than usual drives last, its workflow has others (`drives` of `cairnFunctions`). */
+/** A workflow with a step longer than a usual drive has drives of its own (`drives` of `cairnFunctions`). */
 function budgetFor(workflows: readonly Workflow[]): number {
   const steps = workflows.flatMap((workflow) => [...workflow.steps.values()]);
   const isLong = steps.some((step) => 'body' in step && step.timeoutMs > LONGEST_STEP_MS);

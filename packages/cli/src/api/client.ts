@@ -2,7 +2,7 @@
 import { CairnClient } from '@cairn/client';
 import type { World } from '../world.ts';
 
-/** Where to and as whom. */
+/** URL and credential of requests. */
 export interface Connection {
   /** Without a slash at its end. */
   readonly url: string;

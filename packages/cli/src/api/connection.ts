@@ -1,5 +1,5 @@
 /**
- * Where the installation is and who asks: options, then the environment, then the local cloud that runs here.
+ * URL and credential of the installation: from options, then the environment, then the local cloud that runs here.
  *
  * Must not: take a key from the command line, where every process of the machine could read it; or send one unencrypted
  * over a network.

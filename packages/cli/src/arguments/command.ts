@@ -74,7 +74,7 @@ export type Command = CommandSpec<ArgumentSpecs, OptionSpecs>;
 export function command<const A extends ArgumentSpecs, const O extends OptionSpecs>(
   spec: CommandSpec<A, O>,
 ): Command {
-  // What `run` is given was read by the same specs, see parse.ts.
+  // The arguments of `run` were parsed by the same specs, see parse.ts.
   return spec as unknown as Command;
 }
 

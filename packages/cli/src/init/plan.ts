@@ -84,7 +84,7 @@ export function planOf(project: Project, options: PlanOptions): Plan {
   return { changes: [record, ...created, ...edited] };
 }
 
-/** Where the database of Cairn stands among theirs. */
+/** Entry of Cairn's database among those of the project. */
 function entriesOf(name: string, language: Language): Entries {
   return {
     functions: {

@@ -37,7 +37,7 @@ export interface Project {
 
 const CONFIG = 'firebase.json';
 const DEFAULT_SOURCE = 'functions';
-/** Where the usual templates have their entry, beside `main`. */
+/** Entry files of the usual templates, beside `main`. */
 const ENTRIES = ['src/index.ts', 'src/index.js', 'index.js', 'index.ts'];
 const LOCKS: readonly (readonly [file: string, PackageManager])[] = [
   ['pnpm-lock.yaml', 'pnpm'],

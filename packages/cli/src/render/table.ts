@@ -72,7 +72,7 @@ function fitted<Row>(
       .toSorted((a, b) => (b.goes ?? 0) - (a.goes ?? 0));
     if (!first) return widths;
     widths.delete(first);
-    // What was cut for its sake may be whole again.
+    // Columns that were cut for its sake may fit again.
     for (const column of widths.keys()) widths.set(column, wanted.get(column) ?? 0);
   }
 }

@@ -26,7 +26,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     async (credential: Credential, place: Place) => {
       const leave = async (refused?: ApiError) => {
         forgetKey();
-        // What one person was shown is not for the next.
+        // Data of one person must not be shown to the next.
         queries.clear();
         await place.users?.signOut();
         setState({ at: 'door', place, refused });

@@ -1,4 +1,4 @@
-/** Where this console stands: on a local cloud, which tells its key, or at Hosting, which tells its Firebase project. */
+/** Host of this console: a local cloud, which gives its key, or Hosting, which gives its Firebase project. */
 import { unreachable } from '../api/problem.ts';
 import type { FirebaseUsers } from './firebase.ts';
 import type { LocalCloud } from './session.ts';

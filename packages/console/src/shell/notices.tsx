@@ -53,7 +53,7 @@ function useProbe(isLost: boolean): void {
   useEffect(() => {
     if (!isLost) return;
     const timer = setInterval(() => {
-      // What it says does not matter; that it says nothing is what is shown.
+      // Only the absence of an answer is shown, not the answer.
       api.health().catch(() => undefined);
     }, PROBE_MS);
     return () => {

@@ -1,4 +1,4 @@
-/** Where one can go from anywhere. */
+/** Pages in the navigation. */
 export const PAGES = [
   { path: '/runs', name: 'Runs', letter: 'r' },
   { path: '/inbox', name: 'Inbox', letter: 'i' },

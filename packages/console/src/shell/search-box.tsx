@@ -9,7 +9,7 @@ export function SearchBox() {
   const [sought] = useQueryState('q');
   const [text, setText] = useState('');
   const [, navigate] = useLocation();
-  // What is looked at says what was sought; elsewhere, nothing was.
+  // The page's address has the text that was searched for; other pages have none.
   useEffect(() => setText(sought ?? ''), [sought]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -29,7 +29,7 @@ export function SearchBox() {
           const wanted = text.trim();
           if (wanted === '') return;
           navigate(`/runs?q=${encodeURIComponent(wanted)}`);
-          // What was found is used by keys that are commands.
+          // Results are used by keys that are commands.
           input.current?.blur();
         }}
       >

@@ -29,7 +29,7 @@ export class Expiry {
   readonly #context: ExpiryContext;
   readonly #indexes: IndexConfig;
   readonly #clock: () => number;
-  /** Where the next step of a database and collection group begins. */
+  /** Cursors of the next step, by database and collection group. */
   readonly #cursors = new Map<string, Cursor>();
 
   constructor(context: ExpiryContext, { indexes, clock }: { indexes: IndexConfig; clock: () => number }) {

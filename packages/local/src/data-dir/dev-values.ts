@@ -18,7 +18,7 @@ export interface DevValues {
   readonly apiSecret: string;
   /** The value of a secret, made on first use. */
   secret(name: string): string;
-  /** Where functions were reached, the latest last. */
+  /** Ports of the functions in earlier starts, the latest last. */
   readonly functionsPorts: readonly number[];
   rememberFunctionsPort(port: number): void;
   /** Offset of the clock from the machine's at its last move. */

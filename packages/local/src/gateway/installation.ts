@@ -1,4 +1,4 @@
-/** Where an installation of Cairn among the functions is reached, whatever names it was exported under. Pure. */
+/** Addresses of an installation of Cairn among the functions, whatever names it was exported under. Pure. */
 import type { FunctionSpec } from '../host/function-spec.ts';
 import { type Rewrite, sourceMatcher } from './rewrites.ts';
 

@@ -9,7 +9,7 @@ export interface WorkerEnvOptions {
   /** Those of the servers above that this process runs: they can be called by frames too. */
   readonly own: readonly string[];
   readonly functionsUrl: string;
-  /** Where functions act: never what this machine's environment says, which in a CI of GitHub's is the real one. */
+  /** Addresses that functions call: never those of this machine's environment, which in GitHub's CI are the real ones. */
   readonly github: { readonly url: string; readonly token: string };
   readonly slack: string;
   /** Environment of the user, which wins over every value of ours. */

@@ -7,7 +7,7 @@ export interface OutsideRequest {
   readonly query: URLSearchParams;
   /** Parsed JSON; undefined without a body. */
   readonly body: unknown;
-  /** Where the stand-in is, without a slash at the end. */
+  /** URL of the stand-in, without a slash at the end. */
   readonly url: string;
   /** Epoch ms. */
   readonly now: number;

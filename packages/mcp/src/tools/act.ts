@@ -21,7 +21,7 @@ export interface Blocker {
 }
 
 export interface Preview<State> {
-  /** What would happen, in a sentence or a few lines. */
+  /** The effect of the act, in a sentence or a few lines. */
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
   /** The part of what was shown that must not have changed; JSON. */
@@ -32,7 +32,7 @@ export interface Preview<State> {
 interface ActSpec<S extends z.ZodObject, State> {
   readonly name: string;
   readonly title: string;
-  /** What it does, and the role it needs. */
+  /** The effect of the act, and the role it needs. */
   readonly description: string;
   readonly args: S;
   readonly isDestructive: boolean;

@@ -15,7 +15,7 @@ export interface Tool {
   readonly input: z.ZodObject;
   /** False: it only reads. */
   readonly changes: boolean;
-  /** What it does cannot be undone. */
+  /** True: the effect cannot be undone. */
   readonly isDestructive: boolean;
   /** @throws Refusal, Unreachable, ToolProblem */
   readonly run: (context: ToolContext, args: Readonly<Record<string, unknown>>) => Promise<Told>;

@@ -24,7 +24,7 @@ export const setCommitStatus = defineCapability({
     context: z.string().min(1).max(100),
     state: z.enum(['error', 'failure', 'pending', 'success']),
     description: z.string().max(MAX_DESCRIPTION_CHARS),
-    /** Where a person reads more. A parameter is added to it. */
+    /** Page with details for people. A parameter is added to it. */
     targetUrl: z.url({ protocol: /^https?$/ }),
   }),
   response: z.object({ id: z.number() }),

@@ -23,7 +23,7 @@ const MAX_TEXT_CHARS = 40_000;
 const SLACK_ORIGIN = 'https://hooks.slack.com';
 const MAX_URL_CHARS = 2_000;
 const TIMEOUT_MS = 10_000;
-/** Where Slack does not say how long its limit lasts: it allows one message a second. */
+/** Pause when Slack does not say how long its limit lasts: it allows one message a second. */
 const UNSAID_LIMIT_MS = 1_000;
 /** Longest response text of Slack that is kept; usually a word, or a line of JSON. */
 const MAX_SAID_CHARS = 200;

@@ -71,7 +71,7 @@ function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: Call): Foreto
   const isOwn = rows === call.own || scope === undefined;
   const asked = call.own.find(({ blockedBy }) => blockedBy === 'policy');
   const verdict = isOwn ? effectVerdict(rows, request) : lineageVerdict(rows, request, scope, asked);
-  // Where it would act anew under a key of its own, nobody has allowed that yet.
+  // A new action under its own key has not been confirmed by anybody yet.
   const isUnconfirmed = verdict.kind === 'own' && facts.requiresConfirmation;
   const { action, why } = toldOf(isUnconfirmed ? { kind: 'confirm' } : verdict, acted);
   return {

@@ -80,7 +80,7 @@ export interface MailboxFact {
   readonly reason?: string;
 }
 
-/** That a dispatch, or the scan, said that the run gets nowhere. */
+/** A finding by a dispatch or the scan that the run makes no progress. */
 export interface FindingFact {
   readonly reason: FindingReason;
   readonly message: string;

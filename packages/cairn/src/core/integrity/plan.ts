@@ -22,7 +22,7 @@ interface DocumentChange {
   readonly before: object | undefined;
 }
 
-/** Where the output of a checkpoint comes from: it is in the journal, or in a checkpoint of this seq (it may be its own). */
+/** Source of a checkpoint's output: the journal, or the checkpoint with this seq, which may be itself. */
 export type OutputSource = { readonly text: string } | { readonly checkpoint: number };
 
 export type RepairChange =

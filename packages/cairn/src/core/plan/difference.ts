@@ -91,7 +91,7 @@ function changed(id: string, was: StepPlan | string, is: StepPlan): string {
 }
 
 function whole(before: KnownPlan, after: Plan): PlanDifference[] {
-  // Where only hashes were kept, they cover the steps: the shape of the input was left out with them.
+  // Hashes alone cover only the steps: they lack the shape of the input.
   const options = [
     'onDoubt',
     'policy',

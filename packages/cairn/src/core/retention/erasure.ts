@@ -15,7 +15,7 @@ export interface Gone {
   readonly effects: number;
   /** Idempotency records. */
   readonly records: number;
-  /** Where events met those who waited for them. */
+  /** Event mailboxes. */
   readonly waits: number;
   readonly schedules: number;
   /** Events of those runs that had been published. Subscribers keep their copies. */

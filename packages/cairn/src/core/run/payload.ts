@@ -25,7 +25,7 @@ export function payloadOf(text: string): Payload {
   return { ref, chunks };
 }
 
-/** Where the text would lie, without writing it. */
+/** Returns the reference that the text would have, without writing it. */
 export function payloadRefOf(text: string): PayloadRef {
   const bytes = Buffer.byteLength(text);
   return { sha256: sha256Hex(text), bytes, chunks: Math.ceil(bytes / PAYLOAD_CHUNK_BYTES) };

@@ -25,7 +25,7 @@ export const SUCCESS_OUTCOMES = ['succeeded', 'degraded', 'skipped', 'reused'] a
 export type SuccessOutcome = (typeof SUCCESS_OUTCOMES)[number];
 export type StepOutcome = SuccessOutcome | 'failed';
 
-/** Where a step of the run stands. A step that is not in the map has not begun. `seq` is the event that says so. */
+/** State of a step. A step that is not in the map has not begun. `seq` is the event that set the state. */
 export type StepState =
   | {
       readonly phase: 'running';

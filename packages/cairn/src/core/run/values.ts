@@ -1,5 +1,5 @@
 /**
- * Where a value of a run is kept: in the snapshot if small, in the checkpoint of an event if larger, as a payload to
+ * Location of a value of a run: in the snapshot if small, in the checkpoint of an event if larger, as a payload to
  * which the checkpoint points if large.
  */
 import { CairnError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** What bodies report and authors declare of what work costs. Types only. */
+/** Costs that bodies report and authors declare. Types only. */
 import type { GivenBudget, GivenCost } from '../../core/budget/given.ts';
 
 /** Model usage of a body. Counts and costs are summed over the attempt. */
@@ -9,7 +9,7 @@ export interface Usage {
   readonly usd?: number;
 }
 
-/** What a run may spend. Reaching a limit opens a question; nothing is stopped in the middle (docs/budgets.md). */
+/** Limits of one run's spending. Reaching a limit opens a question; no action is stopped halfway (docs/budgets.md). */
 export type Budget = GivenBudget;
 
 /** Most that an attempt or a call costs. It is reserved in the budget of the run before it begins. */

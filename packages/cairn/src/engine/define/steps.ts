@@ -159,7 +159,7 @@ export interface Workflow {
   readonly slack: readonly SlackSubscription[];
   readonly schedules: readonly DeclaredSchedule[];
   readonly timeoutMs?: number;
-  /** What one run may spend. */
+  /** Limits of one run's spending. */
   readonly budget?: BudgetLimits;
   readonly onDoubt: 'fail' | 'ask';
   readonly policy?: AnyPolicy;

@@ -384,7 +384,7 @@ export interface WorkflowOptions<Input, Takes = unknown, Returned extends Needs 
   };
   /** Longest time the whole run may take, waits included; then it fails with RUN_TIMEOUT. */
   readonly timeout?: string | number;
-  /** What one run may spend; at the limit it asks a person whether to spend more. */
+  /** Limits of one run's spending; at a limit the run asks a person whether to spend more. */
   readonly budget?: Budget;
   /**
    * Handling of a run whose step with `idempotent: false` was interrupted by a crash: it fails (default), or asks for a

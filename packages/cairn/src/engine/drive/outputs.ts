@@ -126,7 +126,7 @@ export async function* outputsAt(
       const { seq, outputHash: hash } = checkpoints[at] ?? {};
       if (hash === undefined) throw new Error(`run ${runId}: checkpoint ${seq} does not belong to a step`);
       const text = await originText(store, origin);
-      // Where it lies with another run, nothing of this one may point to it.
+      // A payload of another run must not be referred to by this one.
       const ref = origin.runId === runId ? origin.checkpoint.outputRef : undefined;
       yield { text, hash, ...(ref === undefined ? {} : { ref }) };
     }

@@ -96,7 +96,7 @@ interface RowOfCall {
   readonly n: number;
   /** It is there: an earlier call by this run. */
   readonly again?: StoredEffect;
-  /** That of a call by an earlier run of the lineage, of which this call will tell: the receiver acts once per key. */
+  /** Effect of an earlier run of the lineage with the same key, whose outcome this call reveals: the receiver acts once per key. */
   readonly after?: StoredEffect;
 }
 
@@ -208,7 +208,7 @@ async function call(effectCall: PerformCall, key: string, written: Call): Promis
     if (!(cause instanceof NotApplied)) {
       return { kind: 'doubt', cause, settled: [settled(effectCall, effectId, 'in_doubt')] };
     }
-    // That the repetition did nothing says nothing of the call before it, which may have acted.
+    // The repetition did nothing, but the call before it may have acted.
     if (written.inDoubtBefore) {
       return { kind: 'doubt', cause: laterIf(cause), settled: [settled(effectCall, effectId, 'in_doubt')] };
     }

@@ -16,7 +16,7 @@ export type LedgerDeps = Pick<EngineDeps, 'effects' | 'clock' | 'random' | 'log'
   readonly store: Pick<EngineDeps['store'], 'load' | 'writePayload' | 'readPayload'>;
 };
 
-/** What became of an append. */
+/** Result of an append to the ledger. */
 export interface LedgerAppended {
   /** False: nothing is to be done any more. */
   readonly wasWritten: boolean;

@@ -39,7 +39,7 @@ export interface Request {
   readonly shownText?: string;
 }
 
-/** What the ledger has to know of the run that acts, or of what stands for one. */
+/** Members of the acting run, or of an owner in place of one, that the ledger needs. */
 export type EffectOwner = Pick<
   RunState,
   | 'id'

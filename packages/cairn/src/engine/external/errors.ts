@@ -12,7 +12,7 @@ export class EffectPending extends Error {
   readonly code = 'EFFECT_PENDING';
   readonly why: PendingReason;
   readonly effectId: string;
-  /** What stands for the run in the inbox and in `cairn effects`. */
+  /** Owner in place of a run, as the inbox and `cairn effects` name it. */
   readonly owner: string;
   readonly help: string;
 

@@ -29,7 +29,7 @@ export interface ExternalEffectsDeps {
 export interface ExternalSettings {
   /** A call is aborted after this time, ms. */
   readonly callTimeoutMs: number;
-  /** Of calls that did not take effect, or whose outcome can be found out. */
+  /** Retries of calls that did not take effect, or whose outcome can be looked up. */
   readonly retry: RetryPolicy;
 }
 
@@ -44,7 +44,7 @@ export interface OnceRequest {
   readonly signal: AbortSignal;
 }
 
-/** What stands for the step in the rows. */
+/** Step id in the rows of effects without a run. */
 const STEP_ID = 'external';
 /** Pauses between looks at a call that another process makes, ms. */
 const LOOKS: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };

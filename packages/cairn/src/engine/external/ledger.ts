@@ -51,7 +51,7 @@ export const GRACE_MS = 15_000;
 export class ExternalLedger {
   readonly deps: LedgerDeps;
   readonly #options: ExternalLedgerOptions;
-  /** What the store's time is ahead of this machine's, ms. */
+  /** The store's time minus this machine's, ms. */
   #aheadMs = 0;
   /** Calls made here that have ended, by their mark. */
   readonly #ended = new Set<string>();

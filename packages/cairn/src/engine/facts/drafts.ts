@@ -37,7 +37,7 @@ export function started(
   return { type: 'step_started', initiator: 'system', data: { ...execution, ...more } };
 }
 
-/** What the journal keeps of an attempt beside its result. `spent`: of the run's budget, if the run has one. */
+/** Members that the journal keeps of an attempt beside its result. `spent`: its share of the run's budget, if the run has one. */
 export type Accounted = Used & { readonly spent?: Cost };
 
 export function succeeded(ending: EndedExecution, output: Output, used: Accounted = {}): EventDraft {

@@ -19,7 +19,7 @@ import type { RunStore } from '../../ports/run-store.ts';
 export interface Output {
   readonly text: string;
   readonly hash: string;
-  /** Where it was put, if no checkpoint can carry it. */
+  /** Location of an output that is too large for a checkpoint. */
   readonly ref?: PayloadRef;
 }
 

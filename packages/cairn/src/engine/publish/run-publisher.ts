@@ -35,7 +35,7 @@ export interface RunPublisherParams {
   readonly run: RunState;
   /** Trace of the run, for readers of its events; absent: no collector is configured. */
   readonly traceparent?: string;
-  /** Where it is known. */
+  /** Undefined: not known. */
   readonly firstEventId: string | undefined;
   /** Events up to this seq are published. */
   readonly publishedSeq: number;

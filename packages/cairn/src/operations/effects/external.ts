@@ -39,7 +39,7 @@ export async function externalQuestions(
 export interface ExternalDeps {
   readonly effects: ExternalEffectStore;
   readonly store: Pick<RunStore, 'writePayload'>;
-  /** That of the installation; it may not know the capability, which another function has. */
+  /** Bindings of the installation; they may lack a capability that only another function has. */
   readonly bindings: Bindings;
   readonly clock: Clock;
   readonly random: Randomness;

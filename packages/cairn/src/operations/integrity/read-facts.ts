@@ -190,7 +190,7 @@ async function readOrigins(reader: RunReader, { checkpoints }: JournalFacts): Pr
   return origins;
 }
 
-/** Where the run waits, or has waited: its ties say so until its end. */
+/** Mailboxes where the run waits or has waited; its ties name them until its end. */
 async function readPlaces(
   reader: RunReader,
   { id, tenantId, ties, waits }: RunState,

@@ -22,7 +22,7 @@ export interface SweepReport {
   readonly deleted: number;
   /** Begun, and left for the next tick. */
   readonly unfinished: number;
-  /** That could not be handled; each is logged, and looked at again when the others have been. */
+  /** Number that could not be handled; each is logged, and tried again after the others. */
   readonly failed: number;
   /** Runs that never were, whose input was left behind and is deleted. */
   readonly orphans: number;

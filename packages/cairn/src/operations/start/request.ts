@@ -36,7 +36,7 @@ export interface StartDeps extends Pools {
   readonly metrics: Metrics;
   /** Absent: no collector is configured. */
   readonly tracer?: Tracer;
-  /** Where events are published, by the drives that follow; absent: nowhere. */
+  /** Receives the events that later drives publish; absent: they are not published. */
   readonly bus?: EventBus;
   /** Cache of this instance; absent: every repetition reads the store. */
   readonly recent?: RecentStarts;

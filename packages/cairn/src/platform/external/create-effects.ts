@@ -19,7 +19,7 @@ import { systemRandomness } from '../randomness.ts';
 export interface EffectsOptions {
   /** The tenant of calls that name none. */
   readonly tenantId: string;
-  /** How each capability is called. */
+  /** Bindings of the capabilities. */
   readonly bindings: readonly Binding[];
   /** Default: that of the function, GCLOUD_PROJECT. */
   readonly project?: string;
@@ -29,7 +29,7 @@ export interface EffectsOptions {
   readonly collectionPrefix?: string;
   /** Longest time that a call may take, ms: 1 to 540,000; default 60,000. */
   readonly callTimeoutMs?: number;
-  /** Of calls that did not take effect or can be looked up; default three attempts within a few seconds. */
+  /** Retries of calls that did not take effect or can be looked up. Default: three attempts within a few seconds. */
   readonly retry?: Partial<RetryPolicy>;
 }
 

@@ -1,4 +1,4 @@
-/** Where an installation keeps its runs, and that no other of the codebase keeps them there. */
+/** Location of an installation's runs; no two installations of a codebase may share one. */
 import { type FirestoreIndexes, firestoreIndexes } from '../../store/layout/indexes.ts';
 import { database } from '../settings/parameters.ts';
 import { collectionPrefixOf } from '../settings/settings.ts';

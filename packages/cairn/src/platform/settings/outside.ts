@@ -1,8 +1,8 @@
-/** Where an installation acts outside, as its parameters say. */
+/** URLs outside that an installation calls, from its parameters. */
 import { cleanupHook, deployHook, githubApiUrl, slackHooksUrl } from './parameters.ts';
 import { githubToken } from './secrets.ts';
 
-/** Where the shipped workflows act, as far as they do. @throws Error naming a parameter that is no URL */
+/** Hooks that the shipped workflows call; undefined for one that is not configured. @throws Error naming a parameter that is no URL */
 export function hookUrls(): { readonly deploy: string | undefined; readonly cleanup: string | undefined } {
   return {
     deploy: hookUrl('DEPLOY_HOOK_URL', deployHook.value()),

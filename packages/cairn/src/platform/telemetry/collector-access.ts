@@ -49,7 +49,7 @@ function unreadable(): Error {
 }
 
 export interface TokenOptions {
-  /** Where the metadata server is, without a slash at the end. */
+  /** URL of the metadata server, without a slash at the end. */
   readonly metadata: string;
   readonly clock: Clock;
   /** Receives errors of the token request. */

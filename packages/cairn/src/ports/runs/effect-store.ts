@@ -36,7 +36,7 @@ export interface EffectStore {
   listOfRun(runId: string, page: PageRequest): Promise<Page<EffectRecord>>;
 }
 
-/** What effects without a run need besides. */
+/** Additional methods for effects without a run. */
 export interface ExternalEffectStore extends EffectStore {
   /** {@link EffectStore.rowsOf} with the time of the store at the read, epoch ms. */
   rowsNow(idempotencyKey: string): Promise<RowsNow>;

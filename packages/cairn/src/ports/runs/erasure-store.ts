@@ -49,7 +49,7 @@ export interface ErasureStore {
   deleteRecordsOfRun(runId: string, limit: number): Promise<Cleared>;
   /** Idempotency records of the tenant. */
   deleteRecords(tenantId: string, limit: number): Promise<Cleared>;
-  /** Where events of the tenant meet those who wait for them. */
+  /** Deletes event mailboxes of the tenant. */
   deleteWaits(tenantId: string, limit: number): Promise<Cleared>;
   deleteSchedules(tenantId: string, limit: number): Promise<Cleared>;
   /** Rows of the ledger without a run, with their large results. */

@@ -1,4 +1,4 @@
-/** Where the world hears what happens to runs. At least once, and in order for each ordering key. */
+/** Publishes the events of runs: at least once, and in order for each ordering key. */
 
 /** One message. Attributes can be filtered by, without reading the text. */
 export interface BusMessage {

@@ -70,7 +70,7 @@ export interface SnapshotWrite {
   readonly snapshot: RunState;
   /** As it is encoded with all that belongs to it. */
   readonly members: Members;
-  /** That the write tells of itself, and so of its pages; undefined: nothing. */
+  /** Cost that the write reports, its pages included; undefined: none. */
   readonly cost: Spent | undefined;
 }
 

@@ -41,7 +41,7 @@ export interface InstallationOptions {
   readonly startAt?: number | undefined;
   /** Receives metrics; absent: none. */
   readonly metrics?: Metrics | undefined;
-  /** Where events are published; absent: nowhere. */
+  /** Receives events; absent: they are not published. */
   readonly bus?: EventBus | undefined;
   /** Receives spans; absent: none. */
   readonly tracerBy?: ((clock: VirtualClock) => Tracer) | undefined;

@@ -23,9 +23,9 @@ const Payload = z.looseObject({
 });
 
 export interface Press {
-  /** Where the app is installed. */
+  /** Team in which the app is installed. */
   readonly teamId: string;
-  /** Where the person is at home: elsewhere than `teamId` in a channel that two teams share. */
+  /** Home team of the person: not `teamId` in a channel that two teams share. */
   readonly homeTeamId: string;
   readonly userId: string;
   readonly asked: DecisionValue;

@@ -28,7 +28,7 @@ export const doctor = command({
     out.answer({ findings, notSeen: NOT_SEEN }, ({ style }) => {
       const lines = findings.map(({ code, state, what, help }) => {
         const [mark, tone] = MARKS[state];
-        // What is wrong is looked up by its code.
+        // Problems are looked up by their code.
         const name = state === 'wrong' ? `  ${style.dim(code)}` : '';
         return `${style.paint(tone, mark)} ${clean(what)}${name}\n${help === undefined ? '' : `    ${style.dim(clean(help))}\n`}`;
       });

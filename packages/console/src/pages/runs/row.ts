@@ -28,7 +28,7 @@ export interface RunRow {
   readonly done: number;
   readonly begun: number;
   readonly cost?: Cost | undefined;
-  /** Where it stands, or why it does not go on. */
+  /** Current step, or the reason why the run does not continue. */
   readonly now: string;
   /** Undoing, being cancelled. */
   readonly mark?: string | undefined;
@@ -112,7 +112,7 @@ const BLOCKED: Readonly<Record<NonNullable<RunSummary['blocked']>['code'], strin
   DISPATCH_DUE: 'continues at the next check',
 };
 
-/** That a step failed is said by its name. */
+/** Returns the code of an error; none where the step's name says enough. */
 function codeOf({ code, stepId }: NonNullable<RunSummary['error']>): string {
   return code === 'STEP_FAILED' && stepId !== undefined ? '' : code;
 }

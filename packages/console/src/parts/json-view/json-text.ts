@@ -38,7 +38,7 @@ const PLAIN = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const MEANT = /[\w$.+-]{1,20}|./suy;
 const ENDS = { '{': '}', '[': ']' } as const;
 
-/** Where a text that is no JSON stops being JSON. */
+/** Finds the first fault of a text that is not JSON. */
 function faultIn(text: string): Fault {
   const scan = new Scan(text);
   for (let next: Next | Fault = 'value'; ; ) {

@@ -82,7 +82,7 @@ interface Place {
   readonly isOpen: boolean;
 }
 
-/** Where a key leads, as the pattern of trees has it; undefined: it is not ours. */
+/** Returns the row to which a key moves in a tree; undefined: the key is not handled. */
 function moved(key: string, { rows, at, isOpen }: Place): number | 'toggle' | undefined {
   const node = rows[at];
   switch (key) {

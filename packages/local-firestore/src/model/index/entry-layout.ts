@@ -15,7 +15,7 @@ const PATH_END = 0;
 const IN_COLLECTION = 1;
 const IN_GROUP = 2;
 
-/** Where entries apply: one collection (its path), or every collection of an id. */
+/** Scope of entries: one collection (its path), or every collection of an id. */
 export type EntryScope =
   | { readonly kind: 'collection'; readonly path: readonly string[] }
   | { readonly kind: 'group'; readonly collectionId: string };

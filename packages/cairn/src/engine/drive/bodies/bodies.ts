@@ -44,7 +44,7 @@ export interface EndedBody {
 interface Running {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
-  /** Of the run's budget. */
+  /** Reservation from the run's budget. */
   readonly reserve: Cost;
   readonly abort: AbortController;
   readonly calls: AbortController;

@@ -1,4 +1,4 @@
-/** Where the code of a loop goes on: after the last turn that completed, without asking for those before. */
+/** The turn at which a loop continues: the one after the last that completed. Earlier turns are not read. */
 import { numberOf, type OperationNames, PAUSE, TURN } from '../../../core/flow/names.ts';
 import { isSuccess, type StepOutcome } from '../../../core/run/state.ts';
 import type { LastTurn } from '../../define/steps.ts';

@@ -40,7 +40,7 @@ export interface HeldWaitsParams {
 export class HeldWaits {
   readonly #params: HeldWaitsParams;
   readonly #held = new Map<string, Wait>();
-  /** Where this drive said that the run waits. */
+  /** Mailboxes that this drive joined for the run. */
   readonly #joined: LeaveRequest[] = [];
   #bytes = 0;
 

@@ -10,7 +10,7 @@ const MOST_OPEN = 50;
 export interface ErasureReport {
   readonly open: number;
   readonly done: number;
-  /** That could not be handled; each is logged, and tried again by the next tick. */
+  /** Number that could not be handled; each is logged, and tried again by the next tick. */
   readonly failed: number;
 }
 

@@ -94,7 +94,7 @@ export function signalRun(
       ...['runs', 'signal'],
       ...(key === '' ? [] : option('for', key)),
       ...(hasData ? option('data', JSON.stringify(data.value)) : []),
-      // What follows is no option, whatever it is called.
+      // The arguments after it are not options, whatever their names.
       ...(name.startsWith('-') ? ['--'] : []),
       ...[id, name],
     ],

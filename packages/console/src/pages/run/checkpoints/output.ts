@@ -30,7 +30,7 @@ export function useOutput(place: OutputPlace | undefined) {
   });
 }
 
-/** Where the source of a run has the output of a step; null: it has none. */
+/** Location of a step's output in the source of a run; null: it has none. */
 export function useSourceOutput(runId: string | undefined, step: string | undefined) {
   const { api } = useSession();
   return useQuery({

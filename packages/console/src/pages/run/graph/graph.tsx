@@ -27,7 +27,7 @@ interface GraphProps {
   readonly plan: readonly GraphNode[];
   view(id: string): StepView | undefined;
   readonly selected: string | undefined;
-  /** Where the run is: shown first if the whole does not fit. */
+  /** Current step: scrolled into view first if the graph does not fit. */
   readonly current: string | undefined;
   onSelect(id: string): void;
 }
@@ -70,7 +70,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
     [flow, walk, isLarge],
   );
 
-  // What was selected elsewhere, as in the address or the table, is brought into view.
+  // A step that was selected in the address or the table is scrolled into view.
   const shown = useRef<string>(undefined);
   useEffect(() => {
     if (selected === undefined || selected === shown.current) return;

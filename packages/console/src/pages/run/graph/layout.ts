@@ -1,5 +1,5 @@
 /**
- * Where the steps of a plan are drawn. Pure. Small plans are laid out by dagre; beyond {@link DAGRE_MOST} steps, where that
+ * Positions of the steps of a plan. Pure. Small plans are laid out by dagre; beyond {@link DAGRE_MOST} steps, where that
  * would take seconds, by layers in linear time, folded into columns so that a long chain does not become a needle.
  *
  * Must not: know of states; a plan is laid out once.

@@ -1,4 +1,4 @@
-/** That a run is kept from being deleted, by whom and why. */
+/** Says that a run is kept from being deleted, by whom and why. */
 import { useQuery } from '@tanstack/react-query';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';

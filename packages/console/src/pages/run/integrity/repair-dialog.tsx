@@ -19,7 +19,7 @@ export function RepairDialog({ runId, onApplied, onClose }: RepairDialogProps) {
   const may = useMay('admin');
   const { data, error, refetch } = useQuery({
     queryKey: ['run', runId, 'repair'],
-    // What is shown is what is there now.
+    // The dialog shows the current state, never a cached one.
     staleTime: 0,
     gcTime: 0,
     queryFn: () => api.change(repairRun(runId, false).planned, `console-${crypto.randomUUID()}`),

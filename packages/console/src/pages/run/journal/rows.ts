@@ -6,7 +6,7 @@ import { statusAfter, UNBEGUN } from '../live/status-after.ts';
 
 export interface JournalRow {
   readonly event: RunEvent;
-  /** Where the event moved the run to another status. */
+  /** Change of the run's status by the event. */
   readonly moved: { readonly from: string; readonly to: string } | undefined;
   /** Key of the step it is about. */
   readonly step: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * Where each step stands, moved on by events: what `GET /v1/runs/{id}/graph` would say after them, without asking. Pure.
+ * State of each step after the events of a run, as `GET /v1/runs/{id}/graph` would answer, without a request. Pure.
  * Follows the fold of the journal (`packages/cairn/src/core/run/reduce`), which decides; a test holds the two against each other.
  */
 import { stepKey } from '@cairn/client';
@@ -53,7 +53,7 @@ function move(moving: Moving, anyEvent: RunEvent): void {
     if (!moving.steps.has(id)) moving.steps.set(id, { key: id, phase: 'again', seq: event.seq, revision });
 }
 
-/** Where the event leaves its step; undefined for one that is about none. */
+/** Returns the state of the event's step after it; undefined for an event without a step. */
 function standingAfter(anyEvent: RunEvent): StepState | undefined {
   const event = known(anyEvent);
   const { seq } = event;

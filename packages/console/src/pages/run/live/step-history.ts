@@ -136,12 +136,12 @@ export class StepHistories {
       ...('error' in data ? { error: data.error } : {}),
       ...('reason' in data ? { note: data.reason } : {}),
     };
-    // What only waited has no attempt of its own: the answer and the outcome are one moment.
+    // A step that only waits has no attempt of its own: its answer and its outcome are one moment.
     const waited =
       last?.kind === 'wait' && last.revision === data.revision && data.kind !== 'step' && data.kind !== 'map';
     if (waited && last.to !== undefined)
       this.#change(key, (step) => ({ ...step, spans: withLast(step.spans, said) }));
-    // What was taken over took its time in another run.
+    // A reused step took its time in another run.
     else
       this.#end(type === 'step_reused' ? { ...data, startedAt: new Date(at).toISOString() } : data, {
         seq,

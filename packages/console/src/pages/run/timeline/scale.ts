@@ -79,7 +79,7 @@ function longGaps(whole: Interval, busy: readonly Interval[]): Interval[] {
   if (whole.to > at) gaps.push({ from: at, to: whole.to });
   const busyMs = spanOf(busy);
   const long = gaps.filter(({ from, to }) => to - from > Math.max(SHORT_MS, LONG_GAP * busyMs));
-  // What is left must have a width: with nothing but moments between gaps, all is told as it is.
+  // The rest must have a width: with only moments between gaps, nothing is cut.
   return whole.to - whole.from > spanOf(long) ? long : [];
 }
 
@@ -129,7 +129,7 @@ export function ticksOf({ segments }: Scale, from: number, apart: number): Tick[
     const isLast = segment === segments.at(-1);
     for (let at = first; at <= segment.to; at += step) {
       const place = segment.start + (at - segment.from) * perMs;
-      // What is written to the right of the last one would run into the gap.
+      // A label to the right of the last tick would run into the gap.
       const hasRoom = isLast || segment.end - place >= apart;
       if (hasRoom && place - (ticks.at(-1)?.place ?? -1) >= apart) ticks.push({ at, place });
     }

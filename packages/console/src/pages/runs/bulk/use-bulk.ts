@@ -52,7 +52,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
   const change = (id: string, part: Partial<Target>) =>
     setTargets((before) => before.map((one) => (one.row.id === id ? { ...one, ...part } : one)));
 
-  // What is hit is decided when the dialog opens: what changes behind it later changes nothing of what was agreed to.
+  // The runs are chosen when the dialog opens: later changes of the list do not change what was agreed to.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     const over = new AbortController();

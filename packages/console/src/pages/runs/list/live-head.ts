@@ -47,7 +47,7 @@ export interface Head {
  */
 export function headAfter(rows: readonly RunRow[], live: Live, limit: number): Head {
   if (!live.isReady) {
-    // What is told now is true; what is not told yet may be.
+    // Live rows are newer than read ones; rows without a live update may still be current.
     const known = new Map(rows.map((row) => [row.id, row]));
     for (const row of live.rows.values()) if (known.has(row.id)) known.set(row.id, row);
     return { rows: [...known.values()], hasGap: false };

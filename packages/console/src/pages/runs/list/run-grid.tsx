@@ -29,7 +29,7 @@ export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
   const body = useRef<HTMLDivElement>(null);
   const margin = useTopOf(body);
   const [activeId, setActiveId] = useState<string>();
-  /** Where a range begins. */
+  /** First row of a range. */
   const [anchorId, setAnchorId] = useState<string>();
   const virtual = useWindowVirtualizer({
     count: sections.total,

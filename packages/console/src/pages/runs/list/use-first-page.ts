@@ -50,7 +50,7 @@ export function useFirstPage(filter: RunFilter, isAtTop: () => boolean): FirstPa
     queryKey: pageKey(filter, undefined),
     queryFn: async ({ signal }) => {
       const page = await readFirst(api, queries, filter, signal);
-      // What was told while it was read may be newer than what was read.
+      // Live rows that arrived during the read may be newer than its rows.
       const live = told.current.of === filter ? told.current.live : NOTHING_LIVE;
       return { ...page, rows: headAfter(page.rows, live, PAGE).rows };
     },
@@ -67,7 +67,7 @@ export function useFirstPage(filter: RunFilter, isAtTop: () => boolean): FirstPa
     (rows?: readonly RunRow[]) => {
       setBehind(undefined);
       const known = rows ?? queries.getQueryData<RowPage>(pageKey(filter, undefined))?.rows ?? [];
-      // Where the next page begins is only known again when the first has been read.
+      // The cursor of the next page is known once the first has been read again.
       queries.setQueryData<RowPage>(pageKey(filter, undefined), { rows: known.slice(0, PAGE) });
       void queries.invalidateQueries({ queryKey: listKey(filter) });
     },

@@ -47,7 +47,7 @@ function actionOf({ key, shiftKey, target }: KeyboardEvent, keys: GridKeys): (()
     case 'Escape':
       return () => keys.clear();
   }
-  // What a button or link does with these is its own affair.
+  // Buttons and links handle these keys themselves.
   if (target instanceof HTMLElement && target.closest('button, a, summary')) return undefined;
   switch (key) {
     case 'Enter':
