@@ -152,6 +152,23 @@ test('a credential is asked for with each request, since tokens expire; one that
   expect(failing.pauses).toEqual([]);
 });
 
+test('the time is that of the installation, as its newest answer tells it', async () => {
+  const machine = Date.parse('2026-01-01T00:00:00.000Z');
+  let date = '';
+  const client = new CairnClient({
+    url: 'https://runs.test',
+    credential: 'k',
+    now: () => machine,
+    fetch: async () => new Response('{}', { headers: { date } }),
+  });
+  expect(client.now()).toBe(machine);
+  for (const hours of [3, 0]) {
+    date = new Date(machine + hours * 3_600_000).toUTCString();
+    await client.get('/v1/workflows');
+    expect(Math.abs(client.now() - machine - hours * 3_600_000)).toBeLessThanOrEqual(1_000);
+  }
+});
+
 test('a list goes on over pages up to its limit, and says whether there is more', async () => {
   const page = { status: 200, body: { items: [{ id: 'a' }, { id: 'b' }], next: 'c' } };
   const { client, keys } = clientOf([page]);

@@ -31,7 +31,7 @@ test('the page of a run whose drive is silent says since when, and when another 
   expect(head({ lastHeartbeatAt: '2026-01-01T00:00:00.000Z' })).toMatch(
     /dispatch 2, no heartbeat for 1 min; if its worker died, the run continues after /,
   );
-  expect(head({ lastHeartbeatAt: '2026-01-01T00:00:50.000Z' })).not.toContain('no sign of life');
+  expect(head({ lastHeartbeatAt: '2026-01-01T00:00:50.000Z' })).not.toContain('no heartbeat');
 });
 
 test('the page of a run that runs alone names the step at which its worker died', () => {

@@ -87,6 +87,25 @@ describe('an enforced index', () => {
     await bench.stop();
   });
 
+  test('serves its directions only: limitToLast, which asks in reverse, needs that of the reversed orders', async () => {
+    const indexes = [
+      {
+        collectionGroup: 'runs',
+        queryScope: 'COLLECTION',
+        fields: ['shard', 'wakeAt'].map((fieldPath) => ({ fieldPath, order: 'ASCENDING' })),
+      },
+    ];
+    const bench = await startBench({ indexesFile: indexesFile({ indexes }) });
+    const query = bench.db.collection('runs').where('shard', '==', 1).orderBy('wakeAt');
+    await bench.db.doc('runs/a').set({ shard: 1, wakeAt: 4 });
+    expect((await query.limit(1).get()).size).toBe(1);
+    await expect(query.limitToLast(1).get()).rejects.toMatchObject({
+      code: FAILED_PRECONDITION,
+      message: expect.stringContaining('"fieldPath":"wakeAt","order":"DESCENDING"'),
+    });
+    await bench.stop();
+  });
+
   test('that is exempted is missed by the query that needs it, nested fields included', async () => {
     const fieldOverrides = [{ collectionGroup: 'c', fieldPath: 'big', indexes: [] }];
     const bench = await startBench({ indexesFile: indexesFile({ fieldOverrides }) });

@@ -31,6 +31,19 @@ test('an app starts a run, signals it and reads its result without a key of the 
   });
 });
 
+test('a run is of the conversation that the app names; one that no run could carry is refused', async () => {
+  const { world, deps } = installed();
+  const start = (a2aCorrelationId: string) =>
+    startOwn(deps, { type: 'order', input: { amount: 3 }, ...acme, a2aCorrelationId });
+  const { runId } = await start('conversation-9');
+  expect(world.stateOf(runId).a2aCorrelationId).toBe('conversation-9');
+  await expect(start('two words')).rejects.toMatchObject({
+    code: 'INVALID_INPUT',
+    field: 'a2aCorrelationId',
+  });
+  expect(world.db.runs.size).toBe(1);
+});
+
 test('a repetition with the same key starts nothing, and other tenants and actors have keys of their own', async () => {
   const { deps } = installed();
   const start = (asking: { tenantId: string; actor?: string }, amount = 3) =>

@@ -1,4 +1,5 @@
 /** Requests of the codebase itself (`cairn.start` and so on): the HTTP API after authentication. */
+import { correlationId } from '../core/encoding/correlation.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import type { Json } from '../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
@@ -49,6 +50,7 @@ export async function startOwn(
     key: key === undefined ? undefined : apiKey(principalOf(asking), key),
     requestHash: requestHash('POST /v1/runs', body),
     threadId,
+    a2aCorrelationId: correlationId(asking.a2aCorrelationId, 'a2aCorrelationId'),
   });
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'the same request is in progress');
   return { runId: outcome.runId, replayed: outcome.kind === 'replayed' };

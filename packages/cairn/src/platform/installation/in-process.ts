@@ -14,6 +14,8 @@ export interface Asking {
 
 export interface StartAsking extends Asking {
   readonly threadId?: string | undefined;
+  /** The conversation that the run and its children belong to: 1 to 200 printable ASCII characters without spaces. */
+  readonly a2aCorrelationId?: string | undefined;
 }
 
 export interface StartedRun {
