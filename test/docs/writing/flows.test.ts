@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { MAX_FLOW_OPERATIONS } from '../../../packages/cairn/src/core/flow/names.ts';
+import { MAX_TURNS, MAX_TURNS_IN_A_RUN } from '../../../packages/cairn/src/core/flow/parts.ts';
 import { defineBinding, defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
-import { MAX_STATE_BYTES, MAX_TURNS } from '../../../packages/cairn/src/engine/define/flow/loop-step.ts';
+import { MAX_STATE_BYTES } from '../../../packages/cairn/src/engine/define/flow/loop-step.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { PRODUCTION_SETTINGS } from '../../../packages/cairn/src/engine/settings.ts';
 import { createTestRuntime } from '../../../packages/cairn/src/testing/index.ts';
@@ -76,6 +77,8 @@ describe('the loop of docs/flows.md', () => {
 
 test.each([
   [`up to ${MAX_TURNS.toLocaleString('en')}. A loop`],
+  [`a \`max\` of more than ${MAX_TURNS_IN_A_RUN.toLocaleString('en')} takes its first`],
+  [`its first ${PRODUCTION_SETTINGS.turnsOfARun.toLocaleString('en')} turns in its run`],
   [`at most ${MAX_STATE_BYTES / 1024} KiB; a larger one`],
   [`at most ${MAX_FLOW_OPERATIONS.toLocaleString('en')}`],
   [`| \`timeout\` | ${PRODUCTION_SETTINGS.stepTimeoutMs / 60_000} minute |`],

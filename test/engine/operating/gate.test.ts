@@ -41,6 +41,8 @@ describe('the gate', () => {
     for (const status of RUN_STATUSES) {
       expect(closedBy(PAUSED, { type: 'nap', status })).toBe(isTerminal(status) ? undefined : 'paused');
       expect(closedBy(PAUSED, { type: 'naps', status })).toBeUndefined();
+      // The parts of its loops are work of the workflow too.
+      expect(closedBy(PAUSED, { type: 'nap.pages', status })).toBe(isTerminal(status) ? undefined : 'paused');
     }
   });
 });

@@ -1,6 +1,7 @@
 /** Flows: operations one after the other and at once, retries, waits, actions, children, and what undoes them. */
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
+import { MAX_TURNS_IN_A_RUN } from '../../../packages/cairn/src/core/flow/parts.ts';
 import type { Flow } from '../../../packages/cairn/src/engine/define/flow/types.ts';
 import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -132,6 +133,28 @@ const looping = (stage: Stage) =>
     }),
   });
 
+const TURNS_OF_A_RUN = 2;
+
+/** A loop that continues in two child runs. */
+const loopingOn = (stage: Stage) =>
+  defineWorkflow({
+    type: 'coded',
+    planVersion: 1,
+    input,
+    steps: (step) => ({
+      output: step.loop('loop', {
+        state: () => '',
+        while: ({ turn }) => turn < 2 * TURNS_OF_A_RUN + 1,
+        max: MAX_TURNS_IN_A_RUN + 1,
+        pause: ({ turn }) => (turn === TURNS_OF_A_RUN ? '1h' : 0),
+        body: async ({ state, turn, ...context }) => {
+          const ofRun = ((turn - 1) % TURNS_OF_A_RUN) + 1;
+          return state + (await acting(stage, ofRun === 1 ? 'turn' : `turn.${ofRun}`)(context));
+        },
+      }),
+    }),
+  });
+
 const post = posting();
 
 const sending = () =>
@@ -205,6 +228,13 @@ export const flowScenarios: readonly Scenario[] = [
   },
   { name: 'flow-map', workflows: (stage) => [mapped(stage)], start, ends: completed },
   { name: 'loop', workflows: (stage) => [looping(stage)], start, ends: completed },
+  {
+    name: 'loop-parts',
+    workflows: (stage) => [loopingOn(stage)],
+    start,
+    settings: { turnsOfARun: TURNS_OF_A_RUN },
+    ends: { status: 'completed', others: ['coded.loop: completed', 'coded.loop: completed'] },
+  },
   {
     name: 'loop-effects',
     effects: [post],

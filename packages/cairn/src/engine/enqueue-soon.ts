@@ -2,6 +2,7 @@
  * Enqueues a dispatch for a caller that waits for a response. The work is durable and due: if the queue is down or
  * slow, the scan finds the run, so the caller does not wait for it.
  */
+import { declaredType } from '../core/flow/parts.ts';
 import { optional } from '../core/optional.ts';
 import { messageOf } from '../core/thrown.ts';
 import { type Clock, pause } from '../ports/clock.ts';
@@ -21,7 +22,7 @@ export function placed(
   { poolOf }: Pools,
   { type, tenantId }: { readonly type: string; readonly tenantId: string },
 ): Pick<DriveTask, 'pool' | 'tenantId'> {
-  return { tenantId, ...optional('pool', poolOf?.(type)) };
+  return { tenantId, ...optional('pool', poolOf?.(declaredType(type))) };
 }
 
 export interface EnqueueDeps {

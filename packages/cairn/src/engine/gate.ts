@@ -5,6 +5,7 @@
  * Must not: decide whether there is anything to drive.
  */
 import { claimVerdict } from '../core/decisions/claim.ts';
+import { declaredType } from '../core/flow/parts.ts';
 import type { RunState } from '../core/run/state.ts';
 import { isTerminal } from '../core/run/status.ts';
 import { wakeAt } from '../core/run/wake.ts';
@@ -39,7 +40,7 @@ export function closedBy(
   if (stopped) return stopped;
   const { paused } = config;
   // Completion duties of an ended run are not work of its workflow.
-  return paused.has(run.type) && !isTerminal(run.status) ? 'paused' : undefined;
+  return paused.has(declaredType(run.type)) && !isTerminal(run.status) ? 'paused' : undefined;
 }
 
 /**

@@ -24,6 +24,8 @@ export interface EngineSettings {
   readonly patienceMs: number;
   /** Steps of one run that run concurrently. */
   readonly concurrentSteps: number;
+  /** Turns of a long loop in one run; those that follow are in parts (core/flow/parts.ts). */
+  readonly turnsOfARun: number;
   /** Timeout of a step that declares none. */
   readonly stepTimeoutMs: number;
   /** True if the log shows what bodies throw. It may name people, and no erasure reaches a log; the journal has it. */
@@ -40,6 +42,7 @@ export const PRODUCTION_SETTINGS: EngineSettings = {
   pollMs: 4_000,
   patienceMs: 60_000,
   concurrentSteps: 64,
+  turnsOfARun: 1_000,
   stepTimeoutMs: 60_000,
   logsThrown: false,
 };

@@ -7,6 +7,7 @@
 
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
+import { loopOfPart } from '../core/flow/parts.ts';
 import { optional } from '../core/optional.ts';
 import type { RecordedError, Wait } from '../core/run/events.ts';
 import { type RunState, stepKey } from '../core/run/state.ts';
@@ -35,9 +36,11 @@ export function otherRuns(deps: OtherRunsDeps): OtherRuns {
 }
 
 async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: ChildToStart): Promise<void> {
-  const newest = deps.registry.newest(type);
+  const isPart = loopOfPart(type) !== undefined;
+  // A part runs the very definition that its loop runs.
+  const workflow = isPart ? deps.registry.pinned(type, parent.planVersion) : deps.registry.newest(type);
   const { runId } = wait.child;
-  if (!newest)
+  if (!workflow)
     throw new CairnError('INVALID_INPUT', `no workflow '${type}' is deployed`, { field: 'workflow' });
   const { tenantId, environment, trigger, threadId, repoId, prId, prUrl, a2aCorrelationId } = parent;
   const successor =
@@ -50,6 +53,7 @@ async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: Ch
       childId: runId,
       cancel: (id) => cancelChild(deps, parent, id),
     }));
+  const isTaken = successor && !(isPart && successor.workflow !== workflow);
   // The outcome of a start that found the run is the same: it is there.
   await startRun(deps, {
     runId,
@@ -60,9 +64,9 @@ async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: Ch
     },
     tenantId,
     environment,
-    workflow: successor?.workflow ?? newest,
+    workflow: isTaken ? successor.workflow : workflow,
     input,
-    lineage: successor?.lineage,
+    lineage: isTaken ? successor.lineage : undefined,
     trigger,
     source: 'api',
     key: undefined,

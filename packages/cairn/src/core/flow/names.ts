@@ -11,9 +11,10 @@ export const MAX_FLOW_OPERATIONS = 10_000;
 const NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,99}$/;
 const NUMBERED = /\.\d+$/;
 
-/** Operations of a loop: one for each turn, and one for each pause between two turns. */
+/** Operations of a loop: one for each turn, one for each pause between two turns, and one for each part (parts.ts). */
 export const TURN = 'turn';
 export const PAUSE = 'pause';
+export const PART = 'part';
 
 /** Numbers names that are asked for repeatedly, in the order in which the code asks. */
 export class OperationNames {

@@ -1,6 +1,8 @@
 /** The workflows this deployment can run, each in all its versions. */
 import { CairnError } from '../../core/errors.ts';
+import { declaredType, loopOfPart, partType } from '../../core/flow/parts.ts';
 import type { StepKind } from '../../core/run/events.ts';
+import { partWorkflow } from './flow/loop-part.ts';
 import type { PubsubSubscription } from './pubsub.ts';
 import type { SlackSubscription } from './slack.ts';
 import type { Workflow } from './steps.ts';
@@ -51,9 +53,17 @@ export class WorkflowRegistry {
     for (const type of this.types()) this.#listen(type);
   }
 
-  /** The version a run is pinned to, if it is deployed. */
+  /** The version a run is pinned to, if it is deployed. Knows parts of loops too, which no other question here names. */
   pinned(type: string, planVersion: number): Workflow | undefined {
-    return this.#versions.get(type)?.get(planVersion);
+    const declared = this.#versions.get(declaredType(type))?.get(planVersion);
+    return declared && loopOfPart(type) ? partWorkflow(declared, type) : declared;
+  }
+
+  /** Types of the parts that loops of this type may have, in any version. */
+  partTypes(type: string): string[] {
+    const steps = this.versions(type).flatMap((workflow) => [...workflow.steps.values()]);
+    const loops = steps.flatMap((step) => (step.kind === 'flow' && step.loop ? [step.id] : []));
+    return [...new Set(loops)].map((loopId) => partType(type, loopId));
   }
 
   /** True if its plan is known to differ from the stored plan of its version. Runs without a fingerprint rely on this. */

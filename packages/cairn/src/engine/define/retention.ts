@@ -1,5 +1,6 @@
 /** Retention options of a workflow, validated at definition. */
 import { parseDuration } from '../../core/duration.ts';
+import { declaredType } from '../../core/flow/parts.ts';
 import {
   END_STATUSES,
   isEndStatus,
@@ -52,7 +53,7 @@ export function retentionFor(type: string, options: RetentionOptions = {}): Rete
  * @param byDefault ms; undefined: unlimited
  */
 export function retentionIn(registry: WorkflowRegistry, byDefault: number | undefined): RetentionOf {
-  return (type, status) => retentionMs(registry.newest(type)?.retention, status, byDefault);
+  return (type, status) => retentionMs(registry.newest(declaredType(type))?.retention, status, byDefault);
 }
 
 /** Years are a matter of keeping alone: nothing else is written in them. */

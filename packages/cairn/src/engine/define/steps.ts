@@ -110,8 +110,8 @@ export interface FlowStep extends AnyStep {
   readonly kind: 'flow';
   /** Type of the workflow. */
   readonly type: string;
-  /** @param after of a loop: the last turn that completed */
-  readonly code: (flow: never, seen: Context, after?: LastTurn) => unknown;
+  /** @param start of a loop only */
+  readonly code: (flow: never, seen: Context, start?: LoopStart) => unknown;
   readonly uses: readonly Capability[];
   readonly retry: RetryPolicy;
   readonly retryPerError: AnyBody['retryPerError'];
@@ -120,17 +120,38 @@ export interface FlowStep extends AnyStep {
   /** Schema of what the code returns. */
   readonly returns?: ZodType<unknown>;
   /** A loop: its code is the engine's and goes on after the last turn that completed, so it cannot diverge. */
-  readonly loop?: { readonly state?: ZodType<unknown> };
+  readonly loop?: Loop;
   /** By the name of an operation: what undoes it. */
   readonly undo: Readonly<Record<string, (context: Context) => unknown>>;
   /** Between the engine and the code, for the test kit. */
   readonly observer?: FlowObserver;
 }
 
-/** A turn of a loop that completed, and the state that it returned. */
+interface Loop {
+  readonly state?: ZodType<unknown>;
+  /** It may have more turns than fit into its run. */
+  readonly isLong?: true;
+  /** The code of its parts (core/flow/parts.ts); absent: the step is one itself. */
+  readonly part?: FlowStep['code'];
+}
+
+/** Point at which the code of a loop continues. */
+export interface LoopStart {
+  /** Undefined: no turn has completed. */
+  readonly last: LastTurn | undefined;
+  /** A part has begun. */
+  readonly hasParts: boolean;
+  /** Turns after which a run leaves those that follow to a part. */
+  readonly turnsOfARun: number;
+}
+
+/** The last turn of a loop that completed, in its run or in a part, and the state that it returned. */
 export interface LastTurn {
+  /** In a part, of the turns of this run. */
   readonly turn: number;
   readonly state: unknown;
+  /** A part has found the loop over. */
+  readonly isOver?: boolean;
 }
 
 export interface FlowObserver {

@@ -4,6 +4,7 @@ import type { ZodType } from 'zod';
 import { budgetLimits } from '../../core/budget/given.ts';
 import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
+import { MAX_TURNS_IN_A_RUN } from '../../core/flow/parts.ts';
 import { buildGraph, type Graph } from '../../core/graph/graph.ts';
 import { optional } from '../../core/optional.ts';
 import { flowStep } from './flow/flow-step.ts';
@@ -61,6 +62,7 @@ export function defineWorkflow(
   const pubsub = options.on?.pubsub ?? [];
   const slack = options.on?.slack ?? [];
   const secretInput = secretPathsOf(options);
+  for (const step of steps) assertStaysInRun(type, step, { budget: options.budget, secretInput });
   return {
     type,
     planVersion,
@@ -116,6 +118,20 @@ function secretPathsOf({
   on,
 }: Pick<WorkflowOptions<unknown>, 'secretInput' | 'on'>): readonly string[] {
   return on?.slack === undefined ? secretInput : [...new Set([...secretInput, 'responseUrl'])];
+}
+
+/** @throws CairnError INVALID_INPUT for a loop that continues in child runs in a workflow that cannot have it */
+function assertStaysInRun(
+  type: string,
+  step: StepDefinition,
+  { budget, secretInput }: { readonly budget: unknown; readonly secretInput: readonly string[] },
+): void {
+  if (step.kind !== 'flow' || !step.loop?.isLong) return;
+  const bounded = (why: string) =>
+    stepError({ type, id: step.id }, `'max' is at most ${MAX_TURNS_IN_A_RUN} in a workflow with ${why}`);
+  if (budget !== undefined) throw bounded(`'budget': child runs of a longer loop would not count for it`);
+  if (secretInput.length > 0)
+    throw bounded(`secret input: child runs of a longer loop would store a copy of it that people can read`);
 }
 
 /** Validates at run time what the compiler checks for TypeScript callers. */

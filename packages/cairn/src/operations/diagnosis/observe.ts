@@ -5,6 +5,7 @@
  * Must not: change anything, or reveal tenants and runs.
  */
 import { CairnError } from '../../core/errors.ts';
+import { declaredType } from '../../core/flow/parts.ts';
 import { someAtOnce } from '../../core/some-at-once.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { stoppedBy } from '../../engine/gate.ts';
@@ -154,7 +155,7 @@ async function versionsInUse({ statistics, registry }: ObserveDeps): Promise<Fin
         planVersion,
         runs: runs + (inUse.get(name)?.runs ?? 0),
         isDeployed: registry.pinned(type, planVersion) !== undefined,
-        isNewest: registry.newest(type)?.planVersion === planVersion,
+        isNewest: registry.newest(declaredType(type))?.planVersion === planVersion,
       });
     }
   }

@@ -56,7 +56,11 @@ export async function unpauseWorkflow(
   });
   deps.log.info('workflow_unpaused', { type, by: actor, reason });
   // Under the kill switch they would only be put aside again.
-  return { woken: after.killSwitch ? 0 : await wakeHeld(deps, after, { tenantId, type }) };
+  if (after.killSwitch) return { woken: 0 };
+  let woken = 0;
+  for (const held of [type, ...deps.registry.partTypes(type)])
+    woken += await wakeHeld(deps, after, { tenantId, type: held });
+  return { woken };
 }
 
 /**

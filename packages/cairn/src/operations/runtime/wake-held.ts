@@ -4,6 +4,7 @@
  *
  * Must not: look whether a run was really held: a drive that finds nothing to do costs a read.
  */
+import { declaredType } from '../../core/flow/parts.ts';
 import { someAtOnce } from '../../core/some-at-once.ts';
 import { HELD_MS } from '../../engine/gate.ts';
 import type { DueEntry } from '../../ports/run-statistics.ts';
@@ -47,7 +48,7 @@ export async function wakeHeld(
         ...(type === undefined ? {} : { type }),
         ...(after ? { after } : {}),
       });
-      const free = page.filter((entry) => !paused.has(entry.type));
+      const free = page.filter((entry) => !paused.has(declaredType(entry.type)));
       await someAtOnce(free, CONCURRENT_TASKS, async ({ runId, tenantId: of }) => {
         await deps.queue.enqueue({ runId, tenantId: of, reason: 'continue' });
         woken += 1;

@@ -8,6 +8,7 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
+import { loopOfPart } from '../../core/flow/parts.ts';
 import { optional } from '../../core/optional.ts';
 import type { ChildWait, SuccessorMode } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
@@ -51,7 +52,7 @@ export async function childLineage(
   const end = await ended(deps, original, child);
   if (!end) return undefined;
   const pinned = workflowOf(deps.registry, end);
-  const workflow = pinned ?? deps.registry.newest(end.type);
+  const workflow = pinned ?? (loopOfPart(end.type) ? undefined : deps.registry.newest(end.type));
   if (!workflow) return undefined;
   const checked = checkedInput(workflow, child.input);
   const isSame = pinned !== undefined && sha256Hex(checked.text) === end.inputHash;

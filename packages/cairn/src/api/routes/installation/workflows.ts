@@ -3,6 +3,7 @@
  * so it takes the role `installation`. Other callers see that a workflow is paused and since when, not why.
  */
 import { CairnError } from '../../../core/errors.ts';
+import { declaredType } from '../../../core/flow/parts.ts';
 import { optional } from '../../../core/optional.ts';
 import { changesIn } from '../../../engine/plans/known-plans.ts';
 import { readConfig } from '../../../operations/runtime/change-config.ts';
@@ -29,7 +30,9 @@ export const listWorkflows: Read<'GET', '/v1/workflows'> = async ({ deps, caller
     statistics.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),
     changesIn(start.plans, registry),
   ]);
-  const liveOf = Map.groupBy(live, ({ type }: LiveVersion) => type);
+  // A part of a loop is no workflow of its own, and its loop's run is counted.
+  const declared = live.filter(({ type }) => declaredType(type) === type);
+  const liveOf = Map.groupBy(declared, ({ type }: LiveVersion) => type);
   const types = new Set([...registry.types(), ...liveOf.keys()]);
   const items = [...types].sort().map((type) =>
     workflowView({

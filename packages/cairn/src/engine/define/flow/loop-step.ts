@@ -1,12 +1,14 @@
 /**
  * Makes a loop: a flow whose code is given here. Each turn is an operation `turn`, `turn.2` … that returns the next state, and each
  * pause between two turns an operation `pause`. The code goes on after the last turn that the journal has, so resuming costs
- * one read however many turns there were.
+ * one read however many turns there were. A long loop continues in parts: operations `part`, `part.2` … that are child runs of the
+ * workflow in loop-part.ts.
  */
 import { parseDuration } from '../../../core/duration.ts';
 import { toJsonText } from '../../../core/encoding/json.ts';
 import { Fatal, OperationFailed } from '../../../core/errors.ts';
-import { numberedName, PAUSE, TURN } from '../../../core/flow/names.ts';
+import { numberedName, PART, PAUSE, TURN } from '../../../core/flow/names.ts';
+import { loopMove, MAX_TURNS, MAX_TURNS_IN_A_RUN, partType } from '../../../core/flow/parts.ts';
 import { CHECKPOINT_VALUE_BYTES } from '../../../core/run/limits.ts';
 import { assertFits } from '../../../core/run/values.ts';
 import { checked, parseFrozen } from '../../facts/output.ts';
@@ -17,8 +19,6 @@ import type * as steps from '../steps.ts';
 import { flowStep } from './flow-step.ts';
 import type { Flow, LoopOptions } from './types.ts';
 
-/** Most turns of a loop: with a pause after each, as many operations as a run has room for. */
-export const MAX_TURNS = 5_000;
 /** Largest state, in bytes of JSON: what a checkpoint carries, so that a turn never costs more than its three writes. */
 export const MAX_STATE_BYTES = CHECKPOINT_VALUE_BYTES;
 
@@ -44,35 +44,79 @@ export function loopStep(name: StepName, options: Given, more: unknown): steps.F
     );
   }
   for (const option of ['state', 'while', 'body']) required(name, options, option);
-  assertMax(name, options.max);
+  assertMax(name, options);
   assertPause(name, options.pause);
   const turn = only(options, OF_A_TURN);
   bodyPart(name, turn, options.body);
   const loop = options as unknown as Options;
+  const step = flowStep(
+    name,
+    {
+      ...only(options, OF_THE_LOOP),
+      ...(compensate === undefined ? {} : { compensate: { [TURN]: compensate } }),
+    },
+    (flow: Flow<unknown>, seen: steps.Context, start: steps.LoopStart) =>
+      new Turns({ name, needs: step.needs, loop, turn, flow, seen, start }).run(),
+  );
+  const part: steps.FlowStep['code'] = (flow, { input }, start) => {
+    if (!start) throw new Error(`the part of the loop '${name.id}' was not told where it goes on`);
+    const given = input as PartInput;
+    const seen = seenByPart(step.needs, given);
+    return new Turns({ name, needs: step.needs, loop, turn, flow, seen, start }).runPart(given);
+  };
   return {
-    ...flowStep(
-      name,
-      {
-        ...only(options, OF_THE_LOOP),
-        ...(compensate === undefined ? {} : { compensate: { [TURN]: compensate } }),
-      },
-      (flow: Flow<unknown>, seen: steps.Context, after?: steps.LastTurn) =>
-        new Turns({ id: name.id, loop, turn, flow, seen }).run(after),
-    ),
-    loop: loop.output ? { state: loop.output } : {},
+    ...step,
+    loop: {
+      part,
+      ...(loop.max > MAX_TURNS_IN_A_RUN ? { isLong: true } : {}),
+      ...(loop.output ? { state: loop.output } : {}),
+    },
+  };
+}
+
+/** Input of a part. */
+export interface PartInput {
+  /** As the loop sees it. */
+  readonly input?: unknown;
+  /** Outputs of the steps that the loop needs, by their ids: under which names it knows them may change. */
+  readonly outputs: Readonly<Record<string, unknown>>;
+  readonly feedback?: string | undefined;
+  /** After the turns that are done. */
+  readonly state?: unknown;
+  /** Turns that are done. */
+  readonly turn: number;
+}
+
+/** Output of a part. */
+export interface PartOutput {
+  readonly state: unknown;
+  /** Turns that are done since the loop began. */
+  readonly turn: number;
+  /** The condition does not hold any more. */
+  readonly isOver: boolean;
+}
+
+function seenByPart(needs: steps.FlowStep['needs'], { input, outputs, feedback }: PartInput): steps.Context {
+  return {
+    ...Object.fromEntries(Object.entries(needs).map(([name, id]) => [name, outputs[id]])),
+    input,
+    ...(feedback === undefined ? {} : { feedback }),
   };
 }
 
 interface TurnsParams {
-  readonly id: string;
+  readonly name: StepName;
+  /** Name in the body → id of the step. */
+  readonly needs: steps.FlowStep['needs'];
   readonly loop: Options;
   /** Options of the operation of a turn. */
   readonly turn: Given;
   readonly flow: Flow<unknown>;
   readonly seen: steps.Context;
+  readonly start: steps.LoopStart;
 }
 
-/** The code of a loop, in one dispatch. */
+/** The code of a loop or of one of its parts, in one dispatch. */
 class Turns {
   readonly #params: TurnsParams;
 
@@ -80,41 +124,82 @@ class Turns {
     this.#params = params;
   }
 
-  async run(after: steps.LastTurn | undefined): Promise<unknown> {
-    const { loop, flow, seen } = this.#params;
-    let { turn, state } = after ?? { turn: 0, state: this.#initial() };
-    while (this.#goesOn(turn, state)) {
-      if (turn >= loop.max) throw this.#tooMany();
-      if (turn > 0 && loop.pause !== undefined) {
-        const { pause } = loop;
-        const time = typeof pause === 'function' ? pause({ ...seen, state, turn } as never) : pause;
-        await flow.sleep(PAUSE, time);
+  async run(): Promise<unknown> {
+    const { start, loop } = this.#params;
+    let { hasParts } = start;
+    let { turn, state, isOver = false }: steps.LastTurn = start.last ?? { turn: 0, state: this.#initial() };
+    while (!isOver && this.#goesOn(turn, state)) {
+      const move = loopMove({ ...start, turn, from: undefined, max: loop.max, hasParts });
+      if (move === 'limit') throw this.#tooMany();
+      if (move === 'part') {
+        hasParts = true;
+        ({ turn, state, isOver } = await this.#part(turn, state));
+      } else {
+        await this.#pause(turn, state);
+        turn += 1;
+        state = await this.#turn(turn, state);
       }
-      turn += 1;
-      state = await this.#turn(turn, state);
     }
     return state;
   }
 
+  async runPart(given: PartInput): Promise<PartOutput> {
+    const { start, loop } = this.#params;
+    const from = given.turn;
+    let turn = from + (start.last?.turn ?? 0);
+    let state = start.last ? start.last.state : given.state;
+    while (this.#goesOn(turn, state)) {
+      if (loopMove({ ...start, turn, from, max: loop.max }) === 'return')
+        return { state, turn, isOver: false };
+      await this.#pause(turn, state);
+      turn += 1;
+      state = await this.#turn(turn, state);
+    }
+    return { state, turn, isOver: true };
+  }
+
+  async #pause(turn: number, state: unknown): Promise<void> {
+    const { loop, flow, seen } = this.#params;
+    const { pause } = loop;
+    if (turn === 0 || pause === undefined) return;
+    const time = typeof pause === 'function' ? pause({ ...seen, state, turn } as never) : pause;
+    await flow.sleep(PAUSE, time);
+  }
+
+  async #part(turn: number, state: unknown): Promise<PartOutput> {
+    const { name, needs, flow, seen } = this.#params;
+    const { feedback } = flow;
+    const given: PartInput = {
+      input: seen.input,
+      outputs: Object.fromEntries(Object.entries(needs).map(([need, id]) => [id, seen[need]])),
+      ...(feedback === undefined ? {} : { feedback }),
+      state,
+      turn,
+    };
+    const result = await flow.child<{ part: PartOutput }>(PART, partType(name.type, name.id), given);
+    return result.part;
+  }
+
   #initial(): unknown {
-    const { id, loop, seen } = this.#params;
+    const { name, loop, seen } = this.#params;
+    const { id } = name;
     const { output } = loop;
     const state = checked({ id, ...(output && { output }) }, loop.state(seen as never));
     return parseFrozen(this.#textOf(state, 'before its first turn'));
   }
 
   #goesOn(turn: number, state: unknown): boolean {
-    const { id, loop, seen } = this.#params;
+    const { name, loop, seen } = this.#params;
     const goesOn: unknown = loop.while({ ...seen, state, turn } as never);
     if (typeof goesOn === 'boolean') return goesOn;
     const what = goesOn instanceof Promise ? 'a promise' : typeof goesOn;
-    throw new Fatal(`'while' of the loop '${id}' must return true or false, not ${what}`);
+    throw new Fatal(`'while' of the loop '${name.id}' must return true or false, not ${what}`);
   }
 
   #turn(turn: number, state: unknown): Promise<unknown> {
-    const { loop, flow, turn: options } = this.#params;
+    const { loop, flow, seen, turn: options } = this.#params;
     const body = async (context: object) => {
-      const returned = await loop.body({ ...context, state, turn } as never);
+      const returned = await loop.body({ ...context, ...seen, state, turn } as never);
       this.#textOf(isDegraded(returned) ? returned.value : returned, `after turn ${turn}`);
       return returned;
     };
@@ -123,24 +208,26 @@ class Turns {
 
   /** @throws CairnError PAYLOAD_TOO_LARGE, INVALID_INPUT */
   #textOf(state: unknown, when: string): string {
-    const what = `the state of the loop '${this.#params.id}' ${when}`;
+    const what = `the state of the loop '${this.#params.name.id}' ${when}`;
     const text = toJsonText(state, what);
     assertFits(text, what, MAX_STATE_BYTES);
     return text;
   }
 
   #tooMany(): Error {
-    const { id, loop } = this.#params;
-    const message = `the loop '${id}' is not over after its ${loop.max} turns ('max')`;
+    const { name, loop } = this.#params;
+    const message = `the loop '${name.id}' is not over after its ${loop.max} turns ('max')`;
     return new OperationFailed(numberedName(TURN, loop.max), 'LOOP_LIMIT_REACHED', message);
   }
 }
 
-function assertMax(name: StepName, max: unknown): void {
-  if (Number.isSafeInteger(max) && (max as number) >= 1 && (max as number) <= MAX_TURNS) return;
+function assertMax(name: StepName, { max, compensate }: Given): void {
+  const most = compensate === undefined ? MAX_TURNS : MAX_TURNS_IN_A_RUN;
+  if (Number.isSafeInteger(max) && (max as number) >= 1 && (max as number) <= most) return;
+  const why = compensate === undefined ? '' : `, because a loop with 'compensate' stays in its run`;
   throw stepError(
     name,
-    `'max' is the most turns it may take: an integer from 1 to ${MAX_TURNS}, such as max: 100`,
+    `'max' is the most turns it may take: an integer from 1 to ${most}${why}; such as max: 100`,
   );
 }
 

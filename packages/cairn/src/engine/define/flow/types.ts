@@ -183,7 +183,7 @@ interface TurnOptions<Input, N extends Needs, S, Returned = NoInfer<S>> extends 
   readonly while: (seen: SeenByLoop<Input, N, NoInfer<S>>) => boolean;
   /** One turn, with the retries and timeouts of a plain step: returns the next state. `turn` counts from 1. */
   readonly body: (context: StepContext<Input> & Outputs<N> & Turned<NoInfer<S>>) => BodyResult<Returned>;
-  /** Most turns, up to 5,000. A loop that is not over then fails with LOOP_LIMIT_REACHED. */
+  /** Most turns, up to 1,000,000. A loop that is not over then fails with LOOP_LIMIT_REACHED. With more than 5,000 it continues in child runs. */
   readonly max: number;
   /** Rest between two turns, in which no worker is held: '12h', ms, or a function that returns one. */
   readonly pause?: string | number | ((seen: SeenByLoop<Input, N, NoInfer<S>>) => string | number);

@@ -21,7 +21,7 @@ import type { Scope } from '../scope.ts';
 import type { Unit } from '../step-inputs.ts';
 import { locationOf } from './calls-above.ts';
 import { type CodeEnd, FlowEnd } from './flow-end.ts';
-import { lastTurn } from './last-turn.ts';
+import { loopStart } from './loop-start.ts';
 import { flowOf, type Operation } from './operation.ts';
 import { isEndedFor, type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
 import { answerWith, firstOf, RecordedEnds } from './recorded.ts';
@@ -165,10 +165,12 @@ export class FlowRun {
       numbered: (name) => this.#names.next(name),
       isLocated: this.#sources !== undefined,
     });
-    const after = step.loop && (await lastTurn(this.#known, { names: this.#names, ends: this.#ends }));
+    const { turnsOfARun } = deps.settings;
+    const from = { loop: step.loop, names: this.#names, ends: this.#ends, turnsOfARun };
+    const start = step.loop && (await loopStart(this.#known, from));
     try {
       await undefined;
-      const value = await step.code(flow as never, seen, after);
+      const value = await step.code(flow as never, seen, start);
       this.#codeEnded({ kind: 'returned', value });
     } catch (thrown) {
       this.#codeEnded({ kind: 'threw', cause: readable(thrown) });

@@ -1,0 +1,55 @@
+/**
+ * Parts of a long loop: after a number of turns in one run the loop continues in child runs, one after the other, so that no run
+ * grows with the number of turns. Says what comes next, and how the workflow of a part is named.
+ *
+ * Must not: know how a turn or a child is begun.
+ */
+
+/** Most turns of a loop that stays in one run: with a pause after each, as many operations as a run has room for. */
+export const MAX_TURNS_IN_A_RUN = 5_000;
+/** Most turns of a loop with parts. With a thousand turns a part, its run has a thousand children. */
+export const MAX_TURNS = 1_000_000;
+
+export interface LoopSituation {
+  /** Turns done since the loop began. */
+  readonly turn: number;
+  /** Turns done before this run; undefined: this run is no part. */
+  readonly from: number | undefined;
+  /** Most turns of the loop. */
+  readonly max: number;
+  /** Turns after which a run leaves those that follow to a part. */
+  readonly turnsOfARun: number;
+  /** The run has begun a part. */
+  readonly hasParts: boolean;
+}
+
+/** `limit`: the loop has had its most turns. `return`: the part hands its state back. */
+export type LoopMove = 'turn' | 'part' | 'limit' | 'return';
+
+/** What follows in a loop whose condition holds. */
+export function loopMove({ turn, from, max, turnsOfARun, hasParts }: LoopSituation): LoopMove {
+  if (from !== undefined) return turn >= max || turn - from >= turnsOfARun ? 'return' : 'turn';
+  if (turn >= max) return 'limit';
+  // Also once `max` has been lowered: turns of this run after those of a part would be counted twice.
+  if (hasParts) return 'part';
+  return max > MAX_TURNS_IN_A_RUN && turn >= turnsOfARun ? 'part' : 'turn';
+}
+
+/** No type that an author gives has a full stop. */
+const SEPARATOR = '.';
+
+/** Type of the workflow of a loop's parts: `import-all.pages`. Such a workflow is not declared, but derived from the one with the loop. */
+export function partType(type: string, loopId: string): string {
+  return `${type}${SEPARATOR}${loopId}`;
+}
+
+/** The workflow with the loop, and the loop; undefined: it is not the type of a part. */
+export function loopOfPart(type: string): { readonly type: string; readonly loopId: string } | undefined {
+  const at = type.indexOf(SEPARATOR);
+  return at < 0 ? undefined : { type: type.slice(0, at), loopId: type.slice(at + 1) };
+}
+
+/** Type of the workflow that an author declared: of a part, that of its loop. */
+export function declaredType(type: string): string {
+  return loopOfPart(type)?.type ?? type;
+}
