@@ -1,5 +1,6 @@
 /** `cairn/functions`: the functions of an installation. Apart from the main entry, so that a cold start loads no more than it needs. */
 
+export { guardFunctions } from './platform/body-guard.ts';
 export { cairnFunctions } from './platform/installation/cairn-functions.ts';
 export { hookUrls } from './platform/settings/outside.ts';
 export { githubToken } from './platform/settings/secrets.ts';

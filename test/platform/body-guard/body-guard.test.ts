@@ -70,11 +70,17 @@ const whole = (framework: Framework, body: Buffer, ...head: string[]) =>
 let api: Framework;
 let github: Framework;
 let slack: Framework;
+let ofApp: Framework;
 beforeAll(async () => {
-  [api, github, slack] = await Promise.all([start('api'), start('githubWebhook'), start('slackWebhook')]);
+  [api, github, slack, ofApp] = await Promise.all([
+    start('api'),
+    start('githubWebhook'),
+    start('slackWebhook'),
+    start('mcp'),
+  ]);
 });
 afterAll(async () => {
-  for (const { process: child } of [api, github, slack]) {
+  for (const { process: child } of [api, github, slack, ofApp]) {
     child.kill();
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
@@ -170,6 +176,16 @@ describe(`with ${HEAP_MB} MB of memory`, () => {
       expect(await whole(github, Buffer.alloc(25 * MIB + 1, ' ')).answer).toMatchObject({ status: 413 });
     }
     await stillServes(github);
+  });
+
+  test('a function of the app that guardFunctions names is guarded as the API is, and sees the content type that was sent', async () => {
+    const bomb = gzipSync(Buffer.alloc(200 * MIB, '[],'));
+    expect(await whole(ofApp, bomb, 'Content-Encoding: gzip').answer).toMatchObject({ status: 415 });
+    expect(await whole(ofApp, Buffer.alloc(MIB + 1, ' ')).answer).toMatchObject({ status: 413 });
+    const untyped = new Exchange(ofApp, [length(2)]).send('{}');
+    expect(await untyped.answer).toEqual({ status: 200, body: { bytes: 2, isParsed: false } });
+    untyped.socket.destroy();
+    await stillServes(ofApp);
   });
 
   test('no drawn request ends the process of a public function, or has its body inflated or parsed', async () => {

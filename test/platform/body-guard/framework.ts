@@ -6,14 +6,18 @@ import type { AddressInfo } from 'node:net';
 import { http, type Request, type Response } from '@google-cloud/functions-framework';
 import { getTestServer } from '@google-cloud/functions-framework/testing';
 import '../../../functions/src/index.ts';
-import { contentTypeOf } from '../../../packages/cairn/src/platform/body-guard.ts';
+import { contentTypeOf, guardFunctions } from '../../../packages/cairn/src/platform/body-guard.ts';
 
 const { FUNCTION_TARGET: target = '' } = process.env;
+/** Of the app: it reads the header, as it was sent. */
+const OF_APP = 'mcp';
+guardFunctions(OF_APP);
 
 http(target, (request: Request, response: Response) => {
   const { rawBody } = request;
   const isParsed = request.body !== undefined && !Buffer.isBuffer(request.body);
-  response.json({ bytes: rawBody?.length ?? 0, type: contentTypeOf(request), isParsed });
+  const type = target === OF_APP ? request.headers['content-type'] : contentTypeOf(request);
+  response.json({ bytes: rawBody?.length ?? 0, type, isParsed });
 });
 const server = getTestServer(target);
 server.listen(0, '127.0.0.1', () => {

@@ -10,8 +10,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CairnError, toProblem } from '../core/errors.ts';
 
 const MIB = 1024 * 1024;
+/** A public function of the app, which reads the content type itself. */
+const GUARDED = 'guarded';
 /** Largest body by function (docs/limits.md); every other function reads what the platform lets through. */
-const MAX_BYTES: Readonly<Record<string, number>> = { githubWebhook: 25 * MIB, slackWebhook: MIB };
+const MAX_BYTES: Readonly<Record<string, number>> = {
+  githubWebhook: 25 * MIB,
+  slackWebhook: MIB,
+  [GUARDED]: MIB,
+};
 const MAX_BYTES_ELSE = 32 * MIB;
 /**
  * Public functions, whose callers are unauthenticated. The others are called by the platform, whose tasks the framework
@@ -57,6 +63,15 @@ export function guardBodies(memberOf: (name: string) => string | undefined): voi
   });
 }
 
+/**
+ * Guards public functions of the app, such as one of `mcpFunction`, by the names of their exports (`tools.mcp` for a member of
+ * `tools`): a body that is encoded, or larger than 1 MiB, is refused; others arrive as `rawBody`, not parsed.
+ */
+export function guardFunctions(...names: readonly string[]): void {
+  const guarded = new Set(names.map((name) => name.replaceAll('.', '-')));
+  guardBodies((name) => (guarded.has(name) ? GUARDED : undefined));
+}
+
 /** In the local cloud a path begins with the name of the function. */
 const nameIn = (url = '') => /^\/([^/?]*)/.exec(url)?.[1] ?? '';
 
@@ -84,6 +99,7 @@ class BodyGuard {
       // The framework would fail to inflate nothing.
       if (!hasBody) delete headers['content-encoding'];
       if (OPEN.has(member)) hideType(request);
+      if (member === GUARDED) hideTypeUntilRead(request);
       this.#count({ request, response, maxBytes });
     }
   }
@@ -113,6 +129,16 @@ class BodyGuard {
 function hideType(request: IncomingMessage): void {
   types.set(request, request.headers['content-type']);
   request.headers['content-type'] = 'application/octet-stream';
+}
+
+/** The framework reads the body before it calls the function. */
+function hideTypeUntilRead(request: IncomingMessage): void {
+  const { 'content-type': type } = request.headers;
+  hideType(request);
+  request.once('end', () => {
+    if (type === undefined) delete request.headers['content-type'];
+    else request.headers['content-type'] = type;
+  });
 }
 
 /**
