@@ -156,7 +156,7 @@ describe('ten thousand runs', () => {
   const PAGE = 100;
   const PAGES = 100;
   /** Generous number of rows on a screen and rendered ahead. */
-  const MOST_ROWS = 60;
+  const MOST_ROWS = 70;
 
   /** Pages as the API would answer them, without the work of ten thousand runs. */
   function pageOf(cursor: string | null) {
@@ -167,6 +167,46 @@ describe('ten thousand runs', () => {
     );
     return { items, ...(page + 1 < PAGES ? { next: String(page + 1) } : {}) };
   }
+
+  const inView = (page: Page) =>
+    page.evaluate(() => {
+      const rows = [...document.querySelectorAll('.run-rows [role=row]')];
+      return rows.filter((row) => row.getBoundingClientRect().bottom <= window.innerHeight).length;
+    });
+
+  test('are thirty on a screen in compact rows, which this browser remembers, as it does named views', async () => {
+    const page = await stage.browser.open('/inbox');
+    await page.route('**/v1/runs?*', (route) =>
+      route.fulfill({ json: pageOf(new URL(route.request().url()).searchParams.get('cursor')) }),
+    );
+    await page.route('**/v1/runs/stream?*', (route) => route.abort());
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await rowOf(page, 'run_0_0').waitFor();
+    const roomy = await inView(page);
+    await page.getByText('View', { exact: true }).click();
+    await page.getByLabel('Compact rows').check();
+    await eventually('thirty rows to be in view', async () =>
+      (await inView(page)) >= 30 ? true : undefined,
+    );
+    expect(roomy).toBeLessThan(15);
+
+    await page.getByLabel('Trigger').uncheck();
+    await page.waitForURL('**/runs?hide=trigger');
+    await rowOf(page, 'run_0_0').locator('.c-trigger').waitFor({ state: 'hidden' });
+    expect(await rowOf(page, 'run_0_0').locator('.c-time').isVisible()).toBe(true);
+    await page.getByLabel('Name of this view').fill('without triggers');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('link', { name: 'without triggers' }).waitFor();
+
+    await page.goto('/runs');
+    await rowOf(page, 'run_0_0').locator('.c-trigger').waitFor();
+    expect(await inView(page)).toBeGreaterThanOrEqual(30);
+    await page.getByText('View', { exact: true }).click();
+    await page.getByRole('link', { name: 'without triggers' }).click();
+    await page.waitForURL('**/runs?hide=trigger');
+    await page.getByRole('button', { name: 'Delete the view without triggers' }).click();
+    await page.getByRole('link', { name: 'without triggers' }).waitFor({ state: 'detached' });
+  });
 
   test('are scrolled through with few of them on the page, and the way back is read again', async () => {
     const page = await stage.browser.open('/inbox');

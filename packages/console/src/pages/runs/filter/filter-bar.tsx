@@ -24,9 +24,11 @@ interface FilterBarProps {
   /** The rows are what one came for: counts and choices are asked for after them. */
   readonly isListRead: boolean;
   readonly span: SpanWord | undefined;
+  /** Beside the fields. */
+  readonly children?: React.ReactNode;
 }
 
-export function FilterBar({ filter, isListRead, span }: FilterBarProps) {
+export function FilterBar({ filter, isListRead, span, children }: FilterBarProps) {
   const change = useQueryChange();
   // The API counts all runs of a status, whenever they were created.
   const counts = useCounts(filter, isListRead && span === undefined);
@@ -94,6 +96,7 @@ export function FilterBar({ filter, isListRead, span }: FilterBarProps) {
             Show all
           </button>
         )}
+        {children}
       </div>
     </div>
   );

@@ -14,6 +14,9 @@ import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
 import type { RunRow } from '../row.ts';
 import { NONE_CHOSEN, type Selection } from '../selection.ts';
+import { hiddenIn } from '../view/columns.ts';
+import { useDensity } from '../view/use-kept.ts';
+import { ViewMenu } from '../view/view-menu.tsx';
 import { LiveMark } from './live-mark.tsx';
 import { RunGrid } from './run-grid.tsx';
 import { useRunList } from './use-run-list.ts';
@@ -46,11 +49,12 @@ export function ListView() {
   const [selection, setSelection] = useState<Selection>(NONE_CHOSEN);
   const [doing, setDoing] = useState<Doing>();
   const [isStarting, setStarting] = useState(false);
+  const [density, setDensity] = useDensity();
   const mayAct = useMay('operator');
   const open = useCallback((id: string) => navigate(`/runs/${id}`), [navigate]);
   const isEmpty = !list.isLoading && !list.error && list.sections.total === 0;
   return (
-    <div className="runs-page">
+    <div className={`runs-page ${density}`}>
       <header className="row runs-head">
         <h1>Runs</h1>
         <LiveMark stream={list.stream} />
@@ -62,7 +66,9 @@ export function ListView() {
           Start a run
         </GuardedButton>
       </header>
-      <FilterBar filter={filter} isListRead={!list.isLoading} span={span} />
+      <FilterBar filter={filter} isListRead={!list.isLoading} span={span}>
+        <ViewMenu density={density} onDensity={setDensity} />
+      </FilterBar>
       {filter.status?.split(',').includes('failed') && <Failures filter={filter} span={span} />}
       {(list.held > 0 || list.isBehind) && (
         <button type="button" className="new-runs primary" onClick={() => window.scrollTo({ top: 0 })}>
@@ -77,7 +83,16 @@ export function ListView() {
       {isEmpty ? (
         <NoRuns filter={filter} isFiltered={isFiltered(filter)} />
       ) : (
-        !list.isLoading && <RunGrid list={list} selection={selection} onSelect={setSelection} onOpen={open} />
+        !list.isLoading && (
+          <RunGrid
+            list={list}
+            density={density}
+            hidden={hiddenIn(search)}
+            selection={selection}
+            onSelect={setSelection}
+            onOpen={open}
+          />
+        )
       )}
       {selection.size > 0 && (
         <section className="chosen-bar row" aria-label="Selected runs">

@@ -6,24 +6,28 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { RunRow } from '../row.ts';
 import { type Selection, toggled, withRows } from '../selection.ts';
+import type { OptionalColumn } from '../view/columns.ts';
+import type { Density } from '../view/use-kept.ts';
 import { ColumnHeader, Grid, Row, RowGroup } from './grid-parts.tsx';
 import { COLUMNS, RowView, rowElementId } from './row-view.tsx';
 import { useGridKeys } from './use-grid-keys.ts';
 import type { RunList } from './use-run-list.ts';
 
 /** As `page.css` has it, px. */
-const ROW_HEIGHT = 50;
+const ROW_HEIGHT: Readonly<Record<Density, number>> = { roomy: 50, compact: 19 };
 const HEAD_HEIGHT = 34;
 const OVERSCAN = 8;
 
 interface RunGridProps {
   readonly list: RunList;
+  readonly density: Density;
+  readonly hidden: readonly OptionalColumn[];
   readonly selection: Selection;
   onSelect(selection: Selection): void;
   onOpen(id: string): void;
 }
 
-export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
+export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: RunGridProps) {
   const { sections, setAtTop } = list;
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -33,13 +37,16 @@ export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
   const [anchorId, setAnchorId] = useState<string>();
   const virtual = useWindowVirtualizer({
     count: sections.total,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => ROW_HEIGHT[density],
     overscan: OVERSCAN,
     scrollMargin: margin,
     scrollPaddingStart: HEAD_HEIGHT,
     getItemKey: (index) => sections.at(index)?.id ?? index,
     onChange: ({ scrollOffset }) => setAtTop((scrollOffset ?? 0) <= margin),
   });
+  // The heights of before are kept until they are measured anew.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another height makes them wrong
+  useLayoutEffect(() => virtual.measure(), [density]);
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
@@ -79,7 +86,7 @@ export function RunGrid({ list, selection, onSelect, onOpen }: RunGridProps) {
   return (
     <Grid
       ref={grid}
-      className="run-grid"
+      className={['run-grid', density, ...hidden.map((column) => `hide-${column}`)].join(' ')}
       aria-label="Runs, newest first"
       aria-rowcount={sections.total + 1}
       aria-multiselectable="true"

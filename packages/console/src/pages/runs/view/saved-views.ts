@@ -1,0 +1,64 @@
+/** Views of the list under names: each is the query of the page's address, so opening one is following a link. Pure. */
+
+export interface SavedView {
+  readonly name: string;
+  /** Query without its question mark. */
+  readonly query: string;
+}
+
+/** As many as a menu can show. */
+export const MOST_VIEWS = 50;
+export const MOST_NAME_CHARS = 60;
+/** Above the longest query that the filters make. */
+const MOST_QUERY_CHARS = 4_000;
+
+/** Views as this browser keeps them. Text that is none of ours is no view. */
+export function viewsIn(text: string | null): readonly SavedView[] {
+  const kept = parsed(text ?? '');
+  return Array.isArray(kept) ? kept.filter(isView).slice(0, MOST_VIEWS) : [];
+}
+
+/** One of the same name is replaced. Undefined: there are too many, or it has no name. */
+export function withView(
+  views: readonly SavedView[],
+  { name, query }: SavedView,
+): readonly SavedView[] | undefined {
+  const view = { name: name.trim(), query };
+  const others = views.filter((one) => one.name !== view.name);
+  if (!isView(view) || others.length >= MOST_VIEWS) return undefined;
+  return [...others, view].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+export function withoutView(views: readonly SavedView[], name: string): readonly SavedView[] {
+  return views.filter((one) => one.name !== name);
+}
+
+/** Returns true if both show the same: the order of the values does not matter. */
+export function isSameQuery(a: string, b: string): boolean {
+  const sorted = (query: string) => {
+    const values = new URLSearchParams(query);
+    values.sort();
+    return values.toString();
+  };
+  return sorted(a) === sorted(b);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isView(value: unknown): value is SavedView {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, query } = value as Partial<SavedView>;
+  return (
+    typeof name === 'string' &&
+    name !== '' &&
+    name.length <= MOST_NAME_CHARS &&
+    typeof query === 'string' &&
+    query.length <= MOST_QUERY_CHARS
+  );
+}

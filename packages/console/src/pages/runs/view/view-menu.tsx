@@ -1,0 +1,113 @@
+/** The menu of how the list is shown: height of rows, columns, and views under names. */
+import { useId, useState } from 'react';
+import { Link, useSearch } from 'wouter';
+import { Text } from '../../../parts/value-text.tsx';
+import { useQueryChange } from '../../../shell/address.ts';
+import { HIDDEN, hiddenIn, OPTIONAL_COLUMNS, type OptionalColumn, toggledColumn } from './columns.ts';
+import { isSameQuery, MOST_NAME_CHARS, MOST_VIEWS, withoutView, withView } from './saved-views.ts';
+import { type Density, useSavedViews } from './use-kept.ts';
+
+interface ViewMenuProps {
+  readonly density: Density;
+  onDensity(density: Density): void;
+}
+
+export function ViewMenu({ density, onDensity }: ViewMenuProps) {
+  const hidden = hiddenIn(useSearch());
+  const change = useQueryChange();
+  return (
+    <details
+      className="view-menu"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.currentTarget.open = false;
+      }}
+    >
+      <summary className="button">View</summary>
+      <div className="card stack">
+        <label>
+          <input
+            type="checkbox"
+            checked={density === 'compact'}
+            onChange={({ target }) => onDensity(target.checked ? 'compact' : 'roomy')}
+          />{' '}
+          Compact rows
+        </label>
+        <fieldset>
+          <legend>Columns</legend>
+          {(Object.keys(OPTIONAL_COLUMNS) as OptionalColumn[]).map((column) => (
+            <label key={column}>
+              <input
+                type="checkbox"
+                checked={!hidden.includes(column)}
+                onChange={() => change({ [HIDDEN]: toggledColumn(hidden, column) }, 'replace')}
+              />{' '}
+              {OPTIONAL_COLUMNS[column]}
+            </label>
+          ))}
+        </fieldset>
+        <SavedViews />
+      </div>
+    </details>
+  );
+}
+
+function SavedViews() {
+  const search = useSearch();
+  const [views, keep] = useSavedViews();
+  const [name, setName] = useState('');
+  const id = useId();
+  const after = withView(views, { name, query: search });
+  const isFull = name.trim() !== '' && after === undefined;
+  return (
+    <section className="stack" aria-labelledby={id}>
+      <strong id={id}>Saved views</strong>
+      {views.length > 0 && (
+        <ul className="saved-views">
+          {views.map((view) => (
+            <li key={view.name} className="row between">
+              <Link
+                href={view.query === '' ? '/runs' : `/runs?${view.query}`}
+                aria-current={isSameQuery(view.query, search) ? 'page' : undefined}
+              >
+                <Text value={view.name} max={MOST_NAME_CHARS} />
+              </Link>
+              <button
+                type="button"
+                className="plain"
+                aria-label={`Delete the view ${view.name}`}
+                onClick={() => keep(withoutView(views, view.name))}
+              >
+                ✕
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <form
+        className="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!after) return;
+          keep(after);
+          setName('');
+        }}
+      >
+        <input
+          value={name}
+          maxLength={MOST_NAME_CHARS}
+          placeholder="name of this view"
+          aria-label="Name of this view"
+          onChange={({ target }) => setName(target.value)}
+        />
+        <button type="submit" disabled={after === undefined}>
+          Save
+        </button>
+      </form>
+      <span className="hint">
+        {isFull
+          ? `${MOST_VIEWS} views are the most. Delete one first.`
+          : 'Filters and columns, kept in this browser. The address shares them.'}
+      </span>
+    </section>
+  );
+}

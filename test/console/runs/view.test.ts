@@ -1,0 +1,69 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  hiddenIn,
+  OPTIONAL_COLUMNS,
+  type OptionalColumn,
+  toggledColumn,
+} from '../../../packages/console/src/pages/runs/view/columns.ts';
+import {
+  isSameQuery,
+  MOST_NAME_CHARS,
+  MOST_VIEWS,
+  viewsIn,
+  withoutView,
+  withView,
+} from '../../../packages/console/src/pages/runs/view/saved-views.ts';
+
+const failed = { name: 'failed orders', query: 'status=failed&type=order' };
+
+test('a view is kept under its name, in the order of names, and replaced by one of the same name', () => {
+  const one = withView([], failed) ?? [];
+  const two = withView(one, { name: '  all  ', query: '' }) ?? [];
+  expect(two).toEqual([{ name: 'all', query: '' }, failed]);
+  expect(viewsIn(JSON.stringify(two))).toEqual(two);
+  expect(withView(two, { ...failed, query: 'status=failed' })).toEqual([
+    { name: 'all', query: '' },
+    { name: 'failed orders', query: 'status=failed' },
+  ]);
+  expect(withoutView(two, 'all')).toEqual([failed]);
+});
+
+test('a view without a name, and one more than a menu can show, is refused', () => {
+  expect(withView([], { name: ' ', query: '' })).toBeUndefined();
+  expect(withView([], { name: 'x'.repeat(MOST_NAME_CHARS + 1), query: '' })).toBeUndefined();
+  const full = Array.from({ length: MOST_VIEWS }, (_, i) => ({ name: `view ${i}`, query: '' }));
+  expect(withView(full, failed)).toBeUndefined();
+  expect(withView(full, { name: 'view 3', query: 'a=b' })).toHaveLength(MOST_VIEWS);
+});
+
+test('whatever a browser has kept is read, and only views of it', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), fc.string(), fc.constant(null)), (text) => {
+      for (const { name, query } of viewsIn(text)) {
+        expect(typeof query).toBe('string');
+        expect(name.length).toBeGreaterThan(0);
+      }
+    }),
+  );
+  expect(viewsIn(JSON.stringify([failed, { name: 7 }, null, { name: 'no query' }]))).toEqual([failed]);
+});
+
+test('the order of the values makes no other view', () => {
+  expect(isSameQuery('a=1&b=2', 'b=2&a=1')).toBe(true);
+  expect(isSameQuery('a=1', 'a=2')).toBe(false);
+});
+
+test('columns are left out and shown again by the address alone', () => {
+  const columns = Object.keys(OPTIONAL_COLUMNS) as OptionalColumn[];
+  fc.assert(
+    fc.property(fc.subarray(columns), fc.constantFrom(...columns), (hidden, column) => {
+      const shown = (text: string | undefined) => hiddenIn(text === undefined ? '' : `hide=${text}`);
+      const once = shown(toggledColumn(hidden, column));
+      expect(once.includes(column)).toBe(!hidden.includes(column));
+      expect(new Set(shown(toggledColumn(once, column)))).toEqual(new Set(hidden));
+    }),
+  );
+  expect(hiddenIn('?hide=trigger,nothing,status')).toEqual(['trigger']);
+  expect(hiddenIn('')).toEqual([]);
+});
