@@ -14,6 +14,7 @@ import { MemoryRunListWatch } from '../../packages/cairn/src/memory/memory-run-l
 import { MemoryRunWatch } from '../../packages/cairn/src/memory/memory-run-watch.ts';
 import { MemoryErasureStore } from '../../packages/cairn/src/memory/retention/memory-erasure-store.ts';
 import { MemoryRetentionStore } from '../../packages/cairn/src/memory/retention/memory-retention-store.ts';
+import { MemoryLogStore } from '../../packages/cairn/src/memory/runs/memory-log-store.ts';
 import { MemoryRunFinder } from '../../packages/cairn/src/memory/runs/memory-run-finder.ts';
 import { InstanceMetrics } from '../../packages/cairn/src/platform/telemetry/instance-metrics.ts';
 import type { Role } from '../../packages/cairn/src/ports/access/client-store.ts';
@@ -62,6 +63,7 @@ export class Installation {
       registry,
       bindings: this.world.deps.bindings,
       effects: this.world.effects,
+      logs: new MemoryLogStore(this.world.db),
       integrity: new MemoryIntegrityStore(this.world.db),
       retention: new MemoryRetentionStore(this.world.db),
       erasures: new MemoryErasureStore(this.world.db),

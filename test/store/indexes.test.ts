@@ -12,7 +12,12 @@ import { progressCodec } from '../../packages/cairn/src/store/codec/retention.ts
 import { runtimeConfigCodec } from '../../packages/cairn/src/store/codec/runtime-config.ts';
 import { scheduleCodec } from '../../packages/cairn/src/store/codec/schedule.ts';
 import { SNAPSHOT_NAMES } from '../../packages/cairn/src/store/codec/snapshot.ts';
-import { chunkCodec, memoCodec, pageCodec } from '../../packages/cairn/src/store/codec/values.ts';
+import {
+  chunkCodec,
+  memoCodec,
+  pageCodec,
+  segmentCodec,
+} from '../../packages/cairn/src/store/codec/values.ts';
 import { planCodec } from '../../packages/cairn/src/store/firestore-plan-store.ts';
 import { collectionNames } from '../../packages/cairn/src/store/layout/collections.ts';
 
@@ -41,6 +46,7 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   steps: stepCodec.names,
   payloads: chunkCodec.names,
   pages: pageCodec.names,
+  logs: segmentCodec.names,
   memos: memoCodec.names,
   gwi_idempotency: recordCodec.names,
   gwi_clients: clientCodec.names,

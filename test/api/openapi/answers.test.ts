@@ -63,10 +63,10 @@ test('reads of runs are as described, whatever became of the run', async () => {
     await checked.ask('GET /v1/runs/{id}/events', { path: { id }, query: '?limit=100' });
     await checked.ask('GET /v1/runs/{id}/consistency', { path: { id } });
     await checked.ask('POST /v1/runs/{id}/repair', { path: { id } });
-    await checked.ask('GET /v1/runs/{id}/steps', { path: { id } });
     await checked.ask('GET /v1/runs/{id}/graph', { path: { id } });
     await checked.ask('GET /v1/runs/{id}/graph', { path: { id }, query: '?durations=true' });
-    await checked.ask('GET /v1/runs/{id}/effects', { path: { id } });
+    for (const under of ['steps', 'logs', 'effects'] as const)
+      await checked.ask(`GET /v1/runs/{id}/${under}`, { path: { id } });
     const { items } = await checked.ask('GET /v1/runs/{id}/checkpoints', { path: { id } });
     const withOutput = (items as Record<string, unknown>[]).find((one) => one.output ?? one.outputRef);
     const path = { id, seq: String(withOutput?.seq ?? 'none') };
@@ -82,7 +82,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
   await checked.ask('GET /v1/runs/{id}/stream', { path: { id: runs[0] ?? '' } });
   await checked.ask('GET /v1/runs/stream', { query: '?limit=5' });
   await checked.ask('GET /v1/runs/stream', { query: '?cursor=1' });
-  for (const under of ['', '/stream', '/events', '/graph', '/steps', '/checkpoints', '/effects']) {
+  for (const under of ['', '/stream', '/events', '/graph', '/steps', '/logs', '/checkpoints', '/effects']) {
     await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN });
     await checked.ask(`GET /v1/runs/{id}${under}`, { path: NO_RUN, query: '?what=1' });
   }

@@ -10,7 +10,7 @@ export const broken = defineWorkflow({
   planVersion: 1,
   input: z.unknown(),
   steps(step) {
-    const made = step('make', { compensate: () => {} }, () => 1);
+    const made = step('make', { compensate: () => {} }, ({ log }) => log('made', { n: 1 }));
     return {
       broke: step('break', { needs: { made } }, () => {
         throw new Fatal('it broke');

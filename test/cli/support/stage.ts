@@ -118,6 +118,13 @@ export class Stage {
     this.#api = createApi({ ...apiDeps, registry, start: { ...apiDeps.start, ...this.#deps } });
   }
 
+  /** The API, as the command line reaches it. */
+  readonly fetch: World['fetch'] = async (url, init) => {
+    const answer = await this.#api.request(new URL(url).href.replace('https://runs.test', ''), init);
+    answer.headers.set('date', new Date(this.installation.world.clock.now()).toUTCString());
+    return answer;
+  };
+
   /** Runs `cairn …words` with a key of that role. */
   async cairn(
     words: readonly string[],
@@ -126,14 +133,9 @@ export class Stage {
     const key = await this.installation.key(`key-${role}`, { tenantId: 't1', roles: [role] });
     const env = { CAIRN_URL: 'https://runs.test', CAIRN_API_KEY: key, ...options.env };
     const { clock } = this.installation.world;
-    const fetch: World['fetch'] = async (url, init) => {
-      const answer = await this.#api.request(new URL(url).href.replace('https://runs.test', ''), init);
-      answer.headers.set('date', new Date(clock.now()).toUTCString());
-      return answer;
-    };
     return saying(
       words,
-      listening({ now: clock.now(), fetch, token: () => `t${++this.#tokens}`, ...options, env }),
+      listening({ now: clock.now(), fetch: this.fetch, token: () => `t${++this.#tokens}`, ...options, env }),
     );
   }
 

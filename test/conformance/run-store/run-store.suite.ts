@@ -6,6 +6,7 @@ import { dueClaims } from './due.suite.ts';
 import { largeClaims } from './large.suite.ts';
 import { listClaims } from './lists.suite.ts';
 import { loadClaims } from './load.suite.ts';
+import { logClaims } from './logs.suite.ts';
 import { pageClaims } from './pages.suite.ts';
 import { startClaims } from './start.suite.ts';
 import { supersedeClaims } from './supersede.suite.ts';
@@ -28,6 +29,7 @@ export function runStoreConformance(name: string, harness: Harness): void {
       listClaims,
       largeClaims,
       pageClaims,
+      logClaims,
     ];
     for (const claims of parts) claims(() => stores);
   });

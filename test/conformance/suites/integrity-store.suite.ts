@@ -2,6 +2,7 @@
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
 import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import { segmentId } from '../../../packages/cairn/src/core/logs/segment.ts';
 import { seal } from '../../../packages/cairn/src/core/run/chain.ts';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
 import { reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
@@ -80,6 +81,19 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
         kind: 'sound',
         value: { key: KEY },
       });
+    });
+
+    test('a run repaired without its volatile metadata is deleted with the lines that it had', async () => {
+      const seen = (await stores.runs.load(RUN))?.snapshotVersion ?? '';
+      const line = { kind: 'log', at: T0, level: 'info', step: 'a', revision: 1, attempt: 1 } as const;
+      const segment = { id: segmentId(1, 1), lines: [{ ...line, message: 'x' }] };
+      const soft = { heartbeat: true, logged: { segment, totals: { lines: 1, bytes: 9, dropped: 0 } } };
+      expect(await stores.runs.touch({ runId: RUN, seen, soft })).toMatchObject({ kind: 'touched' });
+      const { snapshot, ...rest } = await repairOf();
+      const repaired = { ...rest, snapshot: { ...snapshot, soft: {}, isSoftDamaged: true } };
+      expect(await stores.integrity.repair(repaired)).toMatchObject({ kind: 'repaired' });
+      for (let more = true; more; ) ({ more } = await stores.retention.deleteUnder(RUN, 100));
+      expect(await stores.logs.readLogs(RUN, undefined, 1)).toEqual([]);
     });
 
     test('tells what is not there as not there', async () => {

@@ -14,6 +14,7 @@ import { FirestoreStoreLook } from '../../../packages/cairn/src/store/diagnosis/
 import { FirestoreClientStore } from '../../../packages/cairn/src/store/firestore-client-store.ts';
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
+import { FirestoreLogStore } from '../../../packages/cairn/src/store/firestore-log-store.ts';
 import { FirestoreMailboxStore } from '../../../packages/cairn/src/store/firestore-mailbox-store.ts';
 import { FirestorePlanStore } from '../../../packages/cairn/src/store/firestore-plan-store.ts';
 import { FirestoreRunStatistics } from '../../../packages/cairn/src/store/firestore-run-statistics.ts';
@@ -61,6 +62,7 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
       clients.push(db);
       return {
         runs: new FirestoreRunStore(db, undefined, newBatch),
+        logs: new FirestoreLogStore(db),
         idempotency: new FirestoreIdempotencyStore(db),
         clients: new FirestoreClientStore(db),
         mailboxes: new FirestoreMailboxStore(db),

@@ -16,6 +16,7 @@ import { MemoryRuntimeConfigStore } from '../../../packages/cairn/src/memory/mem
 import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
 import { MemoryErasureStore } from '../../../packages/cairn/src/memory/retention/memory-erasure-store.ts';
 import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
+import { MemoryLogStore } from '../../../packages/cairn/src/memory/runs/memory-log-store.ts';
 import { MemoryPlanStore } from '../../../packages/cairn/src/memory/runs/memory-plan-store.ts';
 import { MemoryRunFinder } from '../../../packages/cairn/src/memory/runs/memory-run-finder.ts';
 import type { Harness } from './harness.ts';
@@ -29,6 +30,7 @@ export function memoryHarness(): Harness {
       const db = new MemoryDatabase({ now });
       return {
         runs: new MemoryRunStore(db),
+        logs: new MemoryLogStore(db),
         idempotency: new MemoryIdempotencyStore(db),
         clients: new MemoryClientStore(db),
         mailboxes: new MemoryMailboxStore(db),

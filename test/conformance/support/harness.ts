@@ -14,6 +14,7 @@ import type {
   RepairStore,
   RunSample,
 } from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
+import type { LogStore } from '../../../packages/cairn/src/ports/runs/log-store.ts';
 import type { PlanStore } from '../../../packages/cairn/src/ports/runs/plan-store.ts';
 import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 import type { RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
@@ -22,6 +23,7 @@ import type { ScheduleStore } from '../../../packages/cairn/src/ports/schedule-s
 
 export interface Stores {
   readonly runs: RunStore;
+  readonly logs: LogStore;
   readonly idempotency: IdempotencyStore;
   readonly clients: ClientRegistry;
   readonly mailboxes: MailboxStore;

@@ -64,7 +64,8 @@ async function identified(follow: Follow): Promise<World> {
     tags: ({ text }) => ({ length: text.length }),
     policy: () => ({ allowed: true, policySnapshotId: 'rules-1' }),
     steps: (step) => ({
-      done: step('do', () => {
+      done: step('do', ({ log }) => {
+        log('about to break');
         throw new Fatal('broken');
       }),
     }),

@@ -38,6 +38,26 @@ const large = defineWorkflow({
   },
 });
 
+const LINES = 50;
+
+const logs = defineWorkflow({
+  type: 'logs',
+  planVersion: 1,
+  input,
+  steps: (step) => ({
+    said: step('say', ({ log }) => {
+      for (let n = 0; n < LINES; n += 1) log(`line ${n}`);
+    }),
+  }),
+});
+
+const mute = defineWorkflow({
+  type: 'mute',
+  planVersion: 1,
+  input,
+  steps: (step) => ({ said: step('say', () => undefined) }),
+});
+
 const asks = defineWorkflow({
   type: 'asks',
   planVersion: 1,
@@ -55,7 +75,7 @@ const parent = defineWorkflow({
 const worlds = new BilledWorlds();
 afterAll(() => worlds.close());
 
-const make = () => worlds.make({ workflows: [chain, large, asks, parent] });
+const make = () => worlds.make({ workflows: [chain, large, logs, mute, asks, parent] });
 
 async function ended(billed: BilledWorld, type: string, given: unknown = {}): Promise<string> {
   const runId = await billed.start(type, given);
@@ -88,6 +108,17 @@ describe('what a run says that it cost is what was billed', () => {
     const runId = await ended(billed, 'large', { text: 'x'.repeat(700_000) });
     const { reads, ...rest } = billed.billed();
     expect(documents(await billed.costOf(runId))).toEqual({ reads: reads - 1, ...rest });
+  });
+
+  test('for one whose step logs: one write for all lines, no read, and nothing where none are logged', async () => {
+    const silent = await make();
+    await ended(silent, 'mute');
+    const { reads, writes, deletes } = silent.billed();
+    const logging = await make();
+    const runId = await ended(logging, 'logs');
+    const bill = logging.billed();
+    expect(bill).toEqual({ reads, writes: writes + 1, deletes });
+    expect(documents(await logging.costOf(runId))).toEqual(bill);
   });
 
   test('for one that asks a person: the answer, too', async () => {

@@ -12,6 +12,7 @@ import type { RunStatistics } from '../ports/run-statistics.ts';
 import type { ExternalEffectStore } from '../ports/runs/effect-store.ts';
 import type { ErasureStore } from '../ports/runs/erasure-store.ts';
 import type { IntegrityReader, RepairStore } from '../ports/runs/integrity-store.ts';
+import type { LogStore } from '../ports/runs/log-store.ts';
 import type { RetentionStore } from '../ports/runs/retention-store.ts';
 import type { RunFinder } from '../ports/runs/run-finder.ts';
 import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
@@ -30,6 +31,8 @@ export interface ApiDeps {
   readonly start: StartDeps;
   readonly registry: WorkflowRegistry;
   readonly bindings: Bindings;
+  /** What bodies logged. */
+  readonly logs: LogStore;
   /** The side-effect ledger. */
   readonly effects: ExternalEffectStore;
   /** For who checks and repairs runs. */

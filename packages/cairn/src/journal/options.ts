@@ -9,10 +9,10 @@ export interface Follower {
   readonly publishedSeq: number;
 }
 
-/** Updates about running bodies; written with the next snapshot of the lease holder. */
+/** Updates about running bodies, and what they log; written with the next snapshot of the lease holder. */
 export interface BodyNews {
   /** @param letsGo the commit releases the lease: no body is running after it */
-  take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running'>;
+  take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running' | 'logged'>;
   /** Tells that the news taken last were not written. */
   putBack(): void;
 }

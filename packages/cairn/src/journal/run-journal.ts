@@ -19,7 +19,7 @@ import type { EventBus } from '../ports/runs/event-bus.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 import { assembleBatch, type CommitBatch, type Decide } from './batch.ts';
 import { measure } from './measure.ts';
-import type { JournalOptions } from './options.ts';
+import type { BodyNews, JournalOptions } from './options.ts';
 
 export interface JournalDeps {
   readonly store: RunStore;
@@ -64,7 +64,7 @@ type Job =
   | { readonly kind: 'touch'; readonly snapshots: number; readonly done: PromiseWithResolvers<Appended> }
   | { readonly kind: 'refresh'; readonly done: PromiseWithResolvers<Appended> };
 
-type News = Pick<SoftUpdate, 'inFlight' | 'running'>;
+type News = ReturnType<BodyNews['take']>;
 
 type CommitEnd =
   | { readonly kind: 'durable'; readonly effectsVersion?: Version }

@@ -9,6 +9,7 @@
  */
 import { isImmutable } from 'immutable';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
+import type { LogSegment } from '../core/logs/segment.ts';
 import type { RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
@@ -36,6 +37,7 @@ export interface RunDocuments {
   readonly events: RunEvent[];
   readonly checkpoints: Map<number, Checkpoint>;
   readonly steps: Map<string, StepRecord>;
+  readonly logs: Map<string, LogSegment>;
 }
 
 export interface RecordDocument {

@@ -78,6 +78,7 @@ export class MemoryRunStore implements RunStore {
       events: events.map(freeze),
       checkpoints: new Map(checkpoints.map((checkpoint) => [checkpoint.seq, freeze(checkpoint)])),
       steps: new Map(),
+      logs: new Map(),
     });
     const lineage = this.#db.lineages.get(state.rootRunId) ?? new Set();
     this.#db.lineages.set(state.rootRunId, lineage.add(state.id));
@@ -285,6 +286,8 @@ export class MemoryRunStore implements RunStore {
     if (snapshot) run.snapshot = freeze(snapshot);
     if (snapshot) run.askingSince = askingSince(snapshot);
     if (soft) run.soft = this.#softAfter(run.soft, soft);
+    const segment = soft?.logged?.segment;
+    if (segment) run.logs.set(segment.id, freeze(segment));
     // A snapshot alone does not look up how far earlier heartbeats had come: too early a look is harmless.
     if (snapshot) run.wakeAt = wakeAt(snapshot, soft);
     else if (soft?.leaseExtendedTo !== undefined) run.wakeAt = soft.leaseExtendedTo;
@@ -297,7 +300,7 @@ export class MemoryRunStore implements RunStore {
 
   #softAfter(before: SoftState, update: SoftUpdate): SoftState {
     const { heartbeat, leaseExtendedTo, inFlight, running, obligationsMet } = update;
-    const { publishedSeq, publishDueAt, cost } = update;
+    const { publishedSeq, publishDueAt, cost, logged } = update;
     return Object.freeze({
       ...before,
       ...(heartbeat ? { lastHeartbeatAt: this.#db.now() } : {}),
@@ -307,6 +310,7 @@ export class MemoryRunStore implements RunStore {
       ...(obligationsMet === undefined ? {} : { obligationsMet }),
       ...(publishedSeq === undefined ? {} : { publishedSeq }),
       ...(publishDueAt === undefined ? {} : { publishDueAt }),
+      ...(logged === undefined ? {} : { logs: freeze(logged.totals) }),
       ...(cost === undefined ? {} : { cost: Object.freeze(sum(before.cost ?? NOTHING, cost)) }),
     });
   }

@@ -5,6 +5,7 @@ import { FirestoreFindingStore } from '../store/diagnosis/firestore-finding-stor
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
+import { FirestoreLogStore } from '../store/firestore-log-store.ts';
 import { FirestoreMailboxStore } from '../store/firestore-mailbox-store.ts';
 import { FirestorePlanStore } from '../store/firestore-plan-store.ts';
 import { FirestoreRunListWatch } from '../store/firestore-run-list-watch.ts';
@@ -36,6 +37,7 @@ export function storesOn(
     config: new FirestoreRuntimeConfigStore(db, prefix),
     mailboxes: new FirestoreMailboxStore(db, prefix),
     effects: new FirestoreEffectStore(db, prefix),
+    logs: new FirestoreLogStore(db, prefix),
     findings: new FirestoreFindingStore(db, prefix),
     clients: new FirestoreClientStore(db, prefix),
     statistics: new FirestoreRunStatistics(db, prefix, shards),

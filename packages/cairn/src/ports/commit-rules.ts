@@ -52,7 +52,9 @@ export function assertSoundCommit({
     throw new Error(`run ${runId}: the snapshot is not the state after the last event of its commit`);
   }
   if (soft && !snapshot) throw new Error(`run ${runId}: volatile metadata is only written with a snapshot`);
-  return assertLoad(runId, { events, checkpoints, steps, effects, others: snapshot ? 1 : 0 });
+  const segment = soft?.logged?.segment;
+  const others = (snapshot ? 1 : 0) + (segment ? 1 : 0);
+  return assertLoad(runId, { events, checkpoints, steps, effects, others }) + sizeOf(segment);
 }
 
 /** @throws Error if the write would change nothing */

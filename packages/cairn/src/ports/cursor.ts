@@ -13,6 +13,7 @@ export type ListName =
   | 'events'
   | 'steps'
   | 'checkpoints'
+  | 'logs'
   | 'schedules'
   | 'effects'
   | 'erasures'

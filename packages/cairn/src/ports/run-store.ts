@@ -7,6 +7,7 @@
 import type { Spent } from '../core/cost/cost.ts';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
+import type { LogUpdate } from '../core/logs/segment.ts';
 import type { HeartbeatWindow } from '../core/recovery/lease-watch.ts';
 import type { DueFacts } from '../core/recovery/scan-order.ts';
 import type { RunEvent, StopKind } from '../core/run/events.ts';
@@ -99,6 +100,8 @@ export interface SoftUpdate {
   readonly inFlight?: readonly Progress[];
   /** Running bodies; absent: unchanged. */
   readonly running?: readonly RunningStep[];
+  /** Lines that bodies logged, written as a document beside the snapshot; absent: none. */
+  readonly logged?: LogUpdate;
   /** Set once all completion duties of the run are done: it is not scanned again. */
   readonly obligationsMet?: true;
   /** Events up to this seq are published; absent: as it was. */

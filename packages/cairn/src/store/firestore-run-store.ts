@@ -5,10 +5,11 @@
  *
  * Must not: decide anything about a run, retry, or read before it writes, except for paged entries (pages/).
  */
-import { FieldPath, type Firestore } from '@google-cloud/firestore';
+import { type DocumentReference, FieldPath, type Firestore } from '@google-cloud/firestore';
 import { writesOf } from '../core/cost/writes.ts';
 import type { EffectWrite } from '../core/effects/effect.ts';
 import { seqId } from '../core/encoding/ids.ts';
+import type { LogSegment } from '../core/logs/segment.ts';
 import type { HeartbeatWindow } from '../core/recovery/lease-watch.ts';
 import type { PayloadRef, RunEvent } from '../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
@@ -46,6 +47,7 @@ import {
   isMarkedToGo,
 } from './codec/snapshot.ts';
 import { decodeSoft } from './codec/soft.ts';
+import { segmentCodec } from './codec/values.ts';
 import { CommitCombiner, type WriteResult } from './commits/commit-combiner.ts';
 import type { StoreBatch } from './commits/raw-batch.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
@@ -171,6 +173,7 @@ export class FirestoreRunStore implements RunStore {
   #commit(commit: JournalCommit, bytes: number, updated?: SnapshotUpdate): Promise<CommitResult> {
     const { runId, events, checkpoints, steps, effects = [] } = commit;
     const { members, pages } = updated ?? {};
+    const segment = commit.soft?.logged?.segment;
     const run = this.#paths.run(runId);
     const fill = (batch: StoreBatch) => {
       if (pages) batch.update(run, { ...members, ...pages.members }, lastUpdateTime(pages.seen));
@@ -182,9 +185,10 @@ export class FirestoreRunStore implements RunStore {
       for (const step of steps) batch.set(this.#paths.step(run, step.id), stepCodec.encode(step));
       for (const effect of effects) this.#writeEffect(batch, effect);
       pages?.fill(batch);
+      this.#writeLogs(batch, run, segment);
     };
     const others = events.length + checkpoints.length + steps.length + (members ? 1 : 0);
-    const writes = others + effects.length + (pages?.writes ?? 0);
+    const writes = others + effects.length + (pages?.writes ?? 0) + (segment ? 1 : 0);
     const part = { writes, bytes: bytes + (pages?.bytes ?? 0), fill };
     return outcomeOf(() => this.#commits.commit(part), {
       what: `commit of run ${runId}`,
@@ -193,6 +197,10 @@ export class FirestoreRunStore implements RunStore {
       isRefusal: isTaken,
       isMovedEffect: (error) => effects.length > 0 && isStale(error),
     });
+  }
+
+  #writeLogs(batch: StoreBatch, run: DocumentReference, segment: LogSegment | undefined): void {
+    if (segment) batch.set(this.#paths.logSegment(run, segment.id), segmentCodec.encode(segment));
   }
 
   #writeEffect(batch: StoreBatch, effect: EffectWrite): void {
@@ -215,6 +223,7 @@ export class FirestoreRunStore implements RunStore {
         const batch = this.#newBatch();
         batch.update(run, { ...members, ...pages?.members }, lastUpdateTime(seen));
         pages?.fill(batch);
+        this.#writeLogs(batch, run, soft?.logged?.segment);
         const [written] = await call(`touch of run ${runId}`, () => batch.commit());
         return { kind: 'touched', snapshotVersion: versionOf((written as WriteResult).writeTime) };
       } catch (error) {

@@ -91,6 +91,18 @@ export class Paths {
     return this.pages(run).doc(sha256);
   }
 
+  /**
+   * Lines that step bodies logged, in the order of their ids. Set (always to the same, or with more) beside a snapshot of a drive; read by people
+   * only; deleted with the run.
+   */
+  logs(run: DocumentReference): CollectionReference {
+    return run.collection(this.#names.logs);
+  }
+
+  logSegment(run: DocumentReference, id: string): DocumentReference {
+    return this.logs(run).doc(id);
+  }
+
   /** Payloads of every run, in the order of the runs, after a run that is known. */
   payloadsAfter(run: DocumentReference | undefined): Query {
     // No id has a character below `!` or above `~`, so that these lie before, between and after all there are.

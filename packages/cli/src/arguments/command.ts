@@ -9,6 +9,8 @@ export interface OptionSpec {
   /** `list`: may be given several times. */
   readonly type: 'flag' | 'text' | 'number' | 'list';
   readonly help: string;
+  /** Letter by which it can be said: `-f`. */
+  readonly short?: string;
   /** Placeholder of the value in help; default: the name in capitals. */
   readonly value?: string;
   readonly choices?: readonly string[];

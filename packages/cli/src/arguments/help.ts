@@ -85,8 +85,9 @@ function optionList(title: string, options: OptionSpecs, { style, room }: Look):
   return `${style.bold(title)}\n\n${columns(rows, { room })}`;
 }
 
-function optionUsage(name: string, { type, value }: OptionSpec): string {
-  return type === 'flag' ? `--${name}` : `--${name} ${value ?? name.toUpperCase()}`;
+function optionUsage(name: string, { type, value, short }: OptionSpec): string {
+  const said = short === undefined ? `--${name}` : `-${short}, --${name}`;
+  return type === 'flag' ? said : `${said} ${value ?? name.toUpperCase()}`;
 }
 
 interface Columns {

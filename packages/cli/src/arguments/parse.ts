@@ -114,11 +114,14 @@ function optionError(error: Error, command: Command): UsageError {
 
 function forNode(options: OptionSpecs) {
   return Object.fromEntries(
-    Object.entries(options).map(([name, { type }]) => [
+    Object.entries(options).map(([name, { type, short }]) => [
       name,
-      type === 'flag'
-        ? ({ type: 'boolean' } as const)
-        : ({ type: 'string', multiple: type === 'list' } as const),
+      {
+        ...(short === undefined ? {} : { short }),
+        ...(type === 'flag'
+          ? ({ type: 'boolean' } as const)
+          : ({ type: 'string', multiple: type === 'list' } as const)),
+      },
     ]),
   );
 }

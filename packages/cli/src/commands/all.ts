@@ -12,6 +12,7 @@ import { inbox } from './inbox.ts';
 import { indexes } from './indexes.ts';
 import { init } from './init/init.ts';
 import { checkRun, repairRun } from './integrity.ts';
+import { logs } from './logs.ts';
 import { mcp } from './mcp.ts';
 import {
   eraseRun,
@@ -49,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
   searchRuns,
   shown.showRun,
   watchRun,
+  logs,
   startRun,
   cancelRun,
   bulk,

@@ -13,6 +13,7 @@ import * as runtime from './installation/runtime.ts';
 import * as workflows from './installation/workflows.ts';
 import { readConsistency } from './integrity/check.ts';
 import { repair } from './integrity/repair.ts';
+import { listLogs } from './list-logs.ts';
 import { readMetrics } from './metrics/read-metrics.ts';
 import { listInbox } from './overview/inbox.ts';
 import { readRunCounts } from './overview/run-counts.ts';
@@ -51,6 +52,7 @@ export const ROUTES: Routes = {
   '/v1/runs/{id}/stream': { GET: streamRun },
   '/v1/runs/{id}/graph': { GET: readGraph },
   '/v1/runs/{id}/steps': { GET: runs.listSteps },
+  '/v1/runs/{id}/logs': { GET: listLogs },
   '/v1/runs/{id}/checkpoints': { GET: runs.listCheckpoints },
   '/v1/runs/{id}/checkpoints/{seq}/output': { GET: readOutput },
   '/v1/runs/{id}/effects': { GET: effects.listEffects },

@@ -122,9 +122,14 @@ export function runView(
     waits: readable(state.waits),
     running: runningNow(state, soft).map(runningView),
     ...progressView(run),
+    ...logsView(run),
     ...valueView('input', input),
     ...(result && valueView('result', result)),
   };
+}
+
+function logsView({ soft: { logs } }: Pick<LoadedRun, 'soft'>): View {
+  return logs && logs.lines + logs.dropped > 0 ? { logs: { lines: logs.lines, dropped: logs.dropped } } : {};
 }
 
 /** Progress of a worker that no longer holds the run is not shown. */

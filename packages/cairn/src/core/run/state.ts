@@ -5,6 +5,7 @@
 import type { Map as PersistentMap } from 'immutable';
 import type { BudgetState } from '../budget/budget.ts';
 import type { Spent } from '../cost/cost.ts';
+import type { LogTotals } from '../logs/segment.ts';
 import type { LegalHold } from '../retention/lineage.ts';
 import type {
   Decision,
@@ -268,6 +269,8 @@ export interface SoftState {
   readonly inFlight?: readonly Progress[];
   /** Bodies running when the snapshot was written, oldest first: see `now/running.ts`. */
   readonly running?: readonly RunningStep[];
+  /** Lines that are kept of its bodies; absent: they logged none. */
+  readonly logs?: LogTotals;
   /** Cost so far, as far as reported: see `journal/spending/`. Never decreases. */
   readonly cost?: Spent;
   /** It is not to be deleted, nor anything of its lineage. */

@@ -8,6 +8,7 @@ import type { Tags } from '../../core/search/tags.ts';
 import type { BodyResult, Recorded } from './body-result.ts';
 import type { Capability } from './capability.ts';
 import type { FlowFactory } from './flow/types.ts';
+import type { StepLog } from './log.ts';
 import type { PubsubSubscription } from './pubsub.ts';
 import type { RetentionOptions } from './retention.ts';
 import type { SlackSubscription } from './slack.ts';
@@ -80,8 +81,7 @@ export interface StepContext<Input> {
   ): Promise<Response>;
   /** Recorded with the step's checkpoint. */
   usage(used: Usage): void;
-  /** Writes a structured log line with run, step and attempt. */
-  log(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  readonly log: StepLog;
 }
 
 export type Body<Input, N extends Needs, T> = (context: StepContext<Input> & Outputs<N>) => BodyResult<T>;

@@ -193,7 +193,7 @@ function performerOf(
 }
 
 function contextOf(
-  { deps, state, seen, completed }: Undoing,
+  { deps, state, seen, completed, beats }: Undoing,
   execution: StepExecution,
   { signal, performer }: { readonly signal: AbortSignal; readonly performer: Performer },
 ): BodyContext {
@@ -210,6 +210,12 @@ function contextOf(
     mayHaveMemos: true,
     performer,
     onHeartbeat: () => {},
+    keepLine: beats.log.of({
+      step: completed.step,
+      revision: completed.revision,
+      attempt: execution.attempt,
+      undoes: true,
+    }),
   });
 }
 

@@ -10,6 +10,8 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Context, StepDefinition, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { kept, type Output } from '../facts/output.ts';
+import type { Beats } from './bodies/beats.ts';
+import type { RunLog } from './bodies/run-log.ts';
 import { StepOutputs } from './outputs.ts';
 import { nextExecution, seenBy, type Unit } from './step-inputs.ts';
 
@@ -19,6 +21,7 @@ export interface ScopeParams {
   readonly workflow: Workflow;
   /** The run's input, parsed and frozen. */
   readonly input: unknown;
+  readonly beats: Beats;
   /** Error of background work: the drive cannot continue. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -28,6 +31,7 @@ export class Scope {
   readonly journal: RunJournal;
   readonly workflow: Workflow;
   readonly outputs: StepOutputs;
+  readonly log: RunLog;
   readonly #params: ScopeParams;
   readonly #owner: string | undefined;
   #onTheWay = 0;
@@ -37,6 +41,7 @@ export class Scope {
     this.deps = params.deps;
     this.journal = params.journal;
     this.workflow = params.workflow;
+    this.log = params.beats.log;
     const { state } = params.journal;
     this.#owner = state.lease?.owner;
     const unsettled = params.workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');

@@ -6,6 +6,7 @@
  */
 
 import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
+import { secretTexts } from '../../core/logs/secrets.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
@@ -82,7 +83,8 @@ export class DriveSession {
   readonly #canWaitOut: boolean;
 
   constructor(params: SessionParams) {
-    const { deps, journal, budgetEndsAt, beats, alone, restoredAt } = params;
+    const { deps, journal, workflow, input, budgetEndsAt, beats, alone, restoredAt } = params;
+    beats.log.begin(journal.state.epoch, secretTexts(input, workflow.secretInput));
     this.#params = params;
     this.#deps = deps;
     // It may fail before anybody waits for the end.

@@ -5,7 +5,13 @@
  * Must not: make a call, or hold one back.
  */
 import type { Spent } from '../../core/cost/cost.ts';
-import type { CommitResult, JournalCommit, RunStore, StartCommit } from '../../ports/run-store.ts';
+import type {
+  CommitResult,
+  JournalCommit,
+  RunStore,
+  SoftUpdate,
+  StartCommit,
+} from '../../ports/run-store.ts';
 import type { Spending } from './spending.ts';
 
 /** A query that finds nothing is billed as one read. */
@@ -60,7 +66,7 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
     touch: (wanted) =>
       spending.carry({
         key: `touch ${wanted.runId} ${wanted.seen}`,
-        own: { writes: 1 },
+        own: { writes: 1 + segmentsOf(wanted.soft) },
         send: (cost) => store.touch({ ...wanted, soft: { heartbeat: false, ...wanted.soft, cost } }),
         isApplied: ({ kind }) => kind === 'touched',
       }),
@@ -89,8 +95,13 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
   };
 }
 
-function writesOf({ events, checkpoints, steps, effects = [], snapshot }: JournalCommit): number {
-  return events.length + checkpoints.length + steps.length + effects.length + (snapshot ? 1 : 0);
+function writesOf({ events, checkpoints, steps, effects = [], snapshot, soft }: JournalCommit): number {
+  const others = (snapshot ? 1 : 0) + segmentsOf(soft);
+  return events.length + checkpoints.length + steps.length + effects.length + others;
+}
+
+function segmentsOf(soft: SoftUpdate | undefined): number {
+  return soft?.logged?.segment ? 1 : 0;
 }
 
 function isApplied({ kind }: CommitResult): boolean {

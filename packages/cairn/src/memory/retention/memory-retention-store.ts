@@ -100,6 +100,7 @@ export class MemoryRetentionStore implements RetentionStore {
       ...keysOf(memos, runId).map((key) => () => memos.delete(key)),
       ...(run ? [...run.checkpoints.keys()].map((seq) => () => run.checkpoints.delete(seq)) : []),
       ...(run ? [...run.steps.keys()].map((key) => () => run.steps.delete(key)) : []),
+      ...(run ? [...run.logs.keys()].map((id) => () => run.logs.delete(id)) : []),
       // The newest first: a list has no hole.
       ...(run ? run.events.map(() => () => run.events.pop()) : []),
       ...keysOf(payloads, runId).map((key) => () => payloads.delete(key)),
@@ -125,7 +126,7 @@ export class MemoryRetentionStore implements RetentionStore {
     this.#db.runs.delete(runId);
     this.#db.findings.delete(runId);
     this.#db.noteChange();
-    const left = run.events.length + run.checkpoints.size + run.steps.size;
+    const left = run.events.length + run.checkpoints.size + run.steps.size + run.logs.size;
     if (left > 0) this.#db.orphans.set(runId, run);
     return { kind: 'written' };
   }

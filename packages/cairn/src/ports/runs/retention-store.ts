@@ -84,7 +84,7 @@ export interface RetentionStore {
   /** Undefined: it is held no more. */
   hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<MarkResult>;
 
-  /** Events, checkpoints, steps, memos and payloads. */
+  /** Events, checkpoints, steps, memos, payloads and logged lines. */
   deleteUnder(runId: string, limit: number): Promise<Cleared>;
   /** Rows of the ledger that the run made. */
   deleteEffects(runId: string, limit: number): Promise<Cleared>;

@@ -5,6 +5,7 @@
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { BudgetState } from '../../core/budget/budget.ts';
+import { NO_LOGS } from '../../core/logs/segment.ts';
 import { optional as optionalMember } from '../../core/optional.ts';
 import { askingSince } from '../../core/run/asking.ts';
 import type {
@@ -252,6 +253,7 @@ export function encodeSnapshotUpdate(change: Omit<SnapshotTouch, 'runId' | 'seen
   const { publishedSeq, publishDueAt } = change.soft ?? {};
   if (publishedSeq !== undefined) update['soft.publishedSeq'] = publishedSeq;
   if (publishDueAt !== undefined) update['soft.publishDueAt'] = Timestamp.fromMillis(publishDueAt);
+  if (change.soft?.logged) update['soft.logs'] = { ...change.soft.logged.totals };
   if (change.soft?.cost) Object.assign(update, encodeCost(change.soft.cost));
   if (change.soft?.obligationsMet) {
     update['soft.obligationsMet'] = true;
@@ -276,7 +278,8 @@ export function encodeRepairedSnapshot(state: RunState, known: SoftState, isSoft
   update.askingSince = timeOrDelete(askingSince(state));
   update.foundBy = foundBy(state);
   Object.assign(update, { waitsFor: FieldValue.delete() }, encodeListing(state));
-  if (isSoftDamaged) update.soft = softCodec.encode(known);
+  // Nobody knows whether lines were kept, and their deletion relies on what is said of them here.
+  if (isSoftDamaged) update.soft = softCodec.encode({ ...known, logs: known.logs ?? NO_LOGS });
   return update;
 }
 

@@ -2,6 +2,7 @@
  * Volatile metadata of a run document, not folded from the journal: heartbeats, running bodies, publication, retention.
  */
 import { BILLED, type Spent } from '../../core/cost/cost.ts';
+import type { LogTotals } from '../../core/logs/segment.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import type { SoftState } from '../../core/run/state.ts';
 import { increment } from '../commits/increment.ts';
@@ -24,6 +25,7 @@ export const softCodec = documentCodec<SoftState>({
       tasks: optional(integer),
     }),
   ),
+  logs: optional(map<LogTotals>({ lines: integer, bytes: integer, dropped: integer })),
   legalHold: optional(map<LegalHold>({ by: text, at: time, reason: text })),
   deletionMarkedAt: optional(time),
 });

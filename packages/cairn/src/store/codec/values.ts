@@ -1,4 +1,5 @@
-/** The documents that hold values outside the journal: chunks of payloads, memos, and pages of snapshots. */
+/** The documents that hold values outside the journal: chunks of payloads, memos, pages of snapshots, and logged lines. */
+import type { LogLine } from '../../core/logs/line.ts';
 import { documentCodec, integer, kind, text } from './kinds.ts';
 
 export interface ChunkDocument {
@@ -30,3 +31,15 @@ export const chunkCodec = documentCodec<ChunkDocument>({ data: bytes });
 export const memoCodec = documentCodec<MemoDocument>({ revision: integer, name: text, value: text });
 
 export const pageCodec = documentCodec<PageDocument>({ text });
+
+/** As JSON text, not in canonical form: nothing compares it, and a body may log text that has none. */
+const logLines = kind<readonly LogLine[]>(
+  (lines) => JSON.stringify(lines),
+  (raw) => {
+    const lines: unknown = JSON.parse(text.decode(raw));
+    if (Array.isArray(lines)) return lines as LogLine[];
+    throw new Error('expected a list');
+  },
+);
+
+export const segmentCodec = documentCodec<{ readonly lines: readonly LogLine[] }>({ lines: logLines });

@@ -22,6 +22,7 @@ export interface CollectionNames {
   readonly steps: string;
   readonly payloads: string;
   readonly pages: string;
+  readonly logs: string;
   /** Below a step. */
   readonly memos: string;
 }
@@ -54,6 +55,7 @@ export function collectionNames(prefix: string): CollectionNames {
     steps: `${below}steps`,
     payloads: `${below}payloads`,
     pages: `${below}pages`,
+    logs: `${below}logs`,
     memos: `${below}memos`,
   };
 }

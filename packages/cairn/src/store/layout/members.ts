@@ -70,6 +70,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   `),
   payloads: words('data'),
   pages: words('text'),
+  logs: words('lines'),
   memos: words('revision name value'),
   plans: words('type planVersion fingerprint planText createdAt by'),
   idempotency: words(`

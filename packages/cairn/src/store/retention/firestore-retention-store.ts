@@ -134,12 +134,16 @@ export class FirestoreRetentionStore implements RetentionStore {
   async deleteUnder(runId: string, limit: number): Promise<Cleared> {
     const numbered = await deleteNumbered({ db: this.#db, paths: this.#paths, runId, limit });
     const left = limit - numbered.spent;
-    if (numbered.more || left === 0) return { ...numbered, more: true };
-    const { deleted, more } = await this.#deleteFound(runId, left);
-    return { deleted: numbered.deleted + deleted, spent: numbered.spent + deleted, more };
+    const { deleted: gone, spent, mayHaveLogs } = numbered;
+    if (numbered.more || left === 0) return { deleted: gone, spent, more: true };
+    const { deleted, more } = await this.#deleteFound(runId, { limit: left, mayHaveLogs });
+    return { deleted: gone + deleted, spent: spent + deleted, more };
   }
 
-  async #deleteFound(runId: string, limit: number): Promise<Cleared> {
+  async #deleteFound(
+    runId: string,
+    { limit, mayHaveLogs }: { readonly limit: number; readonly mayHaveLogs: boolean },
+  ): Promise<Cleared> {
     const run = this.#paths.run(runId);
     const lists = [
       this.#paths.memosOf(run),
@@ -148,6 +152,7 @@ export class FirestoreRetentionStore implements RetentionStore {
       this.#paths.events(run),
       this.#paths.payloads(run),
       this.#paths.pages(run),
+      ...(mayHaveLogs ? [this.#paths.logs(run)] : []),
     ];
     const what = `look for what lies under run ${runId}`;
     const found = await Promise.all(lists.map((list) => call(what, () => named(list, limit).get())));

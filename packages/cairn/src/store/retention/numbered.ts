@@ -22,21 +22,28 @@ export interface Numbered {
 /** One event per number, and at most one checkpoint. */
 const A_NUMBER = 2;
 
+interface ClearedNumbers extends Required<Cleared> {
+  /** False: the run document says that no lines are kept. A repair that could not know says nothing of the kind. */
+  readonly mayHaveLogs: boolean;
+}
+
 /** `more`: numbers up to the head are left. Journals have no gaps (J1), so the first event tells where to begin. */
-export async function deleteNumbered({ db, paths, runId, limit }: Numbered): Promise<Required<Cleared>> {
-  const nothing = { deleted: 0, spent: 0, more: false };
+export async function deleteNumbered({ db, paths, runId, limit }: Numbered): Promise<ClearedNumbers> {
+  const nothing = { deleted: 0, spent: 0, more: false, mayHaveLogs: true };
   const numbers = Math.floor(limit / A_NUMBER);
   if (numbers === 0) return nothing;
   const run = paths.run(runId);
   const lists = [paths.events(run), paths.checkpoints(run)];
   const what = `look for the journal of run ${runId}`;
   const [[document], { docs }] = await Promise.all([
-    call(what, () => db.getAll(run, { fieldMask: ['head'] })),
+    call(what, () => db.getAll(run, { fieldMask: ['head', 'soft.logs'] })),
     call(what, () => inOrder(paths.events(run)).limit(1).select().get()),
   ]);
   const head: unknown = document?.get('head');
+  const mayHaveLogs = !document?.exists || document.get('soft.logs') !== undefined;
   const first = Number(docs[0]?.id);
-  if (!Number.isSafeInteger(head) || !Number.isSafeInteger(first) || first > (head as number)) return nothing;
+  if (!Number.isSafeInteger(head) || !Number.isSafeInteger(first) || first > (head as number))
+    return { ...nothing, mayHaveLogs };
   const last = Math.min(head as number, first + numbers - 1);
   const counts = await Promise.all(
     lists.map((list) =>
@@ -50,6 +57,7 @@ export async function deleteNumbered({ db, paths, runId, limit }: Numbered): Pro
     deleted: counts.reduce((sum, counted) => sum + counted.data().count, 0),
     spent: A_NUMBER * (last - first + 1),
     more: last < (head as number),
+    mayHaveLogs,
   };
 }
 

@@ -309,6 +309,21 @@ export const RUN_PATHS = {
       refusals: ['RUN_NOT_FOUND'],
     },
   },
+  '/v1/runs/{id}/logs': {
+    GET: {
+      id: 'listLogs',
+      summary: 'Lists the lines that steps of a run logged, oldest first',
+      role: 'viewer',
+      query: {
+        step: 'Only lines of this step, with those of its items and operations, or of one item: `id[itemKey]`.',
+        level: 'Only lines of this level or a higher one: `info`, `warn` or `error`.',
+        limit: PAGE.limit,
+        cursor: '`next` of the previous page, or `after` of the last one for lines that were added since.',
+      },
+      answers: { 200: { what: 'A page of lines', schema: 'LogPage' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
   '/v1/runs/{id}/checkpoints': {
     GET: {
       id: 'listCheckpoints',

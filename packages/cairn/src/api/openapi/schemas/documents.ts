@@ -1,5 +1,6 @@
 /** Schemas of the documents of a run, as `views/documents.ts` returns them. */
 import { z } from 'zod';
+import { KEPT_LEVELS } from '../../../core/logs/line.ts';
 import { Count, Location, OperationRequest, pageOf, Seq, Time, Value } from './common.ts';
 
 export const RunEvent = z.object({
@@ -121,5 +122,29 @@ export const Checkpoint = z.object({
   durationMs: Count.optional(),
 });
 export const CheckpointPage = pageOf(Checkpoint);
+
+export const LogLine = z.object({
+  kind: z
+    .enum(['log', 'dropped'])
+    .describe(
+      '`dropped` stands in the place of the first line of an attempt that was not kept. New kinds may be added. Ignore unknown kinds.',
+    ),
+  at: Time,
+  level: z.enum(KEPT_LEVELS),
+  step: z.string().describe('Step id, or `id[itemKey]`.'),
+  revision: z.int().min(1),
+  attempt: Count,
+  undoes: z.literal(true).optional().describe('A compensation of the step logged it.'),
+  message: z.string(),
+  fields: z.record(z.string(), Value).optional(),
+  cut: z.literal(true).optional().describe('Message or fields were longer than what is kept.'),
+});
+export const LogPage = pageOf(LogLine).extend({
+  after: z
+    .string()
+    .optional()
+    .describe('`cursor` for lines that are added later. Absent: the run has no lines.'),
+  ended: z.boolean().describe('The run has ended: no more lines are added.'),
+});
 
 export const Output = Value.describe('Output of the step.');

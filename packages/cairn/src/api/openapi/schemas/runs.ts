@@ -352,6 +352,12 @@ const Progress = z.object({ step: z.string(), details: Value, at: Time });
 export const Run = RunSummary.extend({
   ...unlisted,
   steps: StepCounts.describe('Number of steps by state.'),
+  logs: z
+    .object({ lines: Count, dropped: Count })
+    .optional()
+    .describe(
+      'Lines that steps logged: how many are kept, and how many were not. Present if there are any. Read them at /v1/runs/{id}/logs.',
+    ),
   progress: z
     .array(Progress)
     .optional()

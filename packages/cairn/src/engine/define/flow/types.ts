@@ -4,6 +4,7 @@ import type { Json } from '../../../core/encoding/json.ts';
 import type { OnParentEnd } from '../../../core/run/events.ts';
 import type { BodyResult, Recorded } from '../body-result.ts';
 import type { Capability } from '../capability.ts';
+import type { StepLog } from '../log.ts';
 import type { Estimate } from '../spending.ts';
 import type { Workflow } from '../steps.ts';
 import type {
@@ -126,8 +127,11 @@ export interface Flow<Input> {
   now(name?: string): Promise<number>;
   /** A number from 0 to 1: the same each time the code runs. Default name `random`. */
   random(name?: string): Promise<number>;
-  /** Writes a structured log line with run and step. The code runs again after a wait, and so does this. */
-  log(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  /**
+   * The code runs again after a wait, and so does this: until the code has asked again for all that it had asked for, lines go to
+   * the log of the process only, and are not kept a second time.
+   */
+  readonly log: StepLog;
 }
 
 /** Undoes an operation: called with its output when the run fails or is cancelled after it. */

@@ -1,12 +1,15 @@
 /**
- * Report of a dispatch about its running bodies and the newest progress of each. Written with the next snapshot; the
- * progress of a body is passed to its next attempt.
+ * Report of a dispatch about its running bodies: the newest progress of each, and the lines that they log. Written with the next
+ * snapshot; the progress of a body is passed to its next attempt.
  */
 import { MAX_RUNNING_TOLD, type RunningStep, SHOW_AFTER_MS } from '../../../core/run/now/running.ts';
 import type { Progress, SoftState } from '../../../core/run/state.ts';
 import type { BodyNews } from '../../../journal/options.ts';
+import type { SoftUpdate } from '../../../ports/run-store.ts';
+import { RunLog } from './run-log.ts';
 
 export class Beats implements BodyNews {
+  readonly log: RunLog;
   readonly #last: Map<string, Progress>;
   readonly #running = new Map<string, RunningStep>();
   /** Keys of bodies whose start is in no snapshot yet. */
@@ -16,7 +19,8 @@ export class Beats implements BodyNews {
   #news = false;
 
   /** @param before what the dispatch before this one left in the snapshot */
-  constructor(before: Pick<SoftState, 'inFlight' | 'running'> = {}) {
+  constructor(before: Pick<SoftState, 'inFlight' | 'running' | 'logs'> = {}) {
+    this.log = new RunLog(before.logs);
     this.#last = new Map(before.inFlight?.map((progress) => [progress.step, progress]));
     this.#told = before.running?.map(nameOf) ?? [];
   }
@@ -44,14 +48,18 @@ export class Beats implements BodyNews {
     this.#unshown.delete(step);
   }
 
-  /** Time to write a snapshot for the oldest unreported body, epoch ms. */
+  /** Time to write a snapshot for the oldest unreported body or line, epoch ms. */
   get dueAt(): number {
-    let first = Number.POSITIVE_INFINITY;
-    for (const step of this.#unshown) first = Math.min(first, this.#running.get(step)?.since ?? first);
-    return first + SHOW_AFTER_MS;
+    return Math.min(this.#firstUnshown() + SHOW_AFTER_MS, this.log.dueAt);
   }
 
-  take(letsGo: boolean): Pick<SoftState, 'inFlight' | 'running'> {
+  #firstUnshown(): number {
+    let first = Number.POSITIVE_INFINITY;
+    for (const step of this.#unshown) first = Math.min(first, this.#running.get(step)?.since ?? first);
+    return first;
+  }
+
+  take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running' | 'logged'> {
     const running = letsGo ? [] : [...this.#running.values()].slice(0, MAX_RUNNING_TOLD);
     const told = running.map(nameOf);
     const isNew = told.length !== this.#told.length || told.some((name, at) => name !== this.#told[at]);
@@ -59,7 +67,9 @@ export class Beats implements BodyNews {
     this.#unshown.clear();
     this.#told = told;
     this.#news = false;
+    const logged = this.log.take();
     return {
+      ...(logged ? { logged } : {}),
       ...(hasNews ? { inFlight: [...this.#last.values()] } : {}),
       ...(isNew ? { running } : {}),
     };
@@ -69,6 +79,7 @@ export class Beats implements BodyNews {
     for (const step of this.#running.keys()) this.#unshown.add(step);
     this.#told = [UNKNOWN];
     this.#news = true;
+    this.log.putBack();
   }
 }
 

@@ -307,6 +307,7 @@ export class Bodies {
       progressText: beats.lastOf(key),
       mayHaveMemos: execution.attempt > 1 || state.epoch > 1,
       performer,
+      keepLine: beats.log.of({ step: key, revision: execution.revision, attempt: execution.attempt }),
       onHeartbeat: (detailsText) => {
         this.#beatTimers.get(running)?.();
         if (detailsText !== undefined) beats.note({ step: key, detailsText, at: deps.clock.now() });

@@ -12,12 +12,13 @@ import { CHECKPOINT_VALUE_BYTES, MAX_MEMOS } from '../../../core/run/limits.ts';
 import { stepKey } from '../../../core/run/state.ts';
 import { messageOf } from '../../../core/thrown.ts';
 import { sendUntilKnown } from '../../../journal/send-until-known.ts';
-import type { LogFields } from '../../../ports/log.ts';
 import type { Usage } from '../../define/spending.ts';
 import type { Context } from '../../define/steps.ts';
 import type { EngineDeps } from '../../deps.ts';
 import type { Performer } from '../../effects/performer.ts';
 import { parseFrozen, type Used } from '../../facts/output.ts';
+import type { KeepLine } from './run-log.ts';
+import { stepLog } from './step-log.ts';
 
 /** Limit of progress details, which are stored in the snapshot. */
 const MAX_PROGRESS_BYTES = 1_024;
@@ -39,6 +40,7 @@ export interface BodyParams {
   readonly mayHaveMemos: boolean;
   readonly performer: Performer;
   readonly onHeartbeat: (detailsText: string | undefined) => void;
+  readonly keepLine: KeepLine;
 }
 
 export class BodyContext {
@@ -72,8 +74,7 @@ export class BodyContext {
       },
       perform: performer.perform.bind(performer),
       usage: (used: Usage) => this.#use(used),
-      log: (message: string, fields?: LogFields) =>
-        deps.log.info('step_log', { ...fields, message, runId, stepId, ...item, attempt }),
+      log: stepLog({ deps, about: { runId, stepId, ...item, attempt }, keep: params.keepLine }),
     };
   }
 

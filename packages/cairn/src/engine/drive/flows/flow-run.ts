@@ -21,6 +21,7 @@ import type { Scope } from '../scope.ts';
 import type { Unit } from '../step-inputs.ts';
 import { locationOf } from './calls-above.ts';
 import { type CodeEnd, FlowEnd } from './flow-end.ts';
+import { flowLog } from './flow-log.ts';
 import { loopStart } from './loop-start.ts';
 import { flowOf, type Operation } from './operation.ts';
 import { isEndedFor, type KnownOperation, knownOf, leftFrom, operationsOf } from './operations-of.ts';
@@ -159,7 +160,7 @@ export class FlowRun {
         stepId,
         revision,
         feedback: journal.state.feedback.find(({ steps }) => steps.includes(stepId))?.text,
-        log: (message, fields) => deps.log.info('step_log', { ...fields, message, runId, stepId }),
+        log: flowLog(scope, execution, { known: this.#known, asked: this.#asked }),
       },
       ask: (operation) => this.#ask(operation),
       numbered: (name) => this.#names.next(name),

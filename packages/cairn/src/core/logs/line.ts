@@ -1,0 +1,124 @@
+/**
+ * Lines that step bodies log, as they are kept beside the run. Pure: bounds, and the form in which a line is stored.
+ *
+ * Must not: fail for anything that a body logs. A line that cannot be stored as it is, is shortened.
+ */
+import type { RunningStep } from '../run/now/running.ts';
+import { cut } from '../run/records.ts';
+import { messageOf, stackOf } from '../thrown.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** Kept levels, least first. Lines of `debug` are only in the process log: they cost no write. */
+export const KEPT_LEVELS = ['info', 'warn', 'error'] as const;
+export type KeptLevel = (typeof KEPT_LEVELS)[number];
+
+/** Longest message: a stack trace of about twenty frames. */
+export const MAX_MESSAGE_CHARS = 2_000;
+/** Most bytes of the fields of one line, as JSON. Larger values belong into the output of the step. */
+export const MAX_FIELDS_BYTES = 4 * 1024;
+/** Texts within fields that are too large are cut to this. */
+const CUT_FIELD_CHARS = 200;
+
+/** The attempt that logs. */
+export type LoggedBy = Pick<RunningStep, 'step' | 'revision' | 'attempt' | 'undoes'>;
+
+/**
+ * `log`: a line of a body. `dropped`: the first line that was not kept of an attempt, in whose place it stands. Readers pass over
+ * kinds that they do not know.
+ */
+export type LogKind = 'log' | 'dropped';
+
+export interface LogLine extends LoggedBy {
+  readonly kind: LogKind;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly level: KeptLevel;
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** Message or fields were longer. */
+  readonly cut?: true;
+}
+
+export interface Logged {
+  readonly at: number;
+  readonly level: KeptLevel;
+  readonly message: unknown;
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+  /** Takes secret values out of a text. */
+  readonly masked?: ((text: string) => string) | undefined;
+}
+
+/** The line as it is stored: every value is JSON, within the bounds of one line. */
+export function lineOf(by: LoggedBy, { at, level, message, fields, masked = same }: Logged): LogLine {
+  const whole = masked(messageOf(message));
+  const text = cut(whole, MAX_MESSAGE_CHARS);
+  const stored = storedFields(fields, masked);
+  const isCut = text !== whole || stored.isCut;
+  return {
+    kind: 'log',
+    at,
+    level,
+    ...by,
+    message: text,
+    ...(stored.fields === undefined ? {} : { fields: stored.fields }),
+    ...(isCut ? { cut: true } : {}),
+  };
+}
+
+/** Stands in the place of the first line of an attempt that was not kept. */
+export function droppedLine(by: LoggedBy, at: number): LogLine {
+  const message = 'Later lines of this attempt are only in the log of the process: a bound was reached';
+  return { kind: 'dropped', at, level: 'warn', ...by, message };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function storedFields(
+  fields: Fields | undefined,
+  masked: (text: string) => string,
+): { readonly fields?: Fields; readonly isCut: boolean } {
+  if (fields === undefined) return { isCut: false };
+  for (const most of [undefined, CUT_FIELD_CHARS]) {
+    const text = textOf(fields, { masked, most });
+    if (text === undefined) return { isCut: true };
+    if (Buffer.byteLength(text) > MAX_FIELDS_BYTES) continue;
+    const parsed: unknown = JSON.parse(text);
+    if (!isObject(parsed)) return { isCut: true };
+    const isCut = most !== undefined;
+    return Object.keys(parsed).length === 0 ? { isCut } : { fields: parsed, isCut };
+  }
+  return { isCut: true };
+}
+
+interface Form {
+  readonly masked: (text: string) => string;
+  /** Longest text; undefined: any. */
+  readonly most: number | undefined;
+}
+
+/** Undefined: JSON cannot carry them. */
+function textOf(fields: Fields, form: Form): string | undefined {
+  try {
+    return JSON.stringify(fields, (_name, value: unknown) => plain(value, form));
+  } catch {
+    return undefined;
+  }
+}
+
+function plain(value: unknown, { masked, most }: Form): unknown {
+  const text = value instanceof Error ? (stackOf(value) ?? messageOf(value)) : value;
+  if (typeof text === 'object' || typeof text === 'boolean' || text === undefined) return text;
+  const whole = String(text);
+  const shown = masked(whole);
+  if (typeof text === 'number' && shown === whole) return text;
+  return most === undefined ? shown : cut(shown, most);
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function same(text: string): string {
+  return text;
+}

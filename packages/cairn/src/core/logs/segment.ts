@@ -1,0 +1,55 @@
+/**
+ * Documents that hold the lines of a run, and the bounds of what is kept. Lines travel with the snapshots of a dispatch, which are
+ * written anyway: one document for all lines since the last one.
+ */
+import type { LogLine } from './line.ts';
+
+/** What is kept of a run, in all dispatches so far. */
+export interface LogTotals {
+  readonly lines: number;
+  /** JSON of the lines, UTF-8. */
+  readonly bytes: number;
+  /** Lines that were not kept. */
+  readonly dropped: number;
+}
+
+export const NO_LOGS: LogTotals = { lines: 0, bytes: 0, dropped: 0 };
+
+/** Written once, under an id that sorts behind all earlier ones of the run. */
+export interface LogSegment {
+  readonly id: string;
+  readonly lines: readonly LogLine[];
+}
+
+/** Written with a snapshot. */
+export interface LogUpdate {
+  /** Absent: lines were dropped, and none kept. */
+  readonly segment?: LogSegment;
+  /** With those of the segment. */
+  readonly totals: LogTotals;
+}
+
+/**
+ * Lines and bytes that are kept of one attempt: a thousand are read in a few minutes, and a body that logs in a loop must not use up
+ * what is kept of its run.
+ */
+export const MAX_ATTEMPT_LINES = 1_000;
+export const MAX_ATTEMPT_BYTES = 256 * 1024;
+/**
+ * Bytes of one document, and of all lines that wait to be written: below the limit of a document (1 MiB) and small beside that of a
+ * commit (10 MiB), which carries events and outputs as well.
+ */
+export const MAX_SEGMENT_BYTES = 512 * 1024;
+/** Lines and bytes that are kept of one run, however many attempts it has: what an export or an erasure reads. */
+export const MAX_RUN_LINES = 20_000;
+export const MAX_RUN_BYTES = 8 * 1024 * 1024;
+/** Time after which a line has a snapshot written for it, ms: readers see it within three seconds. */
+export const SHOW_LINES_AFTER_MS = 2_000;
+
+const EPOCH_DIGITS = 10;
+const NUMBER_DIGITS = 6;
+
+/** @param epoch of the lease of the dispatch, which numbers its segments from 1 */
+export function segmentId(epoch: number, number: number): string {
+  return `${String(epoch).padStart(EPOCH_DIGITS, '0')}-${String(number).padStart(NUMBER_DIGITS, '0')}`;
+}

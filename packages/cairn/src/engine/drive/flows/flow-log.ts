@@ -1,0 +1,33 @@
+/**
+ * The `log` of a flow's code. The code runs again after a wait: lines from before the first thing that is new were kept when it came
+ * by for the first time, and are not kept again.
+ */
+import type { StepExecution } from '../../../core/run/events.ts';
+import type { StepLog } from '../../define/log.ts';
+import { stepLog } from '../bodies/step-log.ts';
+import type { Scope } from '../scope.ts';
+import type { KnownOperation } from './operations-of.ts';
+
+interface Operations {
+  /** Those that the journal has. */
+  readonly known: readonly KnownOperation[];
+  /** Names of those that the code has asked for. */
+  readonly asked: ReadonlySet<string>;
+}
+
+export function flowLog(
+  { deps, runId, log }: Scope,
+  { stepId, revision, attempt }: StepExecution,
+  { known, asked }: Operations,
+): StepLog {
+  const keep = log.of({ step: stepId, revision, attempt });
+  let passed = 0;
+  return stepLog({
+    deps,
+    about: { runId, stepId },
+    keep: (line) => {
+      while (asked.has(known[passed]?.name ?? '')) passed += 1;
+      if (passed === known.length) keep(line);
+    },
+  });
+}
