@@ -43,7 +43,10 @@ describe('a user who signed in', () => {
     const answer = await call('/v1/runs', { method: 'POST', body: START });
     expect(answer.status).toBe(201);
     const { runId } = (await answer.json()) as { runId: string };
-    expect(installation.world.db.runs.get(runId)?.snapshot.tenantId).toBe('acme');
+    expect(installation.world.db.runs.get(runId)?.snapshot).toMatchObject({
+      tenantId: 'acme',
+      trigger: { source: 'api', userId: 'u.anna' },
+    });
     expect([...installation.world.db.records.keys()]).toEqual(['api:u.anna:k']);
     const namesake = await installation.key('anna');
     expect((await installation.get('/v1/idempotency/k', namesake)).status).toBe(404);

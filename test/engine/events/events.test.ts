@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { runView } from '../../../packages/cairn/src/api/views/run.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { MAX_WAITING } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
@@ -60,6 +61,13 @@ test('an event that is expected by a time says so in the journal and in the answ
   const [wait] = world.stateOf(runId).waits;
   expect((wait?.expectedAt ?? 0) - (wait?.openedAt ?? 0)).toBe(600_000);
   expect((wait?.dueAt ?? 0) - (wait?.openedAt ?? 0)).toBe(HOUR_MS);
+  const { expectedAt = 0 } = wait ?? {};
+  const events = await world.store.readEvents(runId, 0, 100);
+  expect(events.find(({ type }) => type === 'wait_opened')?.data).toMatchObject({ wait: { expectedAt } });
+  const values = { input: { text: '{}' }, result: undefined };
+  expect(runView({ state: world.stateOf(runId), soft: {} }, values, 'cairn')).toMatchObject({
+    waits: [{ expectedAt: new Date(expectedAt).toISOString() }],
+  });
   const before = await world.eventTypes(runId);
   world.clock.jump(30 * 60_000);
   await world.run(() => true);
