@@ -1,5 +1,5 @@
 /** Invariants of every stored run; shared by all tests with faults. */
-import { type EffectRecord, isInDoubt } from '../../packages/cairn/src/core/effects/effect.ts';
+import { isInDoubt } from '../../packages/cairn/src/core/effects/effect.ts';
 import { askingSince, leavesDoubt } from '../../packages/cairn/src/core/run/asking.ts';
 import { verifyChain } from '../../packages/cairn/src/core/run/chain.ts';
 import type { EventType, RunEvent, StepRef } from '../../packages/cairn/src/core/run/events.ts';
@@ -7,7 +7,6 @@ import { fold, initialState, reduce } from '../../packages/cairn/src/core/run/re
 import { isOver, type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
 import { wakeAt } from '../../packages/cairn/src/core/run/wake.ts';
 import type { MemoryDatabase, RunDocuments } from '../../packages/cairn/src/memory/memory-database.ts';
-import { effectCodec } from '../../packages/cairn/src/store/codec/effect.ts';
 
 /** Only who holds the lease may say these; but see `answeredBy`. */
 const HOLDERS_ONLY: ReadonlySet<EventType> = new Set<EventType>([
@@ -111,23 +110,10 @@ export function assertStored(db: MemoryDatabase, runId: string, movedTo = 0): Ru
   if (!run) throw new Error(`run ${runId} does not exist`);
   const state = assertJournal(runId, run.events);
   assertSnapshot(run, movedTo, db.effects);
-  assertRows(db, runId);
   const refolded = fold(runId, run.events.slice(0, run.snapshot.head));
   if (text(refolded) !== text(run.snapshot))
     throw new Error('the snapshot is not the fold of its events (J5)');
   return state;
-}
-
-/** Throws unless each ledger row of the run has only members that go with its status. */
-function assertRows(db: MemoryDatabase, runId: string): void {
-  for (const { record } of db.effects.values())
-    if (record.runId === runId) effectCodec.encode(inWholeMilliseconds(record));
-}
-
-/** Simulated clocks have fractions, which no store keeps. */
-function inWholeMilliseconds(record: EffectRecord): EffectRecord {
-  const whole = (_: string, value: unknown) => (typeof value === 'number' ? Math.round(value) : value);
-  return JSON.parse(JSON.stringify(record), whole) as EffectRecord;
 }
 
 function text(state: RunState): string {

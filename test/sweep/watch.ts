@@ -8,6 +8,7 @@ import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-data
 import type { MemoryEventBus } from '../../packages/cairn/src/memory/memory-event-bus.ts';
 import type { SnapshotTouch } from '../../packages/cairn/src/ports/run-store.ts';
 import type { InterceptedCall } from '../support/intercept.ts';
+import { assertRows } from '../support/ledger-rows.ts';
 import { assertStored } from '../support/soundness.ts';
 import type { Process } from './process.ts';
 
@@ -47,6 +48,7 @@ export class Watch {
       if (snapshot.lease || snapshot.waits.length > 0)
         throw new Error(`a lease or a wait is left of ${runId}`);
     }
+    assertRows(this.#db);
     for (const { mailbox } of this.#db.mailboxes.values()) {
       const { event, waiting, buffered } = mailbox;
       if (waiting.length > 0) throw new Error(`${waiting.length} waits are left at the mailbox '${event}'`);

@@ -6,6 +6,7 @@ import type { EffectRecord } from '../../../packages/cairn/src/core/effects/effe
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import type { MemoryDatabase, RunDocuments } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { assertRows } from '../../support/ledger-rows.ts';
 import { type BodyPlan, NATURES, type Program, type ProgramInput, type StepPlan, whatOf } from './plan.ts';
 import type { Applied, Receiver } from './receiver.ts';
 
@@ -23,6 +24,7 @@ export interface Judged {
 export function judge(judged: Judged): void {
   const { db, receiver } = judged;
   const rows = [...db.effects.values()].map(({ record }) => record);
+  assertRows(db);
   assertOncePerKey(receiver);
   assertOncePerLineage(judged, rows);
   assertAsked(receiver, rows);

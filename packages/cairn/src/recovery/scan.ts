@@ -157,6 +157,13 @@ async function handle(
   return 'held';
 }
 
+/**
+ * Judges the run by `claimVerdict`, as a dispatch would, and enqueues it. Three verdicts are carried out here: a run with nothing
+ * to do is put off by one write, since a dispatch for each of thousands of waiting runs would cost a task and find nothing; an
+ * event that lies ready is delivered; and a dead run is recovered, so that its interruption is in the journal, and its run among
+ * the suspects, before the queue delivers anything: a queue that is paused or full must not hide a death. Both recoveries are
+ * `recoverRun`, which decides.
+ */
 async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | undefined): Promise<Handled> {
   const { settings, clock } = deps;
   const { state } = loaded;
