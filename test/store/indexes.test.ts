@@ -92,11 +92,12 @@ describe('firestore.indexes.json', () => {
     ]);
   });
 
-  test('lets Firestore delete idempotency records and mailboxes nobody needs any more, and nothing else', () => {
+  test('lets Firestore delete idempotency records, mailboxes nobody needs any more and effects without a run that are kept for a time, and nothing else', () => {
     const deleted = file.fieldOverrides.filter(({ ttl }) => ttl);
     expect(deleted).toEqual([
       { collectionGroup: 'gwi_idempotency', fieldPath: 'expiresAt', ttl: true, indexes: [] },
       { collectionGroup: 'gwi_waits', fieldPath: 'expiresAt', ttl: true, indexes: [] },
+      { collectionGroup: 'gwi_effects', fieldPath: 'expiresAt', ttl: true, indexes: [] },
     ]);
   });
 

@@ -279,6 +279,16 @@ export function retentionStoreConformance(name: string, harness: Harness): void 
       ]);
     });
 
+    test('results of effects without a run are orphans once no row of their owner is left', async () => {
+      const owner = 'external:t1:order-7';
+      await stores.runs.writePayload(owner, JSON.stringify('x'.repeat(300_000)));
+      await stores.effects.create({ ...row({ idempotencyKey: 'f'.repeat(64) }), runId: owner });
+      expect(await stores.retention.deleteOrphans(owner, 10)).toEqual({ deleted: 0, more: false });
+      await stores.retention.deleteEffects(owner, 10);
+      expect((await stores.retention.deleteOrphans(owner, 10)).deleted).toBe(1);
+      expect(await stores.retention.payloadOwners(undefined, 10)).toEqual([]);
+    });
+
     test('how far the work has come is kept as it was given', async () => {
       expect(await stores.retention.readProgress()).toEqual({});
       await stores.retention.saveProgress({ runs: 'here', payloads: 'there' });

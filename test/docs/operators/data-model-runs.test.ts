@@ -27,6 +27,7 @@ beforeAll(async () => {
   }
   await performRichRuns(documents);
   const scene = new Scene();
+  scene.keepMs = 86_400_000;
   documents.follow(scene.world);
   await scene.until(scene.once(scene.process()));
 });

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { Firestore } from '@google-cloud/firestore';
+import { Firestore, Timestamp } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createEffects, defineBinding, defineCapability } from '../../../packages/cairn/src/effects.ts';
@@ -76,5 +76,42 @@ test('options that make no sense are refused by name', () => {
   );
   expect(() => createEffects({ ...options, retry: { maxAttempts: 0 } })).toThrow(
     expect.objectContaining({ field: 'retry.maxAttempts' }),
+  );
+});
+
+test('a key that is kept for a time expires in the store, and each outcome is told; a counter that fails harms nothing', async () => {
+  const calls = defineBinding(report, { id: 'reports', call: async ({ about }) => ({ text: about }) });
+  const outcomes: string[] = [];
+  const effects = createEffects({
+    tenantId: 't3',
+    project: 'demo-once',
+    bindings: [calls],
+    keepFor: '2d',
+    onOutcome: ({ tenantId, capabilityId, outcome }) => {
+      outcomes.push(`${tenantId} ${capabilityId} ${outcome}`);
+      throw new Error('no collector');
+    },
+  });
+  for (let i = 0; i < 2; i += 1)
+    expect(await effects.once('a', report, { about: 'a' })).toEqual({ text: 'a' });
+  expect(outcomes).toEqual(['t3 reports.send executed', 't3 reports.send reused']);
+  const db = new Firestore({ projectId: 'demo-once' });
+  const { docs } = await db
+    .collection('gwi_effects')
+    .where('runId', '==', 'external:t3:a')
+    .orderBy('createdAt')
+    .get();
+  await db.terminate();
+  for (const row of docs) {
+    const expiresAt: unknown = row.get('expiresAt');
+    if (!(expiresAt instanceof Timestamp)) throw new Error('Firestore deletes by a timestamp only');
+    expect(expiresAt.toMillis() - row.get('updatedAt').toMillis()).toBeLessThanOrEqual(2 * 86_400_000);
+  }
+  expect(docs).toHaveLength(2);
+});
+
+test.each(['12h', 'soon', -1])('keys cannot be kept for %p', (keepFor) => {
+  expect(() => createEffects({ tenantId: 't1', project: 'demo-once', bindings: [], keepFor })).toThrow(
+    expect.objectContaining({ code: 'INVALID_INPUT', field: 'keepFor' }),
   );
 });

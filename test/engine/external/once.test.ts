@@ -166,6 +166,18 @@ describe('an effect without a run', () => {
     expect([scene.done.length, await scene.asked()]).toEqual([1, []]);
   });
 
+  test('counts what became of each call', async () => {
+    const scene = new Scene('ask');
+    scene.answer = async () => {
+      throw new NotApplied('not now', { final: true });
+    };
+    await scene.until(scene.once(scene.process()));
+    scene.answer = undefined;
+    for (let i = 0; i < 2; i += 1) await scene.until(scene.once(scene.process()));
+    await scene.until(scene.once(scene.process(), { request: { cents: 6 } }));
+    expect(scene.outcomes).toEqual(['not_applied', 'executed', 'reused', 'blocked']);
+  });
+
   test('has one request for each key; tenants and keys are apart', async () => {
     const scene = new Scene('ask');
     const effects = scene.process();
@@ -220,3 +232,73 @@ describe('an effect without a run', () => {
 function promptly(scene: Scene) {
   return scene.until(scene.once(scene.process()), 10_000);
 }
+
+describe('a key that is kept for a time', () => {
+  const DAY = 86_400_000;
+
+  test('is answered from its row until then, and acts anew from then on, whether the rows are deleted or not', async () => {
+    const scene = new Scene('ask');
+    scene.keepMs = DAY;
+    for (const isDeleted of [false, true]) {
+      scene.done.length = 0;
+      await scene.until(scene.once(scene.process()));
+      scene.clock.jump(DAY - 1);
+      expect(await scene.until(scene.once(scene.process()))).toMatchObject({ status: 'fulfilled' });
+      expect(scene.done).toHaveLength(1);
+      scene.clock.jump(1);
+      if (isDeleted) scene.world.db.effects.clear();
+      expect(await scene.until(scene.once(scene.process(), { request: { cents: 9 } }))).toMatchObject({
+        status: 'fulfilled',
+      });
+      expect(scene.done).toHaveLength(2);
+      scene.clock.jump(2 * DAY);
+    }
+  });
+
+  test('is kept while its outcome is unknown, and for its time from the answer of a person on', async () => {
+    const scene = new Scene('ask');
+    scene.keepMs = DAY;
+    scene.answer = async () => {
+      throw new Error('socket hang up');
+    };
+    await scene.until(scene.once(scene.process()));
+    scene.clock.jump(30 * DAY);
+    const [row] = await scene.asked();
+    if (!row) throw new Error('nothing is asked');
+    expect(row.expiresAt).toBeUndefined();
+    const resolved = await scene.resolve(row, 'failed');
+    expect(resolved).toMatchObject({ outcome: 'failed' });
+    const kept = await scene.effects.read(row.effectId);
+    expect(kept?.record.expiresAt).toBe(scene.clock.now() + DAY);
+    scene.answer = undefined;
+    expect(await scene.until(scene.once(scene.process()))).toMatchObject({
+      reason: { code: 'EFFECT_FORBIDDEN' },
+    });
+    scene.clock.jump(DAY);
+    expect(await scene.until(scene.once(scene.process()))).toMatchObject({ status: 'fulfilled' });
+  });
+
+  test('needs permission again once the last one has expired', async () => {
+    const scene = new Scene('ask', { requiresConfirmation: true });
+    scene.keepMs = DAY;
+    for (let round = 0; round < 2; round += 1) {
+      expect(await scene.until(scene.once(scene.process()))).toMatchObject({
+        reason: { why: 'confirmation' },
+      });
+      const [row] = await scene.asked();
+      if (!row) throw new Error('nothing is asked');
+      await scene.resolve(row, 're-execute');
+      scene.clock.jump(60_000);
+      expect(await scene.until(scene.once(scene.process()))).toMatchObject({ status: 'fulfilled' });
+      scene.clock.jump(DAY);
+    }
+    expect(scene.done).toHaveLength(2);
+  });
+
+  test('is not deleted without a time', async () => {
+    const scene = new Scene('ask');
+    await scene.until(scene.once(scene.process()));
+    for (const { record } of scene.world.db.effects.values())
+      expect([record.keepMs, record.expiresAt]).toEqual([undefined, undefined]);
+  });
+});

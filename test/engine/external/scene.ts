@@ -1,6 +1,7 @@
 /** Processes that call `effects.once` over one memory database and one receiver, and die where a test wants it. */
 import { z } from 'zod';
 import { DEFAULT_RETRY } from '../../../packages/cairn/src/core/decisions/retry.ts';
+import type { EffectRecord, Resolution } from '../../../packages/cairn/src/core/effects/effect.ts';
 import { optional } from '../../../packages/cairn/src/core/optional.ts';
 import type { RestoreMark } from '../../../packages/cairn/src/core/recovery/restored.ts';
 import { Bindings } from '../../../packages/cairn/src/engine/define/bindings.ts';
@@ -14,6 +15,8 @@ import {
   ExternalEffects,
   type OnceRequest,
 } from '../../../packages/cairn/src/engine/external/external-effects.ts';
+import { resolveExternal } from '../../../packages/cairn/src/operations/effects/external.ts';
+import type { Effect } from '../../../packages/cairn/src/ports/metrics.ts';
 import type { ExternalEffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
 import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { CrashPlan } from '../../../packages/cairn/src/testing/world/crash-plan.ts';
@@ -40,6 +43,9 @@ export class Scene {
   readonly effects = this.world.effects;
   /** The database was restored. */
   restore: RestoreMark | undefined;
+  /** Time for which rows are kept, ms. */
+  keepMs: number | undefined;
+  readonly outcomes: Effect['outcome'][] = [];
   /** What the receiver did, by idempotency key for receivers that know it. */
   readonly done: string[] = [];
   readonly #byKey = new Map<string, Paid>();
@@ -79,8 +85,9 @@ export class Scene {
     const process = mortal(base, this.#processes, { plan, onDeath: () => process.kill() });
     const { deps } = process;
     const ledger = { ...deps, effects: deps.effects as ExternalEffectStore };
-    const settings = { callTimeoutMs: CALL_MS, retry: DEFAULT_RETRY };
-    return new ExternalEffects({ ledger, runtime: deps.runtime, bindings: deps.bindings }, settings);
+    const settings = { callTimeoutMs: CALL_MS, retry: DEFAULT_RETRY, keepMs: this.keepMs };
+    const metrics = { effect: ({ outcome }: Effect) => void this.outcomes.push(outcome) };
+    return new ExternalEffects({ ledger, runtime: deps.runtime, bindings: deps.bindings, metrics }, settings);
   }
 
   once(effects: ExternalEffects, more: Partial<OnceRequest> = {}): Promise<unknown> {
@@ -114,6 +121,14 @@ export class Scene {
   /** What a person is asked now. */
   async asked(tenantId = 't1') {
     return (await this.effects.asking(tenantId, this.clock.now(), 10)).items;
+  }
+
+  /** A person says what became of the row. */
+  resolve({ effectId, runId, tenantId }: EffectRecord, outcome: Resolution) {
+    const { deps } = this.world;
+    const bindings = new Bindings([]);
+    const request = { effectId, runId, tenantId, outcome, actor: 'c.ann' };
+    return resolveExternal({ ...deps, effects: this.effects, bindings }, request);
   }
 
   async #pay(request: Payment, options: Parameters<BindingOptions<Payment, Paid>['call']>[1]): Promise<Paid> {

@@ -72,6 +72,10 @@ interface EffectRow {
   readonly presumedAt?: number | undefined;
   /** Time from which on a person has to look at an effect without a run (external.ts), epoch ms. Absent for rows of runs. */
   readonly askingSince?: number | undefined;
+  /** Of an effect without a run: time for which the row is kept once nothing more happens by it, ms. Absent: it is not deleted. */
+  readonly keepMs?: number | undefined;
+  /** From then on the row counts as deleted, epoch ms. */
+  readonly expiresAt?: number | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -156,6 +160,7 @@ interface RowChange {
   readonly askedBy?: string | undefined;
   readonly lateAnswer?: LateAnswer;
   readonly askingSince?: number | undefined;
+  readonly expiresAt?: number | undefined;
   readonly resolution?: EffectResolution;
   readonly updatedAt: number;
 }

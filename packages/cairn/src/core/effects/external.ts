@@ -49,6 +49,8 @@ export function keyOfOwner(owner: string): string {
 /** Times of a call. All in ms. */
 export interface ExternalTimes {
   readonly now: number;
+  /** See {@link expiresAt}. */
+  readonly keepMs: number | undefined;
   /** Longest time that a call may take. Nobody else judges it before. */
   readonly underWayMs: number;
 }
@@ -63,7 +65,7 @@ type Asked = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
  */
 export function askingSince(
   { status, blockedBy, resolution, presumedAt }: Asked,
-  { now, underWayMs }: ExternalTimes,
+  { now, underWayMs }: Pick<ExternalTimes, 'now' | 'underWayMs'>,
 ): number | undefined {
   // Nobody calls by a row that only presumes a call.
   if (status === 'attempted') return presumedAt === undefined ? now + underWayMs : now;
@@ -73,7 +75,28 @@ export function askingSince(
 /** The change as it is made to a row without a run. */
 export function askingChange(change: EffectChange, times: ExternalTimes): EffectChange {
   if (change.status === undefined) return change;
-  return { ...change, askingSince: askingSince(change, times) };
+  return { ...change, askingSince: askingSince(change, times), expiresAt: expiresAt(change, times) };
+}
+
+/** Time from which on a row counts as deleted; undefined: something may still happen by it, or it is kept. */
+export function expiresAt(
+  { status, blockedBy, resolution }: Asked,
+  { now, keepMs }: Pick<ExternalTimes, 'now' | 'keepMs'>,
+): number | undefined {
+  const isOpen = status === 'blocked' && blockedBy !== 'mismatch' && resolution === undefined;
+  if (keepMs === undefined || status === 'attempted' || isOpen) return undefined;
+  return now + keepMs;
+}
+
+/**
+ * A row as it counts at a time. The store deletes expired rows some hours late, and those of a key in no order: until then a
+ * row keeps its number, and nothing else.
+ */
+export function withoutExpired(row: EffectRecord, now: number): EffectRecord {
+  if (row.expiresAt === undefined || now < row.expiresAt) return row;
+  const { resultText: _, recordedResultRef: __, blockedBy: ___, resolution: ____, ...rest } = row;
+  // Decisions pass over a row that only says that another one answered.
+  return { ...rest, status: 'reused', originEffectId: row.effectId, responseHash: '' };
 }
 
 /** Returns true while another process may be making the call. `now`: by the time of the store. */

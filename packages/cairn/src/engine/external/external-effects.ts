@@ -10,6 +10,7 @@ import { CairnError, Fatal, type NotApplied, RetryAt } from '../../core/errors.t
 import { optional } from '../../core/optional.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { RuntimeConfigReader } from '../../ports/runtime-config.ts';
 import type { Bindings } from '../define/bindings.ts';
 import { type Capability, leavesRows } from '../define/capability.ts';
@@ -17,6 +18,7 @@ import { act } from '../effects/act.ts';
 import type { ActEnd, AliveCalls, EffectAsk } from '../effects/effect-call.ts';
 import { type EffectOwner, type Request, requestOf, responseOf } from '../effects/rows.ts';
 import { GATE_AGE_MS, stoppedBy } from '../gate.ts';
+import { effectOutcome } from '../tracing/ends.ts';
 import { EffectPending } from './errors.ts';
 import { CallUnderWay, ExternalLedger, type ExternalLedgerOptions, RowMoved } from './ledger.ts';
 
@@ -24,11 +26,15 @@ export interface ExternalEffectsDeps {
   readonly ledger: ExternalLedgerOptions['deps'];
   readonly runtime: RuntimeConfigReader;
   readonly bindings: Bindings;
+  /** Counts outcomes; absent: nobody does. */
+  readonly metrics?: Pick<Metrics, 'effect'>;
 }
 
 export interface ExternalSettings {
   /** A call is aborted after this time, ms. */
   readonly callTimeoutMs: number;
+  /** Time for which the rows of a key are kept once nothing more happens by them, ms; absent: they are not deleted. */
+  readonly keepMs?: number | undefined;
   /** Retries of calls that did not take effect, or whose outcome can be looked up. */
   readonly retry: RetryPolicy;
 }
@@ -61,6 +67,8 @@ interface Place {
   readonly ledger: ExternalLedger;
 }
 
+type RoundEnd = ActEnd | { readonly kind: 'under_way' } | { readonly kind: 'again' };
+
 export class ExternalEffects {
   readonly #deps: ExternalEffectsDeps;
   readonly #settings: ExternalSettings;
@@ -91,13 +99,14 @@ export class ExternalEffects {
       effects: [],
       steps: new Map(),
     };
-    const { callTimeoutMs } = this.#settings;
+    const { callTimeoutMs, keepMs } = this.#settings;
     const options = {
       deps: this.#deps.ledger,
       owner,
       requestHash: request.hash,
       alive: this.#alive,
       callTimeoutMs,
+      keepMs,
     };
     const place = { once, request, owner, restoredAt, ledger: new ExternalLedger(options) };
     const text = await this.#untilAnswered(place);
@@ -127,6 +136,7 @@ export class ExternalEffects {
     for (;;) {
       once.signal.throwIfAborted();
       const end = await this.#round(place, failures + 1);
+      this.#count(once, end);
       switch (end.kind) {
         case 'under_way':
           looks += 1;
@@ -165,6 +175,12 @@ export class ExternalEffects {
     }
   }
 
+  #count({ tenantId, capability: { id: capabilityId } }: OnceRequest, end: RoundEnd): void {
+    if (end.kind === 'under_way' || end.kind === 'again') return;
+    const outcome = effectOutcome(end);
+    if (outcome) this.#deps.metrics?.effect({ tenantId, capabilityId, outcome });
+  }
+
   #canFindOut({ capability }: OnceRequest): boolean {
     return this.#deps.bindings.canFindOut(capability.id);
   }
@@ -183,7 +199,7 @@ export class ExternalEffects {
   }
 
   /** One look at the rows, and what follows from it. */
-  async #round(place: Place, attempt: number): Promise<ActEnd | { readonly kind: 'under_way' | 'again' }> {
+  async #round(place: Place, attempt: number): Promise<RoundEnd> {
     const { once, ledger } = place;
     const { clock } = this.#deps.ledger;
     const calls = new AbortController();

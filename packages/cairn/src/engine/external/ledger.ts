@@ -9,8 +9,10 @@ import {
   askingChange,
   askingSince,
   type ExternalTimes,
+  expiresAt,
   forbiddenBy,
   isUnderWay,
+  withoutExpired,
 } from '../../core/effects/external.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -40,6 +42,8 @@ export interface ExternalLedgerOptions {
   readonly alive: AliveCalls;
   /** A call is aborted after this time, ms. */
   readonly callTimeoutMs: number;
+  /** Time for which rows are kept once nothing more happens by them, ms; undefined: they are not deleted. */
+  readonly keepMs: number | undefined;
 }
 
 /**
@@ -155,8 +159,9 @@ export class ExternalLedger {
 
   async #rowsOf(key: string) {
     const { effects, clock } = this.#options.deps;
-    const { rows, readAt } = await effects.rowsNow(key);
+    const { rows: stored, readAt } = await effects.rowsNow(key);
     this.#aheadMs = readAt - clock.now();
+    const rows = stored.map((row) => ({ ...row, record: withoutExpired(row.record, readAt) }));
     const records = rows.map(({ record }) => record);
     const forbidden = forbiddenBy(records, this.#options.requestHash);
     if (forbidden)
@@ -173,11 +178,15 @@ export class ExternalLedger {
   #stamped(write: EffectWrite): EffectWrite {
     if (write.kind === 'change') return { ...write, change: askingChange(write.change, this.#times()) };
     const { record } = write;
-    return { kind: 'create', record: { ...record, askingSince: askingSince(record, this.#times()) } };
+    const times = this.#times();
+    const { keepMs } = times;
+    const stamps = { askingSince: askingSince(record, times), keepMs, expiresAt: expiresAt(record, times) };
+    return { kind: 'create', record: { ...record, ...stamps } };
   }
 
   #times(): ExternalTimes {
-    return { now: this.deps.clock.now(), underWayMs: this.#options.callTimeoutMs + GRACE_MS };
+    const { callTimeoutMs, keepMs } = this.#options;
+    return { now: this.deps.clock.now(), underWayMs: callTimeoutMs + GRACE_MS, keepMs };
   }
 
   /** An earlier sending of the same may have been applied, its answer lost. @throws RowMoved */

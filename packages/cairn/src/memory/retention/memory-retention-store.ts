@@ -2,6 +2,7 @@
  * Deletion and holds of runs in memory. What was under a run whose document is deleted is gone with it only as far as it was
  * deleted before: the rest is kept among the orphans, as the other adapter would leave it.
  */
+import { isExternal } from '../../core/effects/external.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import { END_STATUSES, isEndStatus } from '../../core/retention/policy.ts';
@@ -145,8 +146,12 @@ export class MemoryRetentionStore implements RetentionStore {
   }
 
   async deleteOrphans(runId: string, limit: number): Promise<Cleared> {
-    const { runs, orphans, payloads } = this.#db;
-    if (runs.has(runId) || (orphans.get(runId)?.events.length ?? 0) > 0) return { deleted: 0, more: false };
+    const { runs, orphans, payloads, effects } = this.#db;
+    const isOfRun = runs.has(runId) || (orphans.get(runId)?.events.length ?? 0) > 0;
+    const isOfEffect = [...effects.values()].some(
+      ({ record }) => isExternal(runId) && record.runId === runId,
+    );
+    if (isOfRun || isOfEffect) return { deleted: 0, more: false };
     return removed(
       keysOf(payloads, runId).map((key) => () => payloads.delete(key)),
       limit,

@@ -114,8 +114,12 @@ interface Resolved {
 
 /** A permission to call again is one of a row that asks: no run has asked by this one. */
 function changeFor({ deps, stored, request, answer }: Resolved): EffectChange {
-  const change = changeOf({ stored, request, said: answer ? { answer } : {}, now: deps.clock.now() });
-  return change.status === undefined && stored.record.status === 'attempted'
-    ? { ...change, status: 'blocked', blockedBy: 'doubt', askingSince: undefined }
-    : { ...change, askingSince: undefined };
+  const { record } = stored;
+  const now = deps.clock.now();
+  const change = changeOf({ stored, request, said: answer ? { answer } : {}, now });
+  // What is resolved is not open any more, whatever its status.
+  const stamps = { askingSince: undefined, expiresAt: record.keepMs && now + record.keepMs };
+  return change.status === undefined && record.status === 'attempted'
+    ? { ...change, ...stamps, status: 'blocked', blockedBy: 'doubt' }
+    : { ...change, ...stamps };
 }

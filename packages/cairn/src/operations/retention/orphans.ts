@@ -1,8 +1,8 @@
 /**
  * Inputs that were written for a start which then made no run: large ones lie under the id that the run would have had, and
- * who dies before the commit leaves them. They go a week later, long after everybody has given up that start.
+ * who dies before the commit leaves them. They go a week later, long after everybody has given up that start. So do results of effects
+ * without a run, once all rows of their owner have expired.
  */
-import { isExternal } from '../../core/effects/external.ts';
 import type { Budget } from './budget.ts';
 import { DELETES_A_COMMIT, type SweepDeps } from './deps.ts';
 
@@ -35,8 +35,7 @@ export async function deleteOrphans(
   for (let looked = 0; looked < owners && !budget.isOverdue; ) {
     const page = await retention.payloadOwners(next, Math.min(OWNERS_A_PAGE, owners - looked));
     for (const { runId, writtenAt } of page) {
-      // Results of effects without a run lie under their owner, for which there never was one.
-      if (!isExternal(runId) && clock.now() - writtenAt >= ORPHAN_AGE_MS) {
+      if (clock.now() - writtenAt >= ORPHAN_AGE_MS) {
         const documents = await removeAll(runId);
         if (documents > 0) {
           deleted += 1;

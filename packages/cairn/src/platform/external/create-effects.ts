@@ -1,10 +1,15 @@
 /** Composition of `cairn/effects`: the ledger over a Firestore database, for a function without an installation. */
 import { type RetryPolicy, retryPolicy } from '../../core/decisions/retry.ts';
+import { parseDuration } from '../../core/duration.ts';
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
+import { MIN_RETENTION_MS } from '../../core/retention/policy.ts';
+import { messageOf } from '../../core/thrown.ts';
 import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
 import { Bindings } from '../../engine/define/bindings.ts';
 import type { Binding, Capability } from '../../engine/define/capability.ts';
 import { ExternalEffects } from '../../engine/external/external-effects.ts';
+import type { Effect, Metrics } from '../../ports/metrics.ts';
 import { FirestoreEffectStore } from '../../store/firestore-effect-store.ts';
 import { FirestoreRuntimeConfigStore } from '../../store/firestore-runtime-config-store.ts';
 import { PREFIX_OF_THE_MODEL } from '../../store/layout/collections.ts';
@@ -31,6 +36,13 @@ export interface EffectsOptions {
   readonly callTimeoutMs?: number;
   /** Retries of calls that did not take effect or can be looked up. Default: three attempts within a few seconds. */
   readonly retry?: Partial<RetryPolicy>;
+  /**
+   * Time for which a key is known once nothing more happens by it, such as '400d' or ms; at least a day. The same key acts anew after it.
+   * Default: until the tenant is erased.
+   */
+  readonly keepFor?: string | number;
+  /** Called with each outcome of a call, for metrics. What it throws is logged. */
+  readonly onOutcome?: (effect: Effect) => void;
 }
 
 export interface OnceOptions {
@@ -65,6 +77,20 @@ const MOST_CALL_MS = 540_000;
 const RETRY_CAP_MS = 5_000;
 const NEVER = new AbortController().signal;
 
+/** What counts must not fail a call. */
+function countedBy(onOutcome: EffectsOptions['onOutcome']): Pick<Metrics, 'effect'> | undefined {
+  if (!onOutcome) return undefined;
+  return {
+    effect(effect) {
+      try {
+        onOutcome(effect);
+      } catch (error) {
+        platformLog.warn('effect_outcome_uncounted', { error: messageOf(error) });
+      }
+    },
+  };
+}
+
 /** @throws CairnError INVALID_INPUT naming the option */
 export function createEffects(options: EffectsOptions): Effects {
   const { tenantId, callTimeoutMs = USUAL_CALL_MS, retry, database = '(default)' } = options;
@@ -78,8 +104,11 @@ export function createEffects(options: EffectsOptions): Effects {
     throw new CairnError('INVALID_INPUT', `callTimeoutMs must be 1 to ${MOST_CALL_MS}`, {
       field: 'callTimeoutMs',
     });
+  const keepMs = options.keepFor === undefined ? undefined : parseDuration(options.keepFor, 'keepFor');
+  if (keepMs !== undefined && keepMs < MIN_RETENTION_MS)
+    throw new CairnError('INVALID_INPUT', 'keepFor must be at least a day', { field: 'keepFor' });
   const prefix = options.collectionPrefix ?? PREFIX_OF_THE_MODEL;
-  const settings = { callTimeoutMs, retry: retryPolicy({ capMs: RETRY_CAP_MS, ...retry }) };
+  const settings = { callTimeoutMs, keepMs, retry: retryPolicy({ capMs: RETRY_CAP_MS, ...retry }) };
   const bindings = new Bindings(options.bindings);
   let made: ExternalEffects | undefined;
   const effects = () => {
@@ -104,6 +133,7 @@ export function createEffects(options: EffectsOptions): Effects {
         },
         runtime: new CachedRuntimeConfig(new FirestoreRuntimeConfigStore(db, prefix), systemClock, home),
         bindings,
+        ...optional('metrics', countedBy(options.onOutcome)),
       },
       settings,
     );

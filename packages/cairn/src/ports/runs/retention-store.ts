@@ -93,7 +93,10 @@ export interface RetentionStore {
 
   /** Runs with payloads, by id, after one that is known. */
   payloadOwners(after: string | undefined, limit: number): Promise<readonly PayloadOwner[]>;
-  /** Payloads of a run that has neither a document nor a journal. Does nothing to any other. */
+  /**
+   * Payloads of a run that has neither a document nor a journal, or of an owner of effects without a run of which no row is left.
+   * Does nothing to any other.
+   */
   deleteOrphans(runId: string, limit: number): Promise<Cleared>;
 
   readProgress(): Promise<RetentionProgress>;

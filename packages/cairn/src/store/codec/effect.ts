@@ -72,6 +72,8 @@ const row = {
   lateAnswer: optional(map<LateAnswer>({ at: time, responseHash: optional(text), error: optional(text) })),
   presumedAt: optional(time),
   askingSince: optional(time),
+  keepMs: optional(integer),
+  expiresAt: optional(time),
   createdAt: time,
   updatedAt: time,
 };
@@ -161,6 +163,7 @@ const changeable = {
   resolution,
   lateAnswer: row.lateAnswer,
   askingSince: time,
+  expiresAt: time,
   updatedAt: time,
 };
 

@@ -44,6 +44,7 @@ export const INDEXED_ALONE: Of = {
 export const EXPIRING: Of = {
   idempotency: ['expiresAt'],
   waits: ['expiresAt'],
+  effects: ['expiresAt'],
 };
 
 /** All members there are. */
@@ -92,7 +93,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
     effectId idempotencyKey n tenantId rootRunId runId stepId itemKey revision attempt epoch
     capabilityId bindingId call bindingCallId effectClass replayPolicy status blockedBy requestHash
     requestText responseHash resultText recordedResultRef askedBy originEffectId error resolution
-    lateAnswer presumedAt askingSince createdAt updatedAt
+    lateAnswer presumedAt askingSince keepMs expiresAt createdAt updatedAt
   `),
 };
 

@@ -5,6 +5,7 @@
  * Must not: delete a run document before its subcollections; its callers ensure that.
  */
 import { type DocumentReference, FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
+import { isExternal } from '../../core/effects/external.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
@@ -198,6 +199,11 @@ export class FirestoreRetentionStore implements RetentionStore {
       this.#db.getAll(run, this.#paths.event(run, 1), { fieldMask: ['schemaVersion'] }),
     );
     if (read.some(({ exists }) => exists)) return { deleted: 0, more: false };
+    if (isExternal(runId)) {
+      const rows = this.#paths.effects().where('runId', '==', runId).orderBy('createdAt').limit(1);
+      const { empty } = await call(`look for effects of ${runId}`, () => rows.get());
+      if (!empty) return { deleted: 0, more: false };
+    }
     const { docs } = await call(`look for payloads of run ${runId}`, () =>
       named(this.#paths.payloads(run), limit).get(),
     );
