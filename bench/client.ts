@@ -5,6 +5,7 @@
  * Must not: know of workloads, or look at a run except through the API.
  */
 import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { CairnClient, type Fetch, Refusal, type Reply, type RunEvent } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { Ready } from '../packages/local/src/cloud-process.ts';
@@ -14,6 +15,18 @@ export type RunView = Pick<Answer<'Run'>, 'id' | 'status' | 'createdAt' | 'compl
 
 /** No journal of a benchmark is longer: the longest run has 5,000 steps with one event each, and a few around them. */
 const MAX_EVENTS = 10_000;
+
+/** Longer than any run of the benchmark takes. */
+export const LIMIT_MS = 300_000;
+const WAIT = '50s';
+const RETRY_MS = 100;
+const OVER = new Set(['completed', 'failed', 'cancelled']);
+
+export const isOver = ({ status }: RunView): boolean => OVER.has(status);
+
+export function assertCompleted({ id, status }: RunView): void {
+  if (status !== 'completed') throw new Error(`run ${id} ended as ${status}`);
+}
 
 export class Client {
   readonly #agent = new Agent({ keepAlive: true, scheduling: 'lifo' });
@@ -40,10 +53,25 @@ export class Client {
     return this.#api.get('/v1/runs/{id}', { params: { id: runId } });
   }
 
-  /** The newest run of a type. Undefined if there is none, or a worker that died took the question with it. */
-  async newest(type: string): Promise<RunView | undefined> {
+  /**
+   * Waits for the end of a run as a program that needs its result does: by a request that is answered then.
+   *
+   * @throws Error if it does not complete in time
+   */
+  async completed(runId: string): Promise<void> {
+    const deadline = performance.now() + LIMIT_MS;
+    for (;;) {
+      const run = await this.#afterWait(runId);
+      if (run && isOver(run)) return assertCompleted(run);
+      if (performance.now() > deadline) throw new Error(`run ${runId} is not completed after ${LIMIT_MS} ms`);
+      if (!run) await delay(RETRY_MS);
+    }
+  }
+
+  /** Undefined: a worker that died took the question with it. */
+  async #afterWait(runId: string): Promise<RunView | undefined> {
     try {
-      return (await this.#api.list('/v1/runs', { query: { type }, limit: 1 })).items[0];
+      return await this.#api.get('/v1/runs/{id}', { params: { id: runId }, query: { wait: WAIT } });
     } catch (error) {
       if (error instanceof Refusal && [502, 503].includes(error.problem.status)) return undefined;
       throw error;
@@ -51,7 +79,7 @@ export class Client {
   }
 
   /** The newest completed runs, newest first. */
-  async completed(limit: number): Promise<readonly RunView[]> {
+  async newestCompleted(limit: number): Promise<readonly RunView[]> {
     return (await this.#api.list('/v1/runs', { query: { status: 'completed' }, limit })).items;
   }
 

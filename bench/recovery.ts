@@ -7,7 +7,6 @@ import { type Beginning, beginningsIn } from './beginnings.ts';
 import type { MeasuredCloud } from './cloud/measured-cloud.ts';
 import { openQueues } from './cloud/queues.ts';
 import { median, percentile } from './statistics.ts';
-import { Watch } from './watch.ts';
 
 export interface KillToNextStep {
   readonly n: number;
@@ -73,9 +72,8 @@ export async function resumed(
   for (let i = 0; i < n; i += 1) {
     await atRest(ready);
     const mark = join(folder, `fatal-${steps}-${randomUUID()}`);
-    const startedAt = performance.now();
     const runId = await client.start(`fatal-${steps}`, { input: { mark }, key: randomUUID() });
-    await new Watch(client, `fatal-${steps}`).completed(runId, startedAt);
+    await client.completed(runId);
     const [first, second] = await beginnings(mark, 2);
     times.push((second as Beginning).at - (first as Beginning).at);
     const ends = (await client.events(runId)).filter(({ type }) => type === 'step_succeeded').length;
@@ -87,7 +85,6 @@ export async function resumed(
 
 async function once({ client, folder, ready }: MeasuredCloud, isTaskLost: boolean): Promise<number> {
   const mark = join(folder, `held-${randomUUID()}`);
-  const startedAt = performance.now();
   const runId = await client.start('held', { input: { mark }, key: randomUUID() });
   const [first] = await beginnings(mark, 1);
   await atRest(ready);
@@ -101,7 +98,7 @@ async function once({ client, folder, ready }: MeasuredCloud, isTaskLost: boolea
   const killedAt = Date.now();
   process.kill(first.pid, 'SIGKILL');
   const [, second] = await beginnings(mark, 2);
-  await new Watch(client, 'held').completed(runId, startedAt);
+  await client.completed(runId);
   await answered(ready);
   killIfAlive((second as Beginning).pid);
   return (second as Beginning).at - killedAt;

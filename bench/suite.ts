@@ -134,14 +134,11 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
   return { ...figures, load: [before, load()] };
 }
 
-/** Shorter ones first: each says about when to look for the next. */
+/** Shorter ones first. */
 async function chains(cloud: MeasuredCloud): Promise<(Chain & ProcessorUse)[]> {
   const found: (Chain & ProcessorUse)[] = [];
   for (const { steps, n } of W3) {
-    const msPerStep = found.at(-1)?.msPerStep;
-    // A longer chain is faster per step, for its start is shared by more of them: half of it is a safe guess.
-    const expected = msPerStep === undefined ? {} : { expectedMs: 0.5 * msPerStep * steps };
-    const work = () => chain(cloud, { steps, n, ...expected });
+    const work = () => chain(cloud, { steps, n });
     found.push(await withProcessorUse(cloud, work, () => n * steps));
   }
   return found;

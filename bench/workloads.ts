@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from './client.ts';
 import { median, percentile, rounded } from './statistics.ts';
-import { CrowdWatch, Watch } from './watch.ts';
+import { CrowdWatch } from './watch.ts';
 
 export interface Bench {
   readonly client: Client;
@@ -22,8 +22,6 @@ export interface Latency {
   readonly medianMs: number;
   readonly p95Ms: number;
   readonly minMs: number;
-  /** Average number of polls per run: the cost of watching. */
-  readonly looksPerRun: number;
 }
 
 /** W1: `n` runs of 10 steps, one at a time. */
@@ -37,23 +35,20 @@ export function fanOut(bench: Bench, n: number): Promise<Latency> {
 }
 
 async function latency({ client }: Bench, type: string, n: number): Promise<Latency> {
-  const once = async (watch: Watch) => {
+  const once = async () => {
     const startedAt = performance.now();
-    return watch.completed(await client.start(type, { key: randomUUID() }), startedAt);
+    await client.completed(await client.start(type, { key: randomUUID() }));
+    return performance.now() - startedAt;
   };
-  let shortestMs = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < WARM_UP; i += 1) shortestMs = Math.min(shortestMs, await once(new Watch(client, type)));
-  // Looked at all the time, and while code is still being compiled, a run takes twice as long.
-  const watch = new Watch(client, type, shortestMs / 2);
+  for (let i = 0; i < WARM_UP; i += 1) await once();
   const times: number[] = [];
-  for (let i = 0; i < n; i += 1) times.push(await once(watch));
+  for (let i = 0; i < n; i += 1) times.push(await once());
   return {
     n,
     warmUp: WARM_UP,
     medianMs: rounded(median(times)),
     p95Ms: rounded(percentile(times, 0.95)),
     minMs: rounded(Math.min(...times)),
-    looksPerRun: rounded(watch.looks / n),
   };
 }
 
@@ -103,21 +98,16 @@ export interface Chain {
   readonly msPerStep: number;
 }
 
-interface ChainParams {
-  readonly steps: number;
-  readonly n: number;
-  /** Expected duration from a shorter chain, to avoid needless polls; undefined: unknown. */
-  readonly expectedMs?: number;
-}
-
 /** W3: one run of a long chain of steps; the median of `n`. */
-export async function chain({ client }: Bench, { steps, n, expectedMs }: ChainParams): Promise<Chain> {
-  const watch = new Watch(client, `seq-${steps}`, expectedMs);
+export async function chain(
+  { client }: Bench,
+  { steps, n }: { readonly steps: number; readonly n: number },
+): Promise<Chain> {
   const times: number[] = [];
   for (let i = 0; i < n; i += 1) {
     const startedAt = performance.now();
-    const runId = await client.start(`seq-${steps}`, { key: randomUUID() });
-    times.push(await watch.completed(runId, startedAt));
+    await client.completed(await client.start(`seq-${steps}`, { key: randomUUID() }));
+    times.push(performance.now() - startedAt);
   }
   const ms = median(times);
   return { steps, n, ms: Math.round(ms), msPerStep: rounded(ms / steps, 3) };
@@ -144,7 +134,7 @@ export async function oneKey(
     const answers = await Promise.all(Array.from({ length: starts }, () => client.start('seq-3', { key })));
     times.push(performance.now() - startedAt);
     runsMade = Math.max(runsMade, new Set(answers).size);
-    await new Watch(client, 'seq-3').completed(answers[0] as string, startedAt);
+    await client.completed(answers[0] as string);
   }
   return { starts, n, medianMs: rounded(median(times)), runsMade };
 }

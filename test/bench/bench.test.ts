@@ -33,7 +33,6 @@ test('a measurement ends with one line of JSON that holds the figures asked for 
       medianMs: number,
       p95Ms: number,
       minMs: number,
-      looksPerRun: number,
       cpuMs: { cloud: process.platform === 'linux' ? number : null, workers: expect.anything() },
     },
     residentAfterMb: process.platform === 'linux' ? number : null,
