@@ -10,19 +10,23 @@ export interface Loop {
   readonly acts: boolean;
   /** The first attempt of each turn fails. */
   readonly isRetried: boolean;
+  /** It continues in child runs after so many turns; absent: it stays in its run. */
+  readonly turnsOfARun?: number;
 }
 
 const HOUR = 3_600_000;
 
 export function drawLoop(draw: Draw): Loop {
   const pauseMs = draw.pick(['none', 0, 5_000, HOUR] as const);
-  return {
+  const loop = {
     first: draw.below(100),
     turns: draw.between(0, 5),
     ...(pauseMs === 'none' ? {} : { pauseMs }),
     acts: draw.chance(0.5),
     isRetried: draw.chance(0.3),
   };
+  const turnsOfARun = draw.pick(['all', 1, 2] as const);
+  return turnsOfARun === 'all' ? loop : { ...loop, turnsOfARun };
 }
 
 /** Where a turn acts. */
@@ -33,7 +37,7 @@ export function turnOf(turn: number): string {
 export interface LoopPrediction {
   readonly value: number;
   readonly acted: readonly string[];
-  /** Turns and pauses between them. */
+  /** Turns and pauses between them, in whatever run. */
   readonly operations: number;
 }
 

@@ -5,11 +5,14 @@
 import { z } from 'zod';
 import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
 import { CairnError, Fatal, OperationFailed } from '../../../packages/cairn/src/core/errors.ts';
+import { MAX_TURNS_IN_A_RUN, partType } from '../../../packages/cairn/src/core/flow/parts.ts';
+import { optional } from '../../../packages/cairn/src/core/optional.ts';
 import type { EventType } from '../../../packages/cairn/src/core/run/events.ts';
 import { isOver, stepKey } from '../../../packages/cairn/src/core/run/state.ts';
 import { defineBinding, defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
 import type { Flow } from '../../../packages/cairn/src/engine/define/flow/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import type { RunDocuments } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
 import { deliverEvent } from '../../../packages/cairn/src/operations/events/deliver-event.ts';
 import { startRun } from '../../../packages/cairn/src/operations/start/start-run.ts';
@@ -30,6 +33,8 @@ const TENANT = 't1';
 const MAX_TURNS = 60_000;
 /** An answer comes within so many ms. */
 const SOON_MS = 20_000;
+/** Type of the parts of the loop. */
+const PART = partType('coded', 'loop');
 const RETRY = { maxAttempts: 12, initialMs: 100, capMs: 1_000 };
 
 const act = defineCapability({
@@ -108,6 +113,12 @@ export async function flowTrial(seed: number): Promise<TrialOutcome> {
   }
 }
 
+/** A task whose answers were lost is delivered again, which counts as a death of its worker: three may end a run. */
+function isGivenUp({ events, snapshot }: RunDocuments): boolean {
+  const lost = events.filter(({ type }) => type === 'orphan_detected' || type === 'worker_lost').length;
+  return snapshot.error?.code === 'RUN_RESUME_FAILED' && lost >= MAX_DEATHS_ALONE;
+}
+
 class Trial {
   readonly #seed: number;
   readonly #tree: Tree;
@@ -135,7 +146,7 @@ class Trial {
           retry: RETRY,
           state: () => loop.first,
           while: ({ turn }) => turn < loop.turns,
-          max: loop.turns + 1,
+          max: loop.turnsOfARun === undefined ? loop.turns + 1 : MAX_TURNS_IN_A_RUN + 1,
           ...(loop.pauseMs === undefined ? {} : { pause: loop.pauseMs }),
           body: async ({ state, turn, attempt, perform }) => {
             const at = turnOf(turn);
@@ -156,7 +167,7 @@ class Trial {
     this.#world = new World({
       workflows: [workflow, kid],
       bindings: [binding],
-      settings: { leaseMs: LEASE_MS },
+      settings: { leaseMs: LEASE_MS, ...optional('turnsOfARun', loop.turnsOfARun) },
       seed,
     });
     const { clock, queue, db, deps, records, config, statistics, planStore } = this.#world;
@@ -205,11 +216,8 @@ class Trial {
     const expected = predicted.value ?? `failed ${failsWith}`;
     for (const [at, keys] of this.#keys)
       if (keys.size > 1) throw new Error(`it acted ${keys.size} times at ${at}`);
-    // A task whose answers were lost is delivered again, which counts as a death of its worker: three may end a run.
-    const lost = run.events.filter(({ type }) => type === 'orphan_detected' || type === 'worker_lost').length;
-    if (state.error?.code === 'RUN_RESUME_FAILED' && lost >= MAX_DEATHS_ALONE) {
-      return { end: 'given up', operations: 0, met: new Set() };
-    }
+    const parts = [...db.runs.values()].filter(({ snapshot }) => snapshot.type === PART);
+    if ([run, ...parts].some(isGivenUp)) return { end: 'given up', operations: 0, met: new Set() };
     if (found !== expected)
       throw new Error(`it ended as ${found}, and must as ${expected}: ${state.error?.message}`);
     if (isCompleted && result.looped !== looped.value) {
@@ -225,7 +233,10 @@ class Trial {
     if (operations !== predicted.operations) {
       throw new Error(`it has ${operations} operations, and must have ${predicted.operations}`);
     }
-    const turned = keys.filter((key) => key.startsWith('loop[')).length;
+    const looping = [state, ...parts.map(({ snapshot }) => assertStored(db, snapshot.id))];
+    const turned = looping
+      .flatMap(({ steps }) => [...steps.keys()])
+      .filter((key) => key.startsWith('loop[') && !key.startsWith('loop[part')).length;
     if (isCompleted ? turned !== looped.operations : turned > looped.operations) {
       throw new Error(`its loop has ${turned} operations, and must have ${looped.operations}`);
     }
