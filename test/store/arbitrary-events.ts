@@ -1,7 +1,7 @@
 /** Any event of every type. The table is total: a new type, or a new member that must be there, has to be added. */
 import fc from 'fast-check';
+import { TAKEOVERS } from '../../packages/cairn/src/core/run/data/takeover.ts';
 import type { EventData, EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
-import { TAKEOVERS } from '../../packages/cairn/src/core/run/lease/takeover.ts';
 import { INITIATORS } from '../../packages/cairn/src/core/run/status.ts';
 import {
   attempt,

@@ -2,8 +2,8 @@
 import { claimVerdict, type Observation, type TaskDelivery } from '../core/decisions/claim.ts';
 import { stepsToAttemptAnew } from '../core/decisions/end-facts.ts';
 import { type RecoveryVerdict, recoveryVerdict } from '../core/decisions/recovery.ts';
+import type { Takeover } from '../core/run/data/takeover.ts';
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
-import type { Takeover } from '../core/run/lease/takeover.ts';
 import { type RunState, stepRefOf } from '../core/run/state.ts';
 import { FIRST_PARKED_LOOK_MS, hasUntold } from '../core/run/wake.ts';
 import type { TraceContext } from '../core/trace.ts';

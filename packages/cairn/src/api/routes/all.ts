@@ -11,20 +11,17 @@ import { readDiagnosis } from './installation/read-diagnosis.ts';
 import * as restore from './installation/restore.ts';
 import * as runtime from './installation/runtime.ts';
 import * as workflows from './installation/workflows.ts';
-import { readConsistency } from './integrity/check.ts';
-import { repair } from './integrity/repair.ts';
+import { readConsistency, repair } from './integrity.ts';
 import { listLogs } from './list-logs.ts';
 import { readMetrics } from './metrics/read-metrics.ts';
 import { listInbox } from './overview/inbox.ts';
-import { readRunCounts } from './overview/run-counts.ts';
-import { readRunStatistics } from './overview/run-statistics.ts';
+import { readRunCounts, readRunStatistics } from './overview/run-statistics.ts';
 import { searchRuns } from './overview/search.ts';
 import { readGraph } from './read-graph.ts';
 import { readOutput } from './read-output.ts';
 import * as runs from './read-runs.ts';
 import * as erasures from './retention/erase.ts';
-import * as holds from './retention/hold.ts';
-import * as retention from './retention/read.ts';
+import * as retention from './retention/retention.ts';
 import * as scheduleChanges from './schedules/change.ts';
 import * as schedules from './schedules/read.ts';
 import * as scheduleRuns from './schedules/run.ts';
@@ -71,8 +68,8 @@ export const ROUTES: Routes = {
   '/v1/runs/{id}/consistency': { GET: readConsistency },
   '/v1/runs/{id}/repair': { POST: repair },
   '/v1/runs/{id}/retention': { GET: retention.readRetention },
-  '/v1/runs/{id}/hold': { POST: holds.hold },
-  '/v1/runs/{id}/release-hold': { POST: holds.release },
+  '/v1/runs/{id}/hold': { POST: retention.hold },
+  '/v1/runs/{id}/release-hold': { POST: retention.release },
   '/v1/runs/{id}/erase': { POST: erasures.eraseOne },
 
   '/v1/events': { POST: deliver },

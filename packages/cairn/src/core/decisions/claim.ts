@@ -1,6 +1,6 @@
 /** Decision of a dispatch about the run it has just read. Pure; the drive carries it out. */
 
-import type { Takeover, TaskRef } from '../run/lease/takeover.ts';
+import type { Takeover, TaskRef } from '../run/data/takeover.ts';
 import type { RunState, SoftState } from '../run/state.ts';
 import { isOver } from '../run/state.ts';
 import { isDue, isParked, nextDue, standsSuspended } from '../run/wake.ts';

@@ -6,8 +6,8 @@
 import type { BudgetLimits, Cost } from '../budget/budget.ts';
 import type { EffectWrite } from '../effects/effect.ts';
 import type { CheckpointRef, RunIdentity, StoredValue, SuccessorMode } from './data/identity.ts';
+import type { Lost, Takeover, TaskRef } from './data/takeover.ts';
 import type { Wait } from './data/wait.ts';
-import type { Lost, Takeover, TaskRef } from './lease/takeover.ts';
 import type { Initiator } from './status.ts';
 
 export * from './data/identity.ts';

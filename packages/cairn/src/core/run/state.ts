@@ -7,6 +7,7 @@ import type { BudgetState } from '../budget/budget.ts';
 import type { Spent } from '../cost/cost.ts';
 import type { LogTotals } from '../logs/segment.ts';
 import type { LegalHold } from '../retention/lineage.ts';
+import type { TaskRef } from './data/takeover.ts';
 import type {
   Decision,
   OnParentEnd,
@@ -17,7 +18,6 @@ import type {
   StoredValue,
   Wait,
 } from './events.ts';
-import type { TaskRef } from './lease/takeover.ts';
 import type { RunningStep } from './now/running.ts';
 import { isTerminal, type RunStatus } from './status.ts';
 

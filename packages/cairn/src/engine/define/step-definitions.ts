@@ -1,7 +1,7 @@
 /** Makes one step of each kind out of its options, and says what is wrong with those that only this kind has. */
 import { parseDuration } from '../../core/duration.ts';
 import { Fatal } from '../../core/errors.ts';
-import { MIN_WAIT_HEARTBEAT_MS } from '../../core/run/waits/heartbeat.ts';
+import { MIN_WAIT_HEARTBEAT_MS } from '../../core/run/heartbeat.ts';
 import { MAX_TIME } from '../../core/time.ts';
 import {
   bodyPart,

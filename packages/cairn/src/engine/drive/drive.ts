@@ -6,8 +6,8 @@ import { type ClaimVerdict, claimVerdict, type TaskDelivery } from '../../core/d
 import { type RecoveryVerdict, recoveryVerdict } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import { optional } from '../../core/optional.ts';
+import type { TaskRef } from '../../core/run/data/takeover.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
-import type { TaskRef } from '../../core/run/lease/takeover.ts';
 import { isImporting, isOver, type RunState } from '../../core/run/state.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { messageOf } from '../../core/thrown.ts';

@@ -16,7 +16,7 @@ import type { StepAborted } from './bodies/attempt.ts';
 import type { Beats } from './bodies/beats.ts';
 import { Bodies, type BodyUnit } from './bodies/bodies.ts';
 import { BodyEnds } from './bodies/body-ends.ts';
-import { BudgetGate } from './budget/budget-gate.ts';
+import { BudgetGate } from './budget-gate.ts';
 import { nodeState } from './progress.ts';
 import { RestingSteps } from './resting.ts';
 import type { Scope } from './scope.ts';

@@ -7,8 +7,8 @@ import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, EventWait, StepExecution, StepQuestion, Wait } from '../../core/run/events.ts';
+import { firstDueAt } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
-import { firstDueAt } from '../../core/run/waits/heartbeat.ts';
 import type { ApprovalStep, Context, EventStep, WaitStep } from '../define/steps.ts';
 
 /** A question is stored in the snapshot and shown to a user. */

@@ -2,8 +2,8 @@
 
 import { canonicalJson } from '../../core/encoding/json.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
+import { missedHeartbeat } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
-import { missedHeartbeat } from '../../core/run/waits/heartbeat.ts';
 import { NO_OUTPUT, outputFrom } from '../facts/output.ts';
 import { answered, type EndOfWait, expired } from './settle.ts';
 

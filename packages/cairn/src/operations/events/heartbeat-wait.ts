@@ -4,8 +4,8 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
+import { dueAfterBeat } from '../../core/run/heartbeat.ts';
 import type { RunState } from '../../core/run/state.ts';
-import { dueAfterBeat } from '../../core/run/waits/heartbeat.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
 import type { JournalDeps } from '../../journal/run-journal.ts';
 import { appendFromOutside } from '../outside-append.ts';

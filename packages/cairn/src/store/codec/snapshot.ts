@@ -8,6 +8,7 @@ import type { BudgetState } from '../../core/budget/budget.ts';
 import { NO_LOGS } from '../../core/logs/segment.ts';
 import { optional as optionalMember } from '../../core/optional.ts';
 import { askingSince } from '../../core/run/asking.ts';
+import type { TaskRef } from '../../core/run/data/takeover.ts';
 import type {
   CheckpointRef,
   ParentRef,
@@ -16,7 +17,6 @@ import type {
   SuccessorSource,
   Trigger,
 } from '../../core/run/events.ts';
-import type { TaskRef } from '../../core/run/lease/takeover.ts';
 import { type WaitsFor, waitsFor } from '../../core/run/now/waits-for.ts';
 import type { Lease, RunState, SoftState, Suspicion } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';

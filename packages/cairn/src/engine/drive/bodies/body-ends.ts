@@ -15,7 +15,7 @@ import type { EffectAsk } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Output } from '../../facts/output.ts';
 import { doubtOf, opened } from '../../waits/open.ts';
-import type { BudgetGate } from '../budget/budget-gate.ts';
+import type { BudgetGate } from '../budget-gate.ts';
 import type { StepMoves } from '../moves.ts';
 import type { Scope } from '../scope.ts';
 import { keyOf } from '../step-inputs.ts';

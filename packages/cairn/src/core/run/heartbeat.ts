@@ -2,7 +2,7 @@
  * Heartbeats of the outside for the wait of a step: each one puts off the time at which the wait fails, up to the wait's own
  * timeout. A beat is recorded only if the time that was recorded before would cut its `withinMs` short. Pure.
  */
-import type { Wait, WaitHeartbeat } from '../events.ts';
+import type { Wait, WaitHeartbeat } from './events.ts';
 
 /** Shortest `within` of a wait, ms: each recorded beat is a commit. */
 export const MIN_WAIT_HEARTBEAT_MS = 10_000;

@@ -1,18 +1,26 @@
+/** What is wrong with the documents of a run, and their repair. */
+import { assertOwn, checkConsistency } from '../../operations/integrity/check.ts';
+import { repairRun } from '../../operations/integrity/repair.ts';
+import { assertRole } from '../auth.ts';
+import type { ApiDeps } from '../deps.ts';
+import { flag } from '../query.ts';
+import type { Change, Read, Sent } from '../route.ts';
+import { consistencyView, repairView } from '../views/integrity.ts';
+import { runOf } from './own-run.ts';
+
+/** `GET /v1/runs/{id}/consistency`: what is wrong with the documents of a run. Reads all of them, and writes nothing. */
+export const readConsistency: Read<'GET', '/v1/runs/{id}/consistency'> = async (asked) => {
+  const { start, integrity } = asked.deps;
+  const reading = { ...start, reader: integrity, payloads: start.store };
+  return consistencyView(await checkConsistency(reading, runOf(asked)));
+};
+
+type Repair = Sent<'POST', '/v1/runs/{id}/repair'>;
+
 /**
  * `POST /v1/runs/{id}/repair`: the planned repair; `apply=true` applies it and requires an admin. Problems that need an
  * operator are reported, not refused: part of a run may be repaired meanwhile.
  */
-import { assertOwn } from '../../../operations/integrity/check.ts';
-import { repairRun } from '../../../operations/integrity/repair.ts';
-import { assertRole } from '../../auth.ts';
-import type { ApiDeps } from '../../deps.ts';
-import { flag } from '../../query.ts';
-import type { Change, Sent } from '../../route.ts';
-import { repairView } from '../../views/integrity.ts';
-import { runOf } from '../own-run.ts';
-
-type Repair = Sent<'POST', '/v1/runs/{id}/repair'>;
-
 export const repair: Change<'POST', '/v1/runs/{id}/repair'> = {
   async before(sent) {
     if (isApplied(sent)) assertRole(sent.caller, 'admin');

@@ -5,30 +5,30 @@
  * Nothing here is written by itself: a reservation travels with `step_started`, and what was spent with the end of the attempt.
  * Must not: decide what a limit means (core/budget/decision.ts).
  */
-import { type BudgetName, type Cost, limitsCost, plainCost } from '../../../core/budget/budget.ts';
+import { type BudgetName, type Cost, limitsCost, plainCost } from '../../core/budget/budget.ts';
 import {
   type BudgetDecision,
   budgetDecision,
   largerOf,
   spentBy,
   type UnderWay,
-} from '../../../core/budget/decision.ts';
-import { givenName } from '../../../core/flow/names.ts';
-import { optional } from '../../../core/optional.ts';
-import type { EventDraft, StepExecution } from '../../../core/run/events.ts';
-import type { RunState } from '../../../core/run/state.ts';
-import { leavesRows } from '../../define/capability.ts';
-import type { BodyStep } from '../../define/steps.ts';
-import * as drafts from '../../facts/drafts.ts';
-import type { Used } from '../../facts/output.ts';
-import { budgetQuestion } from '../../waits/budget-question.ts';
-import { opened } from '../../waits/open.ts';
-import type { BodyUnit, EndedBody } from '../bodies/bodies.ts';
-import type { StepMoves } from '../moves.ts';
-import type { Scope } from '../scope.ts';
-import { keyOf } from '../step-inputs.ts';
-import { sizeOf } from '../waiting/held-waits.ts';
-import type { Waiting } from '../waiting/waiting.ts';
+} from '../../core/budget/decision.ts';
+import { givenName } from '../../core/flow/names.ts';
+import { optional } from '../../core/optional.ts';
+import type { EventDraft, StepExecution } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
+import { leavesRows } from '../define/capability.ts';
+import type { BodyStep } from '../define/steps.ts';
+import * as drafts from '../facts/drafts.ts';
+import type { Used } from '../facts/output.ts';
+import { budgetQuestion } from '../waits/budget-question.ts';
+import { opened } from '../waits/open.ts';
+import type { BodyUnit, EndedBody } from './bodies/bodies.ts';
+import type { StepMoves } from './moves.ts';
+import type { Scope } from './scope.ts';
+import { keyOf } from './step-inputs.ts';
+import { sizeOf } from './waiting/held-waits.ts';
+import type { Waiting } from './waiting/waiting.ts';
 
 export interface BudgetMoves extends Pick<StepMoves, 'rest' | 'advance'> {
   readonly waiting: Pick<Waiting, 'freeBytes' | 'opening' | 'hold'>;

@@ -1,0 +1,48 @@
+/** The retention of runs: what becomes of a run and when, and whether it is held. */
+import { expiredRuns, type FateDeps, fateOf } from '../../../operations/retention/expired-runs.ts';
+import { holdRun, releaseRun } from '../../../operations/retention/hold.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { pageRequest } from '../../query.ts';
+import type { Change, Read } from '../../route.ts';
+import { expiredRunView, holdView, runFateView } from '../../views/retention.ts';
+import { assertOwnRun, runOf } from '../own-run.ts';
+
+/** `GET /v1/runs/{id}/retention`. */
+export const readRetention: Read<'GET', '/v1/runs/{id}/retention'> = async (asked) =>
+  runFateView(await fateOf(fateDeps(asked.deps), runOf(asked)));
+
+/** `GET /v1/retention`: runs past their retention period that would be deleted, or are kept nevertheless. */
+export const listExpired: Read<'GET', '/v1/retention'> = async ({ deps, caller, query }) => {
+  const { items, next } = await expiredRuns(fateDeps(deps), caller.tenantId, pageRequest(query));
+  return { items: items.map(expiredRunView), ...(next === undefined ? {} : { next }) };
+};
+
+/**
+ * `POST /v1/runs/{id}/hold` and `/release-hold`: whether a run, and all of its lineage, may be deleted when it has been kept
+ * long enough. Takes an admin both ways.
+ */
+export const hold: Change<'POST', '/v1/runs/{id}/hold'> = {
+  before: assertOwnRun,
+  async work(sent) {
+    const run = runOf(sent);
+    const held = await holdRun(holdDeps(sent.deps), run, sent.body.reason);
+    return { status: 200, body: { runId: run.runId, legalHold: holdView(held) } };
+  },
+};
+
+export const release: Change<'POST', '/v1/runs/{id}/release-hold'> = {
+  before: assertOwnRun,
+  async work(sent) {
+    const run = runOf(sent);
+    await releaseRun(holdDeps(sent.deps), run);
+    return { status: 200, body: { runId: run.runId } };
+  },
+};
+
+function fateDeps({ start, retention, retentionOf }: ApiDeps): FateDeps {
+  return { ...start, retention, retentionOf };
+}
+
+function holdDeps({ start, retention }: ApiDeps) {
+  return { ...start, retention };
+}
