@@ -106,6 +106,25 @@ test('the steps are a table too, with the items of a set, and what waits is answ
   await panel(page).getByRole('group', { name: 'Answers' }).waitFor();
 });
 
+test('what steps logged is a list by level and step, and lines come while one looks', async () => {
+  const id = await start('journey', { ms: 1, notes: join(folder, 'logs'), items: 1 });
+  await hasStatus(id, 'awaiting_approval');
+  const page = await stage.browser.open(`/runs/${id}?step=check`);
+  await panel(page).getByRole('link', { name: 'What it logged' }).click();
+  const table = page.getByRole('table', { name: 'Lines, the oldest first' });
+  await table.getByText('check #2').waitFor();
+  expect(await table.getByText('taking note').count()).toBe(0);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await table.getByText('taking note').waitFor();
+  await page.getByLabel('Level').selectOption('warn');
+  await table.getByText('taking note').waitFor({ state: 'detached' });
+  await table.getByRole('button').first().click();
+  await table.getByRole('link', { name: 'All lines of check' }).waitFor();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await stage.cloud.call('POST', `/v1/runs/${id}/approvals/approve`, { decision: 'approve' });
+  await table.getByText('publishing').waitFor();
+});
+
 test('a flow is a table of its operations as they ran, and a click unfolds those of one name', async () => {
   const id = await start('turns', { times: 11 });
   await hasStatus(id, 'completed');

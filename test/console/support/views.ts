@@ -16,6 +16,7 @@ export const VIEWS: readonly View[] = [
   { name: 'journal', path: ({ failed }) => `/runs/${failed}?tab=journal`, shows: 'What it says' },
   { name: 'checkpoints', path: ({ completed }) => `/runs/${completed}?tab=checkpoints`, shows: 'Tokens' },
   { name: 'effects', path: ({ doubtful }) => `/runs/${doubtful}?tab=effects`, shows: 'invoice.pay' },
+  { name: 'logs', path: ({ failed }) => `/runs/${failed}?tab=logs`, shows: 'logged nothing' },
   { name: 'replay', path: ({ failed }) => `/runs/${failed}?do=replay`, shows: 'What would happen' },
   { name: 'inbox', path: () => '/inbox', shows: 'Outside action in doubt' },
   { name: 'workflows', path: () => '/workflows', shows: 'Older versions with runs' },

@@ -14,6 +14,7 @@ import { IntegrityPanel } from './integrity/panel.tsx';
 import { JournalTab } from './journal/tab.tsx';
 import { useRunData } from './live/run-data.ts';
 import { RunProvider } from './live/use-run.tsx';
+import { LogsTab } from './logs/tab.tsx';
 import { TimelineTab } from './timeline/tab.tsx';
 import './page.css';
 
@@ -23,6 +24,7 @@ const TABS = {
   journal: { name: 'Journal', Tab: JournalTab },
   checkpoints: { name: 'Checkpoints', Tab: CheckpointsTab },
   effects: { name: 'Effects', Tab: EffectsTab },
+  logs: { name: 'Logs', Tab: LogsTab },
 } as const;
 
 /** Parameters of the address that belong to one tab and are dropped when the tab changes; the step stays. */
@@ -37,6 +39,8 @@ const OF_ONE_TAB = {
   checkpoint: undefined,
   compare: undefined,
   effect: undefined,
+  level: undefined,
+  line: undefined,
 };
 
 export default function RunPage({ id }: { readonly id: string }) {

@@ -110,7 +110,9 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
           {history.full && !told && (
             <p className="dim">The events of this step are beyond those that the page has loaded.</p>
           )}
-          {state && <Further stepKey={stepKey} checkpoint={checkpointOf(state)} />}
+          {state && (
+            <Further stepKey={stepKey} checkpoint={checkpointOf(state)} hasLogs={run?.logs !== undefined} />
+          )}
         </>
       )}
     </aside>
@@ -138,9 +140,10 @@ function checkpointOf(state: NonNullable<ReturnType<ReturnType<typeof useRunData
 interface FurtherProps {
   readonly stepKey: string;
   readonly checkpoint: number | undefined;
+  readonly hasLogs: boolean;
 }
 
-function Further({ stepKey, checkpoint }: FurtherProps) {
+function Further({ stepKey, checkpoint, hasLogs }: FurtherProps) {
   return (
     <p className="row further">
       {checkpoint !== undefined && (
@@ -149,6 +152,7 @@ function Further({ stepKey, checkpoint }: FurtherProps) {
         </ViewLink>
       )}
       <ViewLink to={{ tab: 'journal', of: stepKey }}>Its events</ViewLink>
+      {hasLogs && <ViewLink to={{ tab: 'logs', of: stepKey }}>What it logged</ViewLink>}
     </p>
   );
 }

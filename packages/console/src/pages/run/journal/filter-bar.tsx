@@ -18,14 +18,14 @@ export function FilterBar({ facets, type, step, onChange }: FilterBarProps) {
         label="Type"
         all="All types"
         value={type}
-        options={facets.types}
+        options={facets.types.map(counted)}
         onChange={(event) => onChange({ event })}
       />
       <Facet
         label="Step"
         all="All steps"
         value={step}
-        options={facets.steps}
+        options={facets.steps.map(counted)}
         onChange={(of) => onChange({ of })}
       />
       {isFiltered && (
@@ -41,11 +41,15 @@ interface FacetProps {
   readonly label: string;
   readonly all: string;
   readonly value: string | undefined;
-  readonly options: readonly (readonly [value: string, count: number])[];
+  readonly options: readonly (readonly [value: string, text: string])[];
   onChange(value: string | undefined): void;
 }
 
-function Facet({ label, all, value, options, onChange }: FacetProps) {
+function counted([value, count]: readonly [string, number]) {
+  return [value, `${value} (${count})`] as const;
+}
+
+export function Facet({ label, all, value, options, onChange }: FacetProps) {
   const id = useId();
   const isListed = value === undefined || options.some(([option]) => option === value);
   return (
@@ -53,10 +57,10 @@ function Facet({ label, all, value, options, onChange }: FacetProps) {
       <label htmlFor={id}>{label}</label>
       <select id={id} value={value ?? ''} onChange={({ target }) => onChange(target.value || undefined)}>
         <option value="">{all}</option>
-        {!isListed && <option value={value}>{visibleText(value)} (0)</option>}
-        {options.map(([option, count]) => (
+        {!isListed && <option value={value}>{visibleText(value)}</option>}
+        {options.map(([option, text]) => (
           <option key={option} value={option}>
-            {visibleText(option)} ({count})
+            {visibleText(text)}
           </option>
         ))}
       </select>
