@@ -1,7 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
-import { jsonLog, type LogSeverity, turnWriter } from '../../packages/cairn/src/platform/log.ts';
+import { expect, test } from '@jest/globals';
+import { jsonLog, type LogSeverity } from '../../packages/cairn/src/platform/log.ts';
 
 function captured(least: LogSeverity = 'DEBUG') {
   const lines: string[] = [];
@@ -86,61 +86,4 @@ test.each([
   });
   const lines = stdout.trim().split('\n');
   expect(lines.map((line) => JSON.parse(line).severity)).toEqual(written);
-});
-
-describe('lines of one turn of the event loop', () => {
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-
-  test('are written together, in their order', async () => {
-    const written: string[] = [];
-    const write = turnWriter((text) => void written.push(text));
-    write('a\n', false);
-    await Promise.resolve();
-    write('b\n', false);
-    expect(written).toEqual([]);
-    await turn();
-    write('c\n', false);
-    await turn();
-    expect(written).toEqual(['a\nb\n', 'c\n']);
-  });
-
-  test('are written at once when one of them is urgent, and none is written twice', async () => {
-    const written: string[] = [];
-    const write = turnWriter((text) => void written.push(text));
-    write('a\n', false);
-    write('b\n', true);
-    expect(written).toEqual(['a\nb\n']);
-    await turn();
-    expect(written).toHaveLength(1);
-  });
-
-  test('are not held without bound', () => {
-    const written: string[] = [];
-    const write = turnWriter((text) => void written.push(text));
-    const line = `${'x'.repeat(1_000)}\n`;
-    for (let i = 0; i < 1_000; i += 1) write(line, false);
-    expect(written.join('').length).toBeGreaterThan(900_000);
-  });
-
-  test.each([
-    ['exits', 'process.exit(0);'],
-    ['fails', "throw new Error('on purpose');"],
-  ])('are not lost by a process that %s', (_, end) => {
-    const script = `
-      const { platformLog } = await import('./packages/cairn/src/platform/log.ts');
-      platformLog.info('first');
-      platformLog.info('second');
-      ${end}`;
-    const { LOG_LEVEL: _level, ...env } = process.env;
-    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-      cwd: join(import.meta.dirname, '../..'),
-      env,
-      encoding: 'utf8',
-    });
-    const events = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).event);
-    expect(events).toEqual(['first', 'second']);
-  });
 });
