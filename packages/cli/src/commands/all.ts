@@ -32,6 +32,7 @@ import { listRuns } from './runs/list.ts';
 import { searchRuns } from './runs/search.ts';
 import * as shown from './runs/show.ts';
 import { startRun } from './runs/start.ts';
+import { runStatistics } from './runs/statistics.ts';
 import { forkRun, previewRun, replayRun, resumeRun } from './runs/successors.ts';
 import { watchRun } from './runs/watch.ts';
 import { beginRestore, releaseRestore, showRestore } from './runtime/restore.ts';
@@ -48,6 +49,7 @@ export const COMMANDS: readonly Command[] = [
   explain,
   listRuns,
   searchRuns,
+  runStatistics,
   shown.showRun,
   watchRun,
   logs,
