@@ -1,6 +1,6 @@
 /** The functions that are measured: the project's own, with the workflows of the benchmark instead of the shipped ones. */
 import { installWorkflows } from '../functions/src/shipped.ts';
-import { deadly, fan, fatal, held, largeItems, sequence } from './workflows.ts';
+import { deadly, fan, fatal, held, largeItems, leaf, sequence, tree } from './workflows.ts';
 
 export * from '../functions/src/index.ts';
 
@@ -11,4 +11,6 @@ installWorkflows([
   held,
   deadly,
   largeItems,
+  leaf,
+  tree(200),
 ]);

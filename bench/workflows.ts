@@ -115,6 +115,31 @@ export const largeItems: Workflow = defineWorkflow({
   },
 });
 
+/** A step: the children of {@link tree}. */
+export const leaf: Workflow = defineWorkflow({
+  type: 'leaf',
+  planVersion: 1,
+  input: z.object({ i: z.number() }),
+  steps: (step) => ({ done: step('do', ({ input }) => payload(input.i)) }),
+});
+
+/** `tree-{children}`: so many child runs, twenty at a time. */
+export function tree(children: number): Workflow {
+  return defineWorkflow({
+    type: `tree-${children}`,
+    planVersion: 1,
+    input: NOTHING,
+    steps: (step) => ({
+      leaves: step.child('leaves', {
+        workflow: leaf,
+        over: () => Array.from({ length: children }, (_, i) => i),
+        concurrency: 20,
+        input: ({ item }) => ({ i: item }),
+      }),
+    }),
+  });
+}
+
 function chained<Input>(step: StepFactory<Input>, length: number): Handle<Payload> {
   let last: Handle<Payload> = step('s1', () => payload(1));
   for (let i = 2; i <= length; i += 1) {

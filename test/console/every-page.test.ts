@@ -4,12 +4,16 @@ import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { goTo, settled } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
+import { SIZES } from './support/sizes.ts';
 import { setStage } from './support/stage.ts';
 import { VIEWS } from './support/views.ts';
 
 /** Where the pictures of the documentation are made: `CONSOLE_SCREENSHOTS=docs/console npm test -- test/console/every-page`. */
 const PICTURES = process.env.CONSOLE_SCREENSHOTS;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** They are the same at every size, and take the most time. */
+const WITHOUT_COLOURS = { rules: { 'color-contrast': { enabled: false } } };
 
 const stage = setStage({ fixture: 'showcase.ts' }, { pagesLast: true });
 let show: Showcase;
@@ -31,9 +35,27 @@ test.each(VIEWS)('$name is whole, and no serious hindrance to anybody', async ({
   // In other colours only these are others.
   await page.emulateMedia({ colorScheme: 'dark' });
   await picture(name, 'dark');
-  expect(await hindrances(page, ['color-contrast'])).toEqual([]);
+  expect(await hindrances(page, { runOnly: ['color-contrast'] })).toEqual([]);
   await page.emulateMedia({ colorScheme: 'light' });
+  for (const size of [SIZES.phone, SIZES.zoomed]) {
+    await page.setViewportSize(size);
+    expect([size.width, await hindrances(page, WITHOUT_COLOURS)]).toEqual([size.width, []]);
+    expect(await beyond(page)).toEqual([]);
+  }
+  await page.setViewportSize(SIZES.desktop);
 });
+
+/** What stands beyond the right edge of a page that scrolls sideways. */
+function beyond(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const { documentElement: root } = document;
+    if (root.scrollWidth <= root.clientWidth) return [];
+    return [...document.querySelectorAll('main *')]
+      .filter((one) => one.getBoundingClientRect().right > root.clientWidth + 1)
+      .map((one) => one.outerHTML.slice(0, 200))
+      .slice(0, 5);
+  });
+}
 
 async function picture(name: string, colours: string): Promise<void> {
   if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name}-${colours}.png` });
@@ -48,14 +70,14 @@ interface Violation {
 /**
  * Serious and critical findings of axe-core. Run by the debugger, because the page's policy allows no scripts.
  *
- * @param rules default: all
+ * @param rules options of axe; default: all rules
  */
-async function hindrances(page: Page, rules?: readonly string[]): Promise<string[]> {
-  const violations = await page.evaluate(async (only) => {
+async function hindrances(page: Page, rules: object = {}): Promise<string[]> {
+  const violations = await page.evaluate(async (options) => {
     const { axe } = globalThis as unknown as {
       axe: { run(options: object): Promise<{ violations: Violation[] }> };
     };
-    return (await axe.run({ ...(only && { runOnly: only }), resultTypes: ['violations'] })).violations;
+    return (await axe.run({ ...options, resultTypes: ['violations'] })).violations;
   }, rules);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
 import { eventually } from '../system/support.ts';
 import type { Opening } from './support/browser.ts';
+import { type Holding, holdTimers } from './support/hold-timers.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { setStage } from './support/stage.ts';
 
@@ -21,19 +22,6 @@ const send = (page: Page, verb: string) => dialog(page).getByRole('button', { na
 const isGone = (page: Page) => dialog(page).waitFor({ state: 'detached' });
 const pathOf = (page: Page) => new URL(page.url()).pathname;
 const has = (shown: Locator, text: string | RegExp) => shown.filter({ hasText: text }).waitFor();
-
-interface Holding {
-  held: (() => void)[];
-}
-
-/** In a page: timers of this length end when the test says so, on a slow machine too. */
-function holdTimers(ms: number): void {
-  const page = globalThis as unknown as Holding;
-  page.held = [];
-  const real = globalThis.setTimeout;
-  globalThis.setTimeout = ((call: () => void, delay?: number) =>
-    delay === ms ? page.held.push(call) : real(call, delay)) as unknown as typeof setTimeout;
-}
 
 describe('the inbox', () => {
   test('goes from question to question by keys; what is answered in place leaves it, and the count in the navigation', async () => {

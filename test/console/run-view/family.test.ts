@@ -20,7 +20,7 @@ test('the top of a family is named by every run of it', () => {
   expect([topOf(run('a')), topOf(run('b', 'a')), topOf(run('c', 'b', 'a'))]).toEqual(['a', 'a', 'a']);
 });
 
-test('a family whose top is not in the list is empty, and a ring of damaged parents ends', () => {
-  expect(told([run('b', 'a')], 'a')).toEqual([]);
+test('a family whose top is not in the list is its other members, and a ring of damaged parents ends', () => {
+  expect(told([run('b', 'a'), run('cc', 'b'), run('other')], 'a')).toEqual(['-b', '--cc']);
   expect(told([run('a', 'b'), run('b', 'a')], 'a')).toEqual(['a', '-b']);
 });

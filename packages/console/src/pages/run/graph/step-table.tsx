@@ -107,6 +107,7 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
             return (
               <tr
                 key={place}
+                onClick={() => (isTurns ? toggle(row.key) : onSelect(row.key))}
                 className={isTurns ? 'depth-1' : `depth-${row.depth}`}
                 aria-rowindex={index + 2}
                 aria-current={!isTurns && selected === row.key ? 'true' : undefined}
@@ -116,21 +117,11 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
               >
                 <th scope="row">
                   {isTurns ? (
-                    <button
-                      type="button"
-                      className="linkish"
-                      aria-expanded={row.isOpen}
-                      onClick={() => toggle(row.key)}
-                    >
+                    <button type="button" className="linkish" aria-expanded={row.isOpen}>
                       {row.isOpen ? '▾' : '▸'} <bdi>{visibleText(row.name)}</bdi> ×{row.members.length}
                     </button>
                   ) : (
-                    <button
-                      type="button"
-                      className="linkish"
-                      title={row.key}
-                      onClick={() => onSelect(row.key)}
-                    >
+                    <button type="button" className="linkish" title={row.key}>
                       <bdi>{visibleText(itemText(row.key))}</bdi>
                     </button>
                   )}

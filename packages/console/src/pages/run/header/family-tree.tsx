@@ -1,6 +1,7 @@
 /** The tree of runs to which a run belongs as parent or child, with links down and up. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import type { Api } from '../../../api/client.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -8,11 +9,32 @@ import { useSession } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { Took } from './elapsed.tsx';
-import { familyOf, topOf } from './family.ts';
+import { familyOf, type Relative, topOf } from './family.ts';
 
-/** A child has the thread of its parent: one page of that list has the whole of a usual family. */
-const MOST_READ = '100';
+/** A child has the thread of its parent: the first page of that list has the whole of a usual family. */
+const PAGE = 100;
+const MOST_PAGES = 5;
+/** For each page, so that a large family is read no more often than a list is billed for anyway. */
 const REREAD_MS = 5_000;
+
+interface Thread {
+  readonly items: readonly Relative[];
+  /** There are more. */
+  readonly isCut: boolean;
+}
+
+/** The newest runs of the thread, as far back as the top of the family, or as many as are read. */
+async function readThread(api: Api, threadId: string, top: string, signal: AbortSignal): Promise<Thread> {
+  const items: Relative[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    const page = await api.get('/v1/runs', { query: { threadId, limit: String(PAGE), cursor }, signal });
+    items.push(...page.items);
+    cursor = page.next;
+    if (cursor === undefined || page.items.some(({ id }) => id === top)) return { items, isCut: false };
+  }
+  return { items, isCut: true };
+}
 
 export function FamilyTree({ run }: { readonly run: Run }) {
   const { graph } = useRunData();
@@ -21,10 +43,11 @@ export function FamilyTree({ run }: { readonly run: Run }) {
   const { data } = useQuery({
     queryKey: ['runs', 'thread', run.threadId],
     enabled: hasFamily,
-    queryFn: ({ signal }) =>
-      api.get('/v1/runs', { query: { threadId: run.threadId, limit: MOST_READ }, signal }),
-    refetchInterval: ({ state }) =>
-      state.data?.items.every(({ status }) => isFinal(status)) && isFinal(run.status) ? false : REREAD_MS,
+    queryFn: ({ signal }) => readThread(api, run.threadId, topOf(run), signal),
+    refetchInterval: ({ state: { data: last } }) =>
+      last?.items.every(({ status }) => isFinal(status)) && isFinal(run.status)
+        ? false
+        : REREAD_MS * Math.ceil(Math.max(1, last?.items.length ?? 0) / PAGE),
   });
   if (!hasFamily || !data) return null;
   const rows = familyOf(data.items, topOf(run));
@@ -63,10 +86,10 @@ export function FamilyTree({ run }: { readonly run: Run }) {
           </li>
         ))}
       </ul>
-      {data.next !== undefined && (
+      {data.isCut && (
         <p className="dim">
-          Only the newest {MOST_READ} runs of the thread are searched.{' '}
-          <Link href={`/runs?threadId=${encodeURIComponent(run.threadId)}`}>All runs of the thread</Link>
+          Only the newest {MOST_PAGES * PAGE} runs of the thread are searched.{' '}
+          <Link href={`/runs?thread=${encodeURIComponent(run.threadId)}`}>All runs of the thread</Link>
         </p>
       )}
     </details>

@@ -33,6 +33,7 @@ export function familyOf(runs: readonly Relative[], top: string): readonly Famil
     for (const child of own) add(child, depth + 1);
   };
   const first = runs.find(({ id }) => id === top);
-  if (first) add(first, 0);
+  // A top that is older than what was read has its children shown without it.
+  for (const run of first ? [first] : (children.get(top) ?? [])) add(run, first ? 0 : 1);
   return rows;
 }

@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useRef } from 'react';
 import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
+import { useQueryChange } from '../../../shell/address.ts';
 import { ViewLink } from '../header/view-link.tsx';
 import type { Span } from '../live/span.ts';
 import { endText, endTone } from '../live/span-words.ts';
@@ -159,7 +160,9 @@ interface StepRowProps {
 }
 
 function StepRow({ row: { key, text, steps, items, isItem }, undone, top, scale, to }: StepRowProps) {
+  const change = useQueryChange();
   const undoings = steps.flatMap((step) => undone.get(step.key) ?? []);
+  const view = { tab: undefined, step: steps.at(-1)?.key ?? key };
   return (
     <div
       className="chart-row"
@@ -168,12 +171,14 @@ function StepRow({ row: { key, text, steps, items, isItem }, undone, top, scale,
       data-undone={undoings.length === steps.length ? undoings.at(-1)?.outcome : undefined}
     >
       <div className={isItem ? 'chart-name item' : 'chart-name'}>
-        <ViewLink to={{ tab: undefined, step: steps.at(-1)?.key ?? key }}>
+        <ViewLink to={view}>
           <bdi>{visibleText(text)}</bdi>
         </ViewLink>
         {items > 0 && <span className="dim"> {isItem ? `×${items}` : items}</span>}
       </div>
-      <div className="chart-lane">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: for the mouse; the link beside it does the same */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: see above */}
+      <div className="chart-lane" onClick={() => change(view)}>
         {steps.flatMap((step) =>
           step.spans.map((span, at) => (
             <Bars

@@ -1,0 +1,73 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
+import { holdTimers } from './support/hold-timers.ts';
+import { makeShowcase, type Showcase } from './support/showcase.ts';
+import { SIZES } from './support/sizes.ts';
+import { setStage } from './support/stage.ts';
+
+const stage = setStage({ fixture: 'showcase.ts' });
+let show: Showcase;
+beforeAll(async () => {
+  show = await makeShowcase(stage.cloud, 'for the office in March');
+});
+
+const at = Object.entries(SIZES).map(([name, viewport]) => ({ name, viewport }));
+
+test.each(at)('$name: from the list to a step of a run and back, by clicks alone', async ({ viewport }) => {
+  const page = await stage.browser.open('/runs', { viewport });
+  await page.locator(`#row-${show.failed}`).getByRole('link', { name: 'pay-invoice' }).click();
+  await page.waitForURL(`**/runs/${show.failed}`);
+  // The graph is drawn where there is room for it; the table has every step at any size.
+  await page
+    .getByRole('button', { name: 'table' })
+    .or(page.getByRole('link', { name: 'table' }))
+    .first()
+    .click();
+  await page.locator('.step-table [data-step=book] td').last().click();
+  await page.waitForURL('**step=book**');
+  await page.getByText('Its events').waitFor();
+  await page.getByText('the books are closed').first().waitFor();
+  await page.getByRole('button', { name: 'Close the step' }).click();
+  await page.getByRole('link', { name: 'Timeline', exact: true }).click();
+  await page.locator('.chart-row[data-step=book] .bar').first().click();
+  await page.getByText('Its events').waitFor();
+  await page.getByRole('link', { name: 'Runs', exact: true }).first().click();
+  await page.locator(`#row-${show.failed}`).waitFor();
+});
+
+test.each(at)(
+  '$name: an approval is given and taken back by clicks, and stays open',
+  async ({ viewport }) => {
+    const page = await stage.browser.open('/inbox', {
+      viewport,
+      prepare: (one) => one.addInitScript(holdTimers, UNDO_MS),
+    });
+    const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
+    await card.getByText('Pay A-1?').waitFor();
+    await card.getByText('42 EUR').waitFor();
+    await card.getByRole('button', { name: 'Approve', exact: true }).click();
+    await card.getByRole('button', { name: 'Undo' }).click();
+    await card.getByRole('button', { name: 'Approve', exact: true }).waitFor();
+    const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
+    expect(status).toBe('awaiting_approval');
+  },
+);
+
+test.each(at)(
+  '$name: all problems of an input are told at once, and the run starts after',
+  async ({ viewport }) => {
+    const page = await stage.browser.open('/runs', { viewport });
+    await page.getByRole('button', { name: 'Start a run' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox').first().selectOption('pay-invoice');
+    const issues = dialog.getByRole('status').filter({ hasText: 'invoice' });
+    await issues.filter({ hasText: 'text' }).waitFor();
+    expect(await dialog.getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
+    await dialog.getByRole('textbox', { name: 'invoice' }).fill('A-9');
+    await dialog.getByRole('textbox', { name: 'text' }).fill('for April');
+    await issues.waitFor({ state: 'detached' });
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL('**/runs/run_*');
+    await page.getByText('Pay A-9?').first().waitFor();
+  },
+);
