@@ -6,7 +6,8 @@ import { NewerSchemaError } from '../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { OutcomeUnknown } from '../../packages/cairn/src/ports/store-errors.ts';
-import { Installation } from './installation.ts';
+import { echo, Installation } from './installation.ts';
+import { parent } from './openapi/workflows.ts';
 
 type Body = Record<string, unknown> & { items: Record<string, unknown>[]; next?: string };
 
@@ -181,6 +182,23 @@ describe('lists under a run', () => {
 });
 
 describe('the list of runs', () => {
+  test('has child runs, unless only the top level is asked for', async () => {
+    const installation = new Installation([echo, parent]);
+    const key = await installation.key('dev');
+    await installation.post(key, { type: 'parent', input: {} });
+    await installation.world.run();
+    const types = async (query: string) => {
+      const { items } = (await (await installation.get(`/v1/runs${query}`, key)).json()) as Body;
+      return items.map(({ type }) => type).sort();
+    };
+    expect(await types('')).toEqual(['echo', 'parent']);
+    expect(await types('?topLevel=false')).toEqual(['echo', 'parent']);
+    expect(await types('?topLevel=true')).toEqual(['parent']);
+    expect(await types('?topLevel=true&type=echo')).toEqual([]);
+    const wrong = await installation.get('/v1/runs?topLevel=yes', key);
+    expect([wrong.status, await wrong.json()]).toMatchObject([400, { field: 'topLevel' }]);
+  });
+
   test('is newest first, and pages join to the whole', async () => {
     const { read, runIds } = await withRuns(5);
     const first = await read('/v1/runs?limit=2');

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { deliver, riskyPullRequest } from '../../scripts/demo/delivery.ts';
 import { eventually } from '../system/support.ts';
 import { summary } from './runs/support/summaries.ts';
+import { goTo } from './support/browser.ts';
 import { setStage } from './support/stage.ts';
 
 const stage = setStage();
@@ -150,6 +151,33 @@ test('who may not act is told so at the buttons', async () => {
   await dataRows(page).first().waitFor();
   expect(await page.getByRole('button', { name: 'Cancel all…' }).isDisabled()).toBe(true);
   await page.getByText('Requires the role operator').waitFor();
+});
+
+test('child runs are listed where that is asked for, in the menu or by an empty list', async () => {
+  const page = await stage.browser.open('/inbox');
+  const parent = { runId: 'run_top', stepId: 'ask' };
+  const items = [
+    summary({ id: 'run_child', type: 'part', parent }),
+    summary({ id: 'run_top', createdAt: '2025-12-31T00:00:00.000Z' }),
+  ];
+  await page.route('**/v1/runs?*', (route) => {
+    const isPart = new URL(route.request().url()).searchParams.get('type') === 'part';
+    return route.fulfill({ json: { items: isPart ? items.slice(0, 1) : items } });
+  });
+  await page.route('**/v1/runs/stream?*', (route) => route.abort());
+  await page.getByRole('link', { name: 'Runs' }).click();
+  await rowOf(page, 'run_top').waitFor();
+  expect(await rowOf(page, 'run_child').count()).toBe(0);
+  await page.getByText('View', { exact: true }).click();
+  await page.getByLabel('Child runs').check();
+  await rowOf(page, 'run_child').getByText('child').waitFor();
+  await page.getByLabel('Child runs').uncheck();
+  await rowOf(page, 'run_child').waitFor({ state: 'detached' });
+
+  await goTo(page, '/runs?type=part');
+  await page.getByRole('heading', { name: 'Only child runs match' }).waitFor();
+  await page.getByRole('button', { name: 'Show child runs' }).click();
+  await rowOf(page, 'run_child').waitFor();
 });
 
 describe('ten thousand runs', () => {

@@ -75,6 +75,18 @@ export function listClaims(current: () => Stores): void {
       );
     });
 
+    test('of top level leaves out child runs, however many lie between, and its pages join to the whole', async () => {
+      const parent = { runId: 'run_old', stepId: 'ask' };
+      await start('run_old', T0);
+      for (let i = 0; i < 30; i += 1) await start(`run_child_${i}`, T0 + 1 + i, { parent });
+      await start('run_new', T0 + 100);
+      const both = await runs.listRuns({ tenantId: 'acme', topLevel: true }, { limit: 2 });
+      expect(both.items.map(({ state }) => state.id)).toEqual(['run_new', 'run_old']);
+      expect(both).not.toHaveProperty('next');
+      expect(await list({ topLevel: true })).toEqual(['run_new', 'run_old']);
+      expect(await list({})).toHaveLength(32);
+    });
+
     test('by status has runs that would have it if only their waits were left, until those end', async () => {
       const asks = await start('run_asks', T0 + 3);
       const waits = await start('run_waits', T0 + 2);

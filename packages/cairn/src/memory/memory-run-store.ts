@@ -318,7 +318,8 @@ export class MemoryRunStore implements RunStore {
 
 /** Returns true if a list with this filter includes the run. */
 export function matches(run: RunState, filter: RunFilter): boolean {
-  const { status, waitsFor: waiting, tag, createdFrom = 0, createdBefore, ...others } = filter;
+  const { status, waitsFor: waiting, tag, createdFrom = 0, createdBefore, topLevel, ...others } = filter;
+  if (topLevel && run.parent !== undefined) return false;
   if (run.createdAt < createdFrom) return false;
   if (createdBefore !== undefined && run.createdAt >= createdBefore) return false;
   if (status !== undefined && !isOfStatus(run, status)) return false;

@@ -192,7 +192,12 @@ export interface RunFilter {
   readonly createdFrom?: number;
   /** Created before this time, epoch ms. */
   readonly createdBefore?: number;
+  /** Only runs without a parent. Of lists by pages only: a page may then be short, see {@link MOST_PASSED_OVER}. */
+  readonly topLevel?: true;
 }
+
+/** Child runs that are read for one page of a list without them. They are no part of an index, so that runs of all versions are found. */
+export const MOST_PASSED_OVER = 1_000;
 
 export interface PageRequest {
   /** Most items; bounded by the caller. */

@@ -48,5 +48,6 @@ export function rowNumber(number: number, status = 'running'): RunRow {
     begun: 0,
     now: '',
     isOver: false,
+    isChild: false,
   };
 }

@@ -12,7 +12,7 @@ import { deployedFor } from '../../engine/deployed.ts';
 import { located } from '../../engine/stored-text.ts';
 import type { LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
-import { pageRequest, timeOf, vocabularyOf } from '../query.ts';
+import { flag, pageRequest, timeOf, vocabularyOf } from '../query.ts';
 import type { Asked, Read } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
@@ -36,7 +36,9 @@ type RunFilterName =
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
 export const listRuns: Read<'GET', '/v1/runs'> = async ({ deps: { start, registry }, caller, query }) => {
-  const { filter, vocabulary } = runFilter(caller, query);
+  const { topLevel = 'false', ...others } = query;
+  const { filter: all, vocabulary } = runFilter(caller, others);
+  const filter = { ...all, ...(flag('topLevel', topLevel) && { topLevel: true as const }) };
   const page = await start.store.listRuns(filter, pageRequest(query));
   const now = start.clock.now();
   return pageAnswer(page, (run) => ({

@@ -2,7 +2,7 @@
 import type { DocumentData, Query, QueryDocumentSnapshot } from '@google-cloud/firestore';
 import { PageRoom } from '../../core/search/page.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../../ports/cursor.ts';
-import type { Page, PageRequest } from '../../ports/run-store.ts';
+import { MOST_PASSED_OVER, type Page, type PageRequest } from '../../ports/run-store.ts';
 import { UndecodableDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 
@@ -15,6 +15,8 @@ export interface Listing<T> {
   readonly positionOf: (item: T, id: string) => Position;
   /** Documents that are passed over; absent: none. */
   readonly isHidden?: (document: DocumentData) => boolean;
+  /** Documents that take no place on the page; at most {@link MOST_PASSED_OVER} are read for it. Needs `positionOfDamaged`. Absent: none. */
+  readonly isPassedOver?: (document: DocumentData) => boolean;
   /**
    * Position of an undecodable document: it is reported, and the list continues after it. Absent, or undefined for this
    * one: the list cannot be read.
@@ -24,22 +26,36 @@ export interface Listing<T> {
 
 /** A page is shorter than its limit where its documents are large (`MAX_PAGE_BYTES`). */
 export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
-  const { list, ordered, startAfter } = listing;
+  const { list, ordered, startAfter, isPassedOver = () => false } = listing;
   const room = new PageRoom(limit);
   const page: Read<T>[] = [];
   let position = cursor === undefined ? undefined : decodeCursor(list, cursor);
   let hasMore = false;
+  let passedOver = 0;
+  let last: (() => Position) | undefined;
   for (let isAtEnd = false; !isAtEnd && !hasMore; ) {
     const from = position === undefined ? ordered : ordered.startAfter(...startAfter(position));
     const asked = room.wanted;
     const { docs } = await call(`list of ${list}`, () => from.limit(asked).get());
     for (const found of docs) {
+      const place = isPassedOver(found.data())
+        ? listing.positionOfDamaged?.(found.data(), found.id)
+        : undefined;
+      if (place) {
+        passedOver += 1;
+        last = () => place;
+        hasMore = passedOver >= MOST_PASSED_OVER;
+        if (hasMore) break;
+        continue;
+      }
       hasMore = !room.take(found.data());
       if (hasMore) break;
-      page.push(readOne(found, listing));
+      const one = readOne(found, listing);
+      page.push(one);
+      last = one.position;
     }
     isAtEnd = docs.length < asked;
-    if (hasMore || !isAtEnd) position = page.at(-1)?.position();
+    if (hasMore || !isAtEnd) position = last?.();
   }
   const items = page.flatMap((one) => (one.kind === 'item' ? [one.item] : []));
   const damaged = page.flatMap((one) => (one.kind === 'damaged' ? [one.id] : []));

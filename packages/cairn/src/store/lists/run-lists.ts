@@ -119,6 +119,7 @@ export class RunLists {
       decode: (document, id) => decodeListed(document, `run ${id}`),
       positionOf: ({ state }, id) => [state.createdAt, id],
       isHidden: isMarkedToGo,
+      ...(filter.topLevel && { isPassedOver: ({ parent }) => parent !== undefined }),
       positionOfDamaged: ({ createdAt }, id) => positionAt(createdAt, id),
     });
     const { runs, damaged } = await withWaits(this.#paths, items);
@@ -169,7 +170,7 @@ export function positionAt(at: unknown, id: string): Position | undefined {
 /** The runs that match, the newest first. */
 export function matchingRuns(paths: Paths, filter: RunFilter): Query {
   let runs: Query = paths.runs();
-  const { status, tag, createdFrom, createdBefore, ...named } = filter;
+  const { status, tag, createdFrom, createdBefore, topLevel: _, ...named } = filter;
   for (const [name, value] of Object.entries(named)) {
     if (Array.isArray(value)) runs = runs.where(name, 'in', value);
     else if (value !== undefined) runs = runs.where(name, '==', value);

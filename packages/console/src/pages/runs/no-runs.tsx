@@ -6,11 +6,28 @@ import { Empty } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { useSession } from '../../session/session.ts';
 import { useQueryChange } from '../../shell/address.ts';
-import { filterText, NAMES, type RunFilter } from './filter/filter.ts';
+import { CHILDREN, filterText, NAMES, type RunFilter } from './filter/filter.ts';
 
-export function NoRuns({ filter, isFiltered }: { readonly filter: RunFilter; readonly isFiltered: boolean }) {
+interface NoRunsProps {
+  readonly filter: RunFilter;
+  readonly isFiltered: boolean;
+  /** Child runs that match. */
+  readonly leftOut: number;
+}
+
+export function NoRuns({ filter, isFiltered, leftOut }: NoRunsProps) {
   const { local } = useSession();
   const change = useQueryChange();
+  if (leftOut > 0) {
+    return (
+      <Empty title="Only child runs match">
+        <p>{leftOut === 1 ? 'One child run is' : `${leftOut} child runs are`} left out of the list.</p>
+        <button type="button" onClick={() => change({ [CHILDREN]: '1' })}>
+          Show child runs
+        </button>
+      </Empty>
+    );
+  }
   if (isFiltered) {
     return (
       <Empty title="No run matches">

@@ -33,6 +33,8 @@ export interface RunRow {
   /** Undoing, being cancelled. */
   readonly mark?: string | undefined;
   readonly isOver: boolean;
+  /** Started by another run. */
+  readonly isChild: boolean;
   /** Set for a successor. */
   readonly madeBy?: string | undefined;
 }
@@ -63,6 +65,7 @@ export function rowOf(run: RunSummary): RunRow {
     now: cut(nowOf(run)),
     mark: markOf(run),
     isOver: isFinal(run.status),
+    isChild: run.parent !== undefined,
     madeBy: run.source?.mode,
   };
 }

@@ -27,6 +27,8 @@ export const RUN_PATHS = {
       role: 'viewer',
       query: {
         ...WHICH_RUNS,
+        topLevel:
+          '`true`: only runs without a parent. A page reads at most 1,000 child runs, and can then be short or empty while there is a `next`.',
         ...WORDS,
         ...PAGE,
       },

@@ -6,7 +6,7 @@ import { Dialog } from '../../../parts/dialog.tsx';
 import { Failure } from '../../../parts/states.tsx';
 import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
-import type { RunFilter } from '../filter/filter.ts';
+import type { RunFilter, Shown } from '../filter/filter.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
 import { cliBulk, curlBulk } from './commands.ts';
 import { type BulkMode, meantText, VERBS } from './plan.ts';
@@ -17,6 +17,8 @@ interface BulkDialogProps {
   readonly mode: BulkMode;
   /** Chosen ones, or all that match. */
   readonly of: Selection | RunFilter;
+  /** Which of those that match are meant. */
+  readonly isShown: Shown;
   /** The same in words, as a sentence begins. */
   readonly what: string;
   /** @param hasChanged something was sent */
@@ -26,8 +28,8 @@ interface BulkDialogProps {
 /** As the API takes it. */
 const MOST_REASON = 1_000;
 
-export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
-  const bulk = useBulk(mode, of);
+export function BulkDialog({ mode, of, isShown, what, onClose }: BulkDialogProps) {
+  const bulk = useBulk(mode, of, isShown);
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
   const why = reason.trim() || undefined;

@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from 'react';
 import { type Api, planned } from '../../../api/client.ts';
 import { refusalOf, shownError } from '../../../api/problem.ts';
 import { useSession } from '../../../session/session.ts';
-import type { RunFilter } from '../filter/filter.ts';
+import type { RunFilter, Shown } from '../filter/filter.ts';
 import { readPage } from '../list/use-first-page.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
@@ -39,7 +39,7 @@ export interface Bulk {
   stop(): void;
 }
 
-export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
+export function useBulk(mode: BulkMode, of: Selection | RunFilter, isShown: Shown): Bulk {
   const { api } = useSession();
   const [stage, setStage] = useState<Stage>('finding');
   const [targets, setTargets] = useState<readonly Target[]>([]);
@@ -60,7 +60,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter): Bulk {
     const find = async () => {
       const found = isSelection(of)
         ? { rows: [...of.values()], isCut: false }
-        : await matching(api, { mode, filter: of, signal });
+        : await matching(api, { mode, filter: of, isShown, signal });
       if (signal.aborted) return;
       setCut(found.isCut);
       setTargets(found.rows.map((row) => ({ row })));
@@ -144,17 +144,18 @@ function isSelection(of: Selection | RunFilter): of is Selection {
 interface Match {
   readonly mode: BulkMode;
   readonly filter: RunFilter;
+  readonly isShown: Shown;
   readonly signal: AbortSignal;
 }
 
 /** The newest that match, of each status that is meant, up to the most. */
-async function matching(api: Api, { mode, filter, signal }: Match) {
+async function matching(api: Api, { mode, filter, isShown, signal }: Match) {
   const rows: RunRow[] = [];
   for (const one of filtersFor(mode, filter)) {
     let cursor: string | undefined;
     do {
       const page = await readPage(api, { filter: one, cursor, signal });
-      rows.push(...page.rows);
+      rows.push(...page.rows.filter(isShown));
       cursor = page.next;
       if (rows.length > MOST_CHOSEN || (rows.length === MOST_CHOSEN && cursor !== undefined))
         return { rows: rows.slice(0, MOST_CHOSEN), isCut: true };

@@ -1,5 +1,6 @@
 /** Which runs are looked at: as the address of the page says it, and as the API is asked. Pure. */
 import type { Answer } from '../../../api/client.ts';
+import type { RunRow } from '../row.ts';
 
 export type RunStatus = Answer<'RunStarted'>['status'];
 
@@ -50,6 +51,18 @@ export const NAMES = {
   tag: 'tag',
   since: 'since',
 } as const;
+
+/** In the address: child runs are listed too. */
+export const CHILDREN = 'children';
+
+export function showsChildren(search: string): boolean {
+  return new URLSearchParams(search).get(CHILDREN) === '1';
+}
+
+/** Which rows of a list are shown. */
+export type Shown = (row: Pick<RunRow, 'isChild'>) => boolean;
+export const ALL: Shown = () => true;
+export const TOP_LEVEL: Shown = ({ isChild }) => !isChild;
 
 export function filterOf(search: string): RunFilter {
   const query = new URLSearchParams(search);

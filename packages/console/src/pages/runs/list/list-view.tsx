@@ -9,7 +9,16 @@ import { StartDialog } from '../../workflows/start.tsx';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import { BULK_MODES, type BulkMode, VERBS } from '../bulk/plan.ts';
 import { Failures } from '../failures.tsx';
-import { filterOf, filterText, isFiltered, spanOf, startOf } from '../filter/filter.ts';
+import {
+  ALL,
+  filterOf,
+  filterText,
+  isFiltered,
+  showsChildren,
+  spanOf,
+  startOf,
+  TOP_LEVEL,
+} from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
 import type { RunRow } from '../row.ts';
@@ -44,7 +53,8 @@ export function ListView() {
     }),
     [status, type, repoId, threadId, tag, span, api],
   );
-  const list = useRunList(filter);
+  const isShown = showsChildren(search) ? ALL : TOP_LEVEL;
+  const list = useRunList(filter, isShown);
   const [, navigate] = useLocation();
   const [selection, setSelection] = useState<Selection>(NONE_CHOSEN);
   const [doing, setDoing] = useState<Doing>();
@@ -81,7 +91,7 @@ export function ListView() {
       <Unreadable ids={list.unreadable} />
       {list.isLoading && <Loading what="the runs" />}
       {isEmpty ? (
-        <NoRuns filter={filter} isFiltered={isFiltered(filter)} />
+        <NoRuns filter={filter} isFiltered={isFiltered(filter)} leftOut={list.leftOut} />
       ) : (
         !list.isLoading && (
           <RunGrid
@@ -109,6 +119,7 @@ export function ListView() {
         <BulkDialog
           mode={doing.mode}
           of={doing.chosen ?? filter}
+          isShown={isShown}
           what={doing.chosen ? `The ${doing.chosen.size} selected runs` : capital(filterText(filter))}
           onClose={(hasChanged) => {
             setDoing(undefined);

@@ -96,6 +96,7 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
         </Link>
         <small>
           <Id id={row.id} /> · v{row.planVersion}
+          {row.isChild && ' · child'}
           {row.madeBy !== undefined && ` · ${row.madeBy}`}
         </small>
       </Cell>

@@ -5,7 +5,7 @@
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useSession } from '../../../session/session.ts';
-import type { RunFilter } from '../filter/filter.ts';
+import type { RunFilter, Shown } from '../filter/filter.ts';
 import type { RunRow } from '../row.ts';
 import { pageKey } from './keys.ts';
 import { type RowPage, readPage } from './use-first-page.ts';
@@ -35,8 +35,8 @@ export interface OlderPages {
   again(): void;
 }
 
-/** @param next cursor at which they begin; undefined: there are none */
-export function useOlderPages(filter: RunFilter, next: string | undefined): OlderPages {
+/** @param next cursor at which they begin; undefined: there are none. @param isShown the same while it says the same */
+export function useOlderPages(filter: RunFilter, next: string | undefined, isShown: Shown): OlderPages {
   const { api } = useSession();
   const queries = useQueryClient();
   const [chain, setChain] = useState<readonly KnownPage[]>([]);
@@ -59,8 +59,8 @@ export function useOlderPages(filter: RunFilter, next: string | undefined): Olde
   const read = results.map(({ data }) => data);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the answers are listed one by one
   useEffect(() => {
-    setChain((before) => chainAfter(before[0]?.cursor === next ? before : known, wanted.from, read));
-  }, [known, next, wanted.from, ...read]);
+    setChain((before) => chainAfter(before[0]?.cursor === next ? before : known, wanted.from, read, isShown));
+  }, [known, next, wanted.from, isShown, ...read]);
 
   const want = useCallback((from: number, to: number) => {
     setWanted((before) => (before.from === from && before.to === to ? before : { from, to }));
@@ -74,7 +74,7 @@ export function useOlderPages(filter: RunFilter, next: string | undefined): Olde
 
   return {
     pages: known.map(({ cursor, count }) => {
-      const rows = queries.getQueryData<RowPage>(pageKey(filter, cursor))?.rows;
+      const rows = queries.getQueryData<RowPage>(pageKey(filter, cursor))?.rows.filter(isShown);
       return { count: rows?.length ?? count, rows };
     }),
     unreadable: read.flatMap((page) => page?.unreadable ?? []),
@@ -91,12 +91,14 @@ function chainAfter(
   chain: readonly KnownPage[],
   from: number,
   read: readonly (RowPage | undefined)[],
+  isShown: Shown,
 ): readonly KnownPage[] {
   const after = [...chain];
   read.forEach((page, i) => {
     const at = after[from + i];
     if (!page || !at) return;
-    if (at.count !== page.rows.length) after[from + i] = { ...at, count: page.rows.length };
+    const count = page.rows.filter(isShown).length;
+    if (at.count !== count) after[from + i] = { ...at, count };
     const isLast = from + i === after.length - 1;
     if (isLast && page.next !== undefined) after.push({ cursor: page.next, count: 1 });
   });

@@ -2,8 +2,8 @@
  * The list as its view needs it: one row of places from the first run to the last, live at its beginning, read on as one
  * scrolls. While one looks further down, what is new is held back, so that nothing moves under the eyes.
  */
-import { useCallback, useRef, useState } from 'react';
-import type { RunFilter } from '../filter/filter.ts';
+import { useCallback, useMemo, useRef, useState } from 'react';
+import type { RunFilter, Shown } from '../filter/filter.ts';
 import { byAge, type RunRow } from '../row.ts';
 import { Sections } from './sections.ts';
 import { useFirstPage } from './use-first-page.ts';
@@ -19,6 +19,8 @@ export interface RunList {
   readonly unreadable: readonly string[];
   /** New runs that are not shown yet. */
   readonly held: number;
+  /** Child runs among the newest that are not shown. */
+  readonly leftOut: number;
   /** There are more of them than are known. */
   readonly isBehind: boolean;
   /** Which places are looked at, and whether that is the beginning of the list. */
@@ -32,14 +34,15 @@ export interface RunList {
 
 const NO_ROWS: readonly RunRow[] = [];
 
-export function useRunList(filter: RunFilter): RunList {
+export function useRunList(filter: RunFilter, isShown: Shown): RunList {
   const atTop = useRef(true);
   const isAtTop = useCallback(() => atTop.current, []);
   const { page, error, stream, isBehind, again, anew } = useFirstPage(filter, isAtTop);
-  const older = useOlderPages(filter, page?.next);
+  const older = useOlderPages(filter, page?.next, isShown);
   const [seen, setSeen] = useState<{ readonly of: RunFilter; readonly newest: RunRow | undefined }>();
 
-  const head = page?.rows ?? NO_ROWS;
+  const read = page?.rows ?? NO_ROWS;
+  const head = useMemo(() => read.filter(isShown), [read, isShown]);
   const newestSeen = seen?.of === filter ? seen.newest : undefined;
   const shown = newestSeen ? head.filter((row) => byAge(newestSeen, row) <= 0) : head;
   const sections = new Sections([{ rows: shown, count: 0 }, ...older.pages]);
@@ -59,6 +62,7 @@ export function useRunList(filter: RunFilter): RunList {
     sections,
     unreadable: [...(page?.unreadable ?? []), ...older.unreadable],
     held: head.length - shown.length,
+    leftOut: read.length - head.length,
     isBehind,
     // The first page is always there: the others are counted from it.
     lookedAt: (first, last) => older.want(sections.sectionAt(first) - 1, sections.sectionAt(last) - 1),

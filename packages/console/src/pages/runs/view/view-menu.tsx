@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import { Text } from '../../../parts/value-text.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
+import { CHILDREN, showsChildren } from '../filter/filter.ts';
 import { HIDDEN, hiddenIn, OPTIONAL_COLUMNS, type OptionalColumn, toggledColumn } from './columns.ts';
 import { isSameQuery, MOST_NAME_CHARS, MOST_VIEWS, withoutView, withView } from './saved-views.ts';
 import { type Density, useSavedViews } from './use-kept.ts';
@@ -13,7 +14,8 @@ interface ViewMenuProps {
 }
 
 export function ViewMenu({ density, onDensity }: ViewMenuProps) {
-  const hidden = hiddenIn(useSearch());
+  const search = useSearch();
+  const hidden = hiddenIn(search);
   const change = useQueryChange();
   return (
     <details
@@ -31,6 +33,14 @@ export function ViewMenu({ density, onDensity }: ViewMenuProps) {
             onChange={({ target }) => onDensity(target.checked ? 'compact' : 'roomy')}
           />{' '}
           Compact rows
+        </label>
+        <label>
+          <input
+            type="checkbox"
+            checked={showsChildren(search)}
+            onChange={({ target }) => change({ [CHILDREN]: target.checked ? '1' : undefined }, 'replace')}
+          />{' '}
+          Child runs
         </label>
         <fieldset>
           <legend>Columns</legend>
