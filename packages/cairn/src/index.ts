@@ -6,6 +6,7 @@ export type { Json } from './core/encoding/json.ts';
 export { CairnError, type ErrorCode, Fatal, NotApplied, OperationFailed, RetryAt } from './core/errors.ts';
 export type { Degraded } from './engine/define/body-result.ts';
 export { degraded, isDegraded } from './engine/define/body-result.ts';
+export type { CallPolicy, CallQuestion, CallVerdict } from './engine/define/call-policy.ts';
 export {
   type Binding,
   type BindingOptions,

@@ -15,6 +15,7 @@ import type { SourceLocations } from '../ports/source-locations.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';
 import type { Tracer } from '../ports/tracing.ts';
 import type { Bindings } from './define/bindings.ts';
+import type { CallPolicy } from './define/call-policy.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
 import type { Pools } from './enqueue-soon.ts';
 import type { KnownPlans } from './plans/known-plans.ts';
@@ -60,6 +61,8 @@ export interface EngineDeps extends Pools {
   /** Keeps the runs that the store refuses to write. */
   readonly findings: FindingStore;
   readonly bindings: Bindings;
+  /** Asked about each call with side effects, but for those that undo; absent: all are allowed. */
+  readonly callPolicy?: CallPolicy;
   readonly settings: EngineSettings;
   /** Aborts when this process is asked to end (SIGTERM). */
   readonly shutdown: AbortSignal;

@@ -171,6 +171,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     effects,
     findings,
     bindings,
+    ...optional('callPolicy', options.callPolicy),
     sources: new FileSourceLocations(),
     settings: settings.local
       ? {

@@ -10,6 +10,7 @@ import type { Resolution } from '../core/effects/effect.ts';
 import type { Decision } from '../core/run/events.ts';
 import { isOver } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
+import type { CallPolicy } from '../engine/define/call-policy.ts';
 import type { Binding } from '../engine/define/capability.ts';
 import type { Workflow } from '../engine/define/steps.ts';
 import { type EngineSettings, LONGEST_STEP_MS, PRODUCTION_SETTINGS } from '../engine/settings.ts';
@@ -32,6 +33,8 @@ export interface TestRuntimeOptions {
   readonly workflows: readonly Workflow[];
   /** Bindings of the capabilities that the workflows use, usually stand-ins. */
   readonly bindings?: readonly Binding[];
+  /** As `callPolicy` of the installation. */
+  readonly callPolicy?: CallPolicy;
   /** When its time begins: epoch ms, a date, or an ISO text. Default: the beginning of 2026, UTC. */
   readonly now?: number | string | Date;
   /** Decides ids and jitter; default 1. The same seed gives the same ones. */
@@ -64,12 +67,21 @@ export class TestRuntime {
 
   /** @param plan where processes die by themselves: the sweep's */
   constructor(options: TestRuntimeOptions, plan?: CrashPlan) {
-    const { workflows, bindings, now, seed = 1, settings, patienceMs = DEFAULT_PATIENCE_MS } = options;
+    const {
+      workflows,
+      bindings,
+      callPolicy,
+      now,
+      seed = 1,
+      settings,
+      patienceMs = DEFAULT_PATIENCE_MS,
+    } = options;
     this.#bodies = new ObservedBodies({ patienceMs, onCrash: () => this.crash(), plan });
     let log: CollectedLog | undefined;
     this.#installation = new Installation({
       workflows: workflows.map((workflow) => this.#bodies.observe(workflow)),
       bindings,
+      callPolicy,
       settings: { ...PRODUCTION_SETTINGS, budgetMs: budgetFor(workflows), ...settings },
       seed,
       startAt: now === undefined ? undefined : timeOf(now),

@@ -28,6 +28,7 @@ import { traced } from '../tracing/calls.ts';
 import { callSpan, type Performed } from '../tracing/step-spans.ts';
 import { recordAnswer, type WrittenEffect } from './answers.ts';
 import { askFirst, asking, confirmFirst } from './ask-operator.ts';
+import { stoppedByPolicy } from './by-policy.ts';
 import { type ActEnd, type PerformCall, rowWithoutCall } from './effect-call.ts';
 import { type LedgerPlace, placeOf } from './place.ts';
 import {
@@ -75,7 +76,10 @@ async function actOn(effectCall: PerformCall, place: LedgerPlace): Promise<ActEn
   const { verdict } = place;
   switch (verdict.kind) {
     case 'act':
-      return attempt(effectCall, place.key, { n: verdict.n });
+      return (
+        (await stoppedByPolicy(effectCall, place, verdict.n)) ??
+        attempt(effectCall, place.key, { n: verdict.n })
+      );
     case 'presume':
       return presume(effectCall, place, verdict.n);
     case 'confirm':

@@ -15,15 +15,16 @@ export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: Re
   return askAnew(repeatingRow(caller, row, { by: 'policy', error, origin }), 'policy');
 }
 
-/** The capability wants consent to the first call. */
+/** The capability or a policy wants consent to the first call. @param reason that of the policy */
 export function confirmFirst(
   effectCall: PerformCall,
   place: LedgerPlace,
   { n, asked }: Extract<LedgerPlace['verdict'], { kind: 'confirm' }>,
+  reason?: string,
 ): ActEnd {
   if (asked) return asking(effectCall, place.stored(asked), 'confirmation');
   const row = rowWithoutCall(effectCall, place.key, n);
-  return askAnew(confirmationRow(effectCall.caller, row), 'confirmation');
+  return askAnew(confirmationRow(effectCall.caller, row, reason), 'confirmation');
 }
 
 /** Asks with a new row, which blocks the call until there is an answer. */

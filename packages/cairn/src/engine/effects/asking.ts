@@ -13,6 +13,7 @@ import type { EngineDeps } from '../deps.ts';
 import { refOf } from '../facts/drafts.ts';
 import { opened } from '../waits/open.ts';
 import type { EffectAsk } from './effect-call.ts';
+import { confirmationReason } from './rows.ts';
 
 /** Returns true if another attempt can resolve these effects automatically (E5). */
 export function canFindOut({ bindings }: EngineDeps, doubts: readonly OpenEffect[]): boolean {
@@ -71,7 +72,9 @@ function questionOf(key: string, { why, capabilityId, row }: EffectAsk): string 
     return `Step '${key}' is about to call '${capabilityId}' again; ${row.originEffectId} records the call as done. Repeat the call (re-execute), use the recorded result (recorded), or fail the step (failed)?`;
   }
   if (why === 'confirmation') {
-    return `Step '${key}' is about to call '${capabilityId}', which requires confirmation. Allow the call (re-execute), record the result of a manual action (recorded), or fail the step (failed)?`;
+    const reason = confirmationReason(row);
+    const why = reason === undefined ? '' : ` (${reason})`;
+    return `Step '${key}' is about to call '${capabilityId}', which requires confirmation${why}. Allow the call (re-execute), record the result of a manual action (recorded), or fail the step (failed)?`;
   }
   if (row.presumedAt !== undefined) {
     return `Step '${key}' is about to call '${capabilityId}' and may have called it before the database was restored at ${new Date(row.presumedAt).toISOString()}. Allow the call (re-execute), record its earlier result (recorded), or fail the step (failed)?`;

@@ -3,9 +3,10 @@
  * follows.
  */
 import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
-import type { CairnError, NotApplied } from '../../core/errors.ts';
+import type { CairnError, Fatal, NotApplied } from '../../core/errors.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
+import type { CallVerdict } from '../define/call-policy.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { EffectCaller, EffectOwner, NewRow, Request } from './rows.ts';
 
@@ -37,6 +38,8 @@ export interface PerformCall {
   readonly undo: boolean;
   /** It stops at the limit of the run's budget. */
   readonly isBudgeted: boolean;
+  /** Asks the installation's policy; absent: there is none, or it has no say here. */
+  readonly judge?: (() => Promise<CallVerdict>) | undefined;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
   /** True if an earlier attempt, drive or run may have left rows. */
@@ -79,6 +82,8 @@ export type ActEnd =
   | { readonly kind: 'ask'; readonly ask: Ask }
   /** Never to be done: something else stands recorded under this key. */
   | { readonly kind: 'mismatch'; readonly cause: CairnError }
+  /** Never to be done: a policy forbids it. */
+  | { readonly kind: 'denied'; readonly cause: Fatal }
   /** The drive has lost the run, or the run wants nothing more to be done. */
   | { readonly kind: 'stopped' };
 

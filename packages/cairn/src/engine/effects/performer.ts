@@ -22,6 +22,7 @@ import { traced } from '../tracing/calls.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { callSpan, effectSpan, type Performed } from '../tracing/step-spans.ts';
 import { abortOf, act } from './act.ts';
+import { judgeOf } from './by-policy.ts';
 import type { ActEnd, AliveCalls, Ask, PerformCall } from './effect-call.ts';
 import { fenced } from './fence.ts';
 import { assertDeclared, type Request, requestOf, responseOf } from './rows.ts';
@@ -285,6 +286,7 @@ export class Performer {
       call,
       undo,
       isBudgeted,
+      judge: undo ? undefined : judgeOf(deps.callPolicy, { ...caller, state: state(), request }),
       mayHaveRows,
       restoredAt,
       alive,
@@ -316,6 +318,7 @@ export class Performer {
         this.#doubt ??= end.cause;
         throw inDoubt(capability, execution, end.cause);
       case 'mismatch':
+      case 'denied':
         throw end.cause;
       case 'ask':
         if (undo) {

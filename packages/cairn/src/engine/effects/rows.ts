@@ -132,10 +132,23 @@ export function reusedRow(caller: EffectCaller, row: NewRow, origin: RecordedEff
   return { ...rowOf(caller, row), status: 'reused', originEffectId, responseHash };
 }
 
-/** Nothing is done before a person allows it. */
-export function confirmationRow(caller: EffectCaller, row: NewRow): AskingEffect {
-  const error = `'${caller.capability.id}' requires confirmation by an operator`;
+const CONFIRMATION = 'requires confirmation by an operator';
+
+/** Nothing is done before a person allows it. @param reason that of a policy */
+export function confirmationRow(caller: EffectCaller, row: NewRow, reason?: string): AskingEffect {
+  const why = reason === undefined ? '' : `: ${reason}`;
+  const error = `'${caller.capability.id}' ${CONFIRMATION}${why}`;
   return { ...rowOf(caller, row), status: 'blocked', blockedBy: 'confirmation', error };
+}
+
+/** Reason of the policy that wants the confirmation; undefined: the capability does. */
+export function confirmationReason({
+  error = '',
+}: {
+  readonly error?: string | undefined;
+}): string | undefined {
+  const at = error.indexOf(`${CONFIRMATION}: `);
+  return at < 0 ? undefined : error.slice(at + CONFIRMATION.length + 2);
 }
 
 /** Nothing is done, because of the recorded action, for the reason that `error` names. */

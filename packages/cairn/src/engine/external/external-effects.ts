@@ -152,6 +152,8 @@ export class ExternalEffects {
           return end.text;
         case 'mismatch':
           throw mismatchOf(end.cause);
+        case 'denied':
+          throw end.cause;
         case 'ask':
           // Only runs have a budget.
           if (end.ask.why === 'budget') throw new Error('an effect without a run met a budget');

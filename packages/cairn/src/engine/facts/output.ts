@@ -116,7 +116,11 @@ export function recorded(stepId: string, cause: unknown): RecordedError {
   };
 }
 
+/** The installation's policy forbids a call of the step. */
+export class CallForbidden extends Fatal {}
+
 function codeOf(cause: unknown): string {
   if (cause instanceof CairnError || cause instanceof OperationFailed) return cause.code;
+  if (cause instanceof CallForbidden) return 'EFFECT_FORBIDDEN';
   return cause instanceof InvalidOutput ? 'STEP_OUTPUT_INVALID' : 'STEP_FAILED';
 }

@@ -54,6 +54,7 @@ export function effectOutcome(end: ActEnd): EffectOutcome | undefined {
       return 'in_doubt';
     case 'ask':
     case 'mismatch':
+    case 'denied':
       return 'blocked';
     case 'stopped':
       return undefined;

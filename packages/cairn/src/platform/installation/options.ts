@@ -3,6 +3,7 @@ import type { HttpsOptions } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { closest } from '../../core/closest.ts';
 import { LONGEST_DRIVE_S, SHORTEST_DRIVE_S } from '../../core/drive-time.ts';
+import type { CallPolicy } from '../../engine/define/call-policy.ts';
 import type { Binding } from '../../engine/define/capability.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 
@@ -54,6 +55,8 @@ export interface BaseOptions {
   readonly workflows: Lazily<readonly Workflow[]>;
   /** Bindings of the capabilities that the workflows use, added to the shipped ones or in place of them. */
   readonly bindings?: Lazily<readonly Binding[]>;
+  /** Asked about each call with side effects before it is made: allows it, has a person asked, or forbids it (docs/effects.md). */
+  readonly callPolicy?: CallPolicy;
   /** Bound to the functions that run bodies, so that `STRIPE_KEY.value()` works there. */
   readonly secrets?: readonly SecretOption[];
   readonly drive?: DriveOptions;
@@ -109,6 +112,7 @@ const SLACK: Names<SlackOptions> = { tenants: true };
 const OPTIONS: Names<CairnOptions> = {
   workflows: true,
   bindings: true,
+  callPolicy: true,
   secrets: true,
   drive: true,
   drives: true,
@@ -136,6 +140,8 @@ export function checkOptions(options: CairnOptions): void {
     throw new TypeError(
       "cairnFunctions: 'workflows' must be a list of workflows, or a function that returns one",
     );
+  if (options.callPolicy !== undefined && typeof options.callPolicy !== 'function')
+    throw new TypeError("cairnFunctions: 'callPolicy' must be a function of a call");
   checkDrive('drive', drive, DRIVE);
   if (typeof github === 'object') known('cairnFunctions: github', github, GITHUB);
   if (typeof slack === 'object') known('cairnFunctions: slack', slack, SLACK);

@@ -5,6 +5,7 @@
 import { optional } from '../../core/optional.ts';
 import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
 import { Bindings } from '../../engine/define/bindings.ts';
+import type { CallPolicy } from '../../engine/define/call-policy.ts';
 import type { Binding } from '../../engine/define/capability.ts';
 import { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -45,6 +46,8 @@ export interface InstallationOptions {
   readonly bus?: EventBus | undefined;
   /** Receives spans; absent: none. */
   readonly tracerBy?: ((clock: VirtualClock) => Tracer) | undefined;
+  /** Asked about each call with side effects; absent: all are allowed. */
+  readonly callPolicy?: CallPolicy | undefined;
   /** Knows the source of the workflows; absent: where the code of flows stands is not recorded. */
   readonly sources?: SourceLocations | undefined;
   /** Made once the clock is there, since lines carry its time. */
@@ -77,6 +80,7 @@ export class Installation {
     bus,
     tracerBy,
     sources,
+    callPolicy,
     logTo,
   }: InstallationOptions) {
     this.clock = new VirtualClock(startAt);
@@ -112,6 +116,7 @@ export class Installation {
       ...optional('bus', bus),
       ...optional('tracer', tracerBy?.(this.clock)),
       ...optional('sources', sources),
+      ...optional('callPolicy', callPolicy),
     };
     base.bindings.assertBound(base.registry);
     this.deps = { ...base, otherRuns: otherRuns({ ...base, records: this.records }) };

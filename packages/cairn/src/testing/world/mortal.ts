@@ -22,6 +22,7 @@ export interface Mortal {
  */
 const OWN: ReadonlySet<string> = new Set([
   'bindings',
+  'callPolicy',
   'clock',
   'log',
   'random',

@@ -1,0 +1,36 @@
+/** A rule of the installation about calls with side effects, which no workflow need know of. */
+import type { SideEffects } from '../../core/effects/effect.ts';
+
+/** A call that is about to be made. */
+export interface CallQuestion {
+  readonly capabilityId: string;
+  readonly sideEffects: SideEffects;
+  /** A copy of the request, as the schema of the capability made it. */
+  readonly request: unknown;
+  /** Key of the step that calls: `pay`, or `flow[refund]`. */
+  readonly step: string;
+  readonly runId: string;
+  readonly type: string;
+  readonly tenantId: string;
+  readonly environment: string;
+  /** Who started the run, as in the journal; absent: no known actor. */
+  readonly actor?: string;
+}
+
+export type CallVerdict =
+  | { readonly decision: 'allow' }
+  /** A person must allow it first. `who`: whom the question is for. */
+  | { readonly decision: 'ask'; readonly reason: string; readonly who?: string }
+  | { readonly decision: 'deny'; readonly reason: string };
+
+export type CallPolicy = (call: CallQuestion) => CallVerdict | Promise<CallVerdict>;
+
+/** @throws TypeError for what is no verdict */
+export function checkedVerdict(given: CallVerdict | undefined): CallVerdict {
+  if (given?.decision === 'allow') return given;
+  if (given?.decision !== 'ask' && given?.decision !== 'deny')
+    throw new TypeError(`'decision' of a call policy must be 'allow', 'ask' or 'deny'`);
+  if (typeof given.reason !== 'string' || given.reason === '')
+    throw new TypeError(`a call policy that decides '${given.decision}' must give a 'reason'`);
+  return given;
+}

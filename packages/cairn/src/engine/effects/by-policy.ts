@@ -1,0 +1,90 @@
+/**
+ * Calls that the installation's policy is asked about: it allows a call, has a person asked first, or forbids it. Nothing is
+ * called while it cannot say.
+ */
+import type { EffectRecord } from '../../core/effects/effect.ts';
+import { NotApplied } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
+import type { StepExecution } from '../../core/run/events.ts';
+import { cut } from '../../core/run/records.ts';
+import { type RunState, stepKey } from '../../core/run/state.ts';
+import { messageOf } from '../../core/thrown.ts';
+import { type CallPolicy, type CallVerdict, checkedVerdict } from '../define/call-policy.ts';
+import type { Capability } from '../define/capability.ts';
+import { CallForbidden } from '../facts/output.ts';
+import { confirmFirst } from './ask-operator.ts';
+import type { ActEnd, PerformCall } from './effect-call.ts';
+import type { LedgerPlace } from './place.ts';
+import type { Request } from './rows.ts';
+
+/** Longest reason that is recorded and shown. */
+const MAX_REASON_CHARS = 1_000;
+
+interface Judged {
+  readonly state: RunState;
+  readonly execution: StepExecution;
+  readonly capability: Capability;
+  readonly request: Request;
+}
+
+/** Undefined: the installation has no policy. */
+export function judgeOf(
+  policy: CallPolicy | undefined,
+  { state, execution, capability, request }: Judged,
+): PerformCall['judge'] {
+  if (!policy) return undefined;
+  const { id: runId, type, tenantId, environment, trigger } = state;
+  const { id: capabilityId, sideEffects } = capability;
+  const about = { runId, type, tenantId, environment, ...optional('actor', trigger.userId) };
+  return async () =>
+    policy({
+      ...about,
+      capabilityId,
+      sideEffects,
+      step: stepKey(execution),
+      // What the policy does to it must not reach the receiver.
+      request: structuredClone(request.value),
+    });
+}
+
+/** Undefined: the call may be made. @param n of the row that would ask */
+export async function stoppedByPolicy(
+  effectCall: PerformCall,
+  place: LedgerPlace,
+  n: number,
+): Promise<ActEnd | undefined> {
+  const { judge, request, caller, isBudgeted: mayAsk } = effectCall;
+  if (!judge) return undefined;
+  const same = place.rows.filter((row) => row.requestHash === request.hash);
+  // A person's permission holds for this request until it is done, whatever the policy says by then.
+  if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return undefined;
+  const { id } = caller.capability;
+  let verdict: CallVerdict;
+  try {
+    verdict = checkedVerdict(await judge());
+  } catch (error) {
+    const cause = new NotApplied(`the call policy could not decide about '${id}': ${messageOf(error)}`);
+    return { kind: 'not_applied', cause, settled: [] };
+  }
+  if (verdict.decision === 'allow') return undefined;
+  const reason = cut(verdict.reason, MAX_REASON_CHARS);
+  if (verdict.decision === 'deny')
+    return denied(effectCall, `a policy forbids the call of '${id}': ${reason}`);
+  if (!mayAsk) {
+    const why = `a policy wants a person asked about '${id}', and a step with 'idempotent: false' cannot be`;
+    return denied(effectCall, `${why}: ${reason}`);
+  }
+  const asked = same.find(isOpen);
+  const who = verdict.who === undefined ? '' : `${cut(String(verdict.who), MAX_REASON_CHARS)}: `;
+  return confirmFirst(effectCall, place, { kind: 'confirm', n, asked }, `${who}${reason}`);
+}
+
+function isOpen({ blockedBy, resolution }: EffectRecord): boolean {
+  return blockedBy === 'confirmation' && resolution === undefined;
+}
+
+function denied({ caller, deps }: PerformCall, message: string): ActEnd {
+  const { stepId } = caller.execution;
+  deps.log.info('call_denied', { runId: caller.state.id, stepId, capabilityId: caller.capability.id });
+  return { kind: 'denied', cause: new CallForbidden(message) };
+}
