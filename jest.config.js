@@ -10,7 +10,6 @@ export default {
   // Packages as they are published, beside the packages themselves.
   modulePathIgnorePatterns: ['<rootDir>/build/', '<rootDir>/functions/lib/'],
   moduleNameMapper: { '^fast-check$': '<rootDir>/scripts/seeded-fast-check.mjs' },
-  runtime: '<rootDir>/scripts/test-runtime.cjs',
   transform: { '\\.ts$': '<rootDir>/scripts/strip-types.cjs' },
   // A hung test is told in minutes; a busy machine is not taken for one.
   testTimeout: 240_000,
