@@ -1,6 +1,7 @@
 /** Erasures on request: who asked, when, and what is gone. With the role installation those of all tenants. */
 import type { Answer } from '../../api/client.ts';
 import { More } from '../../parts/more.tsx';
+import { Scrolls } from '../../parts/scrolls.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { usePolledList } from '../../parts/use-polled-list.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -34,8 +35,8 @@ export function Erasures() {
   if (!list.pages) return <Loading what="the erasures" />;
   const { items } = list;
   return (
-    <section className="card scrolls" aria-labelledby="erasures">
-      <h2 id="erasures">Erasures on request</h2>
+    <Scrolls label="Erasures on request" isCard>
+      <h2>Erasures on request</h2>
       {items.length === 0 ? (
         <p className="dim">Nothing was erased on request.</p>
       ) : (
@@ -57,7 +58,7 @@ export function Erasures() {
         </table>
       )}
       <More of={list}>More</More>
-    </section>
+    </Scrolls>
   );
 }
 

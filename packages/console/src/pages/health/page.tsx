@@ -14,6 +14,7 @@ import { Findings } from './findings.tsx';
 import { Restore } from './restore.tsx';
 import { Today } from './today.tsx';
 import './page.css';
+import { Scrolls } from '../../parts/scrolls.tsx';
 
 /** The API looks at most so often; the numbers move by the minute. */
 const EVERY_MS = 10_000;
@@ -123,7 +124,7 @@ function Numbers({ of }: { readonly of: Diagnosed }) {
 
 function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {
   return (
-    <section className="card scrolls">
+    <Scrolls label="Scheduled functions" isCard>
       <h2>Scheduled functions</h2>
       {functions.length === 0 ? (
         <p className="dim">None has run yet. The first signs come within a minute of a deployment.</p>
@@ -158,7 +159,7 @@ function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {
           </tbody>
         </table>
       )}
-    </section>
+    </Scrolls>
   );
 }
 

@@ -1,6 +1,7 @@
 /** The caller's tenant since midnight UTC: runs, failures, suspects, and what they cost. */
 import { operationsText, usdText } from '../../parts/cost-text.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
+import { Scrolls } from '../../parts/scrolls.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
 import { useStatistics } from '../../parts/statistics/use-statistics.ts';
@@ -55,10 +56,10 @@ export function Today() {
         ]}
       />
       {causes.length > 0 && (
-        <div className="card scrolls">
+        <Scrolls label="Failures by cause" isCard>
           <h3>Failures by cause</h3>
           <Causes causes={causes} withType />
-        </div>
+        </Scrolls>
       )}
     </section>
   );

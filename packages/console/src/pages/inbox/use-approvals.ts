@@ -1,22 +1,17 @@
 /** Approvals of the inbox: sent a few seconds after the click, together with those that were approved with them. */
-import { sendAll } from '@cairn/client';
+import { sendBulk } from '@cairn/client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { planned } from '../../api/client.ts';
-import { refusalOf } from '../../api/problem.ts';
+import { refusalOf, shownError } from '../../api/problem.ts';
 import { useSession } from '../../session/session.ts';
 import { ApprovalQueue } from './approval-queue.ts';
 import { type InboxItem, keyOf } from './item.ts';
 
-/** A failed one is sent again under the same key, so that it counts once. */
-function approvalOf({ runId, step, waitId }: InboxItem) {
-  return {
-    plan: planned('POST', '/v1/runs/{id}/approvals/{stepId}', {
-      params: { id: runId, stepId: step },
-      body: { decision: 'approve', waitId },
-    }),
-    key: `console-approve-${runId}-${waitId ?? step}`,
-  };
+/** Needs no batch: a decision that is sent again is the same decision. */
+function approvalOf(items: readonly InboxItem[]) {
+  const runs = items.map(({ runId, step, waitId }) => ({ runId, stepId: step, waitId }));
+  return planned('POST', '/v1/runs/bulk', { body: { act: 'approve', runs } });
 }
 
 export function useApprovals() {
@@ -31,13 +26,10 @@ export function useApprovals() {
           return () => clearTimeout(timer);
         },
         async sendAll(items, onEnd) {
-          await sendAll(items, {
-            work: (item) => {
-              const { plan, key } = approvalOf(item);
-              return api.change(plan, key);
-            },
+          await sendBulk(items, {
+            send: (some) => api.change(approvalOf(some), crypto.randomUUID()),
             onSent: (item, sent) => {
-              if (sent.at === 'failed') onEnd(item, sent.error);
+              if (sent.at === 'failed') onEnd(item, shownError(sent.error));
             },
             onPause: () => {},
             refusalOf,

@@ -1,5 +1,6 @@
 /** Failures of the listed runs, grouped by cause. Read when it is opened: it costs up to 1,000 reads. */
 import { useState } from 'react';
+import { Scrolls } from '../../parts/scrolls.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
 import { useStatistics } from '../../parts/statistics/use-statistics.ts';
@@ -44,9 +45,9 @@ function ByCause({ filter, span }: FailuresProps) {
         .
       </p>
       {causes.length > 0 && (
-        <div className="scrolls">
+        <Scrolls label="Failures by cause">
           <Causes causes={causes} withType={filter.type === undefined} />
-        </div>
+        </Scrolls>
       )}
     </>
   );

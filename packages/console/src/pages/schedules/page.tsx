@@ -14,6 +14,7 @@ import { ScheduleForm } from './form.tsx';
 import { LastOutcome } from './last-outcome.tsx';
 import { OneSchedule } from './one.tsx';
 import './page.css';
+import { Scrolls } from '../../parts/scrolls.tsx';
 
 const PAGE = '50';
 /** Schedules fire by the minute. */
@@ -58,7 +59,7 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
       </Empty>
     );
   return (
-    <section className="card scrolls">
+    <Scrolls label="Schedules" isCard>
       <table>
         <thead>
           <tr>
@@ -77,7 +78,7 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
         </tbody>
       </table>
       <More of={list}>More</More>
-    </section>
+    </Scrolls>
   );
 }
 

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { cronWords } from '../../parts/cron/words.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Scrolls } from '../../parts/scrolls.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useQueryState } from '../../shell/address.ts';
@@ -61,7 +62,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
           . Its runs are held and nothing is lost.
         </p>
       )}
-      <section className="card scrolls">
+      <Scrolls label="Versions" isCard>
         <h2>Versions</h2>
         <table>
           <thead>
@@ -96,7 +97,7 @@ export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
             ))}
           </tbody>
         </table>
-      </section>
+      </Scrolls>
       <WorkflowStatistics type={type} />
       {version && <Plan version={version} />}
       {doing === 'start' && <StartDialog type={type} onClose={() => setDoing(undefined)} />}

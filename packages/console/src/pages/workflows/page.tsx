@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Answer } from '../../api/client.ts';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
+import { Scrolls } from '../../parts/scrolls.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
@@ -72,7 +73,7 @@ function Head({ killSwitch }: Pick<List, 'killSwitch'>) {
 
 function Table({ items }: Pick<List, 'items'>) {
   return (
-    <section className="card scrolls">
+    <Scrolls label="Workflows" isCard>
       <table>
         <thead>
           <tr>
@@ -122,6 +123,6 @@ function Table({ items }: Pick<List, 'items'>) {
           })}
         </tbody>
       </table>
-    </section>
+    </Scrolls>
   );
 }

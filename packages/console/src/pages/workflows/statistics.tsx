@@ -1,6 +1,7 @@
 /** Statistics of the runs of one workflow within a time range: rate, failures, durations, by version and over time. */
 import { usdText } from '../../parts/cost-text.ts';
 import { type Reading, Readings } from '../../parts/readings/readings.tsx';
+import { Scrolls } from '../../parts/scrolls.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
@@ -51,7 +52,7 @@ function Shown({ of }: { readonly of: Statistics }) {
       <Readings of={readings(of)} />
       <OverTime parts={of.parts} until={of.until} />
       {versions.length > 1 && (
-        <div className="scrolls">
+        <Scrolls label="Versions">
           <table>
             <thead>
               <tr>
@@ -76,13 +77,13 @@ function Shown({ of }: { readonly of: Statistics }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </Scrolls>
       )}
       {causes.length > 0 && (
-        <div className="scrolls">
+        <Scrolls label="Failures by cause">
           <h3>Failures by cause</h3>
           <Causes causes={causes} withType={false} />
-        </div>
+        </Scrolls>
       )}
     </>
   );

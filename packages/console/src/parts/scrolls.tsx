@@ -1,0 +1,17 @@
+/** A part of a page that scrolls sideways where it is too wide, by the keyboard as well. */
+import type { ReactNode } from 'react';
+
+interface ScrollsProps {
+  readonly label: string;
+  readonly isCard?: boolean;
+  readonly children: ReactNode;
+}
+
+export function Scrolls({ label, isCard = false, children }: ScrollsProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+    <section className={isCard ? 'card scrolls' : 'scrolls'} tabIndex={0} aria-label={label}>
+      {children}
+    </section>
+  );
+}
