@@ -85,6 +85,20 @@ describe('a change', () => {
     expect(world.pauses).toEqual([500, 1_000, 1_000]);
   });
 
+  test('that is accepted to be carried out later is done', async () => {
+    const accepted = {
+      id: 'e1',
+      scope: 'tenant',
+      state: 'open',
+      lineagesLeft: 1,
+      requestedAt: '2026-01-01T00:00:00.000Z',
+    };
+    const { sent, world } = server(() => Response.json(accepted, { status: 202 }));
+    const { code, out } = await saying(['tenants', 'erase', 'acme', '--confirm', 'acme', '--json'], world);
+    expect([code, JSON.parse(out)]).toEqual([0, accepted]);
+    expect(sent).toHaveLength(1);
+  });
+
   test('waits as long as it is told, within reason', async () => {
     const { world } = server(busy(202, '3'), problem(429, 'RATE_LIMITED'), busy(202, '900'), cancelled);
     const { code, err } = await saying(CANCEL, world);

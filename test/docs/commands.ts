@@ -9,7 +9,7 @@ export function commandsOf(document: string): string[] {
 
 /** @param key takes the place of `$KEY` */
 export function requestOf(command: string, key: string): Request {
-  const [, path = ''] = /\$URL(\S+)/.exec(command) ?? [];
+  const [, path = ''] = /\$URL([^\s"]+)/.exec(command) ?? [];
   const [, body] = /-d '([^']*)'/.exec(command) ?? [];
   const [, method = body === undefined ? 'GET' : 'POST'] = /-X (\S+)/.exec(command) ?? [];
   const headers = [...command.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(

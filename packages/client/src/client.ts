@@ -16,7 +16,7 @@ import type {
   Question,
 } from 'cairn/api/calls';
 import { type Followed, type Following, followRun } from './follow.ts';
-import { isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
+import { isInFlight, isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
 import { offsetMs } from './server-clock.ts';
 import { targetOf } from './target.ts';
 import { type Machine, type Reply, THIS_MACHINE } from './transport.ts';
@@ -255,12 +255,12 @@ export interface Request {
 }
 
 function mayPass({ status, text }: Exchange): boolean {
-  return (status === 202 || status >= 400) && isPassing(problemOf(status, text));
+  return isInFlight(status, text) || (status >= 400 && isPassing(problemOf(status, text)));
 }
 
 function settled(outcome: Exchange, key: string | undefined): Exchange {
   const { status, text } = outcome;
-  if (status === 202) throw new Unreachable('the same request is in progress', key, undefined, 202);
+  if (isInFlight(status, text)) throw new Unreachable('the same request is in progress', key, undefined, 202);
   if (status >= 200 && status < 300) return outcome;
   throw new Refusal(problemOf(status, text), key);
 }

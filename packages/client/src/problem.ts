@@ -30,6 +30,7 @@ export class Refusal extends Error {
 const NOBODY = 0;
 /** The same request is in progress. */
 const UNDER_WAY = 202;
+const IN_FLIGHT = 'in_flight';
 
 /** No response with the outcome of the request. */
 export class Unreachable extends Error {
@@ -59,6 +60,16 @@ export function problemOf(status: number, text: string): Problem {
     detail: text.trim() === '' ? undefined : text.slice(0, TEXT_CHARS),
     help: 'Check the URL: use the URL of the site, without a path.',
   };
+}
+
+/**
+ * True if the outcome is still to come. A request that is carried out later, such as an erasure, is accepted with 202 as well: then the body
+ * is the answer.
+ */
+export function isInFlight(status: number, text: string): boolean {
+  if (status !== UNDER_WAY) return false;
+  const body = objectOf(text);
+  return body === undefined || body.status === IN_FLIGHT;
 }
 
 /** True if the same request may succeed later: in progress, rate limited, or temporarily unavailable. */

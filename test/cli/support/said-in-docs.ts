@@ -21,9 +21,9 @@ export function saidInDocs(): SaidLine[] {
 }
 
 function saidIn(document: string): SaidLine[] {
-  const blocks = [...readDocument(document).matchAll(/^```(?:sh)?\n([\s\S]*?)^```/gm)].map(
-    ([, code = '']) => code,
-  );
+  // Blocks of every language are matched: the end of one must not count as the beginning of another.
+  const all = [...readDocument(document).matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```/gm)];
+  const blocks = all.flatMap(([, language = '', code = '']) => (['', 'sh'].includes(language) ? [code] : []));
   const lines = blocks.flatMap((code) => code.replaceAll('\\\n', ' ').split('\n'));
   return lines.flatMap((line) => {
     const [, said] = /^(?:\$ )?(?:.* \| )?(?:npm run cairn -- |cairn )(?!\W*…)(.*)$/.exec(line) ?? [];
