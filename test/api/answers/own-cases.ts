@@ -323,6 +323,7 @@ const ROWS: readonly Row[] = [
     'GET /v1/runs/{id}/graph',
     'GET /v1/runs/{id}/steps',
     'GET /v1/runs/{id}/checkpoints',
+    'GET /v1/runs/{id}/logs',
     'GET /v1/runs/{id}/effects',
     'GET /v1/runs/{id}/consistency',
     'POST /v1/runs/{id}/repair',
