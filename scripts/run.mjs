@@ -49,6 +49,7 @@ const commands = {
   sweep: [[...quiet, join(root, 'test/sweep/main.ts')]],
   soak: [buildTestFunctions, [join(root, 'scripts/soak.mjs')]],
   crowds: [[...quiet, join(root, 'test/programs/crowds/main.ts')]],
+  'agent-kills': [buildTestFunctions, [...quiet, join(root, 'scripts/agent-kills/main.ts')]],
   cairn: [[...quiet, join(root, 'packages/cli/src/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],
   format: [[join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', '.']],

@@ -19,6 +19,7 @@ import { bundle, installedOf, readJson } from '../bundle.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const MODULES = [
   'functions/src/index.ts',
+  'scripts/agent-kills/functions.ts',
   'test/console/fixtures/functions.ts',
   'test/console/fixtures/showcase.ts',
   'test/local/start/renamed-functions.ts',
@@ -33,7 +34,9 @@ const MODULES = [
 /** All that the modules import lies in these; beside them the result depends on installed packages and on this script. */
 const FOLDERS = [
   'functions/src',
+  'packages/agents/src',
   'packages/cairn/src',
+  'scripts/agent-kills',
   'scripts/demo',
   'scripts/test-functions',
   'test/console/fixtures',

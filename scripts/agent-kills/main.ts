@@ -1,0 +1,96 @@
+/**
+ * `npm run agent-kills`: agents on a local cloud with real processes, whose worker is killed in the middle of a tool call, until
+ * `--kills N` workers have been killed. The last line of standard output is one line of JSON: `right` are runs whose order
+ * was charged exactly once, `asked` those of them in which a person was asked first. The exit code is 0 only if none is wrong.
+ * `--seed S` decides the moments, `--lanes L` is the number of agents at a time, `--limit S` the longest time of one, in seconds.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import { builtFunctions } from '../test-functions/built.ts';
+import { follow, isRight, type Outcome } from './order.ts';
+import { KINDS, RECEIVER_ENV, Receiver } from './receiver.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '1' },
+    limit: { type: 'string', default: '400' },
+    lanes: { type: 'string', default: '6' },
+    workers: { type: 'string', default: '3' },
+  },
+});
+const kills = whole(values.kills);
+const seed = whole(values.seed);
+const lanes = whole(values.lanes);
+const limitMs = whole(values.limit) * 1_000;
+
+const began = performance.now();
+const folder = mkdtempSync(join(tmpdir(), 'cairn-agent-kills-'));
+const receiver = await Receiver.start(seed);
+const outcomes: Outcome[] = [];
+const problems: string[] = [];
+let orders = 0;
+const cloud = await startCloudProcess({
+  data: join(folder, 'data'),
+  functionsModule: builtFunctions(join(import.meta.dirname, 'functions.ts')),
+  workers: whole(values.workers),
+  // A dispatch that died in a call goes on when its lease has run out.
+  env: { [RECEIVER_ENV]: receiver.url, CAIRN_LEASE_MS: '5000' },
+});
+try {
+  await Promise.all(Array.from({ length: lanes }, () => lane(cloud.ready)));
+} finally {
+  cloud.process.kill('SIGTERM');
+  await cloud.ended;
+  receiver.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+const wrong = outcomes.filter((outcome) => !isRight(outcome));
+for (const outcome of wrong) console.error(`wrong: ${JSON.stringify(outcome)}`);
+for (const problem of problems) console.error(problem);
+const ok = wrong.length === 0 && problems.length === 0 && receiver.kills >= kills;
+const totals = {
+  ok,
+  kills: receiver.kills,
+  runs: outcomes.length,
+  right: outcomes.length - wrong.length,
+  asked: outcomes.filter(({ asked }) => asked).length,
+  wrong: wrong.length,
+  problems: problems.length,
+  seed,
+  seconds: Math.round((performance.now() - began) / 1_000),
+};
+console.log(JSON.stringify(totals));
+process.exitCode = ok ? 0 : 1;
+
+async function lane(ready: Ready): Promise<void> {
+  while (receiver.kills < kills && problems.length === 0) {
+    const number = orders;
+    orders += 1;
+    const kind = KINDS[number % KINDS.length] ?? 'dedupes';
+    try {
+      const outcome = await follow(ready, receiver, {
+        order: `order-${number}`,
+        kind,
+        limitMs,
+      });
+      outcomes.push(outcome);
+      const { order, asked, times } = outcome;
+      console.error(
+        `${order} (${kind}): charged ${times}×${asked ? ', a person was asked' : ''} · ${receiver.kills} kills`,
+      );
+    } catch (error) {
+      problems.push(String(error));
+    }
+  }
+}
+
+function whole(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`not a whole number from 1: ${text}`);
+  return number;
+}
