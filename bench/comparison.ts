@@ -21,7 +21,7 @@ const COMPARED = new Set<WorkloadName>(['W1', 'W2', 'W3', 'W4', 'W5']);
 export async function compare(options: {
   readonly suite: Omit<SuiteOptions, 'only'>;
   readonly rounds: number;
-  /** Where the other engines are; see measurePeers. */
+  /** Folder of the other engines; see measurePeers. */
   readonly folder: string;
   /** The figures of the first round, if they were measured already. */
   readonly first?: Figures;

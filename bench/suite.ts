@@ -1,4 +1,4 @@
-/** Which workloads are run, in which order and how often. Knows no flags and prints nothing. */
+/** The workloads of a benchmark, their order and repetitions. Knows no flags and prints nothing. */
 import { loadavg } from 'node:os';
 import { PRODUCTION_SETTINGS } from '../packages/cairn/src/engine/settings.ts';
 import type { WorkloadName } from './arguments.ts';

@@ -18,6 +18,7 @@ import {
   MAX_LINES,
   rings,
   type SourceFile,
+  subjectless,
   tooLong,
 } from './support/architecture/rules.ts';
 
@@ -90,6 +91,10 @@ describe('the project', () => {
 
   test('says at the head of every file what it owns', () => {
     expect(FILES.flatMap(headless)).toEqual([]);
+  });
+
+  test('begins comments with their subject', () => {
+    expect(FILES.flatMap(subjectless)).toEqual([]);
   });
 });
 
@@ -247,6 +252,21 @@ describe('each rule finds what breaks it', () => {
     const text = "a('it\\'s'); b(`x${'}'}y${{ z: 1 }}`); c(/[/']/); Date.now();";
     expect(codeOf(text)).toContain('Date.now()');
     expect(codeOf(text)).toHaveLength(text.length);
+  });
+
+  test.each(['/** What bodies logged. */', '  /**\n   * Of a segment.\n   */', '  // Who asks.\n  f();'])(
+    'subjects: %p has none',
+    (comment) => {
+      expect(subjectless(file('packages/cairn/src/engine/a.ts', comment))).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    '/** The lines that bodies logged. */',
+    '// The one\n// that f takes.',
+    '/** Offsets of lines. */',
+  ])('subjects: %p has one', (comment) => {
+    expect(subjectless(file('packages/cairn/src/engine/a.ts', comment))).toEqual([]);
   });
 
   test('size, crowding and headers', () => {

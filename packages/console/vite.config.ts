@@ -1,11 +1,11 @@
-/** How the console is built: one page and its files, nothing from elsewhere. */
+/** Build of the console: one page and its files, nothing from other hosts. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Where `npm start` serves, for those who work on the console with Vite's own server. */
+/** URL that `npm start` serves at, for work on the console with Vite's own server. */
 const GATEWAY = process.env.CAIRN_URL ?? 'http://127.0.0.1:8080';
 
-/** Where nearly everybody begins. */
+/** The page that nearly everybody opens first. */
 const FIRST_PAGE = 'src/pages/runs/page.tsx';
 
 /** Lets the browser fetch the first page beside the script that will ask for it, not after it. */

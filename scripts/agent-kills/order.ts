@@ -9,7 +9,7 @@ export interface Outcome {
   readonly runId: string;
   readonly status: string;
   readonly asked: boolean;
-  /** How often the receiver acted. */
+  /** Number of actions of the receiver. */
   readonly times: number;
 }
 

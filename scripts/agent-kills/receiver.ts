@@ -21,7 +21,7 @@ interface Call {
 
 /** A call takes this long, and acts in its middle, ms. */
 const CALL_MS = 120;
-/** Of charges whose caller dies first, the share that the receiver carries out all the same. */
+/** Share of the charges that the receiver carries out though their caller dies first. */
 const CARRIED_OUT = 0.5;
 
 export class Receiver {
@@ -55,7 +55,7 @@ export class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** How often the order was charged. */
+  /** Number of charges of the order. */
   timesOf(order: string): number {
     return this.#times.get(order) ?? 0;
   }

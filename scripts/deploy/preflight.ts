@@ -127,7 +127,7 @@ export interface Wanted {
   readonly deployedBefore: boolean;
 }
 
-/** Why the deployment would fail, or leave something that does not work. */
+/** The reasons why the deployment would fail, or leave something that does not work. */
 export function problemsOf(facts: ProjectFacts, { targets, deployedBefore }: Wanted): Problem[] {
   const { project } = facts;
   const problems: Problem[] = [];

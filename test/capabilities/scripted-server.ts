@@ -49,7 +49,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
   });
 }
 
-/** Where nobody listens: a port that was free a moment ago. */
+/** A port without a listener: it was free a moment ago. */
 export async function deadUrl(): Promise<string> {
   const server = await startScriptedServer();
   await server.stop();

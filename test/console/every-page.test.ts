@@ -8,7 +8,7 @@ import { SIZES } from './support/sizes.ts';
 import { setStage } from './support/stage.ts';
 import { VIEWS } from './support/views.ts';
 
-/** Where the pictures of the documentation are made: `CONSOLE_SCREENSHOTS=docs/console npm test -- test/console/every-page`. */
+/** Folder for the pictures of the documentation: `CONSOLE_SCREENSHOTS=docs/console npm test -- test/console/every-page`. */
 const PICTURES = process.env.CONSOLE_SCREENSHOTS;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -45,7 +45,7 @@ test.each(VIEWS)('$name is whole, and no serious hindrance to anybody', async ({
   await page.setViewportSize(SIZES.desktop);
 });
 
-/** What stands beyond the right edge of a page that scrolls sideways. */
+/** The elements beyond the right edge of a page that scrolls sideways. */
 function beyond(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const { documentElement: root } = document;

@@ -55,7 +55,7 @@ function answered() {
     await terminal.shows('Would you like to proceed with deployment?');
     terminal.press(`y${KEYS.enter}`);
     await terminal.shows('Continue? (y/N)');
-    // What is neither yes nor no is the default.
+    // An answer that is neither yes nor no counts as the default.
     terminal.press(`perhaps${KEYS.enter}`);
     const { code, said } = await terminal.end();
     expect([code, said]).toEqual([1, expect.stringContaining('Deployment canceled by user.')]);

@@ -11,9 +11,9 @@ const ROOT = join(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, '.cairn');
 
 export interface Snippets {
-  /** Where the file of this path was written. */
+  /** The path to which the file was written. */
   at(path: string): string;
-  /** Where all of them lie. */
+  /** The folder of all of them. */
   readonly folder: string;
   remove(): void;
 }

@@ -37,7 +37,7 @@ function running(pids: readonly number[]): number[] {
 
 /** firebase-tools runs the functions here, not the local cloud's own workers. */
 withFirebaseTools({ title: 'the main job under firebase-tools', command: 'test:emulators' }, () => {
-  /** Where the functions' folder is put together; the test sees that nothing is left in it. */
+  /** The folder in which the functions' folder is assembled; the test checks that nothing is left in it. */
   let temporary = '';
   let cloud: CloudProcess | undefined;
   let log = '';

@@ -8,7 +8,7 @@ export interface Needing {
   readonly command: 'test:deploy' | 'test:emulators';
 }
 
-/** Where firebase-tools is absent the tests are not run: their title and standard error say so, and name the command that runs them. */
+/** Without firebase-tools the tests are skipped: their title and standard error say so, and name the command that runs them. */
 export function withFirebaseTools({ title, command }: Needing, tests: () => void): void {
   if (isInstalled()) {
     describe(title, tests);

@@ -1,4 +1,4 @@
-/** What the Firestore client reads by the wire of the local cloud, beside what it reads by gRPC. */
+/** The Firestore client reads the same by the wire of the local cloud as by gRPC. */
 import { FieldPath, Firestore, GeoPoint, Timestamp } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readsByFrames } from '../../packages/cairn/src/platform/clients/reads-by-frames.ts';

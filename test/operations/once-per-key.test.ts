@@ -240,7 +240,7 @@ describe('a worker that never ends', () => {
   });
 });
 
-/** Where a record stands when the request comes. */
+/** The state of the record when the request arrives. */
 const BEFORE: Readonly<Record<string, (desk: Desk) => Promise<void>>> = {
   'no record': async () => {},
   'a failed one': async (desk) => {

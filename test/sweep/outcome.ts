@@ -82,7 +82,7 @@ export function outcomeOf({ world, outside, receiver, stage }: Performance): Out
   const runs = [...world.db.runs.values()].map(({ snapshot, events, checkpoints }) => {
     const { result } = snapshot;
     const kept = result && 'checkpoint' in result ? checkpoints.get(result.checkpoint) : undefined;
-    // Where it lies depends on how long the journal is; what lies there must not.
+    // The document's path depends on the length of the journal; its content must not.
     return runOutcome(
       snapshot.id,
       events,

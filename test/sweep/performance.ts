@@ -62,7 +62,7 @@ export class Performance {
   readonly bus: MemoryEventBus | undefined;
   /** Runs with a step that must not run twice and was under way when something went wrong. */
   readonly doubted = new Set<string>();
-  /** Why it came to no end, or was unsound on the way. */
+  /** The reason why it did not end, or was unsound on the way. */
   failure: Error | undefined;
   /** It did not end, rather than end badly. */
   stuck = false;

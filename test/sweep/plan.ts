@@ -1,5 +1,5 @@
 /**
- * Where the world stops: at every call of the undisturbed performance, in every way; and at a drawn sample of pairs of
+ * The points at which the world stops: every call of the undisturbed performance, in every way; and at a drawn sample of pairs of
  * deaths where a scenario is small. A point's number is its address for replaying it.
  *
  * Must not: perform anything; how many calls a recovery makes is told by its caller.

@@ -15,7 +15,7 @@ export interface FirestoreLimits {
   readonly shards: number;
 }
 
-/** Where in the keys a request falls. */
+/** The position of a request in the key space. */
 export interface Origin {
   readonly tenant: number;
   readonly shard: number;

@@ -1,4 +1,4 @@
-/** Which entries with a growing value a document has in the composite indexes that are deployed. */
+/** The entries with a growing value that a document has in the deployed composite indexes. */
 import { readFileSync } from 'node:fs';
 import { Timestamp } from '@google-cloud/firestore';
 import type { Range } from './profile.ts';

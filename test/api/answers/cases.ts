@@ -1,5 +1,5 @@
 /**
- * Which requests a route is asked with, and what each is answered: status and code. First those that every route has in
+ * The requests that each route is tested with, and the answer to each: status and code. First those that every route has in
  * common, made from its row in the table of routes; then those of single routes.
  */
 import { createApi } from '../../../packages/cairn/src/api/app.ts';

@@ -213,7 +213,7 @@ function judged(completion: CompletionRule, { items, succeeded, failed }: ItemCo
     endings.push(isGood(completion, items, items - succeeded - more));
   }
   if (!endings.includes(true)) return 'failed';
-  // Where failures are tolerated every result is wanted; where so many successes are, no more than those.
+  // A policy that tolerates failures wants every result; one that asks for n successes wants no more than n.
   const enough = completion.kind === 'at_least' ? !endings.includes(false) : left === 0;
   return enough ? 'succeeded' : 'open';
 }

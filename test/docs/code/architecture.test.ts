@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readDocument } from '../snippets.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** Where files may lie that the document names; build results and packages are none of them. */
+/** Folders of the files that the document names; not build results and packages. */
 const PACKAGES = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`);
 const FOLDERS = [
   'functions/src',

@@ -10,7 +10,7 @@ import { shownCommands } from './shown.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Where a command is run, or why none of our tests can. `here`: below, against an installation in memory. */
+/** The test that runs a command, or the reason why none can. `here`: below, against an installation in memory. */
 type Row = readonly [command: RegExp, run: { readonly by: string } | { readonly cannot: string } | 'here'];
 
 const GOOGLE = { cannot: "it changes a project of Google's cloud, with its command line" };

@@ -26,7 +26,7 @@ const LOSS_RATE = 0.08;
 
 interface Race {
   readonly works: readonly Work[];
-  /** Where the run stands when it begins; `asked` unless said otherwise. */
+  /** State of the run at the beginning; `asked` unless named. */
   readonly from?: 'new' | 'asked' | 'driver died';
   /** A millisecond before the deadline. */
   readonly late?: true;

@@ -31,7 +31,7 @@ interface Paid {
   readonly id: string;
 }
 
-/** How the receiver can be asked again. */
+/** The way in which the receiver can be asked again. */
 export type Kind = 'lookup' | 'required' | 'ask';
 export const KINDS: readonly Kind[] = ['lookup', 'required', 'ask'];
 
@@ -46,7 +46,7 @@ export class Scene {
   /** Time for which rows are kept, ms. */
   keepMs: number | undefined;
   readonly outcomes: Effect['outcome'][] = [];
-  /** What the receiver did, by idempotency key for receivers that know it. */
+  /** Actions of the receiver, by idempotency key if it knows one. */
   readonly done: string[] = [];
   readonly #byKey = new Map<string, Paid>();
   #processes = 0;
@@ -118,7 +118,7 @@ export class Scene {
     }
   }
 
-  /** What a person is asked now. */
+  /** The open questions to a person. */
   async asked(tenantId = 't1') {
     return (await this.effects.asking(tenantId, this.clock.now(), 10)).items;
   }

@@ -1,4 +1,4 @@
-/** Where the code of a flow stands, as the journal, the steps and the run tell it. */
+/** Source locations of a flow's operations in the journal, the steps and the run. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';

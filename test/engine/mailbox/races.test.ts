@@ -183,7 +183,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (error instanceof CairnError && error.code === 'UNAVAILABLE');
 }
 
-/** Which runs took an event in, by their journals. */
+/** The runs whose journals contain the event. */
 async function takersOf({ world, runs }: Finish, eventId: string): Promise<string[]> {
   const found: string[] = [];
   for (const runId of runs) {

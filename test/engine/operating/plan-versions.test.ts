@@ -14,7 +14,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';
 
-/** Which version's bodies ran, in order. */
+/** The versions whose bodies ran, in order. */
 let ran: string[];
 let hangs: boolean;
 

@@ -14,7 +14,7 @@ const READ = { events: foundEvent, checkpoints: foundCheckpoint, steps: foundSte
 /** A run may be looked at later than it was to be, as far as the scan and operators put it off. */
 const MAY_BE_PUT_OFF_MS = 25 * 3_600_000;
 
-/** Where a document means something else than it did; undefined: nowhere. */
+/** The first place whose meaning changed; undefined: none. */
 export function changedMeaning(was: Shelf, is: Shelf): string | undefined {
   for (const folder of FOLDERS)
     for (const id of idsOf(folder, was, is)) {

@@ -265,7 +265,7 @@ describe('the server takes', () => {
   });
 });
 
-/** Where the lengths of the write and of its document stand: both hold the name, whose own length they precede. */
+/** Offsets of the lengths of the write and of its document: both hold the name, whose own length they precede. */
 function lengthsBefore(bytes: Buffer, path: string): number[] {
   const name = bytes.indexOf(doc(path));
   return [name - 3, name - 5];

@@ -23,7 +23,7 @@ import { World } from '../../support/world.ts';
 export const HOUR_MS = 3_600_000;
 
 export interface Release {
-  /** Where the run is to be; absent: a world of its own. */
+  /** The world of the run; absent: one of its own. */
   readonly world?: World;
   readonly tenantId?: string;
   readonly seed?: number;

@@ -129,7 +129,7 @@ const RACES: readonly Race[] = [
     states: 250,
   },
   {
-    // Which of them came first is nobody's to say; but nothing runs twice.
+    // Either may come first, but nothing runs twice.
     claim: 'a tick and a pause, with an answer lost and a death',
     catchUp: 'latest',
     acts: [fire, pause],

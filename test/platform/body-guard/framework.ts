@@ -9,7 +9,7 @@ import '../../../functions/src/index.ts';
 import { contentTypeOf, guardFunctions } from '../../../packages/cairn/src/platform/body-guard.ts';
 
 const { FUNCTION_TARGET: target = '' } = process.env;
-/** Of the app: it reads the header, as it was sent. */
+/** Middleware of the app: reads the header as it was sent. */
 const OF_APP = 'mcp';
 guardFunctions(OF_APP);
 

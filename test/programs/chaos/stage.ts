@@ -1,4 +1,4 @@
-/** Where bodies play: gives them time that passes, and watches that they play no part again that was recorded. */
+/** Plays the bodies: gives them time that passes, and checks that none plays a part again that was recorded. */
 import { stepKey } from '../../../packages/cairn/src/core/run/state.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { type Clock, pause } from '../../../packages/cairn/src/ports/clock.ts';

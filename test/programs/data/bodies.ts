@@ -5,7 +5,7 @@ import type { StepContext } from '../../../packages/cairn/src/engine/define/type
 import type { Behaviour, BodyPlan, ProgramInput, StepPlan } from './program.ts';
 import { bodyValue, returned } from './values.ts';
 
-/** Where the bodies play. */
+/** Plays the bodies. */
 export interface Stage {
   /** Resolves after as long as a body takes, or once the signal aborts. */
   spend(signal: AbortSignal): Promise<void>;

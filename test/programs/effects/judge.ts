@@ -14,7 +14,7 @@ export interface Judged {
   readonly db: MemoryDatabase;
   readonly receiver: Receiver;
   readonly programs: ReadonlyMap<string, Program>;
-  /** Where a person allowed a repetition that the policy asks about: runs by what is done. */
+  /** Repetitions that the policy asks about and a person allowed: runs by action. */
   readonly allowed: ReadonlyMap<string, ReadonlySet<string>>;
   /** Runs of which a person had a step fail. */
   readonly failed: ReadonlySet<string>;

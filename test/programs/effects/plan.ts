@@ -8,7 +8,7 @@ import type { Nature } from '../../sweep/receiver.ts';
 export type Welcome = 'taken' | 'refused_once' | 'refused_twice' | 'refused_for_good';
 
 export interface ActionPlan {
-  /** Which of the natures of the installation. */
+  /** Index into the natures of the installation. */
   readonly nature: number;
   readonly welcome: Welcome;
   /** True if the request depends on the input: a fork with another input then makes a different request. */
@@ -49,7 +49,7 @@ export interface ProgramInput {
   readonly salt: number;
 }
 
-/** Where an action is asked for: each of its members makes it another one. */
+/** The identity of an action: another value of any member is another action. */
 export interface Place {
   readonly path: string;
   readonly stepId: string;

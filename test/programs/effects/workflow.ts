@@ -15,7 +15,7 @@ import {
   whatOf,
 } from './plan.ts';
 
-/** Where bodies play. */
+/** Plays the bodies. */
 export interface Stage {
   /** Resolves after as long as something takes, or once the signal aborts. */
   spend(signal: AbortSignal): Promise<void>;

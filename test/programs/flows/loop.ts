@@ -29,7 +29,7 @@ export function drawLoop(draw: Draw): Loop {
   return turnsOfARun === 'all' ? loop : { ...loop, turnsOfARun };
 }
 
-/** Where a turn acts. */
+/** The place from which a turn acts. */
 export function turnOf(turn: number): string {
   return `loop/${turn}`;
 }

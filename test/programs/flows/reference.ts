@@ -6,7 +6,7 @@ export interface Prediction {
   readonly value?: number;
   /** Code of the error that the code ends with. */
   readonly failsWith?: string;
-  /** Where the code acted outside. */
+  /** The places from which the code acted outside. */
   readonly acted: ReadonlySet<string>;
   readonly operations: number;
 }

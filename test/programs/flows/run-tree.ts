@@ -44,7 +44,7 @@ export function runTree(tree: Tree, operations: Operations): Promise<number> {
         return known;
       }
       case 'all': {
-        // Which of several failures comes first is a matter of time, so the first in the tree counts.
+        // The order of several failures depends on timing, so the first in the tree counts.
         const all = await Promise.allSettled(tree.parts.map((part) => run(part, at, before)));
         const failed = all.find((one) => one.status === 'rejected');
         if (failed) throw failed.reason;

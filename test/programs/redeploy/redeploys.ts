@@ -98,7 +98,7 @@ export class Redeploys {
     this.#surroundings().cluster.redeploy('what was there before');
   }
 
-  /** Where bodies play that no run is to call. */
+  /** Plays bodies that no run may call. */
   #forbidden(what: string): Stage {
     const fail = () => {
       const error = new Error(`a run was driven by a definition that it was not started on (${what})`);

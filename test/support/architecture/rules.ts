@@ -250,7 +250,7 @@ const NOWHERE: readonly Ban[] = [
   { pattern: /\benum\s+\w+\s*\{|\bnamespace\s+\w+\s*\{/, what: 'syntax that types cannot be stripped from' },
 ];
 
-/** Where the world comes in: platform of the functions, the test kit's patience, mains and composition roots of the rest. */
+/** Files that may use the world: platform of the functions, the test kit's patience, mains and composition roots of the rest. */
 export function isRoot(path: string): boolean {
   return (
     path.startsWith('packages/cairn/src/platform/') ||
@@ -292,6 +292,17 @@ export function tooLong({ path, text }: SourceFile): string[] {
 export function headless({ path, text }: SourceFile): string[] {
   if (/^test\/.*\.test\.ts$/.test(path) || /^(?:\/\*\*|\/\/|#!)/.test(text)) return [];
   return [`${path}: no comment at its head says what it owns`];
+}
+
+const QUESTION_WORDS = 'What|Of|Who|Whose|Whom|Whether|How|Where|Which|Why';
+const COMMENT_AS_QUESTION = new RegExp(
+  `^[ \\t]*(?:/\\*\\*\\s*(?:\\*\\s)?|// )(?:${QUESTION_WORDS})\\b.*`,
+  'gm',
+);
+
+/** A comment begins with its subject ("The reason why …"), so that a reader need not guess it from the code below. */
+export function subjectless({ path, text }: SourceFile): string[] {
+  return [...text.matchAll(COMMENT_AS_QUESTION)].map(([comment]) => `${path}: ${comment.trim()}`);
 }
 
 export function crowded(paths: readonly string[], most: number): string[] {

@@ -30,7 +30,7 @@ const spending = (stage: Stage) =>
     },
   });
 
-/** What attempts reserve is in the journal before they begin, and enough is left for those that follow one that died. */
+/** The reservation of an attempt is in the journal before it begins, and enough is left for the attempt after one that died. */
 const reserving = (stage: Stage) =>
   defineWorkflow({
     type: 'reserving',

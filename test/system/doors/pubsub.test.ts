@@ -55,7 +55,7 @@ describe('Pub/Sub, through the client that everybody uses', () => {
     return { messages, subscription };
   }
 
-  /** Where and how the subscription of the function delivers. */
+  /** Pushes a message as the subscription of the topic does. */
   async function deliveryTo(topic: string): Promise<(message: Message) => Promise<number>> {
     const [subscriptions] = await client.topic(topic).getSubscriptions();
     for (const subscription of subscriptions) {

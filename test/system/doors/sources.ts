@@ -20,7 +20,7 @@ export interface Source {
   readonly name: string;
   /** Finds its runs in the list. */
   readonly query: string;
-  /** Where its runs come to rest. */
+  /** The state in which its runs end. */
   readonly rest: 'completed' | 'awaiting_approval';
   /** Sends the request of this key, the same bytes each time but for dates in signatures. */
   readonly send: (ready: Ready, key: string) => Promise<Answered>;

@@ -46,7 +46,7 @@ describe(`${REQUESTS} requests at once over ${KEYS} keys, with one acknowledgeme
         return answer.status === UNAVAILABLE ? undefined : answer;
       });
       const { runId: itsRun = 'none' } = afterwards;
-      // Where no answer before came in time, this is the first that names the run.
+      // If no earlier answer came in time, this is the first that names the run.
       expect(afterwards.status).toBe(runId === undefined ? expectedOf(source, afterwards) : source.again);
       expect(itsRun).toBe(runId ?? itsRun);
       runIds.push(itsRun);

@@ -1,5 +1,5 @@
 /**
- * Which scenarios of the sweep are also performed by real processes, and as whom they act. Each type of workflow stands
+ * The scenarios of the sweep that real processes perform too, and the tenants they act as. Each type of workflow stands
  * for one definition only, since all of them are deployed together.
  */
 
@@ -24,7 +24,7 @@ const NAMES: ReadonlySet<string> = new Set([
 
 export const sample: readonly Scenario[] = scenarios.filter(({ name }) => NAMES.has(name));
 
-/** Where a worker's bodies note what they do; the name of an environment variable. */
+/** Environment variable with the file in which a worker's bodies record their actions. */
 export const NOTES = 'SWEEP_NOTES';
 
 /** Work that a process asked to end can and cannot finish in its time. */

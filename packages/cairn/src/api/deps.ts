@@ -31,7 +31,7 @@ export interface ApiDeps {
   readonly start: StartDeps;
   readonly registry: WorkflowRegistry;
   readonly bindings: Bindings;
-  /** What bodies logged. */
+  /** The stored log lines of step bodies. */
   readonly logs: LogStore;
   /** The side-effect ledger. */
   readonly effects: ExternalEffectStore;

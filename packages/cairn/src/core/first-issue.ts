@@ -11,7 +11,7 @@ export interface Issue {
 }
 
 export interface FirstIssue {
-  /** Where, with dots; empty if it is the whole. */
+  /** Path of the field, with dots; empty for the whole value. */
   readonly field: string;
   readonly why: string;
 }

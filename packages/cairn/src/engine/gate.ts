@@ -25,13 +25,13 @@ const JITTER = 0.2;
 export type GateDeps = Pick<EngineDeps, 'runtime'>;
 type WhatRun = Pick<RunState, 'type' | 'status'>;
 
-/** Why no run at all may be driven, and nothing deleted; undefined: some may. */
+/** The reason why no run may be driven and nothing deleted; undefined: some may. */
 export function stoppedBy({ killSwitch, restore }: RuntimeConfig): 'kill_switch' | 'restored' | undefined {
   if (killSwitch) return 'kill_switch';
   return restore?.held ? 'restored' : undefined;
 }
 
-/** Why a run may not be driven; undefined: it may. */
+/** The reason why a run may not be driven; undefined: it may. */
 export function closedBy(
   config: RuntimeConfig,
   run: WhatRun,

@@ -31,7 +31,7 @@ export async function listLogs(
   const room = new PageRoom(page.limit);
   const items: LogLine[] = [];
   const at = (place: Position) => encodeCursor('logs', place);
-  // How many lines of a document were passed, and its id.
+  // The number of lines of a document that were passed, and its id.
   let place: Position | undefined = page.cursor === undefined ? undefined : decodeCursor('logs', page.cursor);
   for (let read = 0; ; ) {
     const segments = await store.readLogs(runId, place?.[1], SEGMENTS_AT_ONCE);

@@ -1,4 +1,4 @@
-/** Which version of the functions this is. */
+/** The version of the deployed functions. */
 import { readFileSync } from 'node:fs';
 
 /** The package's own manifest, beside `src/` and beside the built `lib/`. The bundle of a deployment has the version in it. */

@@ -14,7 +14,7 @@ export interface MailboxAddress {
   readonly tenantId: string;
   /** Name of the event. */
   readonly event: string;
-  /** Which one of that name. */
+  /** Correlation key: tells apart events of one name. */
   readonly key: string;
 }
 

@@ -26,9 +26,9 @@ export interface StartOptions {
 }
 
 export interface DecideOptions {
-  /** Which step's question is meant; absent: the only one that is open. */
+  /** Id of the step whose question it is; absent: the only one that is open. */
   readonly step?: string;
-  /** Why; a waiver needs one. */
+  /** Reason of the decision; a waiver needs one. */
   readonly note?: string;
   /** With `retry_with_feedback`: feedback for the steps that run again. */
   readonly feedback?: string;

@@ -7,7 +7,7 @@ import type { CrashPlan, Moment } from './world/crash-plan.ts';
 import { never } from './world/intercept.ts';
 import { anyWithin } from './world/real-time.ts';
 
-/** Which function of a step: what it does, or what undoes it. */
+/** The function of a step: its body, or its compensation. */
 export type Part = 'body' | 'compensate';
 
 /** A moment at which the process dies, once. */

@@ -54,7 +54,7 @@ export class TestRun {
     return JSON.parse(text) as ChildResult;
   }
 
-  /** Why the run failed, or is about to. */
+  /** The reason why the run failed, or is about to. */
   error(): RecordedError | undefined {
     return this.state().error;
   }

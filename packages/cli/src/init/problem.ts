@@ -1,4 +1,4 @@
-/** Why `init` or its undo did nothing. Programs branch on the codes, so codes are only ever added; docs/adopt.md lists them. */
+/** The error of an `init` or its undo that did nothing. Programs branch on the codes, so codes are only ever added; docs/adopt.md lists them. */
 import { Declined, EXIT } from '../exit.ts';
 
 export const INIT_CODES = [

@@ -51,7 +51,7 @@ export function explanationPage(
   ].join('');
 }
 
-/** Where the code of the run's flows stands. */
+/** Source locations of the open and failed operations of the run's flows. */
 function codeTable(places: readonly CodePlace[], shape: Shape): string {
   return table(
     places,

@@ -139,7 +139,7 @@ function suspicionText({ suspect }: RunView): string | undefined {
   return `since its worker died${at}${alone && `; ${alone}`}`;
 }
 
-/** Why it gets nowhere, in one sentence, and what to do. */
+/** The reason why the run cannot go on, in one sentence, and what to do. */
 export function findingText(
   { code, title, message, stepId, help }: Omit<NonNullable<RunView['finding']>, 'since'>,
   { style }: Shape,
@@ -148,7 +148,7 @@ export function findingText(
   return `  ${style.paint('bad', code)} ${title}${at}: ${clean(message)}\n    ${style.dim(help)}\n`;
 }
 
-/** Why it makes no progress, since when, and what to do. */
+/** The reason why the run makes no progress, since when, and what to do. */
 export function blockedText(
   { message, since, help }: NonNullable<RunView['blocked']>,
   now: number,

@@ -1,4 +1,4 @@
-/** Where the code of flows stands: the file and line that asked for each operation that is open, or that failed. */
+/** The file and line that asked for each open or failed operation of a run's flows. */
 import type { Answer } from 'cairn/api/calls';
 import type { CairnClient } from '../client.ts';
 import { stepKey } from '../step-key.ts';

@@ -5,7 +5,7 @@ import { type Role, useMay, useSession } from '../session/session.ts';
 interface GuardedButtonProps {
   readonly least: Role;
   readonly className?: string;
-  /** Why it is not possible now, for any role. */
+  /** The reason why no role may do it now. */
   readonly unless?: string | undefined;
   readonly children: ReactNode;
   onClick(): void;
@@ -47,7 +47,7 @@ function useRefusal(least: Role): string | undefined {
 interface Offer {
   readonly name: string;
   readonly className?: string;
-  /** Why it is not possible now, for any role. */
+  /** The reason why no role may do it now. */
   readonly unless?: string | undefined;
   onClick(): void;
 }

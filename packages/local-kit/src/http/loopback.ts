@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** Why the request is refused, for the caller; undefined when it is not. `pages` tells whether pages of this machine may ask. */
+/** The reason why the request is refused; undefined: it is not. `pages`: pages of this machine may ask. */
 export function refusedCaller(
   headers: IncomingHttpHeaders,
   pages: 'local pages' | 'no pages',

@@ -133,7 +133,7 @@ function served<T>(name: string, server: T | undefined): T {
 
 type Readers = typeof import('./fault-rules.ts');
 
-/** Which faults there are depends on the server; `reader` knows them. */
+/** The faults depend on the server; `reader` parses them. */
 function faultRoutes<Reader extends keyof Readers>(
   path: RegExp,
   faults: () => ControlledFaults<ReturnType<Readers[Reader]>['rules'][number]['fault']>,

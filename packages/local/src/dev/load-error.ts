@@ -1,4 +1,4 @@
-/** Why functions could not be loaded, as their author reads it. Pure. */
+/** The error text for functions that cannot be loaded, written for their author. Pure. */
 
 /** Frames of the stack that are the author's, the first few. */
 const MAX_FRAMES = 5;

@@ -1,4 +1,4 @@
-/** Why `cairn dev` cannot serve a project. The message says what is wrong, `help` what to do. */
+/** The error of a project that `cairn dev` cannot serve. The message says what is wrong, `help` what to do. */
 export type DevCode =
   | 'PROJECT_NOT_FOUND'
   | 'FIREBASE_JSON_INVALID'

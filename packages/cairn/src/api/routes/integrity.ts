@@ -1,4 +1,4 @@
-/** What is wrong with the documents of a run, and their repair. */
+/** Checks the documents of a run for damage, and repairs them. */
 import { assertOwn, checkConsistency } from '../../operations/integrity/check.ts';
 import { repairRun } from '../../operations/integrity/repair.ts';
 import { assertRole } from '../auth.ts';

@@ -109,7 +109,7 @@ async function listUnder<T>(
   return pageAnswer(await read(page, run), (item) => view(item, run.state));
 }
 
-/** Which runs of the caller's tenant are asked for. @throws CairnError INVALID_INPUT */
+/** The filter for runs of the caller's tenant. @throws CairnError INVALID_INPUT */
 export function runFilter(
   { tenantId }: Pick<Caller, 'tenantId'>,
   query: { readonly [Name in RunFilterName]?: string | undefined },

@@ -21,7 +21,7 @@ const NAME_CHARS = 120;
 export interface ApprovalAnswer {
   /** Key of the step: its id, or `id[itemKey]`. */
   readonly step: string;
-  /** Which question of the step; absent: the one that is open, else the last one. */
+  /** Id of the step's question; absent: the one that is open, else the last one. */
   readonly waitId?: string | undefined;
   readonly decision: Decision;
   /** SHA-256 of all else that was said. */

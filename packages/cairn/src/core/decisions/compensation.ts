@@ -1,4 +1,4 @@
-/** Which steps of a run that ends badly are still to be undone, and in which order. */
+/** The steps of a failed or cancelled run that are still to be undone, in order. */
 import type { Completed, RunState, StepOutcome } from '../run/state.ts';
 
 /** Most executions of steps that were sent back and wait for compensation: they are stored in the snapshot. */

@@ -40,7 +40,7 @@ export interface DriveFacts {
   /** A child that the run waits out has not ended, or may be about to be started. */
   readonly childrenOpen: boolean;
   /**
-   * Why nothing new may be started. `renewal`: steps were sent back, and the next drive begins from there. `held`:
+   * The reason why nothing new may be started. `renewal`: steps were sent back, and the next drive begins from there. `held`:
    * operators want nothing new. `cleared`: the run need not be alone any more.
    */
   readonly stop: 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared' | undefined;

@@ -49,7 +49,7 @@ export interface EndFacts {
         readonly shutDown?: boolean;
       }
     | undefined;
-  /** Why it is failing, the time of the whole run among the reasons: the first that became known. */
+  /** The first reason for its failure that became known; the time limit of the run is one. */
   readonly failure: RecordedError | undefined;
   /** Its drive died while a person was asked something. */
   readonly questionOpen: boolean;

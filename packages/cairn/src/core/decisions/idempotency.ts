@@ -21,7 +21,7 @@ export interface IdempotencyRecord {
   readonly requestHash: string;
   /** Response to a repetition. */
   readonly response?: Json | undefined;
-  /** Why it failed, for a `failed` record. */
+  /** The reason of the failure, for a `failed` record. */
   readonly error?: string | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;

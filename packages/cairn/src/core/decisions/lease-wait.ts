@@ -1,4 +1,4 @@
-/** Why a run whose worker died waits for the end of its lease, though the queue delivers its task again before. Pure. */
+/** A run whose worker died waits for the end of its lease, though the queue delivers its task again before. Pure. */
 import type { RunState } from '../run/state.ts';
 import { bearsASecond } from './claim.ts';
 import type { DeployedPlan } from './deployed.ts';

@@ -52,7 +52,7 @@ export interface SuccessorRun {
   readonly steps: readonly PlannedStep[];
 }
 
-/** Why a step runs again, or for the first time. */
+/** The reason why a step runs again, or for the first time. */
 export type WhyRun =
   /** The successor begins from the start. */
   | 'from_start'

@@ -24,7 +24,7 @@ export type ReplayPolicy = (typeof REPLAY_POLICIES)[number];
  */
 export type EffectStatus = 'attempted' | 'recorded' | 'reused' | 'blocked' | 'failed';
 
-/** Why a row is blocked. */
+/** The reason why a row is blocked. */
 export type BlockedBy = 'doubt' | 'policy' | 'mismatch' | 'confirmation';
 
 /** Resolutions of an effect by an operator. */
@@ -72,7 +72,7 @@ interface EffectRow {
   readonly presumedAt?: number | undefined;
   /** Time from which on a person has to look at an effect without a run (external.ts), epoch ms. Absent for rows of runs. */
   readonly askingSince?: number | undefined;
-  /** Of an effect without a run: time for which the row is kept once nothing more happens by it, ms. Absent: it is not deleted. */
+  /** Only for an effect without a run: ms for which the row is kept after its last change. Absent: it is not deleted. */
   readonly keepMs?: number | undefined;
   /** From then on the row counts as deleted, epoch ms. */
   readonly expiresAt?: number | undefined;

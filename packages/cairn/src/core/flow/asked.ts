@@ -89,7 +89,7 @@ export interface Left {
 }
 
 /**
- * Why a flow whose code has ended did not do what the journal says it did; undefined: it did.
+ * The difference between the operations of a flow whose code has ended and those of the journal; undefined: none.
  *
  * @param left in the order of the journal
  * @param asked all that the code asked for, in its order

@@ -26,7 +26,7 @@ export interface LoopSituation {
 /** `limit`: the loop has had its most turns. `return`: the part hands its state back. */
 export type LoopMove = 'turn' | 'part' | 'limit' | 'return';
 
-/** What follows in a loop whose condition holds. */
+/** The next step of a loop whose condition holds. */
 export function loopMove({ turn, from, max, turnsOfARun, hasParts }: LoopSituation): LoopMove {
   if (from !== undefined) return turn >= max || turn - from >= turnsOfARun ? 'return' : 'turn';
   if (turn >= max) return 'limit';

@@ -76,7 +76,7 @@ export interface MailboxFact {
   readonly key: string;
   /** Waits of the run that are listed, or to which an event was given that is on its way. */
   readonly listed: readonly string[];
-  /** Why it cannot be read. */
+  /** The reason why it cannot be read. */
   readonly reason?: string;
 }
 

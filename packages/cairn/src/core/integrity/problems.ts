@@ -20,7 +20,7 @@ export interface Problem {
   readonly severity: ProblemSeverity;
   /** True if `repair` can fix it. */
   readonly healable: boolean;
-  /** Which document, from that of the run: `run`, `events/0000000007`, `steps/verdict`. */
+  /** Path of the document below the run: `run`, `events/0000000007`, `steps/verdict`. */
   readonly subject: string;
   readonly evidence: Evidence;
 }

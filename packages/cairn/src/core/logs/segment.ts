@@ -4,7 +4,7 @@
  */
 import type { LogLine } from './line.ts';
 
-/** What is kept of a run, in all dispatches so far. */
+/** Totals of a run's log lines over all its dispatches. */
 export interface LogTotals {
   readonly lines: number;
   /** JSON of the lines, UTF-8. */

@@ -40,7 +40,7 @@ export interface Member {
 /** Runs of other lineages that a member names, as far as they are there. */
 export type Relatives = ReadonlyMap<string, { readonly isOver: boolean }>;
 
-/** Why a lineage stays; the run is the one that keeps it. */
+/** The reason why a lineage stays, with the run that keeps it. */
 export type Reason =
   | { readonly why: 'live' | 'owes' | 'held'; readonly runId: string }
   /** `dueAt` absent: it is kept for ever. */

@@ -73,7 +73,7 @@ function versionOf({ type, data }: EventDraft): number {
   return isLater ? SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
 }
 
-/** Why the event cannot stand after this head of the chain; undefined: it may. Total over whatever was decoded. */
+/** The reason why the event cannot follow this head of the chain; undefined: it can. Total over every decoded value. */
 export function misfit(
   { head, headHash }: Omit<ChainHead, 'updatedAt'>,
   event: RunEvent,

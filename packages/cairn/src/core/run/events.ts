@@ -197,12 +197,12 @@ export interface EventData {
   };
   run_suspended: {
     readonly status: 'awaiting_approval' | 'waiting_external';
-    /** Why, where not for the open waits of the run. */
+    /** The reason; absent: the open waits of the run. */
     readonly reason?: string;
     readonly until?: number;
     /** True if every open wait is announced. */
     readonly announced?: true;
-    /** Why it is failing, where no step of it failed: it ends after children that it waits out. */
+    /** The reason of a failure that is not a step's; the run ends after the children that it waits for. */
     readonly error?: RecordedError;
   };
   run_resumed: { readonly reason: string };

@@ -63,7 +63,7 @@ export interface StepRecord {
   readonly status: StepStatus;
   readonly planVersion: number;
   readonly inputsHash: string;
-  /** Where the flow's code asked for it, as in its execution. */
+  /** Source location that asked for it, as in its execution. */
   readonly location?: string;
   readonly outputsSummary?: string;
   readonly errorTrace?: string;

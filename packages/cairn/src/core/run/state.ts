@@ -195,7 +195,7 @@ export interface RunState extends RunIdentity {
   readonly deadlineAt?: number;
   /** Limits of its spending and amounts spent; absent: its workflow declares no budget. */
   readonly budget?: BudgetState;
-  /** Why it is suspended, where not for an open wait of its own. */
+  /** The reason of a suspension that is not an open wait of its own. */
   readonly parked?: string;
   /** Executions a released drive left unfinished; the next drive judges each before anything runs. */
   readonly inFlight: readonly StepRef[];

@@ -13,7 +13,7 @@ export interface CallQuestion {
   readonly type: string;
   readonly tenantId: string;
   readonly environment: string;
-  /** Who started the run, as in the journal; absent: no known actor. */
+  /** The actor that started the run, as in the journal; absent: unknown. */
   readonly actor?: string;
 }
 

@@ -247,7 +247,7 @@ export interface ApprovalOptions<Input, N extends Needs> extends CommonOptions<I
 export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<Input, N> {
   /** Name of the event. */
   readonly event: string;
-  /** Which one of that name: the correlation key. */
+  /** Correlation key: tells apart events of one name. */
   readonly key: (seen: Seen<Input, N>) => string;
   /** Usual time until the event: shown with the wait, so that people see a late one. Nothing happens then. */
   readonly expected?: string | number;

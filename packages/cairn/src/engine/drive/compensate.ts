@@ -39,7 +39,7 @@ export interface Compensating {
   readonly beats: Beats;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number;
-  /** Why the run ends, where no step of it failed. */
+  /** The reason why the run ends, if no step of it failed. */
   readonly error: RecordedError | undefined;
   /** Aborted when the drive must let go. */
   readonly stop: AbortSignal;

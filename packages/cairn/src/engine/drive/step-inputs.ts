@@ -19,7 +19,7 @@ export interface Unit {
     readonly value: unknown;
     /** The flow's request for this operation (core/flow/asked.ts); absent for items of a map step. */
     readonly request?: string;
-    /** Where the flow's code asked for it; absent for items of a map step, and where unknown. */
+    /** Source location that asked for it; absent for items of a map step, and if unknown. */
     readonly location?: string;
   };
 }

@@ -119,7 +119,7 @@ export class Stepping {
     });
   }
 
-  /** Why the run is failing, if it is. */
+  /** The reason why the run is failing; undefined: it is not. */
   get failure(): RecordedError | undefined {
     return this.#failure;
   }

@@ -42,7 +42,7 @@ export function judgeOf(
       capabilityId,
       sideEffects,
       step: stepKey(execution),
-      // What the policy does to it must not reach the receiver.
+      // A copy: changes that the policy makes to it must not reach the receiver.
       request: structuredClone(request.value),
     });
 }

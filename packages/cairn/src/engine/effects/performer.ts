@@ -73,7 +73,7 @@ export class Performer {
   readonly #pending: EventDraft[] = [];
   /** The effects whose end this attempt has learned. */
   readonly #known = new Set<string>();
-  /** Why an effect is still in doubt. */
+  /** The reason why an effect is still in doubt. */
   #doubt: unknown;
   #isCut = false;
   #question: Ask | undefined;
@@ -169,7 +169,7 @@ export class Performer {
     return this.#calls.size === 0;
   }
 
-  /** Why something that was done here is in doubt, if it is. */
+  /** The reason why an effect of this drive is in doubt; undefined: none is. */
   get doubt(): unknown {
     return this.#doubt;
   }

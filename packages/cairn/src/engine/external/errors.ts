@@ -1,6 +1,6 @@
 /** Ends of an effect without a run that its caller has to know. */
 
-/** Why nothing more is done without a person: the outcome of a call is unknown, or the first call needs permission. */
+/** Errors of a call that a person must decide about: its outcome is unknown, or the first call needs permission. */
 export type PendingReason = 'doubt' | 'confirmation' | 'policy';
 
 /**

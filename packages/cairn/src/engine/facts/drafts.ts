@@ -24,7 +24,7 @@ export interface EndedExecution {
   readonly now: number;
 }
 
-/** Which execution it is, without what is known of it. */
+/** The identity of an execution, without its state. */
 export function refOf({ stepId, itemKey, revision }: StepRef): StepRef {
   return itemKey === undefined ? { stepId, revision } : { stepId, itemKey, revision };
 }

@@ -37,7 +37,7 @@ export interface Brought {
 export interface Reception {
   /** It is in the journal, from now on or from an earlier time. */
   readonly isDelivered: boolean;
-  /** Why an open wait would not have it. */
+  /** The reason why an open wait refuses it. */
   readonly refused?: CairnError;
   /** Waits of the run for an event of this name and key that still are open. */
   readonly open: readonly string[];

@@ -17,7 +17,7 @@ export interface DriveRequest {
   readonly trace?: TraceContext | undefined;
   /** True for the first work of its instance. */
   readonly isCold?: boolean;
-  /** Which delivery of the queue this is, if the queue said. */
+  /** Number of the queue's delivery; absent if the queue did not say. */
   readonly delivery?: TaskDelivery | undefined;
   /** Nothing else runs in this process: the place for suspects. */
   readonly alone?: boolean | undefined;

@@ -61,7 +61,7 @@ export function opened(wait: Wait, spent?: Cost): EventDraft {
   return { type: 'wait_opened', initiator: 'system', data: { wait, ...optional('spent', spent) } };
 }
 
-/** Why a step that must not run twice may have run: its worker died over it, or the database was restored since. */
+/** The reason why a step that must not run twice may have run: its worker died, or the database was restored. */
 type Doubt = 'cut_off' | 'restored';
 
 const DOUBTS: Readonly<Record<Doubt, string>> = {

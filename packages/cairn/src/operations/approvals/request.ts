@@ -13,10 +13,10 @@ export interface DecideRequest {
   readonly tenantId: string;
   /** Key of the step: its id, or `id[itemKey]` for the doubt about an item. */
   readonly stepId: string;
-  /** Which question is meant, as the run lists it; absent: the one that is open. */
+  /** Id of the question, as the run lists it; absent: the one that is open. */
   readonly waitId?: string | undefined;
   readonly decision: Decision;
-  /** Why; a waiver needs one. */
+  /** Reason of the decision; a waiver needs one. */
   readonly note?: string | undefined;
   /** With `retry_with_feedback`: feedback for the bodies that run again. */
   readonly feedback?: string | undefined;

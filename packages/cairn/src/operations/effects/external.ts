@@ -117,7 +117,7 @@ function changeFor({ deps, stored, request, answer }: Resolved): EffectChange {
   const { record } = stored;
   const now = deps.clock.now();
   const change = changeOf({ stored, request, said: answer ? { answer } : {}, now });
-  // What is resolved is not open any more, whatever its status.
+  // A resolved row is no longer open, whatever its status.
   const stamps = { askingSince: undefined, expiresAt: record.keepMs && now + record.keepMs };
   return change.status === undefined && record.status === 'attempted'
     ? { ...change, ...stamps, status: 'blocked', blockedBy: 'doubt' }

@@ -14,7 +14,7 @@ export interface EventToDeliver {
   readonly tenantId: string;
   /** Name of the event. */
   readonly event: string;
-  /** Which one of that name: the correlation key of those who wait. */
+  /** Correlation key of the waits that it is for. */
   readonly key: string;
   /** Anything JSON can carry, up to 256 KiB of it. */
   readonly data?: unknown;

@@ -44,7 +44,7 @@ export async function readPayloads(
   return { payloads, unread };
 }
 
-/** Why it cannot be read as it was written. @throws what says nothing about the value, but about the store */
+/** The reason why it cannot be read as it was written. @throws errors of the store */
 async function damageOf(deps: SendDeps, read: () => Promise<string>): Promise<string | undefined> {
   try {
     await sendUntilKnown(deps, read);

@@ -10,7 +10,7 @@ export interface ScheduleDeps extends StartDeps {
   readonly environment: string;
 }
 
-/** Which schedule is meant, and by whom. */
+/** The schedule, and the caller. */
 export interface ScheduleRef {
   readonly id: string;
   /** Tenant of the caller: another tenant's schedule is answered exactly as one that does not exist. */

@@ -74,7 +74,7 @@ export async function fireSchedule(deps: ScheduleDeps, id: string): Promise<Fire
 
 interface SlotsFired {
   readonly outcomes: readonly SlotOutcome[];
-  /** Why the rest was left. `blocked`: until another definition is deployed. */
+  /** The reason why the rest was left. `blocked`: until another definition is deployed. */
   readonly failure?: { readonly error: unknown; readonly blocked?: SlotOutcome };
 }
 

@@ -20,7 +20,7 @@ export interface PreviewDeps extends SuccessorDeps {
  */
 export type From = { readonly step: string } | { readonly checkpoint: number };
 
-/** Which successor of which run. */
+/** The successor that is asked for, and its source. */
 export interface Wanted {
   readonly runId: string;
   readonly tenantId: string;

@@ -1,4 +1,4 @@
-/** Which functions of an installation are given which secret. */
+/** The secrets that each function of an installation is given. */
 import type { FunctionNames } from '../installation/exported-names.ts';
 import { aloneMember, driveMember } from '../installation/installation.ts';
 import type { CairnOptions } from '../installation/options.ts';

@@ -9,7 +9,7 @@ import type { BilledOperations, OperationReader, OperationTally } from '../../po
 const SECONDS = 60;
 
 interface Second {
-  /** Which second since the epoch. */
+  /** Second since the epoch. */
   at: number;
   billed: BilledOperations;
 }

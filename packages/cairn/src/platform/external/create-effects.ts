@@ -77,7 +77,7 @@ const MOST_CALL_MS = 540_000;
 const RETRY_CAP_MS = 5_000;
 const NEVER = new AbortController().signal;
 
-/** What counts must not fail a call. */
+/** An error of the counter is logged, so that it does not fail the call. */
 function countedBy(onOutcome: EffectsOptions['onOutcome']): Pick<Metrics, 'effect'> | undefined {
   if (!onOutcome) return undefined;
   return {

@@ -54,7 +54,7 @@ type ClassFunctions<D> = {
   readonly [K in keyof D & string as `drive${Capitalize<K>}` | `drive${Capitalize<K>}Alone`]: DriveFunction;
 };
 
-/** Which there are depends on what the options opt into. */
+/** The functions of an installation; some exist only if an option asks for them. */
 export type CairnFunctions<
   G extends GithubChoice = GithubChoice,
   S extends SlackChoice = SlackChoice,

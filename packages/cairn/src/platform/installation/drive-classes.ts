@@ -1,4 +1,4 @@
-/** Which functions drive the runs of which workflows, and what time they have for it. */
+/** The functions that drive the runs of each workflow, and their time limits. */
 import {
   budgetOf,
   DRIVE_TIMEOUT_S,

@@ -23,7 +23,7 @@ const SEMICOLON = 59;
 
 /** Origin of the last segment at or before the position, on its line; undefined: there is none, or the text is no mappings. */
 export function originOf(mappings: string, { line, column }: Position): Origin | undefined {
-  // Of a segment: the generated column, then source, line and column of the origin, which go on from the segment before.
+  // Fields of a segment, each relative to the segment before: generated column, then source, line and column of the origin.
   const fields = [0, 0, 0, 0, 0];
   let found: Origin | undefined;
   let generatedLine = 1;

@@ -13,7 +13,7 @@ export interface Heartbeat {
   readonly tookMs: number;
   /** `off`: the kill switch is on, and it did nothing. */
   readonly outcome: 'done' | 'off' | 'failed';
-  /** Why it failed, cut to {@link MAX_BEAT_ERROR_CHARS}. */
+  /** The reason of the failure, cut to {@link MAX_BEAT_ERROR_CHARS}. */
   readonly error?: string;
 }
 

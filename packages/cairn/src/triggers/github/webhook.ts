@@ -152,7 +152,7 @@ function userOf({ sender }: JsonObject): string | undefined {
   return typeof login === 'string' && LOGIN.test(login) ? `g.${login}` : undefined;
 }
 
-/** Which run a delivery became; several only where several workflows listen. */
+/** The runs that a delivery started; several only if several workflows listen. */
 function answerFor(outcomes: readonly StartOutcome[]): Response {
   const runIds = outcomes.flatMap((outcome) => (outcome.kind === 'in_flight' ? [] : [outcome.runId]));
   const ids = { runId: runIds[0], ...(outcomes.length > 1 ? { runIds } : {}) };
@@ -161,7 +161,7 @@ function answerFor(outcomes: readonly StartOutcome[]): Response {
   return json(200, { duplicate: true, ...ids });
 }
 
-/** Why no listener could take the payload, in one line for the sender's log of deliveries. */
+/** The reason why no listener took the payload, in one line for the sender's log of deliveries. */
 function misfit(listeners: readonly Workflow[], payload: unknown): string {
   const reasons = listeners.map(({ type, input }) => {
     const { field, why } = firstIssue(input.safeParse(payload).error?.issues ?? []);

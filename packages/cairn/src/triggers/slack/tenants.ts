@@ -1,4 +1,4 @@
-/** Which Slack teams are connected, and whose runs their members start. */
+/** The connected Slack teams, and the tenant of each. */
 
 const PAIR = /^([A-Z0-9]{1,64})=([\w.-]{1,100})$/;
 

@@ -217,7 +217,7 @@ function keyFor(batch: string, runs: readonly unknown[]): string {
     .digest('hex')}`;
 }
 
-/** What became of the run, in a word or as the id of the new one. */
+/** The outcome for the run: a word, or the id of the new run. */
 function resultText(action: Action, { runId, answer }: BulkResult): string {
   if (action === 'approve') return 'approved';
   if (answer === undefined) return runId;

@@ -1,4 +1,4 @@
-/** Which entries of two lists are the same, in order. Pure. For items of arrays and lines of texts. */
+/** Matches the equal entries of two lists, in order: items of arrays, lines of texts. Pure. */
 
 export type Match = readonly [left: number, right: number];
 

@@ -10,7 +10,7 @@ export type Tone = 'text' | 'number' | 'word' | 'branch';
 export interface RowWords {
   readonly tone: Tone;
   readonly words: string;
-  /** Why not all of it is there. */
+  /** The reason why a part of it is missing. */
   readonly more?: string;
 }
 

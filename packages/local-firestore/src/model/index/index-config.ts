@@ -1,5 +1,5 @@
 /**
- * Which indexes exist: automatic single-field ones, exemptions and composites, as `firestore.indexes.json` declares
+ * The indexes of a database: automatic single-field ones, exemptions and composites, as `firestore.indexes.json` declares
  * them. Reads the file's contents; opens no file. Pure.
  */
 import { type FieldPath, formatFieldPath, NAME_FIELD, parseFieldPath } from '../field-path.ts';

@@ -1,5 +1,5 @@
 /**
- * Which index serves a conjunction in the query's order, and which one production would ask for when none does. Pure;
+ * Chooses the index for a conjunction in the query's order, or names the one production would ask for. Pure;
  * knows definitions, not keys.
  */
 import { type FieldPath, formatFieldPath } from '../field-path.ts';

@@ -1,4 +1,4 @@
-/** Which declared vector index serves a search, and which one production would ask for. Pure; knows definitions only. */
+/** Chooses the declared vector index for a search, or names the one production would ask for. Pure; knows definitions only. */
 import { formatFieldPath } from '../field-path.ts';
 import type { IndexConfig, IndexField } from '../index/index-config.ts';
 import type { VectorIndex } from '../index/vector-index.ts';

@@ -45,7 +45,7 @@ export class Transaction implements LockOwner {
   /** The moment the transaction sees: a read-only one from its start, an optimistic one from its first read. */
   snapshot: Snapshot | undefined;
   touchedAt: number;
-  /** Why it was aborted; undefined while it is alive. */
+  /** The reason of its abort; undefined while it is alive. */
   abortReason: string | undefined;
 
   constructor(options: TransactionOptions) {

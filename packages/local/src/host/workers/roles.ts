@@ -1,5 +1,5 @@
 /**
- * Which worker processes serve which functions, so that a body that blocks or kills its process reaches no function of
+ * Assigns functions to worker processes, so that a body that blocks or kills its process reaches no function of
  * another role. Pure.
  */
 import type { FunctionSpec } from '../function-spec.ts';

@@ -29,7 +29,7 @@ export interface Lease {
   broken(): void;
 }
 
-/** Why a request got no place. */
+/** The reason why a request got no worker. */
 export class NoWorkerError extends Error {
   readonly status: 503 | 504;
 

@@ -96,7 +96,7 @@ async function responseOf(
   }
 }
 
-/** Which question is meant is found out once: a repetition must not answer one that was asked since. */
+/** The question is looked up once: a repeated request must not answer one that was asked since. */
 async function approve(
   sent: BulkSent & { readonly params: { readonly id: string }; readonly requestId: string },
   target: BulkTarget,

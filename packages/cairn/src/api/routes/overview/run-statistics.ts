@@ -1,4 +1,4 @@
-/** How many runs the caller's tenant has and had. */
+/** Counts of the runs of the caller's tenant. */
 import { CairnError } from '../../../core/errors.ts';
 import { readStatistics } from '../../../operations/search/read-statistics.ts';
 import type { Read } from '../../route.ts';

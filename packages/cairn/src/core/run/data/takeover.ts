@@ -8,7 +8,7 @@ export interface TaskRef {
 }
 
 /**
- * Why a lease was taken from its holder: it gave no sign of life for a lease (`silence`), the queue delivered its task
+ * The reason why a lease was taken from its holder: it gave no sign of life for a lease (`silence`), the queue delivered its task
  * again (`redelivered`), or that redelivery said that the dispatch before it had answered (`answered`), which is no death.
  */
 export const TAKEOVERS = ['silence', 'redelivered', 'answered'] as const;

@@ -13,7 +13,7 @@ export interface RunningStep {
   readonly attempt: number;
   /** When this attempt began, epoch ms. */
   readonly since: number;
-  /** Where the flow's code asked for it, as in its execution. */
+  /** Source location that asked for it, as in its execution. */
   readonly location?: string;
   /** It is the compensation of the step. */
   readonly undoes?: true;

@@ -10,7 +10,7 @@ import type { BodyStep, Context } from '../../define/steps.ts';
 import type { Ask } from '../../effects/effect-call.ts';
 import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';
 
-/** Why a body's signal aborts, as `signal.reason`. */
+/** The `signal.reason` of a body's aborted signal. */
 export class StepAborted extends Error {
   override readonly name = 'StepAborted';
   readonly why: 'timeout' | 'cancel' | 'budget' | 'shutdown' | 'lease_lost' | 'superseded' | 'asked';
@@ -24,7 +24,7 @@ export type AttemptResult =
   | {
       readonly kind: 'succeeded';
       readonly output: Output;
-      /** Why it is worth less than what was asked for, if it is. */
+      /** The reason why it is worth less than what was asked for; absent: it is not. */
       readonly degraded?: string;
     }
   /** `cause` is what was thrown: it decides about a retry. */

@@ -35,7 +35,7 @@ const EMPTY: Batch = { lines: [], dropped: 0 };
 
 export class RunLog {
   #masked: ((text: string) => string) | undefined;
-  /** Of all that is written, or was taken to be. */
+  /** Totals of the lines that were written, or whose write was assumed. */
   #totals: LogTotals;
   #pending: Sized[] = [];
   #pendingBytes = 0;
@@ -97,7 +97,7 @@ export class RunLog {
     return { ...(lines.length > 0 ? { segment } : {}), totals: this.#totals };
   }
 
-  /** What was taken last was not written. */
+  /** Puts back the batch that was taken last, whose write failed. */
   putBack(): void {
     const { lines, dropped } = this.#taken;
     const bytes = sumOf(lines);

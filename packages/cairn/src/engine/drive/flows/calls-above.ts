@@ -1,4 +1,4 @@
-/** Where the code of a flow stands when it asks for an operation. */
+/** The source location (file and line) from which a flow's code asks for an operation. */
 import { optional } from '../../../core/optional.ts';
 import type { CodePosition, SourceLocations } from '../../../ports/source-locations.ts';
 

@@ -16,7 +16,7 @@ export interface Offer {
   readonly name: string;
   /** `answer`: the run waits for it. */
   readonly kind: 'answer' | 'plain' | 'danger';
-  /** Why it cannot be done now. */
+  /** The reason why it cannot be done now. */
   readonly refused?: string;
 }
 

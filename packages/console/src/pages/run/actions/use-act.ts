@@ -1,5 +1,5 @@
 /**
- * Which form is open on the page of a run: kept in the address (`?do=replay&from=step:verdict`), so that any part of the page
+ * The form that is open on the page of a run: kept in the address (`?do=replay&from=step:verdict`), so that any part of the page
  * opens one by leading there, and Back closes it.
  */
 import { useCallback } from 'react';

@@ -1,4 +1,4 @@
-/** Which events make a checkpoint, which has their number. Follows `packages/cairn/src/core/run/records.ts`, which decides. Pure. */
+/** The events that make a checkpoint, which has their number. Follows `packages/cairn/src/core/run/records.ts`, which decides. Pure. */
 import { stepKey } from '@cairn/client';
 import { known, type RunEvent } from '../live/events.ts';
 

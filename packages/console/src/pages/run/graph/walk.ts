@@ -1,4 +1,4 @@
-/** Which step an arrow key leads to: along the edges up and down, along the layer to the sides. Pure. */
+/** The step that an arrow key selects: along the edges up and down, along the layer to the sides. Pure. */
 import type { Layout, Placed } from './layout.ts';
 
 export type Arrow = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight' | 'Home' | 'End';

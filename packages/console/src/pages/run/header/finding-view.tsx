@@ -1,4 +1,4 @@
-/** Why a run makes no progress until a person fixes the cause, and what to do. */
+/** The reason why a run makes no progress until a person fixes the cause, and what to do. */
 import type { Answer } from '../../../api/client.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';

@@ -1,4 +1,4 @@
-/** Which events are shown: of one type, of one step. */
+/** The filter of the journal: by type, by step. */
 import { useId } from 'react';
 import { visibleText } from '../../../parts/visible-text.ts';
 import type { facetsOf } from './rows.ts';

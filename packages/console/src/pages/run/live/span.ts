@@ -40,7 +40,7 @@ export interface Span {
 export interface StepHistory {
   readonly key: string;
   readonly kind: string;
-  /** Where the code of a flow asked for it last. */
+  /** Source location of the flow's code that asked for it last. */
   readonly location?: string;
   readonly spans: readonly Span[];
   /** Attempts of the newest revision. */

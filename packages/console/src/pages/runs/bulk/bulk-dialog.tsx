@@ -17,7 +17,7 @@ interface BulkDialogProps {
   readonly mode: BulkMode;
   /** Chosen ones, or all that match. */
   readonly of: Selection | RunFilter;
-  /** Which of those that match are meant. */
+  /** The selection among the matching runs. */
   readonly isShown: Shown;
   /** The same in words, as a sentence begins. */
   readonly what: string;

@@ -10,7 +10,7 @@ export interface BulkChange {
   readonly runs: readonly BulkRun[];
   /** Names the change: what was changed under it is not changed again. */
   readonly batch: string;
-  /** Of a cancel or an approval. */
+  /** The reason given for a cancel or an approval. */
   readonly reason?: string | undefined;
 }
 

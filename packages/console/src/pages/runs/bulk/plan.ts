@@ -79,7 +79,7 @@ function successorText({
   return parts.filter(Boolean).join('; ');
 }
 
-/** What became of the run, in words. */
+/** The outcome for the run, in words. */
 export function doneText(mode: BulkMode, { answer }: BulkResult): string {
   if (mode === 'approve') return 'approved';
   if (!answer) return 'done';

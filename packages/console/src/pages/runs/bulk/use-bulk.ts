@@ -28,7 +28,7 @@ export interface Bulk {
   readonly targets: readonly Target[];
   /** More match than are changed at once. */
   readonly isCut: boolean;
-  /** Why it is broken. */
+  /** The reason why it is broken. */
   readonly error?: unknown;
   /** Pause of all requests, ms. */
   readonly pausedMs?: number | undefined;

@@ -1,4 +1,4 @@
-/** Which runs are looked at: as the address of the page says it, and as the API is asked. Pure. */
+/** The filter of the list, as the page's address and as the API's query. Pure. */
 import type { Answer } from '../../../api/client.ts';
 import type { RunRow } from '../row.ts';
 
@@ -59,7 +59,7 @@ export function showsChildren(search: string): boolean {
   return new URLSearchParams(search).get(CHILDREN) === '1';
 }
 
-/** Which rows of a list are shown. */
+/** The part of a list that is shown. */
 export type Shown = (row: Pick<RunRow, 'isChild'>) => boolean;
 export const ALL: Shown = () => true;
 export const TOP_LEVEL: Shown = ({ isChild }) => !isChild;

@@ -23,7 +23,7 @@ export interface RunList {
   readonly leftOut: number;
   /** There are more of them than are known. */
   readonly isBehind: boolean;
-  /** Which places are looked at, and whether that is the beginning of the list. */
+  /** The range of the list that is shown, and whether it begins there. */
   lookedAt(first: number, last: number): void;
   setAtTop(isAtTop: boolean): void;
   /** Reads what could not be read. */

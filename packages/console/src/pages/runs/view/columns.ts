@@ -14,7 +14,7 @@ export const HIDDEN = 'hide';
 
 const COLUMNS = Object.keys(OPTIONAL_COLUMNS) as readonly OptionalColumn[];
 
-/** What the address says is left out; unknown names count for nothing. */
+/** The columns that the address hides; unknown names are ignored. */
 export function hiddenIn(search: string): readonly OptionalColumn[] {
   const named = new URLSearchParams(search).get(HIDDEN)?.split(',') ?? [];
   return COLUMNS.filter((column) => named.includes(column));

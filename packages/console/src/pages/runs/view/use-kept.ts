@@ -1,4 +1,4 @@
-/** What this browser remembers of the list: the height of its rows, and views under names. */
+/** Settings of the list kept in this browser: row height and saved views. */
 import { useCallback, useState } from 'react';
 import { type SavedView, viewsIn } from './saved-views.ts';
 
