@@ -1,10 +1,11 @@
 /** The `curl` commands that a document shows, as the requests they would send. */
-import { readDocument } from './snippets.ts';
+import { shellBlocksOf } from './snippets.ts';
 
 /** Every command that begins a line of a code block, up to the end of the block, an empty line or the next command. */
 export function commandsOf(document: string): string[] {
-  const blocks = [...readDocument(document).matchAll(/^```\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
-  return blocks.flatMap((code) => code.match(/^curl [\s\S]*?(?=^curl |\n\n|$(?![\s\S]))/gm) ?? []);
+  return shellBlocksOf(document).flatMap(
+    (code) => code.match(/^curl [\s\S]*?(?=^curl |\n\n|$(?![\s\S]))/gm) ?? [],
+  );
 }
 
 /** @param key takes the place of `$KEY` */

@@ -23,6 +23,16 @@ export function readDocument(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
+/** Languages of a block of commands; most name none. */
+const SHELL: ReadonlySet<string> = new Set(['', 'sh', 'bash']);
+
+/** The code of the blocks of commands, output and other text: those that name no other language. */
+export function shellBlocksOf(document: string): string[] {
+  // Blocks of every language are matched: the end of one must not count as the beginning of another.
+  const blocks = readDocument(document).matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```/gm);
+  return [...blocks].flatMap(([, language = '', code = '']) => (SHELL.has(language) ? [code] : []));
+}
+
 /** @throws Error if a block of TypeScript has no path: nobody would compile it */
 export function writeSnippets(document: string): Snippets {
   const text = readDocument(document);

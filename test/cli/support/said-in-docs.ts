@@ -1,7 +1,7 @@
 /** The command lines that the documents show. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readDocument } from '../../docs/snippets.ts';
+import { shellBlocksOf } from '../../docs/snippets.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -21,10 +21,7 @@ export function saidInDocs(): SaidLine[] {
 }
 
 function saidIn(document: string): SaidLine[] {
-  // Blocks of every language are matched: the end of one must not count as the beginning of another.
-  const all = [...readDocument(document).matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```/gm)];
-  const blocks = all.flatMap(([, language = '', code = '']) => (['', 'sh'].includes(language) ? [code] : []));
-  const lines = blocks.flatMap((code) => code.replaceAll('\\\n', ' ').split('\n'));
+  const lines = shellBlocksOf(document).flatMap((code) => code.replaceAll('\\\n', ' ').split('\n'));
   return lines.flatMap((line) => {
     const [, said] = /^(?:\$ )?(?:.* \| )?(?:npm run cairn -- |cairn )(?!\W*…)(.*)$/.exec(line) ?? [];
     return said === undefined ? [] : [{ document, line, words: wordsOf(said) }];

@@ -1,7 +1,7 @@
 /** Every command that the README, the documents and the READMEs of packages and examples show in a block of code. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readDocument } from '../snippets.ts';
+import { shellBlocksOf } from '../snippets.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -16,12 +16,9 @@ const FIRST =
   /^(?:[A-Z_]+=\S*\s+)*(?:npm|npx|cairn|curl|gcloud|firebase|gh|jq|export|rm|for|do|done|cairn\(\)|[A-Z_]+=)(?=[\s(=]|$)|^[A-Z_]+=/;
 
 export function shownCommands(): Shown[] {
-  return documents().flatMap((document) => {
-    // Blocks of every language are matched: the end of one must not count as the beginning of another.
-    const blocks = [...readDocument(document).matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```/gm)];
-    const shell = blocks.filter(([, language = '']) => ['', 'sh', 'bash'].includes(language));
-    return shell.flatMap(([, , code = '']) => commandsIn(code).map((command) => ({ document, command })));
-  });
+  return documents().flatMap((document) =>
+    shellBlocksOf(document).flatMap((code) => commandsIn(code).map((command) => ({ document, command }))),
+  );
 }
 
 function documents(): string[] {
