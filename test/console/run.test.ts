@@ -106,7 +106,7 @@ test('the steps are a table too, with the items of a set, and what waits is answ
   await panel(page).getByRole('group', { name: 'Answers' }).waitFor();
 });
 
-test('what steps logged is a list by level and step, and lines come while one looks', async () => {
+test('what steps logged is a list by level and step, and lines and streamed text come while one looks', async () => {
   const id = await start('journey', { ms: 1, notes: join(folder, 'logs'), items: 1 });
   await hasStatus(id, 'awaiting_approval');
   const page = await stage.browser.open(`/runs/${id}?step=check`);
@@ -123,6 +123,7 @@ test('what steps logged is a list by level and step, and lines come while one lo
   await page.getByRole('button', { name: 'Show all' }).click();
   await stage.cloud.call('POST', `/v1/runs/${id}/approvals/approve`, { decision: 'approve' });
   await table.getByText('publishing').waitFor();
+  await page.getByRole('region', { name: 'Streamed text' }).getByText('Published page by page.').waitFor();
 });
 
 test('a flow is a table of its operations as they ran, and a click unfolds those of one name', async () => {

@@ -16,6 +16,7 @@ import type {
   Question,
 } from 'cairn/api/calls';
 import { type Followed, type Following, followRun } from './follow.ts';
+import { type FollowedLog, type FollowingLogs, followLogs } from './follow-logs.ts';
 import { isInFlight, isPassing, problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
 import { offsetMs } from './server-clock.ts';
 import { targetOf } from './target.ts';
@@ -165,6 +166,16 @@ export class CairnClient {
    */
   follow(runId: string, following: Following = {}): AsyncGenerator<Followed> {
     return followRun(this, runId, following);
+  }
+
+  /**
+   * What a run logs and streams, from the beginning or after a line, each once and in order, until it ends. Streams that are cut are
+   * taken up again. `withLine` puts streamed text together.
+   *
+   * @throws Refusal, Unreachable after some failures in a row
+   */
+  followLogs(runId: string, following: FollowingLogs = {}): AsyncGenerator<FollowedLog> {
+    return followLogs(this, runId, following);
   }
 
   /**

@@ -1,13 +1,8 @@
-/**
- * Follows the events of a run over `GET /v1/runs/{id}/stream`, from a seq on, each once and in order, over every cut: the
- * API ends a stream within a minute, networks sooner. Owns coming back with `Last-Event-ID`, and asking for what there is,
- * again and again, where answers come only when they are whole (Firebase Hosting hands none on before).
- */
+/** Follows the events of a run over `GET /v1/runs/{id}/stream`, from a seq on, each once and in order, over every cut. */
 
 import type { Answer } from 'cairn/api/calls';
 import type { CairnClient } from './client.ts';
-import { problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
-import { type Frame, framesOf } from './server-sent-events.ts';
+import { followStream } from './follow-stream.ts';
 import { targetOf } from './target.ts';
 
 export type RunEvent = Answer<'RunEvent'>;
@@ -23,111 +18,28 @@ export interface Following {
   readonly after?: number;
 }
 
-/** The API sends something every 15 s; a stream that is silent for longer is closed. */
-const SILENCE_MS = 45_000;
-/** In a row, without an event between them. With the pauses between them, about a minute. */
-const MOST_FAILURES = 15;
-const PAUSE_MS = 1_000;
-/** The API starts each stream with a comment immediately. */
-const FIRST_WORD_MS = 5_000;
-/** One may be an instance that has to begin. */
-const MUTES = 2;
-/** Between two answers that come whole: each is two billed reads. */
-const WHOLE_PAUSE_MS = 2_000;
-const MOST_PAUSE_MS = 5_000;
-
 /** @throws Refusal if the API will not, Unreachable after too many failures in a row */
 export async function* followRun(
   client: CairnClient,
   runId: string,
   { after = 0 }: Following,
 ): AsyncGenerator<Followed> {
-  const { machine, signal } = client;
   let seen = after;
-  let failures = 0;
-  let mutes = 0;
-  for (;;) {
-    let why = 'the stream ended before it started';
-    const isWhole = mutes >= MUTES;
-    let isAlive = false;
-    const heard = () => {
-      isAlive = true;
-    };
-    try {
-      for await (const frame of openStream(client, { runId, after: seen, isWhole }, heard)) {
-        failures = 0;
-        if (frame.event === 'end') {
-          yield { kind: 'end', status: (JSON.parse(frame.data) as { status: string }).status };
-          return;
-        }
-        const event = JSON.parse(frame.data) as RunEvent;
-        if (event.seq <= seen) continue;
-        seen = event.seq;
-        yield { kind: 'event', event };
-      }
-      if (isAlive) {
-        // It came to its end in order: the API lets none be longer than a minute.
-        failures = 0;
-        await machine.sleep(isWhole ? WHOLE_PAUSE_MS : PAUSE_MS, signal);
-        continue;
-      }
-    } catch (error) {
-      if (signal.aborted) throw error;
-      if (error instanceof Mute) {
-        mutes += 1;
-        continue;
-      }
-      if (error instanceof Refusal && !isPassing(error)) throw error;
-      why = error instanceof Refusal ? error.message : reasonOf(error);
+  const target = (query: { readonly follow?: 'false' }) =>
+    targetOf('/v1/runs/{id}/stream', { params: { id: runId }, query });
+  for await (const streamed of followStream(client, { target, after: String(after) })) {
+    if (streamed.kind === 'again') {
+      yield streamed;
+      continue;
     }
-    failures += 1;
-    if (failures >= MOST_FAILURES) throw new Unreachable(`${client.url} does not respond: ${why}`, undefined);
-    yield { kind: 'again', why };
-    await machine.sleep(Math.min(PAUSE_MS * failures, MOST_PAUSE_MS), signal);
+    const { event: name, data } = streamed.frame;
+    if (name === 'end') {
+      yield { kind: 'end', status: (JSON.parse(data) as { status: string }).status };
+      continue;
+    }
+    const event = JSON.parse(data) as RunEvent;
+    if (event.seq <= seen) continue;
+    seen = event.seq;
+    yield { kind: 'event', event };
   }
-}
-
-/** A stream is open and nothing of it comes through. */
-class Mute extends Error {}
-
-interface Opening {
-  readonly runId: string;
-  readonly after: number;
-  readonly isWhole: boolean;
-}
-
-async function* openStream(
-  client: CairnClient,
-  { runId, after, isWhole }: Opening,
-  onSign: () => void,
-): AsyncGenerator<Frame> {
-  const target = targetOf('/v1/runs/{id}/stream', {
-    params: { id: runId },
-    query: isWhole ? { follow: 'false' } : {},
-  });
-  const silent = new AbortController();
-  let watchdog = isWhole
-    ? setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS)
-    : setTimeout(() => silent.abort(new Mute()), FIRST_WORD_MS);
-  try {
-    const answer = await client.machine.fetch(`${client.url}${target}`, {
-      headers: await client.headers({ accept: 'text/event-stream', 'last-event-id': String(after) }),
-      redirect: 'manual',
-      signal: AbortSignal.any([client.signal, silent.signal]),
-    });
-    if (answer.status !== 200 || answer.body === null)
-      throw new Refusal(problemOf(answer.status, await answer.text()), undefined);
-    const heard = () => {
-      onSign();
-      clearTimeout(watchdog);
-      watchdog = setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS);
-    };
-    yield* framesOf(answer.body, heard);
-  } finally {
-    clearTimeout(watchdog);
-  }
-}
-
-function isPassing({ problem: { status } }: Refusal): boolean {
-  return status === 429 || status >= 500;
 }

@@ -13,6 +13,7 @@ export {
 export { helpFor } from './explain/help-for.ts';
 export { BUDGET_DECISIONS, DOUBT_DECISIONS, type Move, moveOf } from './explain/moves.ts';
 export type { Followed, RunEvent } from './follow.ts';
+export type { FollowedLog, FollowingLogs } from './follow-logs.ts';
 export { type Finding, NOT_SEEN } from './health/findings.ts';
 export {
   type Asked,
@@ -38,5 +39,12 @@ export { BULK_CHUNK, type BulkResult, type SendBulkOptions, sendBulk } from './s
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
 export { framesOf } from './server-sent-events.ts';
 export { stepKey } from './step-key.ts';
+export {
+  isTextKind,
+  type StreamedLine,
+  type StreamedText,
+  type StreamedTexts,
+  withLine,
+} from './streamed-text.ts';
 export { targetOf } from './target.ts';
 export type { Fetch, Reply } from './transport.ts';

@@ -1,5 +1,4 @@
 /** Answers that single routes have beside those of all: which request gets them. */
-
 import type { ApiDeps } from '../../../packages/cairn/src/api/deps.ts';
 import type { ErrorCode } from '../../../packages/cairn/src/core/errors.ts';
 import type { FoundDocument } from '../../../packages/cairn/src/core/integrity/facts.ts';
@@ -324,6 +323,7 @@ const ROWS: readonly Row[] = [
     'GET /v1/runs/{id}/steps',
     'GET /v1/runs/{id}/checkpoints',
     'GET /v1/runs/{id}/logs',
+    'GET /v1/runs/{id}/logs/stream',
     'GET /v1/runs/{id}/effects',
     'GET /v1/runs/{id}/consistency',
     'POST /v1/runs/{id}/repair',

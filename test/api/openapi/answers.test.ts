@@ -79,7 +79,8 @@ test('reads of runs are as described, whatever became of the run', async () => {
   await checked.ask('GET /v1/runs/counts', { query: '?threadId=t' });
   await checked.ask('GET /v1/runs/statistics');
   await checked.ask('GET /v1/search', { query: '?q=t' });
-  await checked.ask('GET /v1/runs/{id}/stream', { path: { id: runs[0] ?? '' } });
+  for (const under of ['', '/logs'] as const)
+    await checked.ask(`GET /v1/runs/{id}${under}/stream`, { path: { id: runs[0] ?? '' } });
   await checked.ask('GET /v1/runs/stream', { query: '?limit=5' });
   await checked.ask('GET /v1/runs/stream', { query: '?cursor=1' });
   for (const under of ['', '/stream', '/events', '/graph', '/steps', '/logs', '/checkpoints', '/effects']) {

@@ -1,7 +1,8 @@
 /** Reads streams of server-sent events as clients do. */
 
 export interface Frame {
-  readonly id?: number;
+  /** A number where it is one. */
+  readonly id?: number | string;
   readonly event?: string;
   readonly data?: Record<string, unknown>;
   readonly comment?: string;
@@ -78,5 +79,9 @@ function parse(text: string): Frame | undefined {
   if (comment !== undefined) return { comment };
   const [id, event, data] = [fields.get('id'), fields.get('event'), fields.get('data')];
   if (event === undefined || data === undefined) return undefined;
-  return { ...(id === undefined ? {} : { id: Number(id) }), event, data: JSON.parse(data) as never };
+  return {
+    ...(id === undefined ? {} : { id: /^\d+$/.test(id) ? Number(id) : id }),
+    event,
+    data: JSON.parse(data) as never,
+  };
 }

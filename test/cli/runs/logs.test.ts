@@ -21,6 +21,20 @@ const asks = defineWorkflow({
   },
 });
 
+const talks = defineWorkflow({
+  type: 'talks',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({
+    said: step('say', { retry: { maxAttempts: 2, initialMs: 1 } }, ({ stream, log, attempt }) => {
+      stream('The ti');
+      if (attempt === 1) throw new Error('cut off');
+      stream('de\u001b[2J\nturns.');
+      log('done');
+    }),
+  }),
+});
+
 async function begun() {
   const stage = new Stage([asks]);
   const { out } = await stage.cairn(['runs', 'start', 'asks']);
@@ -47,24 +61,51 @@ describe('logs', () => {
   test('-f prints each line once, also those that come while it waits, and ends with the run', async () => {
     const { stage, runId } = await begun();
     const { world } = stage.installation;
-    let polls = 0;
+    let moved: Promise<void> | undefined;
     const { code, out } = await stage.cairn(['logs', '-f', 'last'], {
       fetch: async (target: string, init: RequestInit) => {
         const answer = await stage.fetch(target, init);
-        if (!String(target).includes('/logs')) return answer;
-        polls += 1;
-        if (polls === 2) await stage.cairn(['runs', 'approve', 'last']);
-        if (polls === 3) await stage.drive();
+        if (String(target).includes('/logs/stream')) moved ??= move();
         return answer;
       },
     });
+    async function move(): Promise<void> {
+      await stage.cairn(['runs', 'approve', 'last']);
+      await stage.drive();
+    }
+    await moved;
     expect(isOver(world.stateOf(runId))).toBe(true);
-    expect([code, polls]).toEqual([0, 4]);
+    expect(code).toBe(0);
     expect(out.split('\n').map((line) => line.slice(10).trim())).toEqual([
       'first  one  {"n":1}',
       'first  warn two',
       'last  error three',
       '',
+    ]);
+  });
+
+  test('-f prints streamed text as it comes, and says when an attempt begins it again', async () => {
+    const stage = new Stage([talks]);
+    await stage.cairn(['runs', 'start', 'talks']);
+    await stage.drive();
+    const { out } = await stage.cairn(['logs', '-f', 'last']);
+    expect(out.split('\n').map((line) => line.slice(10).trim())).toEqual([
+      'say  The ti',
+      'say #2  the text begins again',
+      'say #2  The tide\ufffd[2J',
+      '',
+      'say #2  done',
+      '',
+    ]);
+    expect(out).toContain('\nturns.\n');
+    const json = (await stage.cairn(['logs', '-f', 'last', '--json'])).out.trim().split('\n');
+    expect(json.map((line) => JSON.parse(line).kind)).toEqual([
+      'attempt',
+      'text',
+      'attempt',
+      'text',
+      'log',
+      'text_end',
     ]);
   });
 });

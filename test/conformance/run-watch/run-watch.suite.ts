@@ -1,8 +1,9 @@
 /** Contract of run watches. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { segmentId } from '../../../packages/cairn/src/core/logs/segment.ts';
 import type { EventDraft, RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
-import type { RunWatch } from '../../../packages/cairn/src/ports/runs/run-watch.ts';
+import type { RunEnd, RunWatch } from '../../../packages/cairn/src/ports/runs/run-watch.ts';
 import { Awaited } from '../support/awaited.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
 
@@ -69,6 +70,35 @@ class Ended extends Awaited {
   }
 }
 
+class Logged extends Awaited {
+  readonly told: (RunEnd | undefined)[] = [];
+  errors = 0;
+
+  onLogs(ended: RunEnd | undefined): void {
+    this.told.push(ended);
+    this.look();
+  }
+
+  onError(): void {
+    this.errors += 1;
+    this.look();
+  }
+
+  times(count: number): Promise<void> {
+    return this.wait(
+      () => this.told.length >= count,
+      () => `told ${this.told.length} times, not ${count}`,
+    );
+  }
+
+  end(): Promise<void> {
+    return this.wait(
+      () => this.told.at(-1) !== undefined,
+      () => 'not told of the end',
+    );
+  }
+}
+
 export function runWatchConformance(name: string, harness: WatchHarness): void {
   describe(name, () => {
     let stores: Watched;
@@ -92,6 +122,25 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       const told = new Ended();
       stops.push(stores.watch.watchEnd(runId, told));
       return told;
+    }
+
+    function watchLogs(runId: string): Logged {
+      const told = new Logged();
+      stops.push(stores.watch.watchLogs(runId, told));
+      return told;
+    }
+
+    async function log(runId: string, number: number): Promise<void> {
+      const loaded = await stores.runs.load(runId);
+      if (!loaded) throw new Error(`run ${runId} is not there`);
+      const line = { kind: 'log', at: T0, level: 'info', step: 'a', revision: 1, attempt: 1 } as const;
+      const logged = {
+        segment: { id: segmentId(1, number), lines: [{ ...line, message: `line ${number}` }] },
+        totals: { lines: number, bytes: 100 * number, dropped: 0 },
+      };
+      const { snapshotVersion: seen } = loaded;
+      const touched = await stores.runs.touch({ runId, seen, soft: { heartbeat: true, logged } });
+      expect(touched).toMatchObject({ kind: 'touched' });
     }
 
     async function start(runId: string): Promise<void> {
@@ -178,6 +227,26 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       await early.end();
       await awaitEnd('run_1').end();
       expect([early.ends, early.errors, other.ends, other.errors]).toEqual([1, 0, 0, 0]);
+    });
+
+    test('says that the log of a run has more, and that it is whole when the run has ended', async () => {
+      await claimed('run_1');
+      const early = watchLogs('run_1');
+      await early.times(1);
+      for (let number = 1; number <= 3; number += 1) {
+        const before = early.told.length;
+        await log('run_1', number);
+        await early.times(before + 1);
+      }
+      expect(early.told).not.toContainEqual(expect.anything());
+      await append('run_1', [ended]);
+      const late = watchLogs('run_1');
+      const end = { status: 'completed', stopKind: undefined };
+      for (const one of [early, late]) {
+        await one.end();
+        expect(one.told.at(-1)).toEqual(end);
+        expect(one.errors).toBe(0);
+      }
     });
 
     test('tells nothing after it was stopped, to one observer though another goes on', async () => {

@@ -51,6 +51,17 @@ const logs = defineWorkflow({
   }),
 });
 
+const streams = defineWorkflow({
+  type: 'streams',
+  planVersion: 1,
+  input,
+  steps: (step) => ({
+    said: step('say', ({ stream }) => {
+      for (let n = 0; n < 1_000; n += 1) stream('a few words of text ');
+    }),
+  }),
+});
+
 const mute = defineWorkflow({
   type: 'mute',
   planVersion: 1,
@@ -75,7 +86,7 @@ const parent = defineWorkflow({
 const worlds = new BilledWorlds();
 afterAll(() => worlds.close());
 
-const make = () => worlds.make({ workflows: [chain, large, logs, mute, asks, parent] });
+const make = () => worlds.make({ workflows: [chain, large, logs, streams, mute, asks, parent] });
 
 async function ended(billed: BilledWorld, type: string, given: unknown = {}): Promise<string> {
   const runId = await billed.start(type, given);
@@ -110,16 +121,22 @@ describe('what a run says that it cost is what was billed', () => {
     expect(documents(await billed.costOf(runId))).toEqual({ reads: reads - 1, ...rest });
   });
 
-  test('for one whose step logs: one write for all lines, no read, and nothing where none are logged', async () => {
-    const silent = await make();
-    await ended(silent, 'mute');
-    const { reads, writes, deletes } = silent.billed();
-    const logging = await make();
-    const runId = await ended(logging, 'logs');
-    const bill = logging.billed();
-    expect(bill).toEqual({ reads, writes: writes + 1, deletes });
-    expect(documents(await logging.costOf(runId))).toEqual(bill);
-  });
+  test.each([
+    ['logs', 'lines'],
+    ['streams', 'chunks of text'],
+  ])(
+    'for one whose step %s: one write for all its %s, no read, and nothing where there are none',
+    async (type) => {
+      const silent = await make();
+      await ended(silent, 'mute');
+      const { reads, writes, deletes } = silent.billed();
+      const telling = await make();
+      const runId = await ended(telling, type);
+      const bill = telling.billed();
+      expect(bill).toEqual({ reads, writes: writes + 1, deletes });
+      expect(documents(await telling.costOf(runId))).toEqual(bill);
+    },
+  );
 
   test('for one that asks a person: the answer, too', async () => {
     const billed = await make();

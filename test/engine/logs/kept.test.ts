@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { LogLine } from '../../../packages/cairn/src/core/logs/line.ts';
+import { isLogLine } from '../../../packages/cairn/src/core/logs/text.ts';
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
@@ -17,8 +18,8 @@ const input = z.object({});
 function worldOf(...workflows: Workflow[]) {
   const world = new World({ workflows });
   const lines = async (runId: string): Promise<LogLine[]> =>
-    (await new MemoryLogStore(world.db).readLogs(runId, undefined, 1_000)).flatMap(
-      (segment) => segment.lines,
+    (await new MemoryLogStore(world.db).readLogs(runId, undefined, 1_000)).flatMap((segment) =>
+      segment.lines.filter(isLogLine),
     );
   const said = async (runId: string) =>
     (await lines(runId)).map(({ step, message }) => `${step}: ${message}`);

@@ -6,6 +6,7 @@ import {
   MAX_RUN_LINES,
   MAX_SEGMENT_BYTES,
 } from '../../../packages/cairn/src/core/logs/segment.ts';
+import { isLogLine } from '../../../packages/cairn/src/core/logs/text.ts';
 import { RunLog } from '../../../packages/cairn/src/engine/drive/bodies/run-log.ts';
 
 const at = 1_000;
@@ -18,7 +19,8 @@ const attempt = (log: RunLog, step = 'a') => {
   const keep = log.of({ step, revision: 1, attempt: 1 });
   return (message: string) => keep({ at, level: 'info', message });
 };
-const messages = (taken: ReturnType<RunLog['take']>) => taken?.segment?.lines.map(({ message }) => message);
+const messages = (taken: ReturnType<RunLog['take']>) =>
+  taken?.segment?.lines.filter(isLogLine).map(({ message }) => message);
 
 describe('lines of a dispatch', () => {
   test('go with one snapshot, all steps together, in ids that sort', () => {

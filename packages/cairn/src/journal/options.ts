@@ -11,6 +11,8 @@ export interface Follower {
 
 /** Updates about running bodies, and what they log; written with the next snapshot of the lease holder. */
 export interface BodyNews {
+  /** Text that a step streamed has to be written with the commit that records its output. */
+  readonly isUrgent: boolean;
   /** @param letsGo the commit releases the lease: no body is running after it */
   take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running' | 'logged'>;
   /** Tells that the news taken last were not written. */

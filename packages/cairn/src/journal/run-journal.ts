@@ -215,7 +215,9 @@ export class RunJournal {
   async #commit(batch: CommitBatch, deadline: number): Promise<CommitEnd> {
     const now = this.#deps.clock.now();
     const due = now - this.#lastSnapshotAt >= this.#options.flushMs;
-    const withSnapshot = mustWriteSnapshot(this.#state, batch.after) || (due && this.#isHolder(batch.after));
+    const wants = due || this.#options.bodies?.isUrgent === true;
+    const withSnapshot =
+      mustWriteSnapshot(this.#state, batch.after) || (wants && this.#isHolder(batch.after));
     const news = withSnapshot ? this.#newsFor(batch.after) : {};
     const result = await this.#sendUntilKnown(
       () =>

@@ -151,7 +151,7 @@ export class MemoryRunStore implements RunStore {
     };
   }
 
-  /** Calls back with what each start and commit made through this store appends. Returns its end. */
+  /** Calls back with what each start and commit made through this store appends, and with nothing where lines were logged. */
   onAppend(told: (runId: string, events: readonly RunEvent[]) => void): () => void {
     this.#told.add(told);
     return () => this.#told.delete(told);
@@ -288,6 +288,7 @@ export class MemoryRunStore implements RunStore {
     if (soft) run.soft = this.#softAfter(run.soft, soft);
     const segment = soft?.logged?.segment;
     if (segment) run.logs.set(segment.id, freeze(segment));
+    if (segment) this.#tell(run.snapshot.id, []);
     // A snapshot alone does not look up how far earlier heartbeats had come: too early a look is harmless.
     if (snapshot) run.wakeAt = wakeAt(snapshot, soft);
     else if (soft?.leaseExtendedTo !== undefined) run.wakeAt = soft.leaseExtendedTo;

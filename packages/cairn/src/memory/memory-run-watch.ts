@@ -1,11 +1,12 @@
 /** Watches the journals of a memory store: tells what is appended in a later step, as a store across a network would. */
 import type { RunEvent } from '../core/run/events.ts';
-import type { EndObserver, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
+import type { RunStatus } from '../core/run/status.ts';
+import type { EndObserver, LogObserver, RunEnd, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
 
 /** The watched part of the store. */
 export interface WatchedJournals {
   readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
-  /** Calls back with what each start and commit appends. Returns its end. */
+  /** Calls back with what each start and commit appends, and with nothing where lines were logged. Returns its end. */
   onAppend(told: (runId: string, events: readonly RunEvent[]) => void): () => void;
 }
 
@@ -50,6 +51,45 @@ export class MemoryRunWatch implements RunWatch {
     });
     return stop;
   }
+
+  watchLogs(runId: string, observer: LogObserver): () => void {
+    let hasStopped = false;
+    const stop = () => {
+      hasStopped = true;
+      leave();
+    };
+    const tell = (events: readonly RunEvent[]) => {
+      if (hasStopped) return;
+      const ended = endIn(events);
+      if (ended) stop();
+      observer.onLogs(ended);
+    };
+    let telling = this.#store
+      .readEvents(runId, 0, Number.MAX_SAFE_INTEGER)
+      .then(tell)
+      .catch((error: unknown) => {
+        if (hasStopped) return;
+        stop();
+        observer.onError(error);
+      });
+    const leave = this.#store.onAppend((appendedTo, events) => {
+      if (appendedTo === runId) telling = telling.then(() => tell(events));
+    });
+    return stop;
+  }
 }
 
-const ENDS: ReadonlySet<RunEvent['type']> = new Set(['run_completed', 'run_failed', 'run_cancelled']);
+const ENDS: ReadonlyMap<RunEvent['type'], RunStatus> = new Map([
+  ['run_completed', 'completed'],
+  ['run_failed', 'failed'],
+  ['run_cancelled', 'cancelled'],
+]);
+
+function endIn(events: readonly RunEvent[]): RunEnd | undefined {
+  for (const event of events) {
+    const status = ENDS.get(event.type);
+    if (status === undefined) continue;
+    return { status, stopKind: event.type === 'run_cancelled' ? event.data.stopKind : undefined };
+  }
+  return undefined;
+}

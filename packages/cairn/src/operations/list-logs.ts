@@ -1,6 +1,7 @@
 /** Pages over the lines that the bodies of a run logged. */
-import { KEPT_LEVELS, type KeptLevel, type LogLine } from '../core/logs/line.ts';
-import { stepIdOf } from '../core/run/state.ts';
+import { isWanted, type LogFilter } from '../core/logs/filter.ts';
+import type { LogLine } from '../core/logs/line.ts';
+import { isLogLine } from '../core/logs/text.ts';
 import { PageRoom } from '../core/search/page.ts';
 import { decodeCursor, encodeCursor, type Position } from '../ports/cursor.ts';
 import type { Page, PageRequest } from '../ports/run-store.ts';
@@ -10,13 +11,6 @@ import type { LogStore } from '../ports/runs/log-store.ts';
 const SEGMENTS_AT_ONCE = 50;
 /** Documents that one page looks through, where a filter passes most lines over. The page then has a `next` and may be empty. */
 export const MAX_SEGMENTS_A_PAGE = 500;
-
-export interface LogFilter {
-  /** Key of a step, or its id: then with its items. */
-  readonly step?: string | undefined;
-  /** Lines of lower levels are passed over. */
-  readonly level?: KeptLevel | undefined;
-}
 
 export interface LogPage extends Page<LogLine> {
   /** Cursor for lines that are added later; absent: there is none yet. */
@@ -39,11 +33,13 @@ export async function listLogs(
       const passed = place?.[1] === id ? place[0] : 0;
       for (const [index, line] of lines.entries()) {
         if (index < passed) continue;
-        if (isWanted(line, filter) && !room.take(line)) {
-          const next = at(place ?? [0, id]);
-          return { items, next, after: next };
+        if (isLogLine(line) && isWanted(line, filter)) {
+          if (!room.take(line)) {
+            const next = at(place ?? [0, id]);
+            return { items, next, after: next };
+          }
+          items.push(line);
         }
-        if (isWanted(line, filter)) items.push(line);
         place = [index + 1, id];
       }
     }
@@ -52,9 +48,4 @@ export async function listLogs(
     if (segments.length < SEGMENTS_AT_ONCE) return { items, ...(after === undefined ? {} : { after }) };
     if (read >= MAX_SEGMENTS_A_PAGE && after !== undefined) return { items, next: after, after };
   }
-}
-
-function isWanted(line: LogLine, { step, level }: LogFilter): boolean {
-  if (step !== undefined && line.step !== step && stepIdOf(line.step) !== step) return false;
-  return level === undefined || KEPT_LEVELS.indexOf(line.level) >= KEPT_LEVELS.indexOf(level);
 }

@@ -1,13 +1,19 @@
 /**
- * Watches journals, and the ends of runs, with Firestore's listeners. One stream of the client a watch; billed is one read for each event, and
- * for an end one for each snapshot of the run that is written meanwhile.
+ * Watches journals, logs and the ends of runs with Firestore's listeners. One stream of the client a watch; billed is one read for each event,
+ * and for a log or an end one for each snapshot of the run that is written meanwhile.
  *
  * Must not: remember more than a window of events, which the client library keeps as long as its listener lives.
  */
-import { FieldPath, type Firestore, type QuerySnapshot } from '@google-cloud/firestore';
+import {
+  type DocumentSnapshot,
+  FieldPath,
+  type Firestore,
+  type QuerySnapshot,
+} from '@google-cloud/firestore';
 import { seqId } from '../core/encoding/ids.ts';
+import type { StopKind } from '../core/run/events.ts';
 import { isTerminal, type RunStatus } from '../core/run/status.ts';
-import type { EndObserver, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
+import type { EndObserver, LogObserver, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
 import { eventCodec } from './codec/journal.ts';
 import { Paths } from './paths.ts';
 
@@ -59,6 +65,45 @@ export class FirestoreRunWatch implements RunWatch {
 
   /** The snapshot of an ended run never lags (J4). */
   watchEnd(runId: string, observer: EndObserver): () => void {
+    const end = this.#watchRun(
+      runId,
+      (snapshot) => {
+        if (!isTerminal(snapshot.get('status') as RunStatus)) return;
+        end();
+        observer.onEnd();
+      },
+      observer,
+    );
+    return end;
+  }
+
+  /** What is logged is written with a snapshot, in one commit. */
+  watchLogs(runId: string, observer: LogObserver): () => void {
+    let told: unknown;
+    const end = this.#watchRun(
+      runId,
+      (snapshot) => {
+        const status = snapshot.get('status') as RunStatus;
+        if (isTerminal(status)) {
+          end();
+          observer.onLogs({ status, stopKind: snapshot.get('stopKind') as StopKind | undefined });
+          return;
+        }
+        const bytes: unknown = snapshot.get('soft.logs.bytes') ?? 0;
+        if (bytes === told) return;
+        told = bytes;
+        observer.onLogs(undefined);
+      },
+      observer,
+    );
+    return end;
+  }
+
+  #watchRun(
+    runId: string,
+    look: (snapshot: DocumentSnapshot) => void,
+    observer: Pick<EndObserver, 'onError'>,
+  ): () => void {
     let hasStopped = false;
     let stop = () => {};
     const end = () => {
@@ -67,9 +112,7 @@ export class FirestoreRunWatch implements RunWatch {
     };
     stop = this.#paths.run(runId).onSnapshot(
       (snapshot) => {
-        if (hasStopped || !isTerminal(snapshot.get('status') as RunStatus)) return;
-        end();
-        observer.onEnd();
+        if (!hasStopped) look(snapshot);
       },
       (error) => {
         if (hasStopped) return;

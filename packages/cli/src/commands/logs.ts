@@ -1,9 +1,11 @@
-/** `logs`: the lines that steps of a run logged, and with `--follow` those that come until it ends. */
+/** `logs`: the lines that steps of a run logged, and with `--follow` those that come until it ends, with the text that steps stream. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
 import type { Context } from '../context.ts';
-import { EXIT } from '../exit.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { clean } from '../render/width.ts';
 import { logText } from '../views/logs.ts';
+import { StreamedPrint } from '../views/streamed.ts';
 import { tellMore } from './listed.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
@@ -11,17 +13,12 @@ const LEVELS = ['info', 'warn', 'error'] as const;
 const USUAL_LINES = 1_000;
 /** As many as are kept of a run. */
 const MOST_LINES = 20_000;
-/** Lines of a running body are stored within three seconds: asking more often shows nothing earlier. */
-const ASK_EVERY_MS = 2_000;
-const A_PAGE = '100';
-
-type LogLine = Answer<'LogLine'>;
 
 export const logs = command({
   name: 'logs',
   summary: 'Print the lines that the steps of a run logged',
   details:
-    'Lines of level info, warn and error are kept beside the run, within bounds; the log of the process has all of them. With --json, prints one line for each.',
+    'Lines of level info, warn and error are kept beside the run, within bounds; the log of the process has all of them. With --follow, text that steps stream is printed as it comes. With --json, prints one line for each.',
   args: { run: RUN },
   options: {
     follow: { type: 'flag', short: 'f', help: 'go on until the run ends' },
@@ -43,14 +40,13 @@ export const logs = command({
     const id = await runIdOf(context, args.run);
     const { follow, limit = USUAL_LINES, ...filter } = options;
     const { createdAt } = await context.api.get('/v1/runs/{id}', { params: { id } });
-    const tell = (lines: readonly LogLine[]) => print(context, lines, createdAt);
-    if (follow) return followLogs(context, { id, filter, tell });
+    if (follow) return followLogs(context, { id, filter, createdAt });
     const { items, more } = await context.api.list('/v1/runs/{id}/logs', {
       params: { id },
       query: filter,
       limit,
     });
-    tell(items);
+    for (const line of items) context.out.print(lineText(context, line, createdAt));
     if (items.length === 0 && !context.out.json) context.notes.print('No lines.\n');
     tellMore(context, more);
     return EXIT.ok;
@@ -60,21 +56,35 @@ export const logs = command({
 interface Following {
   readonly id: string;
   readonly filter: { readonly step: string | undefined; readonly level: string | undefined };
-  readonly tell: (lines: readonly LogLine[]) => void;
+  readonly createdAt: string;
 }
 
-async function followLogs({ api, world }: Context, { id, filter, tell }: Following): Promise<undefined> {
-  for (let cursor: string | undefined; ; ) {
-    const query = { ...filter, limit: A_PAGE, cursor };
-    const page = await api.get('/v1/runs/{id}/logs', { params: { id }, query });
-    tell(page.items);
-    cursor = page.after ?? cursor;
-    if (page.next !== undefined) continue;
-    if (page.ended) return undefined;
-    await world.sleep(ASK_EVERY_MS, world.interrupted);
+async function followLogs(
+  context: Context,
+  { id, filter, createdAt }: Following,
+): Promise<ExitCode | undefined> {
+  const { api, out, notes } = context;
+  const streamed = new StreamedPrint(createdAt, out);
+  for await (const followed of api.followLogs(id, filter)) {
+    switch (followed.kind) {
+      case 'log':
+        out.print(`${streamed.interrupt()}${lineText(context, followed.line, createdAt)}`);
+        break;
+      case 'text':
+        out.print(out.json ? `${JSON.stringify(followed.line)}\n` : streamed.print(followed.line));
+        break;
+      case 'again':
+        if (!out.json)
+          notes.print(notes.style.dim(`      (connection lost: ${clean(followed.why)}; reconnecting)\n`));
+        break;
+      case 'end':
+        out.print(streamed.interrupt());
+        return undefined;
+    }
   }
+  return EXIT.interrupted;
 }
 
-function print({ out }: Context, lines: readonly LogLine[], createdAt: string): void {
-  for (const line of lines) out.print(out.json ? `${JSON.stringify(line)}\n` : logText(line, createdAt, out));
+function lineText({ out }: Context, line: Answer<'LogLine'>, createdAt: string): string {
+  return out.json ? `${JSON.stringify(line)}\n` : logText(line, createdAt, out);
 }

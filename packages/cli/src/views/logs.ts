@@ -19,12 +19,10 @@ const GAP = '  ';
  * @param began when the run was made
  */
 export function logText(line: Answer<'LogLine'>, began: string, { style, columns }: Shape): string {
-  const { at, level, step, attempt, undoes, message, fields, cut } = line;
+  const { level, message, fields, cut } = line;
   const tone = TONES[level] ?? 'plain';
-  const when = offset(Date.parse(at) - Date.parse(began));
-  const who = `${clean(step)}${attempt > 1 ? ` #${attempt}` : ''}${undoes ? ' (undo)' : ''}`;
   const word = level === 'info' ? '' : `${level} `;
-  const head = `${when}${GAP}${who}${GAP}`;
+  const head = headOf(line, began);
   const room = columns === undefined ? Number.POSITIVE_INFINITY : Math.max(LEAST, columns - cells(head));
   const [first = '', ...rest] = message.split('\n').map(clean);
   const said = cutTo(`${word}${first}`, room);
@@ -33,5 +31,14 @@ export function logText(line: Answer<'LogLine'>, began: string, { style, columns
   const shown = more !== '' && left >= LEAST_FIELDS ? `${GAP}${style.dim(cutTo(clean(more), left))}` : '';
   const whole = columns ?? Number.POSITIVE_INFINITY;
   const below = rest.map((text) => `${style.dim(cutTo(`${GAP}${text}`, whole))}\n`);
-  return `${style.dim(`${when}${GAP}${who}`)}${GAP}${style.paint(tone, said)}${shown}\n${below.join('')}`;
+  return `${style.dim(head)}${style.paint(tone, said)}${shown}\n${below.join('')}`;
+}
+
+type Logged = Pick<Answer<'LogLine'>, 'at' | 'step' | 'attempt' | 'undoes'>;
+
+/** Time since the run began, and the attempt. */
+export function headOf({ at, step, attempt, undoes }: Logged, began: string): string {
+  const when = offset(Date.parse(at) - Date.parse(began));
+  const who = `${clean(step)}${attempt > 1 ? ` #${attempt}` : ''}${undoes ? ' (undo)' : ''}`;
+  return `${when}${GAP}${who}${GAP}`;
 }

@@ -27,6 +27,7 @@ import * as schedules from './schedules/read.ts';
 import * as scheduleRuns from './schedules/run.ts';
 import { signal } from './signal-run.ts';
 import { start } from './start-run.ts';
+import { streamLogs } from './stream/stream-logs.ts';
 import { streamRun } from './stream/stream-run.ts';
 import { streamRuns } from './stream/stream-runs.ts';
 import * as successors from './successors.ts';
@@ -50,6 +51,7 @@ export const ROUTES: Routes = {
   '/v1/runs/{id}/graph': { GET: readGraph },
   '/v1/runs/{id}/steps': { GET: runs.listSteps },
   '/v1/runs/{id}/logs': { GET: listLogs },
+  '/v1/runs/{id}/logs/stream': { GET: streamLogs },
   '/v1/runs/{id}/checkpoints': { GET: runs.listCheckpoints },
   '/v1/runs/{id}/checkpoints/{seq}/output': { GET: readOutput },
   '/v1/runs/{id}/effects': { GET: effects.listEffects },

@@ -23,7 +23,7 @@ function lineView({ at, ...line }: LogLine): object {
 }
 
 /** @throws CairnError INVALID_INPUT */
-function levelOf(word: string): KeptLevel {
+export function levelOf(word: string): KeptLevel {
   const level = KEPT_LEVELS.find((one) => one === word);
   if (level) return level;
   throw new CairnError('INVALID_INPUT', `level: no line has the level "${word}"`, {

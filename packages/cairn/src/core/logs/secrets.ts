@@ -4,7 +4,7 @@
 export const SHORTEST_SECRET = 6;
 /** More secret values than a person's input has. */
 const MAX_SECRETS = 200;
-const MASK = '[redacted]';
+export const MASK = '[redacted]';
 
 /** Texts at the dotted paths; `*` stands for every member of an object or list. Longest first. */
 export function secretTexts(input: unknown, paths: readonly string[]): readonly string[] {

@@ -2,15 +2,18 @@
  * Documents that hold the lines of a run, and the bounds of what is kept. Lines travel with the snapshots of a dispatch, which are
  * written anyway: one document for all lines since the last one.
  */
-import type { LogLine } from './line.ts';
+import type { StoredLine } from './text.ts';
 
 /** Totals of a run's log lines over all its dispatches. */
 export interface LogTotals {
+  /** Without those of streamed text. */
   readonly lines: number;
-  /** JSON of the lines, UTF-8. */
+  /** JSON of all lines, UTF-8. */
   readonly bytes: number;
   /** Lines that were not kept. */
   readonly dropped: number;
+  /** Steps whose last attempt streamed text and is not known to have succeeded; the newest `MAX_TEXTS`. Absent: none. */
+  readonly texts?: readonly string[];
 }
 
 export const NO_LOGS: LogTotals = { lines: 0, bytes: 0, dropped: 0 };
@@ -18,7 +21,7 @@ export const NO_LOGS: LogTotals = { lines: 0, bytes: 0, dropped: 0 };
 /** Written once, under an id that sorts behind all earlier ones of the run. */
 export interface LogSegment {
   readonly id: string;
-  readonly lines: readonly LogLine[];
+  readonly lines: readonly StoredLine[];
 }
 
 /** Written with a snapshot. */

@@ -45,6 +45,7 @@ const RESERVED = new Set([
   'memo',
   'usage',
   'log',
+  'stream',
   'item',
   'index',
   'output',

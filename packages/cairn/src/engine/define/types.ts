@@ -82,6 +82,7 @@ export interface StepContext<Input> {
   /** Recorded with the step's checkpoint. */
   usage(used: Usage): void;
   readonly log: StepLog;
+  stream(text: string): void; // text that grows while the body works; a new attempt begins with none
 }
 
 export type Body<Input, N extends Needs, T> = (context: StepContext<Input> & Outputs<N>) => BodyResult<T>;

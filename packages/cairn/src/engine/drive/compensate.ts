@@ -130,22 +130,23 @@ async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
   stop.addEventListener('abort', onStop, { once: true });
   const span = deps.tracer?.open(undoSpan(state, execution, state.epoch));
   const performer = performerOf(undoing, execution, { signal: abort.signal, trace: span?.context });
-  const { context } = contextOf(undoing, execution, { signal: abort.signal, performer });
+  const given = contextOf(undoing, execution, { signal: abort.signal, performer });
   const { id, timeoutMs, idempotent, compensate: body } = step;
   const attempted = {
     id,
     timeoutMs,
     idempotent,
     // The return value is ignored.
-    body: async (given: Context) => {
-      await body?.(given);
+    body: async (seen: Context) => {
+      await body?.(seen);
       return null;
     },
   };
   const { step: key, revision } = completed;
   beats.begun({ step: key, revision, attempt, since: deps.clock.now(), undoes: true });
-  const attempting = runAttempt({ step: attempted, context, abort, clock: deps.clock });
+  const attempting = runAttempt({ step: attempted, context: given.context, abort, clock: deps.clock });
   const result: AttemptResult = await tellEnd(span, attempting, abort.signal);
+  given.endText(result.kind === 'succeeded');
   beats.ended(key);
   stop.removeEventListener('abort', onStop);
   // Nobody can be asked any more: a compensation that would have to be is one that failed.
@@ -197,6 +198,8 @@ function contextOf(
   execution: StepExecution,
   { signal, performer }: { readonly signal: AbortSignal; readonly performer: Performer },
 ): BodyContext {
+  const { step, revision } = completed;
+  const by = { step, revision, attempt: execution.attempt, undoes: true } as const;
   return new BodyContext({
     deps,
     runId: state.id,
@@ -205,17 +208,13 @@ function contextOf(
     feedback: undefined,
     signal,
     progressText: undefined,
-    memosOf: `${completed.step} undone`,
+    memosOf: `${step} undone`,
     // An attempt before this one, or a drive before this one, may have left some.
     mayHaveMemos: true,
     performer,
     onHeartbeat: () => {},
-    keepLine: beats.log.of({
-      step: completed.step,
-      revision: completed.revision,
-      attempt: execution.attempt,
-      undoes: true,
-    }),
+    keepLine: beats.log.of(by),
+    text: beats.log.textOf(by),
   });
 }
 

@@ -2,7 +2,8 @@
  * Word of new events of a run, soon after they are committed. A watch may repeat and skip: it says where to look, the
  * journal says what there is.
  */
-import type { RunEvent } from '../../core/run/events.ts';
+import type { RunEvent, StopKind } from '../../core/run/events.ts';
+import type { RunStatus } from '../../core/run/status.ts';
 
 export interface RunObserver {
   /** Events after the asked-for seq that are new to the watch, in the order of their seq. Must not throw. */
@@ -14,6 +15,22 @@ export interface RunObserver {
 export interface EndObserver {
   /** The run has ended; said once, and nothing after it. Must not throw. */
   onEnd(): void;
+  /** The watch has ended and tells nothing any more. Must not throw. */
+  onError(error: unknown): void;
+}
+
+export interface RunEnd {
+  readonly status: RunStatus;
+  readonly stopKind: StopKind | undefined;
+}
+
+export interface LogObserver {
+  /**
+   * The log of the run may have more; said once at the beginning, and perhaps too often. Must not throw.
+   *
+   * @param ended the run has ended: its log is whole, and nothing is reported after that
+   */
+  onLogs(ended: RunEnd | undefined): void;
   /** The watch has ended and tells nothing any more. Must not throw. */
   onError(error: unknown): void;
 }
@@ -31,4 +48,10 @@ export interface RunWatch {
    * @returns what ends the watch; nothing is told after that
    */
   watchEnd(runId: string, observer: EndObserver): () => void;
+  /**
+   * Tells when bodies of the run have logged or streamed more, and when it has ended.
+   *
+   * @returns what ends the watch; nothing is told after that
+   */
+  watchLogs(runId: string, observer: LogObserver): () => void;
 }

@@ -6,7 +6,18 @@ import type { LogTotals } from '../../core/logs/segment.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import type { SoftState } from '../../core/run/state.ts';
 import { increment } from '../commits/increment.ts';
-import { documentCodec, flag, integer, json, type Members, map, optional, text, time } from './kinds.ts';
+import {
+  documentCodec,
+  flag,
+  integer,
+  json,
+  type Members,
+  map,
+  optional,
+  text,
+  time,
+  words,
+} from './kinds.ts';
 
 export const softCodec = documentCodec<SoftState>({
   lastHeartbeatAt: optional(time),
@@ -25,7 +36,14 @@ export const softCodec = documentCodec<SoftState>({
       tasks: optional(integer),
     }),
   ),
-  logs: optional(map<LogTotals>({ lines: integer, bytes: integer, dropped: integer })),
+  logs: optional(
+    map<LogTotals>({
+      lines: integer,
+      bytes: integer,
+      dropped: integer,
+      texts: optional(words<string>()),
+    }),
+  ),
   legalHold: optional(map<LegalHold>({ by: text, at: time, reason: text })),
   deletionMarkedAt: optional(time),
 });

@@ -1,5 +1,5 @@
 /** The documents that hold values outside the journal: chunks of payloads, memos, pages of snapshots, and logged lines. */
-import type { LogLine } from '../../core/logs/line.ts';
+import type { StoredLine } from '../../core/logs/text.ts';
 import { documentCodec, integer, kind, text } from './kinds.ts';
 
 export interface ChunkDocument {
@@ -33,13 +33,13 @@ export const memoCodec = documentCodec<MemoDocument>({ revision: integer, name: 
 export const pageCodec = documentCodec<PageDocument>({ text });
 
 /** As JSON text, not in canonical form: nothing compares it, and a body may log text that has none. */
-const logLines = kind<readonly LogLine[]>(
+const logLines = kind<readonly StoredLine[]>(
   (lines) => JSON.stringify(lines),
   (raw) => {
     const lines: unknown = JSON.parse(text.decode(raw));
-    if (Array.isArray(lines)) return lines as LogLine[];
+    if (Array.isArray(lines)) return lines as StoredLine[];
     throw new Error('expected a list');
   },
 );
 
-export const segmentCodec = documentCodec<{ readonly lines: readonly LogLine[] }>({ lines: logLines });
+export const segmentCodec = documentCodec<{ readonly lines: readonly StoredLine[] }>({ lines: logLines });

@@ -19,6 +19,11 @@ const FOLLOW = {
     '`false`: send the current state and close. For clients behind a proxy that buffers whole responses.',
 } as const;
 
+const WHICH_LINES = {
+  step: 'Only lines of this step, with those of its items and operations, or of one item: `id[itemKey]`.',
+  level: 'Only lines of this level or a higher one: `info`, `warn` or `error`.',
+} as const;
+
 export const RUN_PATHS = {
   '/v1/runs': {
     GET: {
@@ -317,12 +322,33 @@ export const RUN_PATHS = {
       summary: 'Lists the lines that steps of a run logged, oldest first',
       role: 'viewer',
       query: {
-        step: 'Only lines of this step, with those of its items and operations, or of one item: `id[itemKey]`.',
-        level: 'Only lines of this level or a higher one: `info`, `warn` or `error`.',
+        ...WHICH_LINES,
         limit: PAGE.limit,
         cursor: '`next` of the previous page, or `after` of the last one for lines that were added since.',
       },
       answers: { 200: { what: 'A page of lines', schema: 'LogPage' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
+  '/v1/runs/{id}/logs/stream': {
+    GET: {
+      id: 'streamLogs',
+      summary: 'Streams the lines that steps log and the text that they stream as server-sent events',
+      role: 'viewer',
+      query: {
+        ...WHICH_LINES,
+        kind: '`log`: only log lines. `text`: only streamed text, whose level is `info`. Default: both.',
+        after:
+          '`id` of the last known event, or `after` of a page of lines. The header `Last-Event-ID` takes precedence.',
+        ...FOLLOW,
+        ...WORDS,
+      },
+      answers: {
+        200: {
+          what: '`event: log` has a line. `event: attempt` says that an attempt of a step begins its text, and that earlier text of the step no longer counts; `event: text` has the next piece of it, and `event: text_end` says that it is whole. `event: end` is the last',
+          media: 'text/event-stream',
+        },
+      },
       refusals: ['RUN_NOT_FOUND'],
     },
   },

@@ -21,7 +21,7 @@ const HEADERS = {
 
 export interface Frame {
   /** Id of the last event seen, for reconnecting. */
-  readonly id?: number;
+  readonly id?: number | string;
   readonly event: string;
   /** To be JSON. */
   readonly data: unknown;

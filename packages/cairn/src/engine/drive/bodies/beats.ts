@@ -41,6 +41,7 @@ export class Beats implements BodyNews {
   begun(attempt: RunningStep): void {
     this.#running.set(attempt.step, attempt);
     this.#unshown.add(attempt.step);
+    this.log.begun(attempt, attempt.since);
   }
 
   ended(step: string): void {
@@ -57,6 +58,10 @@ export class Beats implements BodyNews {
     let first = Number.POSITIVE_INFINITY;
     for (const step of this.#unshown) first = Math.min(first, this.#running.get(step)?.since ?? first);
     return first;
+  }
+
+  get isUrgent(): boolean {
+    return this.log.isUrgent;
   }
 
   take(letsGo: boolean): Pick<SoftUpdate, 'inFlight' | 'running' | 'logged'> {

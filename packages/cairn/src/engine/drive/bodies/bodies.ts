@@ -113,6 +113,7 @@ export class Bodies {
       return result;
     }
     await performer.flush();
+    body.endText(result.kind === 'succeeded');
     this.#remove(unit);
     const settled = performer.takePending();
     await this.#params.onEnd({ unit, execution, result, used: body.used, settled });
@@ -297,6 +298,7 @@ export class Bodies {
     const { unit, execution, abort } = running;
     const { state } = journal;
     const key = keyOf(unit);
+    const by = { step: key, revision: execution.revision, attempt: execution.attempt };
     return new BodyContext({
       deps,
       runId: state.id,
@@ -307,7 +309,8 @@ export class Bodies {
       progressText: beats.lastOf(key),
       mayHaveMemos: execution.attempt > 1 || state.epoch > 1,
       performer,
-      keepLine: beats.log.of({ step: key, revision: execution.revision, attempt: execution.attempt }),
+      keepLine: beats.log.of(by),
+      text: beats.log.textOf(by),
       onHeartbeat: (detailsText) => {
         this.#beatTimers.get(running)?.();
         if (detailsText !== undefined) beats.note({ step: key, detailsText, at: deps.clock.now() });

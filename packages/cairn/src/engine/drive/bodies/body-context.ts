@@ -18,6 +18,7 @@ import type { EngineDeps } from '../../deps.ts';
 import type { Performer } from '../../effects/performer.ts';
 import { parseFrozen, type Used } from '../../facts/output.ts';
 import type { KeepLine } from './run-log.ts';
+import type { AttemptText } from './run-texts.ts';
 import { stepLog } from './step-log.ts';
 
 /** Limit of progress details, which are stored in the snapshot. */
@@ -41,6 +42,7 @@ export interface BodyParams {
   readonly performer: Performer;
   readonly onHeartbeat: (detailsText: string | undefined) => void;
   readonly keepLine: KeepLine;
+  readonly text: AttemptText;
 }
 
 export class BodyContext {
@@ -75,7 +77,13 @@ export class BodyContext {
       perform: performer.perform.bind(performer),
       usage: (used: Usage) => this.#use(used),
       log: stepLog({ deps, about: { runId, stepId, ...item, attempt }, keep: params.keepLine }),
+      stream: (text: string) => params.text.add(text, deps.clock.now()),
     };
+  }
+
+  /** The attempt has ended: it streams nothing more. */
+  endText(isDone: boolean): void {
+    this.#params.text.end(isDone, this.#params.deps.clock.now());
   }
 
   get used(): Used {

@@ -1,9 +1,10 @@
 /**
- * Lines that the bodies of one dispatch log, until a snapshot takes them along. Nothing is written for a run that logs nothing.
+ * Lines that the bodies of one dispatch log, and text that they stream, until a snapshot takes them along. Nothing is written for a run
+ * that logs nothing.
  *
  * Must not: write. A line that is lost with its process is still in the process log.
  */
-import { droppedLine, type Logged, type LoggedBy, type LogLine, lineOf } from '../../../core/logs/line.ts';
+import { droppedLine, type Logged, type LoggedBy, lineOf } from '../../../core/logs/line.ts';
 import { maskOf } from '../../../core/logs/secrets.ts';
 import {
   type LogTotals,
@@ -17,43 +18,58 @@ import {
   SHOW_LINES_AFTER_MS,
   segmentId,
 } from '../../../core/logs/segment.ts';
+import { isLogLine, isTextLine, SHOW_TEXT_AFTER_MS, type StoredLine } from '../../../core/logs/text.ts';
+import { type AttemptText, RunTexts } from './run-texts.ts';
 
 /** Keeps lines of one attempt. */
 export type KeepLine = (line: Omit<Logged, 'masked'>) => void;
 
-interface Sized {
-  readonly line: LogLine;
-  readonly bytes: number;
+/** A line that waits to be written, or that is being written. */
+export interface Waiting {
+  line: StoredLine;
+  bytes: number;
+  /** It was in a snapshot that may have been written: it must not change. */
+  isTaken: boolean;
 }
 
 interface Batch {
-  readonly lines: readonly Sized[];
+  readonly lines: readonly Waiting[];
   readonly dropped: number;
 }
+
+type Counts = Pick<LogTotals, 'lines' | 'bytes' | 'dropped'>;
 
 const EMPTY: Batch = { lines: [], dropped: 0 };
 
 export class RunLog {
   #masked: ((text: string) => string) | undefined;
   /** Totals of the lines that were written, or whose write was assumed. */
-  #totals: LogTotals;
-  #pending: Sized[] = [];
+  #totals: Counts;
+  #pending: Waiting[] = [];
   #pendingBytes = 0;
   #dropped = 0;
   /** In the snapshot that is being written, or was written last. */
   #taken = EMPTY;
   #epoch = 0;
   #segments = 0;
+  readonly #texts: RunTexts;
 
   /** @param before what the snapshot says of earlier dispatches */
   constructor(before: LogTotals = NO_LOGS) {
-    this.#totals = before;
+    const { texts, ...totals } = before;
+    this.#totals = totals;
+    this.#texts = new RunTexts(texts, {
+      put: (line) => this.#put(waiting(line)),
+      grow: (held, line, bytes) => this.#grow(held, line, bytes),
+      hasRoom: (bytes) => this.#hasBytes(bytes),
+    });
   }
 
   /** The dispatch holds the lease of this epoch. Secret texts are taken out of all lines. */
   begin(epoch: number, secrets: readonly string[]): void {
     this.#epoch = epoch;
     this.#masked = maskOf(secrets);
+    this.#texts.secrets = secrets;
   }
 
   /** Keeps lines of the attempt, up to its bounds and those of the run. */
@@ -63,47 +79,74 @@ export class RunLog {
     let isFull = false;
     return (logged) => {
       if (!isFull) {
-        const line = sized(lineOf(by, { ...logged, masked: this.#masked }));
+        const line = waiting(lineOf(by, { ...logged, masked: this.#masked }));
         lines += 1;
         bytes += line.bytes;
         isFull = lines > MAX_ATTEMPT_LINES || bytes > MAX_ATTEMPT_BYTES || !this.#hasRoom(line);
-        if (!isFull) return this.#put(line);
-        const mark = sized(droppedLine(by, logged.at));
+        if (!isFull) {
+          this.#put(line);
+          return;
+        }
+        const mark = waiting(droppedLine(by, logged.at));
         if (this.#hasRoom(mark)) this.#put(mark);
       }
       this.#dropped += 1;
     };
   }
 
+  /** Keeps the text that the attempt streams. */
+  textOf(by: LoggedBy): AttemptText {
+    return this.#texts.of(by);
+  }
+
+  /** An attempt begins: what earlier ones of its step streamed no longer counts. */
+  begun(by: LoggedBy, at: number): void {
+    this.#texts.begun(by, at);
+  }
+
   /** Time to write a snapshot for the oldest line that is in none, epoch ms. */
   get dueAt(): number {
-    const [oldest] = this.#pending;
-    return oldest ? oldest.line.at + SHOW_LINES_AFTER_MS : Number.POSITIVE_INFINITY;
+    const line = this.#pending.find((one) => isLogLine(one.line));
+    const text = this.#pending.find((one) => isTextLine(one.line));
+    return Math.min(
+      line ? line.line.at + SHOW_LINES_AFTER_MS : Number.POSITIVE_INFINITY,
+      text ? text.line.at + SHOW_TEXT_AFTER_MS : Number.POSITIVE_INFINITY,
+    );
+  }
+
+  /** The end of a text waits: the commit that records the output of its step is to carry it. */
+  get isUrgent(): boolean {
+    return this.#pending.some(({ line }) => line.kind === 'text_end');
   }
 
   /** For the snapshot that is about to be written; what was taken before has been written. */
   take(): LogUpdate | undefined {
     if (this.#taken.lines.length > 0) this.#segments += 1;
+    this.#texts.written(this.#taken.lines.map(({ line }) => line));
     const lines = this.#pending.splice(0, this.#fitting());
-    const bytes = sumOf(lines);
+    for (const line of lines) line.isTaken = true;
     this.#taken = { lines, dropped: this.#dropped };
-    this.#pendingBytes -= bytes;
+    this.#pendingBytes -= sumOf(lines).bytes;
     this.#dropped = 0;
     const { dropped } = this.#taken;
     if (lines.length === 0 && dropped === 0) return undefined;
-    this.#total({ lines: lines.length, bytes, dropped });
+    this.#total({ ...sumOf(lines), dropped });
     const id = segmentId(this.#epoch, this.#segments + 1);
     const segment = { id, lines: lines.map(({ line }) => line) };
-    return { ...(lines.length > 0 ? { segment } : {}), totals: this.#totals };
+    const { names } = this.#texts;
+    return {
+      ...(lines.length > 0 ? { segment } : {}),
+      totals: { ...this.#totals, ...(names.length > 0 ? { texts: names } : {}) },
+    };
   }
 
   /** Puts back the batch that was taken last, whose write failed. */
   putBack(): void {
     const { lines, dropped } = this.#taken;
-    const bytes = sumOf(lines);
-    this.#total({ lines: -lines.length, bytes: -bytes, dropped: -dropped });
+    const sum = sumOf(lines);
+    this.#total({ lines: -sum.lines, bytes: -sum.bytes, dropped: -dropped });
     this.#pending = [...lines, ...this.#pending];
-    this.#pendingBytes += bytes;
+    this.#pendingBytes += sum.bytes;
     this.#dropped += dropped;
     this.#taken = EMPTY;
   }
@@ -118,20 +161,30 @@ export class RunLog {
     return beyond < 0 ? this.#pending.length : beyond;
   }
 
-  #hasRoom({ bytes }: Sized): boolean {
+  #hasRoom({ bytes }: Waiting): boolean {
+    return this.#totals.lines + this.#pending.length < MAX_RUN_LINES && this.#hasBytes(bytes);
+  }
+
+  #hasBytes(bytes: number): boolean {
     return (
       this.#pendingBytes + bytes <= MAX_SEGMENT_BYTES &&
-      this.#totals.lines + this.#pending.length < MAX_RUN_LINES &&
       this.#totals.bytes + this.#pendingBytes + bytes <= MAX_RUN_BYTES
     );
   }
 
-  #put(line: Sized): void {
+  #put(line: Waiting): Waiting {
     this.#pending.push(line);
     this.#pendingBytes += line.bytes;
+    return line;
   }
 
-  #total(more: LogTotals): void {
+  #grow(held: Waiting, line: StoredLine, bytes: number): void {
+    held.line = line;
+    held.bytes += bytes;
+    this.#pendingBytes += bytes;
+  }
+
+  #total(more: Counts): void {
     const { lines, bytes, dropped } = this.#totals;
     this.#totals = {
       lines: lines + more.lines,
@@ -141,10 +194,13 @@ export class RunLog {
   }
 }
 
-function sized(line: LogLine): Sized {
-  return { line, bytes: Buffer.byteLength(JSON.stringify(line)) };
+function waiting(line: StoredLine): Waiting {
+  return { line, bytes: Buffer.byteLength(JSON.stringify(line)), isTaken: false };
 }
 
-function sumOf(lines: readonly Sized[]): number {
-  return lines.reduce((sum, { bytes }) => sum + bytes, 0);
+function sumOf(lines: readonly Waiting[]): Pick<LogTotals, 'lines' | 'bytes'> {
+  return {
+    lines: lines.filter(({ line }) => isLogLine(line)).length,
+    bytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
 }

@@ -1,4 +1,4 @@
-/** The tab of what the steps logged, the newest last, by level and step. */
+/** The tab of what the steps stream, and of what they logged, the newest last, by level and step. */
 import { useMemo } from 'react';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';
 import { Facts } from '../../../parts/row-table/facts.tsx';
@@ -11,6 +11,7 @@ import { Facet } from '../journal/filter-bar.tsx';
 import { stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { LogLine } from './follow-logs.ts';
+import { StreamedTexts } from './streamed-texts.tsx';
 import { useLogLines } from './use-log-lines.ts';
 import './logs.css';
 
@@ -63,6 +64,7 @@ export function LogsTab() {
           </button>
         )}
       </div>
+      <StreamedTexts id={id} step={step} />
       {error !== undefined && <Failure error={error} again={again} />}
       {rows.length > 0 ? (
         <>

@@ -1,0 +1,95 @@
+/**
+ * `GET /v1/runs/{id}/logs/stream`: the lines that a run logs and the text that its steps stream, as server-sent events. `id` is a
+ * position, from which readers go on with `Last-Event-ID`; `event: end` is the last.
+ */
+import { CairnError } from '../../../core/errors.ts';
+import { LINE_SORTS, type LineSort } from '../../../core/logs/filter.ts';
+import { isLogLine, type StoredLine } from '../../../core/logs/text.ts';
+import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
+import { type FollowedLog, followLogs } from '../../../operations/follow-logs.ts';
+import { decodeCursor, encodeCursor, type Position } from '../../../ports/cursor.ts';
+import { isFollowing, vocabularyOf } from '../../query.ts';
+import type { Read } from '../../route.ts';
+import { iso } from '../../views/values.ts';
+import { levelOf } from '../list-logs.ts';
+import { ownRun } from '../own-run.ts';
+import { frameText, HEARTBEAT_MS, headOfStream, QUIET, STREAM_MS, streamAnswer } from './server-sent.ts';
+
+export const streamLogs: Read<'GET', '/v1/runs/{id}/logs/stream'> = async (asked) => {
+  const { deps, caller, request, query } = asked;
+  const { step, level, kind, after } = query;
+  const filter = { step, level: level === undefined ? undefined : levelOf(level) };
+  const sort = kind === undefined ? undefined : sortOf(kind);
+  const vocabulary = vocabularyOf(query);
+  const onlyNow = !isFollowing(query);
+  const from = lastSeen(request.headers, after);
+  const { state } = await ownRun(asked);
+  if (request.method === 'HEAD') return headOfStream();
+  const leave = asked.instance.places.take(caller.tenantId);
+  const { clock, log } = deps.start;
+  const gone = new AbortController();
+  const told = followLogs(
+    { logs: deps.logs, watch: deps.watch, clock },
+    {
+      runId: state.id,
+      filter,
+      sort,
+      after: from,
+      status: state.status,
+      stopKind: state.stopKind,
+      onlyNow,
+      quietMs: HEARTBEAT_MS,
+      until: clock.now() + STREAM_MS,
+      signal: AbortSignal.any([gone.signal, deps.shutdown]),
+    },
+  );
+  return streamAnswer({
+    told,
+    frame: (one) => frame(one, vocabulary),
+    onEnd: leave,
+    onCancel: () => gone.abort(),
+    onError: (error) => log.warn('stream_broken', { runId: state.id, error }),
+  });
+};
+
+/** The header of a client that comes back counts more than the address it began with. @throws CairnError INVALID_INPUT */
+function lastSeen(headers: Headers, after: string | undefined): Position | undefined {
+  const header = headers.get('last-event-id');
+  const seen = header ?? after;
+  if (seen === undefined) return undefined;
+  try {
+    return decodeCursor('logs', seen);
+  } catch {
+    throw new CairnError('INVALID_INPUT', 'the start position of the stream is invalid', {
+      field: header === null ? 'after' : 'Last-Event-ID',
+      help: 'Use the id of an event of this stream, or `after` of a page of lines.',
+    });
+  }
+}
+
+/** @throws CairnError INVALID_INPUT */
+function sortOf(word: string): LineSort {
+  const sort = LINE_SORTS.find((one) => one === word);
+  if (sort) return sort;
+  throw new CairnError('INVALID_INPUT', `kind: there is no "${word}"`, {
+    field: 'kind',
+    help: `Use one of ${LINE_SORTS.join(', ')}, or leave it out for both.`,
+  });
+}
+
+function frame(followed: FollowedLog, vocabulary: Vocabulary): string {
+  switch (followed.kind) {
+    case 'quiet':
+      return QUIET;
+    case 'ended':
+      return frameText({ event: 'end', data: { status: projectStatus(followed, vocabulary) } });
+    case 'line':
+      return frameText({ id: encodeCursor('logs', followed.after), ...eventOf(followed.line) });
+  }
+}
+
+function eventOf(line: StoredLine): { readonly event: string; readonly data: object } {
+  if (isLogLine(line)) return { event: 'log', data: { ...line, at: iso(line.at) } };
+  const { kind, at, ...about } = line;
+  return { event: kind, data: { at: iso(at), ...about } };
+}

@@ -1,0 +1,56 @@
+/**
+ * Takes secret values out of a text that comes in chunks, wherever the chunks are cut. Pure but for what it holds back: the end of
+ * what came, as long as it may be the beginning of a secret value or half of a character.
+ */
+import { MASK } from './secrets.ts';
+import { isHighSurrogate } from './text.ts';
+
+export class StreamMask {
+  /** By their first character, longest first. */
+  readonly #secrets = new Map<string, string[]>();
+  #held = '';
+
+  constructor(secrets: readonly string[]) {
+    for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
+      const [first = ''] = secret.split('', 1);
+      this.#secrets.set(first, [...(this.#secrets.get(first) ?? []), secret]);
+    }
+  }
+
+  /** As much of the text as is certain. */
+  push(chunk: string): string {
+    return this.#take(chunk, false);
+  }
+
+  /** The rest: no more chunks follow. */
+  end(): string {
+    return this.#take('', true);
+  }
+
+  #take(chunk: string, isEnd: boolean): string {
+    const text = this.#held + chunk;
+    let shown = '';
+    let from = 0;
+    let at = 0;
+    for (; at < text.length; at += 1) {
+      const secrets = this.#secrets.get(text.charAt(at));
+      if (!secrets) continue;
+      if (!isEnd && secrets.some((secret) => mayBegin(text, at, secret))) break;
+      const found = secrets.find((secret) => text.startsWith(secret, at));
+      if (found === undefined) continue;
+      shown += text.slice(from, at) + MASK;
+      from = at + found.length;
+      at = from - 1;
+    }
+    const isHalf = at === text.length && isHighSurrogate(text.charCodeAt(at - 1));
+    const to = !isEnd && isHalf ? Math.max(from, at - 1) : at;
+    this.#held = text.slice(to);
+    return shown + text.slice(from, to);
+  }
+}
+
+/** The text ends within this secret value. */
+function mayBegin(text: string, at: number, secret: string): boolean {
+  const left = text.length - at;
+  return left < secret.length && secret.startsWith(text.slice(at));
+}

@@ -1,0 +1,145 @@
+/**
+ * Follows the lines that a run logs and the text that it streams, from a place on: each line once and in order, until the run has
+ * ended. Lines come from the store; a watch only reports that there may be more.
+ *
+ * Must not: hold more of a run than the documents of one read, however far behind its reader is.
+ */
+import { isWanted, type LineSort, type LogFilter } from '../core/logs/filter.ts';
+import type { StoredLine } from '../core/logs/text.ts';
+import type { StopKind } from '../core/run/events.ts';
+import { isTerminal, type RunStatus } from '../core/run/status.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Position } from '../ports/cursor.ts';
+import type { LogStore } from '../ports/runs/log-store.ts';
+import type { RunWatch } from '../ports/runs/run-watch.ts';
+import { WakeSignal } from './wake-signal.ts';
+
+export interface FollowLogsDeps {
+  readonly logs: LogStore;
+  readonly watch: Pick<RunWatch, 'watchLogs'>;
+  readonly clock: Clock;
+}
+
+export interface FollowingLogs {
+  readonly runId: string;
+  readonly filter: LogFilter;
+  /** Absent: both. */
+  readonly sort?: LineSort | undefined;
+  /** How many lines of a document were passed, and its id; absent: from the beginning. */
+  readonly after: Position | undefined;
+  /** As read when the following begins. */
+  readonly status: RunStatus;
+  readonly stopKind?: StopKind | undefined;
+  /** Time without a line after which `quiet` is reported, ms. */
+  readonly quietMs: number;
+  /** Tell what there is already, and end. */
+  readonly onlyNow?: boolean;
+  /** When the following ends, whatever the run does; epoch ms. */
+  readonly until: number;
+  /** Ends the following immediately. */
+  readonly signal: AbortSignal;
+}
+
+export type FollowedLog =
+  /** `after`: the place from which a reader that has this line goes on. */
+  | { readonly kind: 'line'; readonly line: StoredLine; readonly after: Position }
+  /** Nothing has been reported for a while. */
+  | { readonly kind: 'quiet' }
+  /** The run has ended and all its lines have been reported. */
+  | { readonly kind: 'ended'; readonly status: RunStatus; readonly stopKind: StopKind | undefined };
+
+/** Documents read at once: at most 5 MiB. */
+const SEGMENTS_AT_ONCE = 10;
+
+/** Ends without `ended` when it is told to, or when its time is over. */
+export async function* followLogs(
+  deps: FollowLogsDeps,
+  following: FollowingLogs,
+): AsyncGenerator<FollowedLog> {
+  const { runId, quietMs, until, signal } = following;
+  const { clock } = deps;
+  let place = following.after;
+  async function* rest(): AsyncGenerator<FollowedLog> {
+    for (;;) {
+      const segments = await deps.logs.readLogs(runId, place?.[1], SEGMENTS_AT_ONCE);
+      for (const { id, lines } of segments) {
+        const passed = place?.[1] === id ? place[0] : 0;
+        for (const [index, line] of lines.entries()) {
+          if (index < passed) continue;
+          place = [index + 1, id];
+          if (isWanted(line, following.filter, following.sort)) yield { kind: 'line', line, after: place };
+        }
+      }
+      if (segments.length < SEGMENTS_AT_ONCE || signal.aborted) return;
+    }
+  }
+  let { status, stopKind } = following;
+  if (following.onlyNow || isTerminal(status)) {
+    yield* rest();
+    if (isTerminal(status)) yield { kind: 'ended', status, stopKind };
+    return;
+  }
+  const news = new News(clock);
+  const stop = deps.watch.watchLogs(runId, news);
+  try {
+    let toldAt = clock.now();
+    for (;;) {
+      const left = until - clock.now();
+      if (left <= 0 || signal.aborted) return;
+      const heard = await news.next(Math.min(Math.max(0, toldAt + quietMs - clock.now()), left), signal);
+      if (signal.aborted) return;
+      // What the end of the run was written with is there by the time it is told of.
+      if (heard) {
+        for await (const one of rest()) {
+          toldAt = clock.now();
+          yield one;
+        }
+        if (heard.ended) {
+          ({ status, stopKind } = heard.ended);
+          yield { kind: 'ended', status, stopKind };
+          return;
+        }
+      }
+      if (clock.now() - toldAt >= quietMs && clock.now() < until) {
+        toldAt = clock.now();
+        yield { kind: 'quiet' };
+      }
+    }
+  } finally {
+    stop();
+  }
+}
+
+interface Heard {
+  readonly ended?: { readonly status: RunStatus; readonly stopKind: StopKind | undefined } | undefined;
+}
+
+/** What the watch has said since it was last asked. */
+class News {
+  readonly #signal: WakeSignal;
+  #heard: Heard | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(clock: Clock) {
+    this.#signal = new WakeSignal(clock);
+  }
+
+  onLogs(ended: Heard['ended']): void {
+    this.#heard = { ended };
+    this.#signal.notify();
+  }
+
+  onError(error: unknown): void {
+    this.#failure = { error };
+    this.#signal.notify();
+  }
+
+  /** Undefined when nothing came within `forMs`, or the signal aborted. @throws what the watch has failed with */
+  async next(forMs: number, signal: AbortSignal): Promise<Heard | undefined> {
+    if (!this.#heard && !this.#failure) await this.#signal.wait(forMs, signal);
+    const heard = this.#heard;
+    this.#heard = undefined;
+    if (!heard && this.#failure) throw this.#failure.error;
+    return heard;
+  }
+}

@@ -1,0 +1,52 @@
+/** Text that steps stream, printed as it grows. Pure but for where the last print ended. */
+import type { StreamedLine } from '@cairn/client';
+import type { Shape } from '../context.ts';
+import { headOf } from './logs.ts';
+
+export class StreamedPrint {
+  readonly #began: string;
+  readonly #shape: Shape;
+  /** Names of steps of which text was printed that counts. */
+  readonly #shown = new Set<string>();
+  /** Name of the step within whose text the last print ended. */
+  #open: string | undefined;
+
+  /** @param began when the run was made */
+  constructor(began: string, shape: Shape) {
+    this.#began = began;
+    this.#shape = shape;
+  }
+
+  /** What has to be printed before anything else is. */
+  interrupt(): string {
+    if (this.#open === undefined) return '';
+    this.#open = undefined;
+    return '\n';
+  }
+
+  print(line: StreamedLine): string {
+    const { style } = this.#shape;
+    const name = line.undoes ? `${line.step} undone` : line.step;
+    const head = () => `${this.interrupt()}${style.dim(headOf(line, this.#began))}`;
+    switch (line.kind) {
+      case 'attempt':
+        if (!this.#shown.delete(name)) return '';
+        return `${head()}${style.dim('the text begins again')}\n`;
+      case 'text': {
+        const begin = this.#open === name ? '' : head();
+        this.#shown.add(name);
+        this.#open = name;
+        return `${begin}${harmless(line.text)}`;
+      }
+      case 'text_end':
+        return line.cut ? `${head()}${style.dim('the rest of the text is not kept')}\n` : this.interrupt();
+    }
+  }
+}
+
+/** Lines and spaces as they are, and nothing that could act on the terminal. */
+function harmless(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, (character) => ('\n\t'.includes(character) ? character : '\ufffd'));
+}

@@ -1,0 +1,46 @@
+/** What steps stream, such as the answers of a model, as it grows. */
+import type { StreamedText } from '@cairn/client';
+import { Failure } from '../../../parts/states.tsx';
+import { visibleText } from '../../../parts/visible-text.ts';
+import { useStreamedText } from './use-streamed-text.ts';
+
+/** Texts of the newest steps; the outputs of the others are in the graph. */
+const MOST_SHOWN = 20;
+
+const STATES: Readonly<Record<StreamedText['state'], string>> = {
+  open: 'being written',
+  whole: 'whole',
+  cut: 'longer than what is kept',
+};
+
+interface StreamedTextsProps {
+  readonly id: string;
+  readonly step: string | undefined;
+}
+
+export function StreamedTexts({ id, step }: StreamedTextsProps) {
+  const { texts, error } = useStreamedText(id, step);
+  const newest = [...texts.entries()].slice(-MOST_SHOWN).reverse();
+  return (
+    <>
+      {error !== undefined && <Failure error={error} />}
+      {newest.length > 0 && (
+        <section className="stack" aria-label="Streamed text">
+          {newest.map(([name, text], at) => (
+            <details key={name} open={at === 0 || text.state === 'open'}>
+              <summary>
+                <bdi>
+                  {visibleText(text.step)}
+                  {text.attempt > 1 && ` #${text.attempt}`}
+                  {text.undoes && ' (undo)'}
+                </bdi>{' '}
+                <span className="dim">{STATES[text.state]}</span>
+              </summary>
+              <pre className="log-message">{visibleText(text.text)}</pre>
+            </details>
+          ))}
+        </section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+/** The text that steps of the run stream, followed while the tab is open. */
+import { isTextKind, type StreamedLine, type StreamedTexts, withLine } from '@cairn/client';
+import { useEffect, useState } from 'react';
+import { targetOf } from '../../../api/client.ts';
+import { followStream } from '../../../api/stream.ts';
+import { useSession } from '../../../session/session.ts';
+
+/** Short enough to be at once for a person, long enough for the pieces of one batch to be one rendering. */
+const GATHER_MS = 80;
+const NO_TEXTS: StreamedTexts = new Map();
+
+interface Streamed {
+  readonly texts: StreamedTexts;
+  readonly error: unknown;
+}
+
+/** @param step key of a step, or its id: then with its items */
+export function useStreamedText(id: string, step: string | undefined): Streamed {
+  const { api } = useSession();
+  const [streamed, show] = useState<Streamed>({ texts: NO_TEXTS, error: undefined });
+  useEffect(() => {
+    const over = new AbortController();
+    let texts = NO_TEXTS;
+    let lastId: string | undefined;
+    let hasEnded = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    show({ texts, error: undefined });
+    void followStream(
+      api,
+      {
+        target: () =>
+          targetOf('/v1/runs/{id}/logs/stream', { params: { id }, query: { kind: 'text', step } }),
+        lastId: () => lastId,
+        isOver: () => hasEnded,
+        onState: () => {},
+        onMessage: (message) => {
+          const { event = '', data } = message;
+          if (event === 'end') hasEnded = true;
+          if (!isTextKind(event)) return;
+          lastId = message.id;
+          texts = withLine(texts, { ...(JSON.parse(data) as StreamedLine), kind: event } as StreamedLine);
+          timer ??= setTimeout(() => {
+            timer = undefined;
+            show({ texts, error: undefined });
+          }, GATHER_MS);
+        },
+        onRefused: (error) => show({ texts, error }),
+      },
+      over.signal,
+    );
+    return () => {
+      over.abort();
+      clearTimeout(timer);
+    };
+  }, [api, id, step]);
+  return streamed;
+}
