@@ -1,4 +1,9 @@
-import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
+import type {
+  LanguageModelV2,
+  LanguageModelV3,
+  LanguageModelV4,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
 import { describe, expect, test } from '@jest/globals';
 import { aiSdkModel } from '../../packages/agents/src/ai-sdk.ts';
 import { genkitModel } from '../../packages/agents/src/genkit.ts';
@@ -29,7 +34,35 @@ function followedBy(answer: Omit<Extract<AgentMessage, { role: 'assistant' }>, '
 /** An answer without parts of a provider. */
 const foreign = { text: '', calls: [{ id: 'c1', name: 'search', input: { word: 'tides' } }] };
 
+/** The answer of `doGenerate` of the model below, as a stream. */
+const STREAM: LanguageModelV4StreamPart[] = [
+  { type: 'stream-start', warnings: [] },
+  { type: 'reasoning-start', id: '0' },
+  { type: 'reasoning-delta', id: '0', delta: 'hm' },
+  { type: 'reasoning-delta', id: '0', delta: '', providerMetadata: { scripted: { signature: 's' } } },
+  { type: 'reasoning-end', id: '0' },
+  { type: 'text-start', id: '1' },
+  { type: 'text-delta', id: '1', delta: 'I ' },
+  { type: 'tool-input-start', id: 'c1', toolName: 'search' },
+  { type: 'text-delta', id: '1', delta: 'search.' },
+  { type: 'text-end', id: '1' },
+  { type: 'text-start', id: '2' },
+  { type: 'text-end', id: '2' },
+  { type: 'tool-call', toolCallId: 'c1', toolName: 'search', input: '{"word":"tides"}' },
+  { type: 'tool-call', toolCallId: 'c2', toolName: 'search', input: '{"word":' },
+  { type: 'tool-call', toolCallId: 'c3', toolName: 'web', input: '{}', providerExecuted: true },
+];
+const FINISH: LanguageModelV4StreamPart = {
+  type: 'finish',
+  finishReason: { unified: 'tool-calls', raw: 'tool_use' },
+  usage: {
+    inputTokens: { total: 12, noCache: 12, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: 3, text: 3, reasoning: undefined },
+  },
+};
+
 describe('a model of the AI SDK', () => {
+  let parts: LanguageModelV4StreamPart[] = [];
   const seen: Parameters<LanguageModelV4['doGenerate']>[0][] = [];
   const model: LanguageModelV4 = {
     specificationVersion: 'v4',
@@ -54,7 +87,17 @@ describe('a model of the AI SDK', () => {
         warnings: [],
       };
     },
-    doStream: () => Promise.reject(new Error('not used')),
+    doStream: async (options) => {
+      seen.push(options);
+      return {
+        stream: new ReadableStream({
+          start(controller) {
+            for (const part of parts) controller.enqueue(part);
+            controller.close();
+          },
+        }),
+      };
+    },
   };
 
   test('answers with text, calls of the tools and its usage', async () => {
@@ -129,6 +172,26 @@ describe('a model of the AI SDK', () => {
     });
   });
 
+  test('streams its text, and answers with the same as without a stream', async () => {
+    parts = [...STREAM, FINISH];
+    const pieces: string[] = [];
+    const agent = aiSdkModel(model);
+    const asked = { ...request, messages: first };
+    const streamed = await agent.generate({ ...asked, onText: (piece) => pieces.push(piece) });
+    const [call] = seen.slice(-1);
+    expect(streamed).toEqual(await agent.generate(asked));
+    expect(seen.at(-1)).toEqual(call);
+    expect(pieces).toEqual(['I ', 'search.']);
+  });
+
+  test('fails where its stream reports an error, or ends before the answer does', async () => {
+    const ask = () => aiSdkModel(model).generate({ ...request, messages: first, onText: () => {} });
+    parts = [...STREAM, { type: 'error', error: new Error('overloaded') }, FINISH];
+    await expect(ask()).rejects.toThrow('overloaded');
+    parts = STREAM;
+    await expect(ask()).rejects.toThrow('ended before its answer did');
+  });
+
   test('may be of an earlier specification', async () => {
     const older = {
       specificationVersion: 'v2',
@@ -140,7 +203,12 @@ describe('a model of the AI SDK', () => {
         usage: { inputTokens: 1, outputTokens: undefined, totalTokens: 1 },
       }),
     };
-    const answer = await aiSdkModel(older).generate({ ...request, tools: [], messages: first });
+    const answer = await aiSdkModel(older).generate({
+      ...request,
+      tools: [],
+      messages: first,
+      onText: () => {},
+    });
     expect(answer).toMatchObject({ text: 'Hi.', finish: 'stop', usage: { input: 1, output: 0 } });
     // Compiled only: models of the SDK's own types are taken as they are.
     const taken = (own: LanguageModelV2 | LanguageModelV3) => aiSdkModel(own).id;
@@ -191,6 +259,25 @@ describe('a model of Genkit', () => {
       returnToolRequests: true,
       abortSignal: signal,
     });
+  });
+
+  test('streams its text', async () => {
+    const pieces: string[] = [];
+    const streaming = {
+      ...ai,
+      generate: async (options: { onChunk?: (chunk: { text?: string }) => void }) => {
+        for (const text of ['I ', '', 'search.']) options.onChunk?.({ text });
+        return ai.generate(options as never);
+      },
+    };
+    const agent = genkitModel(streaming, { model: 'googleai/m' });
+    const { text } = await agent.generate({
+      ...request,
+      messages: first,
+      onText: (piece) => pieces.push(piece),
+    });
+    expect(pieces).toEqual(['I ', 'search.']);
+    expect(pieces.join('')).toBe(text);
   });
 
   test('gets its own answer back as it was, and the results', async () => {

@@ -1,6 +1,11 @@
 /** The stream of a live run, through gateway, worker and Firestore listener, cut at each of them. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CairnClient, type StreamedTexts, withLine } from '../../packages/client/src/index.ts';
 import { control, type Ready } from '../../packages/local/src/cloud-process.ts';
 import { eventually, look, startRun, startTestCloud, type TestCloud } from './support.ts';
 
@@ -181,4 +186,40 @@ describe('whoever follows a live run hears everything once, though', () => {
     await done;
     await expectWhole(runId, follower);
   });
+});
+
+test('who reads the text of an agent is told to drop what a killed worker streamed, and has in the end what was recorded', async () => {
+  const { gateway, apiKey } = cloud.ready;
+  const folder = mkdtempSync(join(tmpdir(), 'cairn-stream-'));
+  try {
+    const until = join(folder, 'go-on');
+    const { runId } = await begin('talking', { until });
+    const client = new CairnClient({ url: gateway, credential: apiKey });
+    let texts: StreamedTexts = new Map();
+    let attempts = 0;
+    const ids: string[] = [];
+    const read = (async () => {
+      for await (const one of client.followLogs(runId, { kind: 'text' })) {
+        if (one.kind !== 'text') continue;
+        ids.push(one.id);
+        if (one.line.kind === 'attempt') attempts += 1;
+        texts = withLine(texts, one.line);
+      }
+    })();
+    const shown = () => [...texts.values()][0];
+    const first = await eventually('text of the first worker', () => shown()?.text || undefined);
+    expect(first).toMatch(/^Process \d+ says $/);
+    const { workers } = await control<{ workers: number[] }>(cloud.ready, 'GET', '/pids');
+    for (const pid of workers) process.kill(pid, 'SIGKILL');
+    writeFileSync(until, '');
+    await read;
+    const run = await look<{ status: string; result: { output: string } }>(cloud.ready, `/v1/runs/${runId}`);
+    expect(run?.status).toBe('completed');
+    expect(shown()).toMatchObject({ text: run?.result.output, state: 'whole' });
+    expect(run?.result.output).not.toContain(first);
+    expect(attempts).toBeGreaterThan(1);
+    expect(new Set(ids).size).toBe(ids.length);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -3,18 +3,19 @@
  * and its own loop is not used: the loop is the flow.
  */
 import type { Json } from 'cairn';
+import { answerOfStream, type StreamPart } from './ai-sdk-stream.ts';
 import type { AgentModel, ModelAnswer, ModelRequest, ToolCall } from './messages.ts';
 import { type PartFormat, providerMessage } from './provider-message.ts';
 
-type Part = { readonly type: string };
+export type Part = { readonly type: string };
 
-interface TextPart {
+export interface TextPart {
   readonly type: 'text' | 'reasoning';
   readonly text: string;
   readonly providerMetadata?: Json;
 }
 
-interface CallPart {
+export interface CallPart {
   readonly type: 'tool-call';
   readonly toolCallId: string;
   readonly toolName: string;
@@ -30,9 +31,11 @@ export interface AiSdkModel {
   readonly provider: string;
   readonly modelId: string;
   doGenerate(options: never): PromiseLike<AiSdkAnswer>;
+  /** Called where the text is streamed. Absent: the text comes when it is whole. */
+  doStream?(options: never): PromiseLike<{ readonly stream: ReadableStream<StreamPart> }>;
 }
 
-interface AiSdkAnswer {
+export interface AiSdkAnswer {
   readonly content: readonly Part[];
   readonly finishReason: string | { readonly unified: string };
   readonly usage: { readonly inputTokens: Tokens; readonly outputTokens: Tokens };
@@ -63,7 +66,7 @@ const FORMAT: PartFormat = {
 export function aiSdkModel(model: AiSdkModel, { settings = {} }: AiSdkOptions = {}): AgentModel {
   return {
     id: `${model.provider}/${model.modelId}`,
-    generate: async ({ system, messages, tools, signal }: ModelRequest) => {
+    generate: async ({ system, messages, tools, signal, onText }: ModelRequest) => {
       const prompt = [
         ...(system === undefined ? [] : [{ role: 'system', content: system }]),
         ...messages.map((message) => providerMessage(message, FORMAT)),
@@ -75,9 +78,10 @@ export function aiSdkModel(model: AiSdkModel, { settings = {} }: AiSdkOptions = 
         inputSchema: input,
       }));
       const own = functions.length === 0 ? {} : { tools: functions, toolChoice: { type: 'auto' } };
-      return answerFrom(
-        await model.doGenerate({ ...settings, prompt, ...own, abortSignal: signal } as never),
-      );
+      const call = { ...settings, prompt, ...own, abortSignal: signal } as never;
+      if (!onText || !model.doStream) return answerFrom(await model.doGenerate(call));
+      const { stream } = await model.doStream(call);
+      return answerFrom(await answerOfStream(stream, onText));
     },
   };
 }

@@ -43,7 +43,7 @@ const FORMAT: PartFormat = {
 export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): AgentModel {
   return {
     id: model,
-    generate: async ({ system, messages, tools, signal }: ModelRequest) => {
+    generate: async ({ system, messages, tools, signal, onText }: ModelRequest) => {
       const given = tools.map(({ name, description, input }) =>
         ai.dynamicTool({ name, description, inputJsonSchema: input } as never),
       );
@@ -55,6 +55,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
         ...(given.length === 0 ? {} : { tools: given }),
         returnToolRequests: true,
         abortSignal: signal,
+        ...(onText && { onChunk: ({ text }: { readonly text?: string }) => text && onText(text) }),
       } as never);
       const content = (message?.content ?? []) as readonly Part[];
       return {

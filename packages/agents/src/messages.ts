@@ -46,6 +46,8 @@ export interface ModelRequest {
     readonly input: Readonly<Record<string, unknown>>;
   }[];
   readonly signal: AbortSignal;
+  /** Takes the text of the answer piece by piece, as it comes. Absent: nobody watches. A model that does not stream need not call it. */
+  readonly onText?: (piece: string) => void;
 }
 
 export interface AgentModel {

@@ -3,7 +3,7 @@
  * more. What it answered and what the calls came to are recorded operations, so that a killed turn repeats no action.
  */
 import { type Flow, type Json, OperationFailed } from 'cairn';
-import type { AgentMessage, AgentModel, ModelAnswer } from './messages.ts';
+import type { AgentMessage, AgentModel, ModelAnswer, ModelRequest } from './messages.ts';
 import { type AgentTool, assertDistinct, described, invalid, MESSAGE, MODEL } from './tool.ts';
 import { carryOut } from './tool-calls.ts';
 
@@ -26,6 +26,8 @@ export interface AgentOptions {
   readonly modelTimeout?: string | number;
   /** Attempts of a call of the model, as `retry` of a step. */
   readonly retry?: { readonly maxAttempts?: number; readonly initialMs?: number; readonly capMs?: number };
+  /** Streams the text of each answer while the model writes it, where the model can: `stream` of a step body. Default false. */
+  readonly stream?: boolean;
   /** Longest time that a person may take to decide about a call. */
   readonly approvalTimeout?: string | number;
   /** Takes messages while it works: events `agent-message` with this key, each a text or `{ text }`. */
@@ -79,15 +81,34 @@ function asked<Input>(
   messages: readonly AgentMessage[],
 ): Promise<ModelAnswer> {
   const { model, system, tools = [], retry, modelTimeout: timeout = MODEL_TIMEOUT } = options;
+  const request = { system, messages, tools: described(tools) };
   return flow.step(
     MODEL,
-    async ({ signal, usage }): Promise<ModelAnswer> => {
-      const answer = await model.generate({ system, messages, tools: described(tools), signal });
+    async ({ signal, usage, stream }): Promise<ModelAnswer> => {
+      const answer = await (options.stream
+        ? streamed(model, { ...request, signal }, stream)
+        : model.generate({ ...request, signal }));
       usage({ agent: model.id, ...(answer.usage && { tokens: answer.usage }) });
       return answer;
     },
     { timeout, ...(retry && { retry }) },
   );
+}
+
+/** The text of a model that does not stream is shown when it is whole. */
+async function streamed(
+  model: AgentModel,
+  request: ModelRequest,
+  stream: (text: string) => void,
+): Promise<ModelAnswer> {
+  let shown = '';
+  const onText = (piece: string) => {
+    shown += piece;
+    stream(piece);
+  };
+  const answer = await model.generate({ ...request, onText });
+  if (answer.text.startsWith(shown)) stream(answer.text.slice(shown.length));
+  return answer;
 }
 
 function cutOff({ finish }: ModelAnswer, turns: number): OperationFailed {

@@ -17,7 +17,7 @@ export type ScriptedTurn =
 export function scriptedModel(turns: readonly ScriptedTurn[], id = 'scripted'): AgentModel {
   return {
     id,
-    async generate({ messages }) {
+    async generate({ messages, onText }) {
       const turn = messages.filter(({ role }) => role === 'assistant').length;
       const scripted = turns[turn];
       if (scripted === undefined)
@@ -27,6 +27,8 @@ export function scriptedModel(turns: readonly ScriptedTurn[], id = 'scripted'): 
         calls = [],
         ...more
       } = typeof scripted === 'function' ? await scripted(messages) : scripted;
+      // Word by word.
+      for (const piece of onText ? text.split(/(?<= )/) : []) onText?.(piece);
       return {
         text,
         calls: calls.map((call, i) => ({ ...call, id: call.id || `call-${turn}-${i}` })),

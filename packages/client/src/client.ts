@@ -169,7 +169,7 @@ export class CairnClient {
   }
 
   /**
-   * What a run logs and streams, from the beginning or after a line, each once and in order, until it ends. Streams that are cut are
+   * Lines and text of a run, from the beginning or after a line, each once and in order, until it ends. Streams that are cut are
    * taken up again. `withLine` puts streamed text together.
    *
    * @throws Refusal, Unreachable after some failures in a row

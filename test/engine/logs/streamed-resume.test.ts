@@ -18,7 +18,7 @@ import { VirtualClock } from '../../support/virtual-clock.ts';
 const SECRETS = ['abcab', 'bcc'];
 const STEP = 'talk[model]';
 
-/** What is durable: the documents, and the totals of the newest snapshot. */
+/** The durable part: the documents, and the totals of the newest snapshot. */
 class Stored implements LogStore {
   readonly documents = new Map<string, readonly StoredLine[]>();
   totals: LogTotals | undefined;
@@ -44,7 +44,7 @@ class Writer {
   #epoch = 1;
   #attempt = 1;
   #at = 0;
-  /** What the attempt that goes on has streamed. */
+  /** Text of the attempt that goes on. */
   streamed = '';
 
   constructor(stored: Stored) {

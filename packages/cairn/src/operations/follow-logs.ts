@@ -25,7 +25,7 @@ export interface FollowingLogs {
   readonly filter: LogFilter;
   /** Absent: both. */
   readonly sort?: LineSort | undefined;
-  /** How many lines of a document were passed, and its id; absent: from the beginning. */
+  /** Number of passed lines of a document, and its id; absent: from the beginning. */
   readonly after: Position | undefined;
   /** As read when the following begins. */
   readonly status: RunStatus;
@@ -88,7 +88,7 @@ export async function* followLogs(
       if (left <= 0 || signal.aborted) return;
       const heard = await news.next(Math.min(Math.max(0, toldAt + quietMs - clock.now()), left), signal);
       if (signal.aborted) return;
-      // What the end of the run was written with is there by the time it is told of.
+      // Lines that were written with the end of the run are there by the time it is told of.
       if (heard) {
         for await (const one of rest()) {
           toldAt = clock.now();
@@ -114,7 +114,7 @@ interface Heard {
   readonly ended?: { readonly status: RunStatus; readonly stopKind: StopKind | undefined } | undefined;
 }
 
-/** What the watch has said since it was last asked. */
+/** Reports of the watch since it was last asked. */
 class News {
   readonly #signal: WakeSignal;
   #heard: Heard | undefined;

@@ -77,7 +77,7 @@ export class FirestoreRunWatch implements RunWatch {
     return end;
   }
 
-  /** What is logged is written with a snapshot, in one commit. */
+  /** Lines are written with a snapshot, in one commit. */
   watchLogs(runId: string, observer: LogObserver): () => void {
     let told: unknown;
     const end = this.#watchRun(

@@ -17,7 +17,7 @@ export class StreamedPrint {
     this.#shape = shape;
   }
 
-  /** What has to be printed before anything else is. */
+  /** Text to print before anything else. */
   interrupt(): string {
     if (this.#open === undefined) return '';
     this.#open = undefined;

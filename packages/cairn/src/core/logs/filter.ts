@@ -1,4 +1,4 @@
-/** Which stored lines a reader wants. Pure. */
+/** Selection of stored lines for a reader. Pure. */
 import { stepIdOf } from '../run/state.ts';
 import { KEPT_LEVELS, type KeptLevel } from './line.ts';
 import { isLogLine, isTextLine, type StoredLine } from './text.ts';

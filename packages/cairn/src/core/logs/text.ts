@@ -31,7 +31,7 @@ export interface TextEndLine extends OfAttempt {
 
 export type TextLine = AttemptLine | PieceLine | TextEndLine;
 
-/** What a document of logs holds. Readers pass over kinds that they do not know. */
+/** One line of a document of logs. Readers pass over kinds that they do not know. */
 export type StoredLine = LogLine | TextLine;
 
 /** Longest piece in one line, UTF-16 code units. Texts that are streamed between two snapshots share lines. */

@@ -19,7 +19,7 @@ import {
 } from '../../../core/logs/text.ts';
 import type { Waiting } from './run-log.ts';
 
-/** Where lines wait to be written. */
+/** The place where lines wait to be written. */
 export interface TextSink {
   put(line: TextLine): Waiting;
   /** @param bytes by which its JSON is longer */

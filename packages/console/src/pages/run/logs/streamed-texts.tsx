@@ -1,4 +1,4 @@
-/** What steps stream, such as the answers of a model, as it grows. */
+/** Text that steps stream, such as the answers of a model, as it grows. */
 import type { StreamedText } from '@cairn/client';
 import { Failure } from '../../../parts/states.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
