@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
+import { eventually } from '../system/support.ts';
 import { holdTimers } from './support/hold-timers.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { SIZES } from './support/sizes.ts';
@@ -69,5 +70,41 @@ test.each(at)(
     await dialog.getByRole('button', { name: 'Start', exact: true }).click();
     await page.waitForURL('**/runs/run_*');
     await page.getByText('Pay A-9?').first().waitFor();
+  },
+);
+
+test.each(at)(
+  '$name: an approval that takes data shows who is asked, all that is wrong, and is given by its form',
+  async ({ name, viewport }) => {
+    const started = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
+      type: 'refund',
+      input: { order: `B-${name}` },
+    });
+    const page = await stage.browser.open('/inbox', { viewport });
+    const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${started.runId}"]`) });
+    await card.getByText(`Refund B-${name}?`).waitFor();
+    await card.getByText('Finance, Bo').waitFor();
+    expect(await card.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
+    await card.getByRole('button', { name: 'Fill in and answer' }).click();
+    const dialog = page.getByRole('dialog');
+    const send = dialog.getByRole('button', { name: 'Approve', exact: true });
+    await dialog.getByRole('status').filter({ hasText: 'cents is required; reason is required' }).waitFor();
+    expect(await send.isDisabled()).toBe(true);
+    await dialog.getByRole('textbox', { name: 'cents' }).fill('-4');
+    await dialog.getByRole('combobox', { name: 'reason' }).selectOption('late');
+    await send.click();
+    // What the form does not know is the API's to say, and the form is still there.
+    await dialog.getByText('data.cents', { exact: false }).first().waitFor();
+    await dialog.getByRole('textbox', { name: 'cents' }).fill('400');
+    await send.click();
+    await card.waitFor({ state: 'detached' });
+    const ended = await eventually(`the end of ${started.runId}`, async () => {
+      const run = await stage.cloud.call<{ status: string; result?: unknown }>(
+        'GET',
+        `/v1/runs/${started.runId}`,
+      );
+      return run.status === 'completed' ? run : undefined;
+    });
+    expect(ended.result).toEqual({ refunded: { cents: 400, reason: 'late' } });
   },
 );

@@ -4,6 +4,7 @@ export { MAX_ITEMS } from './core/decisions/fan-out.ts';
 export { parseDuration } from './core/duration.ts';
 export type { Json } from './core/encoding/json.ts';
 export { CairnError, type ErrorCode, Fatal, NotApplied, OperationFailed, RetryAt } from './core/errors.ts';
+export type { Approved } from './engine/define/approval.ts';
 export type { Degraded } from './engine/define/body-result.ts';
 export { degraded, isDegraded } from './engine/define/body-result.ts';
 export type { CallPolicy, CallQuestion, CallVerdict } from './engine/define/call-policy.ts';
@@ -35,7 +36,6 @@ export type { SlackCommand, SlackSubscription } from './engine/define/slack.ts';
 export type { Budget, Estimate, Usage } from './engine/define/spending.ts';
 export type { Workflow } from './engine/define/steps.ts';
 export type {
-  Approved,
   ChildResult,
   GithubSubscription,
   Handle,

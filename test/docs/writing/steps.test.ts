@@ -124,6 +124,20 @@ describe('an approval', () => {
     expect(run.error()?.code).toBe(code);
   });
 
+  test('takes data that fits its schema, and stays open over other data', async () => {
+    const paid: number[] = [];
+    const runtime = await runtimeWith('refund-order', async (cents: number) => void paid.push(cents));
+    const run = await runtime.start('refund-order', { order: 'A-1', paid: 900 });
+    await runtime.settle();
+    const refused = runtime.decide(run, 'approve', { data: { cents: -1, reason: 'why not' } });
+    await expect(refused).rejects.toMatchObject({ code: 'INVALID_INPUT', field: 'data.cents' });
+    const data = { cents: 400, reason: 'late' };
+    await runtime.decide(run, 'approve', { data });
+    expect(await runtime.runToEnd(run)).toBe('completed');
+    expect(await run.result()).toEqual({ refunded: data });
+    expect(paid).toEqual([400]);
+  });
+
   test('fails when its time is over', async () => {
     const { runtime, run } = await asked();
     await runtime.advance('3d');

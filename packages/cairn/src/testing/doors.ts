@@ -36,6 +36,8 @@ export interface DecideOptions {
   readonly steps?: readonly string[];
   /** With `approve` of a budget: by how much limits are raised; absent: those reached, by what the workflow declares. */
   readonly raise?: Budget;
+  /** With `approve`: what the schema of the approval takes. */
+  readonly data?: unknown;
   /** Actor of the decision. */
   readonly by?: string;
 }
@@ -94,7 +96,7 @@ export function decide(
   run: TestRun,
   options: DecideOptions & { readonly decision: Decision },
 ): Promise<ApprovalDecided> {
-  const { decision, step, note, feedback, steps, raise, by } = options;
+  const { decision, step, note, feedback, steps, raise, data, by } = options;
   return decideApproval(deps, {
     runId: run.id,
     tenantId: TENANT,
@@ -104,6 +106,7 @@ export function decide(
     feedback,
     steps,
     raise,
+    data,
     actor: by ?? ACTOR,
   });
 }

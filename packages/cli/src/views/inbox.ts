@@ -27,6 +27,7 @@ export function inboxTable(items: readonly Item[], now: number, shape: Shape): s
       { title: 'WORKFLOW', of: ({ type }) => type, least: 10, goes: 3 },
       { title: 'STEP', of: ({ step }) => step, least: 8, goes: 1 },
       { title: 'ASKS', of: ({ kind }) => KINDS[kind], goes: 2 },
+      { title: 'ASKED', of: ({ to = [] }) => to.join(', '), goes: 5 },
       { title: 'UNTIL', of: ({ dueAt }) => (dueAt === undefined ? '' : moment(dueAt)), goes: 4 },
       { title: 'QUESTION', of: ({ question }) => question, least: 16 },
     ],
@@ -66,7 +67,7 @@ export function answerLines(items: readonly Item[]): string {
   return lines.size === 0 ? '' : `\n${[...lines].join('\n')}\n`;
 }
 
-function answerLine({ kind, runId, step, effectId, answers, more }: Item): string {
+function answerLine({ kind, runId, step, effectId, answers, more, dataSchema }: Item): string {
   const rest = more === undefined ? '' : `   (and ${more} more: cairn runs show ${runId})`;
   if (answers.length === 0) return `cairn runs show ${runId}   (nothing can be answered now)${rest}`;
   if (kind === 'effect_in_doubt' || kind === 'left_in_doubt') {
@@ -79,7 +80,8 @@ function answerLine({ kind, runId, step, effectId, answers, more }: Item): strin
   if (kind === 'budget_reached')
     return `cairn runs approve ${runId} ${quoted(step)}   (${BUDGET_DECISIONS})${rest}`;
   const others = answers.filter((answer) => answer !== 'approve').map((answer) => WORDS[answer] ?? answer);
-  return `cairn runs approve ${runId} ${quoted(step)}   (or ${others.join(', ')})${rest}`;
+  const data = dataSchema === undefined ? '' : ' --data JSON';
+  return `cairn runs approve ${runId} ${quoted(step)}${data}   (or ${others.join(', ')})${rest}`;
 }
 
 /** Decisions as commands. */

@@ -36,7 +36,10 @@ export function moveOf(runId: string, wait: Wait): Move | undefined {
   switch (kind) {
     case 'approval':
       return {
-        words: ['runs', 'approve', runId, stepKey(wait.execution)],
+        words: [
+          ...['runs', 'approve', runId, stepKey(wait.execution)],
+          ...(wait.dataSchema === undefined ? [] : ['--data', 'JSON']),
+        ],
         what: DECISIONS[purpose ?? 'approval'],
       };
     case 'event':

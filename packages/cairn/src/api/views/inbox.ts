@@ -28,15 +28,18 @@ export function inboxItems({ run, questions, more }: AskingRun): View[] {
 
 function questionView(status: string, asked: InboxQuestion): View {
   const { kind, step, wait, effectId, capabilityId, openedAt, answers, row } = asked;
-  const { question, detail, isCut } = wait
+  const { question, detail, to, isCut } = wait
     ? said(wait.detailText)
-    : { question: leftText(status, asked), detail: undefined, isCut: false };
+    : { question: leftText(status, asked), detail: undefined, to: undefined, isCut: false };
+  const schema = wait?.dataSchemaText;
   return {
     kind,
     step,
     ...optional('waitId', wait?.id),
     question,
     ...optional('detail', detail),
+    ...optional('to', to),
+    ...optional('dataSchema', schema === undefined ? undefined : fromText(schema)),
     ...(isCut ? { isCut } : {}),
     openedAt: iso(openedAt),
     ...optional('dueAt', isoIf(wait?.dueAt)),
@@ -51,16 +54,21 @@ function questionView(status: string, asked: InboxQuestion): View {
 function said(detailText: string | undefined): {
   readonly question: string;
   readonly detail: View[string];
+  readonly to: View[string];
   readonly isCut: boolean;
 } {
   const detail = detailText === undefined ? undefined : fromText(detailText);
-  const { question, ...beside } = Object(detail) as { readonly question?: unknown };
+  const { question, to, ...beside } = Object(detail) as {
+    readonly question?: unknown;
+    readonly to?: View[string];
+  };
   const text = typeof question === 'string' ? question : JSON.stringify(question ?? detail ?? null);
   const hasMore = typeof question === 'string' && Object.keys(beside).length > 0;
   const fits = Buffer.byteLength(detailText ?? '') <= MAX_DETAIL_BYTES;
   return {
     question: cut(text, QUESTION_CHARS),
     detail: hasMore && fits ? detail : undefined,
+    to,
     isCut: text.length > QUESTION_CHARS || (hasMore && !fits),
   };
 }

@@ -103,7 +103,7 @@ function decidedError(decided: Decided, answer: ApprovalAnswer, open?: Wait): Ca
   const by = actor === undefined ? '' : ` by ${actor}`;
   const words =
     decision === answer.decision
-      ? ' with a different note, feedback, choice of steps or raise'
+      ? ' with a different note, feedback, choice of steps, raise or data'
       : ` as '${decision}'`;
   return new CairnError('APPROVAL_DECIDED', `'${answer.step}' was decided${by}${open ? ' before' : words}`, {
     stepId: answer.step,

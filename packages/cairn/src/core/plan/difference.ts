@@ -26,6 +26,7 @@ const OPTIONS = [
   'onParentEnd',
   'loop',
   'output',
+  'data',
 ] as const satisfies readonly (keyof StepPlan)[];
 
 export interface PlanDifference {
@@ -104,7 +105,7 @@ function whole(before: KnownPlan, after: Plan): PlanDifference[] {
 }
 
 function optionChanged(what: string, name: string, was: unknown, is: unknown): string {
-  if (name === 'output' || name === 'input') return `the shape of ${what} changed`;
+  if (name === 'output' || name === 'input' || name === 'data') return `the shape of ${what} changed`;
   return `${what} was ${value(name, was)}, is ${value(name, is)}`;
 }
 

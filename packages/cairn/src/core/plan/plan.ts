@@ -29,6 +29,8 @@ export interface StepPlan {
   readonly uses?: readonly string[];
   readonly compensate?: true;
   readonly output?: Shape;
+  /** What a person fills in to approve. */
+  readonly data?: Shape;
   /** It has several executions. */
   readonly over?: true;
   readonly completion?: string;

@@ -8,7 +8,7 @@ import { cut } from '../run/records.ts';
 import type { RunState } from '../run/state.ts';
 import { type StepCounts, stepCounts } from './step-counts.ts';
 
-/** Waits of a run that a list shows; `count` says how many there are. */
+/** Waits of a run that a list shows, without the schemas of their data; `count` says how many there are. */
 const LISTED_WAITS = 3;
 /** Characters of a question, as JSON; of a longer one a list shows the beginning. */
 const LISTED_DETAIL_CHARS = 1_000;
@@ -37,7 +37,8 @@ export function storedListing({
   return { head, steps: stepCounts(steps), waits: listedWaits(waits) };
 }
 
-function briefly(wait: Wait): Wait {
+function briefly(given: Wait): Wait {
+  const { dataSchemaText: _, ...wait } = given;
   const { detailText } = wait;
   if (detailText === undefined || detailText.length <= LISTED_DETAIL_CHARS) return wait;
   const detail = fromText(detailText);

@@ -12,7 +12,7 @@ type Names<T> = Readonly<Record<keyof T & string, true>>;
 
 type Step = types.StepOptions<unknown, types.Needs, unknown>;
 type Items = types.MapOptions<unknown, types.Needs, unknown, unknown>;
-type Approval = types.ApprovalOptions<unknown, types.Needs>;
+type Approval = types.ApprovalOptions<unknown, types.Needs, unknown>;
 type Event = types.EventOptions<unknown, types.Needs, unknown>;
 type Sleep = types.SleepOptions<unknown, types.Needs>;
 type Children = types.ChildrenOptions<unknown, types.Needs, unknown, unknown>;
@@ -43,6 +43,7 @@ const map: Names<Items & Completing> = { ...step, ...fanOut };
 const approval: Names<Approval> = {
   ...common,
   ask: true,
+  data: true,
   timeout: true,
   onExpiry: true,
   escalate: true,
@@ -160,6 +161,10 @@ const within = (example: string): Shape => ({
   fits: (value) => isRecord(value) && 'within' in value && Object.keys(value).length === 1,
   is: `an object, such as { within: '${example}' }`,
 });
+const schema: Shape = {
+  fits: (value) => isFunction((value as { safeParse?: unknown } | null)?.safeParse),
+  is: 'a Zod schema, such as z.string()',
+};
 const oneOf = (...values: readonly string[]): Shape => ({
   fits: (value) => values.includes(value as string),
   is: values.map((value) => `'${value}'`).join(' or '),
@@ -177,10 +182,8 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   retry: { fits: isRecord, is: 'an object, such as { maxAttempts: 3 }' },
   poll: within('2h'),
   heartbeat: within('5m'),
-  output: {
-    fits: (value) => isFunction((value as { safeParse?: unknown } | null)?.safeParse),
-    is: 'a Zod schema, such as z.string()',
-  },
+  output: schema,
+  data: schema,
   completion: {
     fits: (value) => isRecord(value) && ('tolerate' in value || 'atLeast' in value),
     is: "{ tolerate: 2 }, { tolerate: '10%' } or { atLeast: 5 }",

@@ -33,13 +33,22 @@ export function mapStep(name: StepName, options: Given, body: unknown): steps.Ma
 
 export function approvalStep(name: StepName, options: Given): steps.ApprovalStep {
   const shared = common('approval', name, options);
-  const { onExpiry, escalate } = options as Partial<types.ApprovalOptions<unknown, types.Needs>>;
+  const { onExpiry, escalate, data } = options as Partial<
+    types.ApprovalOptions<unknown, types.Needs, unknown>
+  >;
+  if (data && onExpiry === 'approve') {
+    throw stepError(
+      name,
+      "'data' cannot be combined with onExpiry: 'approve', which fills in nothing: use 'fail' or 'halt'",
+    );
+  }
   if (escalate && escalate.text.length > MAX_ESCALATION_CHARS) {
     throw stepError(name, `the text of an escalation has at most ${MAX_ESCALATION_CHARS} characters`);
   }
   return {
     ...shared,
     ask: required(name, options, 'ask'),
+    ...(data ? { data } : {}),
     onExpiry: onExpiry ?? 'fail',
     ...timeout(name, options),
     ...(escalate

@@ -79,6 +79,8 @@ export interface SleepStep extends AnyStep {
 export interface ApprovalStep extends AnyStep {
   readonly kind: 'approval';
   readonly ask: (context: Context) => unknown;
+  /** Schema of what a person fills in to approve. */
+  readonly data?: ZodType<unknown>;
   readonly timeoutMs?: number;
   readonly onExpiry: 'fail' | 'approve' | 'halt';
   readonly escalate?: { readonly afterMs: number; readonly text: string };

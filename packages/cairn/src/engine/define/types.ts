@@ -5,6 +5,7 @@ import type { Json } from '../../core/encoding/json.ts';
 import type { OnParentEnd, SuccessorMode } from '../../core/run/events.ts';
 import type { CatchUp } from '../../core/schedule/schedule.ts';
 import type { Tags } from '../../core/search/tags.ts';
+import type { Approved, Question } from './approval.ts';
 import type { BodyResult, Recorded } from './body-result.ts';
 import type { Capability } from './capability.ts';
 import type { FlowFactory } from './flow/types.ts';
@@ -221,20 +222,10 @@ export interface SleepOptions<Input, N extends Needs> extends CommonOptions<Inpu
   readonly until?: SleepTime<Input, N, number | Date>;
 }
 
-/** Question of an approval. A string is a question without details. */
-export type Question = string | { readonly question: string; readonly details?: Json };
-
-/** Output of an approved approval. */
-export interface Approved {
-  readonly decision: 'approve' | 'approve_with_waiver';
-  /** Note; for a waiver, the reason. */
-  readonly note?: string;
-  /** Actor of the decision; absent if `onExpiry` approved it. */
-  readonly by?: string;
-}
-
-export interface ApprovalOptions<Input, N extends Needs> extends CommonOptions<Input, N> {
+export interface ApprovalOptions<Input, N extends Needs, D = undefined> extends CommonOptions<Input, N> {
   readonly ask: (seen: Seen<Input, N>) => Question;
+  /** Schema of what a person fills in to approve. Other data is refused, and the question stays open. */
+  readonly data?: ZodType<D>;
   /** Time limit of the decision; absent: unlimited. */
   readonly timeout?: string | number;
   /** Handling of an expired approval: the step fails (default), is approved, or the run is halted. */
@@ -242,7 +233,7 @@ export interface ApprovalOptions<Input, N extends Needs> extends CommonOptions<I
   /** From when on the question is to be shown as overdue, and with which text. */
   readonly escalate?: { readonly after: string | number; readonly text: string };
   /** Applies to a rejection, and to an expiry that fails. */
-  readonly onFailure?: OnFailure<Approved>;
+  readonly onFailure?: OnFailure<Approved<D>>;
 }
 
 export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<Input, N> {
@@ -307,7 +298,10 @@ export interface StepFactory<Input> extends FlowFactory<Input> {
     body: ItemBody<Input, N, Item, T> & Recorded<T>,
   ): Handle<T[]>;
   /** Asks a person, who can approve, approve with a waiver, send steps back with feedback, reject, or halt the run. */
-  approval<N extends Needs>(id: string, options: ApprovalOptions<Input, N>): Handle<Approved>;
+  approval<N extends Needs, D = undefined>(
+    id: string,
+    options: ApprovalOptions<Input, N, D>,
+  ): Handle<Approved<D>>;
   /** Waits for an event from outside. Its output is what the sender sent. */
   event<N extends Needs, T = Json>(id: string, options: EventOptions<Input, N, T>): Handle<T>;
   /** A pause that survives everything and costs nothing while it lasts. Its output is null. */

@@ -8,7 +8,7 @@ import type { ZodType } from 'zod';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, Fatal, OperationFailed } from '../../core/errors.ts';
-import { firstIssue } from '../../core/first-issue.ts';
+import { allIssues, firstIssue } from '../../core/first-issue.ts';
 import type { PayloadRef, RecordedError } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
@@ -79,9 +79,11 @@ export function checked(step: { readonly id: string; readonly output?: ZodType }
   if (!step.output) return value;
   const parsed = step.output.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { field, why } = firstIssue(parsed.error.issues);
+  const { issues } = parsed.error;
+  const { field, why } = firstIssue(issues);
   const where = field === '' ? '' : ` at '${field}'`;
-  throw new InvalidOutput(`the output of step '${step.id}' does not match its schema${where}: ${why}`);
+  const said = issues.length === 1 ? `${where}: ${why}` : `: ${allIssues(issues).why}`;
+  throw new InvalidOutput(`the output of step '${step.id}' does not match its schema${said}`);
 }
 
 /** Puts an output that no checkpoint can carry where the run's payloads lie, before the commit that refers to it. */

@@ -70,7 +70,10 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
       };
     }
     case 'approval':
-      return step.onExpiry === 'fail' ? {} : { onExpiry: step.onExpiry };
+      return {
+        ...(step.onExpiry === 'fail' ? {} : { onExpiry: step.onExpiry }),
+        ...(step.data ? { data: shapeOf(step.data) } : {}),
+      };
     case 'event':
       return { event: step.event, ...(step.output ? { output: shapeOf(step.output) } : {}) };
     case 'sleep':

@@ -9,12 +9,16 @@ import { optional } from '../../core/optional.ts';
 import type { EventDraft, EventWait, StepExecution, StepQuestion, Wait } from '../../core/run/events.ts';
 import { firstDueAt } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
+import { dataSchemaText } from '../define/data-schema.ts';
 import type { ApprovalStep, Context, EventStep, WaitStep } from '../define/steps.ts';
 
 /** A question is stored in the snapshot and shown to a user. */
 const MAX_QUESTION_BYTES = 16 * 1024;
 /** A correlation key is something like a commit hash or an order number. */
 const MAX_KEY_CHARS = 500;
+/** Names of those who are asked, and the characters of each. */
+const MAX_ASKED = 20;
+const MAX_ASKED_CHARS = 100;
 
 export interface Opening {
   readonly runId: string;
@@ -32,12 +36,19 @@ export function waitOf(step: WaitStep, { runId, execution, seen, now }: Opening)
   const due = step.timeoutMs === undefined ? {} : { dueAt: now + step.timeoutMs };
   switch (step.kind) {
     case 'approval':
-      return { ...wait, ...due, kind: 'approval', detailText: detailOf(step, seen, now) };
+      return {
+        ...wait,
+        ...due,
+        kind: 'approval',
+        detailText: detailOf(step, seen, now),
+        ...optional('dataSchemaText', dataSchemaText(step.data)),
+      };
     case 'event': {
       const expected = step.expectedMs === undefined ? {} : { expectedAt: now + step.expectedMs };
       const key = keyOf(step.id, step.key(seen));
       const beating = heartbeatOf(step, now, due.dueAt);
-      return { ...wait, ...expected, ...due, ...beating, kind: 'event', name: step.event, key };
+      const schema = optional('dataSchemaText', dataSchemaText(step.output));
+      return { ...wait, ...expected, ...due, ...beating, ...schema, kind: 'event', name: step.event, key };
     }
     case 'child': {
       const child = { runId: childRunId(runId, id), onParentEnd: step.onParentEnd };
@@ -95,6 +106,12 @@ function detailOf({ id, ask, escalate }: ApprovalStep, seen: Context, now: numbe
         stepId: id,
       },
     );
+  if (detail.to !== undefined && !areNames(detail.to))
+    throw new CairnError(
+      'INVALID_INPUT',
+      `'to' of the question of step '${id}' must list 1 to ${MAX_ASKED} names of 1 to ${MAX_ASKED_CHARS} characters`,
+      { stepId: id },
+    );
   const escalation = escalate && {
     escalation: { at: new Date(now + escalate.afterMs).toISOString(), text: escalate.text },
   };
@@ -103,6 +120,15 @@ function detailOf({ id, ask, escalate }: ApprovalStep, seen: Context, now: numbe
   throw new CairnError(
     'PAYLOAD_TOO_LARGE',
     `the question of step '${id}' has more than ${MAX_QUESTION_BYTES} bytes`,
+  );
+}
+
+function areNames(given: unknown): boolean {
+  return (
+    Array.isArray(given) &&
+    given.length > 0 &&
+    given.length <= MAX_ASKED &&
+    given.every((name) => typeof name === 'string' && name.trim() !== '' && name.length <= MAX_ASKED_CHARS)
   );
 }
 

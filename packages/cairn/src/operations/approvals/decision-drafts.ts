@@ -8,16 +8,19 @@ import { givenLimit } from '../../core/budget/given.ts';
 import { assertFeedbackFits, sentBackBy } from '../../core/decisions/approval.ts';
 import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../../core/decisions/deployed.ts';
-import { canonicalJson } from '../../core/encoding/json.ts';
+import { canonicalJson, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { optional } from '../../core/optional.ts';
 import { grouped } from '../../core/run/bounded.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { type RunState, stepIdOf, stepKey } from '../../core/run/state.ts';
+import { assertFits } from '../../core/run/values.ts';
+import type { Approved } from '../../engine/define/approval.ts';
 import type { StepDefinition, Workflow } from '../../engine/define/steps.ts';
-import type { Approved } from '../../engine/define/types.ts';
 import * as drafts from '../../engine/facts/drafts.ts';
-import { NO_OUTPUT, outputFrom } from '../../engine/facts/output.ts';
+import { NO_OUTPUT, type Output, outputFrom } from '../../engine/facts/output.ts';
+import { checkedData, takesData } from '../../engine/waits/answer-data.ts';
 import { raiseByDefault } from '../../engine/waits/budget-question.ts';
 import * as settle from '../../engine/waits/settle.ts';
 import { cancelDrafts } from '../cancel-run.ts';
@@ -40,10 +43,15 @@ export function decisionDrafts(deciding: Deciding): EventDraft[] {
   if (!step) throw new Error(`workflow '${workflow.type}' has no step '${wait.execution.stepId}'`);
   // A run that ends is not set in motion first.
   if (request.decision === 'halt') return halted(deciding);
-  const { raise } = request;
+  const { raise, data } = request;
   if (raise !== undefined && wait.purpose !== 'budget') {
     const what = `'${stepKey(wait.execution)}' does not ask about the budget`;
     throw new CairnError('INVALID_INPUT', what, { field: 'raise', stepId: stepKey(wait.execution) });
+  }
+  if (data !== undefined && (wait.purpose !== undefined || !takesData(step))) {
+    const what = `'${stepKey(wait.execution)}' takes no data`;
+    const help = 'Send the decision without data, or with a note.';
+    throw new CairnError('INVALID_INPUT', what, { field: 'data', stepId: stepKey(wait.execution), help });
   }
   const outcome = SETTLED[wait.purpose ?? 'approval']({ ...deciding, step });
   const why = `'${stepKey(wait.execution)}': ${request.decision}`;
@@ -69,7 +77,7 @@ function approvalSettled(settling: Settling): EventDraft[] {
   switch (request.decision) {
     case 'approve':
     case 'approve_with_waiver':
-      return settle.answered(settling, answerOf(request), approvedOutput(request.decision, request));
+      return settle.answered(settling, answerOf(request), approvedOutput(request.decision, settling));
     case 'reject':
       return settle.refused(settling, answerOf(request), rejection(settling));
     case 'retry_with_feedback':
@@ -206,8 +214,14 @@ function answerOf(request: DecideRequest): settle.WaitAnswer {
   return { initiator: 'approval', actor, decision, payloadText: payloadTextOf(request) };
 }
 
-function approvedOutput(decision: Approved['decision'], { note, actor: by }: DecideRequest) {
-  const text = canonicalJson({ decision, note, by });
+/** @throws CairnError INVALID_INPUT with every issue of the data */
+function approvedOutput(decision: Approved['decision'], { step, wait, request }: Settling): Output {
+  const { note, actor: by, data: given } = request;
+  if (!takesData(step)) return outputFrom(canonicalJson({ decision, note, by }));
+  const what = `the data for step '${step.id}'`;
+  const data = checkedData(step, given, stepKey(wait.execution));
+  const text = toJsonText({ decision, ...optional('note', note), by, data }, what);
+  assertFits(text, what);
   return outputFrom(text);
 }
 

@@ -1,12 +1,14 @@
 /** Request and response of a decision, and validation of its parts. Pure. */
 import type { BudgetLimits } from '../../core/budget/budget.ts';
 import { budgetLimits, type GivenRaise } from '../../core/budget/given.ts';
-import { canonicalJson } from '../../core/encoding/json.ts';
+import { canonicalJson, type Json, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Decision } from '../../core/run/events.ts';
 
 /** Largest note or feedback, UTF-8 bytes: it is stored in the journal and the snapshot, and passed to bodies. */
 const MAX_SAID_BYTES = 8 * 1024;
+/** Most data with an approval, as canonical JSON: it is stored in the journal and in the output of the step. */
+const MAX_DATA_BYTES = 16 * 1024;
 
 export interface DecideRequest {
   readonly runId: string;
@@ -24,12 +26,17 @@ export interface DecideRequest {
   readonly steps?: readonly string[] | undefined;
   /** With `approve` of a budget: by how much limits are raised; absent: those reached, by what the workflow declares. */
   readonly raise?: GivenRaise | undefined;
+  /** With `approve` and `approve_with_waiver` of an approval whose definition has a schema for it. */
+  readonly data?: unknown;
   /** Actor of the decision. */
   readonly actor: string;
 }
 
 /** Decision without actor and target. */
-export type DecisionContent = Pick<DecideRequest, 'decision' | 'note' | 'feedback' | 'steps' | 'raise'>;
+export type DecisionContent = Pick<
+  DecideRequest,
+  'decision' | 'note' | 'feedback' | 'steps' | 'raise' | 'data'
+>;
 
 /** The first answer to the question; a repetition gets the same. */
 export interface ApprovalDecided {
@@ -43,9 +50,10 @@ export interface ApprovalDecided {
 }
 
 /** All that was said beside the decision, as canonical JSON. */
-export function payloadTextOf({ note, feedback, steps, raise }: DecisionContent): string {
+export function payloadTextOf({ note, feedback, steps, raise, data }: DecisionContent): string {
   const more = raise && { ...raiseOf({ raise }) };
-  return canonicalJson({ note, feedback, steps: steps && [...new Set(steps)].sort(), raise: more });
+  const said = { note, feedback, steps: steps && [...new Set(steps)].sort(), raise: more };
+  return canonicalJson({ ...said, data: data as Json | undefined });
 }
 
 /** @throws CairnError INVALID_INPUT */
@@ -54,11 +62,12 @@ export function raiseOf({ raise }: Pick<DecisionContent, 'raise'>): BudgetLimits
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE naming the member at fault */
-export function assertMakesSense({ decision, note, feedback, steps, raise }: DecisionContent): void {
+export function assertMakesSense({ decision, note, feedback, steps, raise, data }: DecisionContent): void {
   if (raise !== undefined && decision !== 'approve') throw invalid('raise', `'${decision}' raises no budget`);
   raiseOf({ raise });
   checkText('note', note);
   checkText('feedback', feedback);
+  checkData(decision, data);
   const sendsBack = decision === 'retry_with_feedback';
   if (decision === 'approve_with_waiver' && note === undefined) {
     throw invalid('note', 'a waiver needs a note with the reason');
@@ -74,6 +83,16 @@ export function assertMakesSense({ decision, note, feedback, steps, raise }: Dec
       'steps',
       'name at least one step, or omit the list to send back the steps that the approval needs',
     );
+}
+
+function checkData(decision: Decision, data: unknown): void {
+  if (data === undefined) return;
+  if (decision !== 'approve' && decision !== 'approve_with_waiver')
+    throw invalid('data', `'${decision}' takes no data`);
+  const bytes = Buffer.byteLength(toJsonText(data, 'data'));
+  if (bytes <= MAX_DATA_BYTES) return;
+  const what = `the data has ${bytes} bytes; the most is ${MAX_DATA_BYTES}`;
+  throw new CairnError('PAYLOAD_TOO_LARGE', what, { field: 'data' });
 }
 
 function checkText(field: 'note' | 'feedback', text: string | undefined): void {

@@ -1,6 +1,6 @@
 /**
  * The approval that a change of many runs answers. Only plain approvals: on a step in doubt or a budget the same decision has another meaning,
- * so a person makes it for each run. Pure.
+ * and an approval that takes data takes other data for each run, so a person answers these one by one. Pure.
  */
 import { CairnError } from '../../core/errors.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -14,8 +14,13 @@ export function plainApprovals(
   { now, step }: { readonly now: number; readonly step?: string | undefined },
 ): readonly OpenQuestion[] {
   return openQuestions(run, deployed, now).filter(
-    (question) => question.kind === 'approval' && (step === undefined || question.step === step),
+    (question) =>
+      question.kind === 'approval' && !takesData(question) && (step === undefined || question.step === step),
   );
+}
+
+function takesData({ wait }: OpenQuestion): boolean {
+  return wait?.dataSchemaText !== undefined;
 }
 
 /** Names an approval; without `waitId` the open one of the step. */
@@ -40,7 +45,14 @@ export function approvalOf(
       (waitId === undefined || question.wait?.id === waitId),
   );
   const [only, ...others] = open.filter(({ kind }) => kind === 'approval');
-  if (only && others.length === 0) return { stepId: only.step, waitId: only.wait?.id };
+  if (only && others.length === 0) {
+    if (!takesData(only)) return { stepId: only.step, waitId: only.wait?.id };
+    throw new CairnError('INVALID_INPUT', `run ${run.id}: '${only.step}' takes data`, {
+      stepId: only.step,
+      field: 'runs',
+      help: 'Answer it on the page of the run, or with POST /v1/runs/{id}/approvals/{stepId} and `data`.',
+    });
+  }
   if (!only && open.length === 0 && stepId !== undefined) return { stepId, waitId };
   const asked = others.length > 0 ? `${others.length + 1} approvals are open` : 'no such approval is open';
   throw new CairnError('RUN_INVALID_TRANSITION', `run ${run.id}: ${asked}`, {

@@ -46,14 +46,17 @@ const MAX_BLOCK_ID_CHARS = 255;
 export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBlock[] {
   const step = stepKey(wait.execution);
   const due = wait.dueAt === undefined ? '' : ` · until ${dateOf(wait.dueAt)}`;
-  const origin = `${clipped(escaped(type), 100)} · \`${clipped(escaped(step), 500)}\` of run \`${runId}\`${due}`;
+  const takesData = wait.dataSchemaText !== undefined;
+  const elsewhere = takesData ? ' · it takes data: approve it in the console' : '';
+  const origin = `${clipped(escaped(type), 100)} · \`${clipped(escaped(step), 500)}\` of run \`${runId}\`${due}${elsewhere}`;
   // Resolving an effect takes more than one press: the operator has to check the receiver first.
-  const decisions = wait.purpose === 'effect' ? [] : BUTTON_DECISIONS;
+  const possible = BUTTON_DECISIONS.filter((decision) => decision !== 'approve' || !takesData);
+  const decisions = wait.purpose === 'effect' ? [] : possible;
   const elements = decisions.flatMap((decision) => buttonOf({ runId, step, wait, decision }));
   return [
     { type: 'section', text: { type: 'mrkdwn', text: questionOf(wait) } },
     { type: 'context', elements: [{ type: 'mrkdwn', text: origin }] },
-    ...(elements.length === BUTTON_DECISIONS.length
+    ...(elements.length > 0 && elements.length === possible.length
       ? [{ type: 'actions', block_id: blockIdOf(wait), elements } as const]
       : []),
   ];

@@ -1,6 +1,7 @@
 /** The five answers to what a run asks: `approve`, `waive`, `send-back`, `reject`, `halt`. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
+import { jsonValue } from '../../arguments/values.ts';
 import type { Context } from '../../context.ts';
 import { Declined, UsageError } from '../../exit.ts';
 import { clean } from '../../render/width.ts';
@@ -15,6 +16,14 @@ const WAIT = {
   },
 } as const;
 const NOTE = { note: { type: 'text', value: 'TEXT', help: 'why' } } as const;
+
+const DATA = {
+  data: {
+    type: 'text',
+    value: 'JSON',
+    help: 'data that the approval asks for: JSON, @FILE, or - for standard input',
+  },
+} as const;
 
 const RAISE = {
   raise: {
@@ -38,16 +47,24 @@ export const approve = command({
   name: 'runs approve',
   summary: 'Approve a question of a run',
   args: { run: RUN, step: STEP },
-  options: { ...NOTE, ...RAISE, ...WAIT },
+  options: { ...NOTE, ...DATA, ...RAISE, ...WAIT },
   mutates: true,
   examples: [
     ['runs approve last', 'the one open question of the newest run'],
     ['runs approve last sign-off --note "looked at it with Bo"', 'of a named step'],
+    [`runs approve last --data '{"amount":40}'`, 'with the data that it asks for'],
     ['runs approve last --raise usd=5', 'a run that has reached its budget'],
   ],
-  run: (context, { args, options: { note, raise, wait } }) =>
-    decide(context, { ...args, wait, body: { decision: 'approve', note, raise: raiseOf(raise) } }),
+  run: async (context, { args, options: { note, data, raise, wait } }) => {
+    const body = { note, raise: raiseOf(raise), ...(await dataOf(data, context)) };
+    return decide(context, { ...args, wait, body: { decision: 'approve', ...body } });
+  },
 });
+
+/** @throws UsageError */
+async function dataOf(given: string | undefined, { world }: Context): Promise<Pick<Body, 'data'>> {
+  return given === undefined ? {} : { data: await jsonValue('--data', given, world) };
+}
 
 /** @throws UsageError */
 function raiseOf(given: readonly string[]): Body['raise'] {
@@ -69,13 +86,15 @@ export const waive = command({
   name: 'runs waive',
   summary: 'Approve with a waiver; the note is required and recorded',
   args: { run: RUN, step: STEP },
-  options: { ...NOTE, ...WAIT },
+  options: { ...NOTE, ...DATA, ...WAIT },
   mutates: true,
   examples: [
     ['runs waive last sign-off --note "no tests, but the fix is urgent"', 'an exception, with its reason'],
   ],
-  run: (context, { args, options: { note, wait } }) =>
-    decide(context, { ...args, wait, body: { decision: 'approve_with_waiver', note } }),
+  run: async (context, { args, options: { note, data, wait } }) => {
+    const body = { note, ...(await dataOf(data, context)) };
+    return decide(context, { ...args, wait, body: { decision: 'approve_with_waiver', ...body } });
+  },
 });
 
 export const sendBack = command({

@@ -16,7 +16,10 @@ export function keyOf({ runId, waitId, effectId, step }: InboxItem): string {
   return [runId, waitId ?? '', effectId ?? '', step].join(' ');
 }
 
-/** A plain approval: of a step in doubt, the same decision means that it runs again, which one click must not do. */
-export function canApprove({ kind, answers }: InboxItem): boolean {
-  return kind === 'approval' && answers.includes('approve');
+/**
+ * A plain approval that takes no data: of a step in doubt, the same decision means that it runs again, which one click must not
+ * do.
+ */
+export function canApprove({ kind, answers, dataSchema }: InboxItem): boolean {
+  return kind === 'approval' && answers.includes('approve') && dataSchema === undefined;
 }

@@ -119,7 +119,7 @@ function askedIn(kind: InboxItem['kind']): Asked {
 }
 
 function Answering({ item, onClose }: { readonly item: InboxItem; onClose(): void }) {
-  const { runId, kind, step, waitId, effectId, detail, question, dueAt } = item;
+  const { runId, kind, step, waitId, effectId, detail, question, to, dataSchema, dueAt } = item;
   if (effectId !== undefined) {
     const isOver = kind === 'left_in_doubt';
     return <ResolveDialog runId={runId} effectId={effectId} isOver={isOver} onClose={onClose} />;
@@ -130,7 +130,8 @@ function Answering({ item, onClose }: { readonly item: InboxItem; onClose(): voi
       step={step}
       waitId={waitId ?? ''}
       asked={askedIn(kind)}
-      detail={detail ?? { question }}
+      detail={detail ?? { question, to }}
+      dataSchema={dataSchema}
       dueAt={dueAt}
       onClose={onClose}
     />

@@ -22,7 +22,8 @@ interface QuestionProps {
 
 export function Question(props: QuestionProps) {
   const { item, approval, isSelected, onSelect } = props;
-  const { runId, type, kind, step, question, openedAt, dueAt, repoId, threadId, capabilityId, detail } = item;
+  const { runId, type, kind, step, question, to, openedAt, dueAt, repoId, threadId, capabilityId, detail } =
+    item;
   const beside = detail === undefined ? undefined : questionOf(detail).beside;
   return (
     <li className="card">
@@ -52,7 +53,13 @@ export function Question(props: QuestionProps) {
           </span>
         </span>
         <span className="dim">
-          asked <When at={openedAt} />
+          asked{' '}
+          {to && (
+            <>
+              of <Text value={to.join(', ')} max={200} />,{' '}
+            </>
+          )}
+          <When at={openedAt} />
           {dueAt && (
             <>
               , times out <When at={dueAt} />
@@ -96,7 +103,7 @@ function Answers({ item, onApprove, onAnswer }: QuestionProps) {
         unless={unless}
         onClick={onAnswer}
       >
-        Answer
+        {item.dataSchema === undefined ? 'Answer' : 'Fill in and answer'}
       </GuardedButton>
       {canApprove(item) && (
         <GuardedButton least="operator" className="primary" onClick={onApprove}>

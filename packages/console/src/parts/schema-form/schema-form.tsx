@@ -5,16 +5,17 @@ import type { Field, Issue, Typed } from './fields.ts';
 import './schema-form.css';
 
 interface SchemaFormProps {
+  readonly label: string;
   readonly fields: readonly Field[];
   readonly typed: Typed;
   readonly issues: readonly Issue[];
   onTyped(typed: Typed): void;
 }
 
-export function SchemaForm({ fields, typed, issues, onTyped }: SchemaFormProps) {
+export function SchemaForm({ label, fields, typed, issues, onTyped }: SchemaFormProps) {
   return (
     <fieldset className="schema-form">
-      <legend>Input</legend>
+      <legend>{label}</legend>
       {fields.map((field) => (
         <OneField
           key={field.name}

@@ -24,6 +24,10 @@ export const decide = act({
       .max(200)
       .optional()
       .describe('With retry_with_feedback: steps to run again. Default: the dependencies of the approval.'),
+    data: z
+      .unknown()
+      .optional()
+      .describe('With approve of a question that has a dataSchema: data that fits it.'),
   }),
   isDestructive: true,
   async preview(client, { runId, step, decision }) {
@@ -36,8 +40,9 @@ export const decide = act({
         field: 'step',
         help: 'list_questions has the open questions, get_run the waits of this run.',
       });
-    const { id, purpose, detail, openedAt, dueAt, effectId } = wait;
-    const question = { runId, type: run.type, step, waitId: id, purpose, detail, openedAt, dueAt, effectId };
+    const { id, purpose, detail, dataSchema, openedAt, dueAt, effectId } = wait;
+    const asked = { purpose, detail, dataSchema, openedAt, dueAt, effectId };
+    const question = { runId, type: run.type, step, waitId: id, ...asked };
     return {
       text: `Would answer ${decision} to ${step} of ${run.type} ${runId}: ${questionText(detail)}`,
       data: { question, decision },

@@ -32,6 +32,11 @@ export const InboxItem = z
       .describe('Send it with the decision, so that the decision cannot apply to a later question.'),
     question: z.string(),
     detail: Value.optional().describe('Further details of the question.'),
+    to: z
+      .array(z.string())
+      .optional()
+      .describe('People or groups who are asked, as the workflow names them.'),
+    dataSchema: Value.optional().describe('JSON Schema of the data that `approve` takes.'),
     isCut: z.literal(true).optional().describe('The question is truncated. The run has the full text.'),
     openedAt: Time,
     dueAt: Time.optional(),

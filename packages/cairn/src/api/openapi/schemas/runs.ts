@@ -59,6 +59,9 @@ export const Wait = z
     key: z.string().optional(),
     child: Child.optional(),
     detail: Value.optional().describe('For an approval: the question.'),
+    dataSchema: Value.optional().describe(
+      'JSON Schema of the data that an approval or event takes. `{}` if there is a schema that cannot be shown. The run has it, lists do not.',
+    ),
     announced: z.literal(true).optional(),
   })
   .describe('An open wait: for an answer, an event, a time or a child run.');

@@ -31,11 +31,19 @@ interface OpenWait {
 type ApprovalMember = 'purpose' | 'effectId' | 'detailText';
 type EventMember = 'name' | 'key' | 'expectedAt' | 'heartbeat';
 
-export interface TimerWait extends OpenWait, Without<ApprovalMember | EventMember | 'child'> {
+/** A wait whose answer carries data. */
+interface Typed {
+  /** JSON Schema of the data, as canonical JSON; absent: the definition has none. For forms: the definition checks the data. */
+  readonly dataSchemaText?: string;
+}
+
+export interface TimerWait
+  extends OpenWait,
+    Without<ApprovalMember | EventMember | 'child' | 'dataSchemaText'> {
   readonly kind: 'timer';
 }
 
-export interface EventWait extends OpenWait, Without<ApprovalMember | 'child'> {
+export interface EventWait extends OpenWait, Typed, Without<ApprovalMember | 'child'> {
   readonly kind: 'event';
   /** Name of the event, and its correlation key. */
   readonly name: string;
@@ -46,12 +54,12 @@ export interface EventWait extends OpenWait, Without<ApprovalMember | 'child'> {
   readonly heartbeat?: WaitHeartbeat;
 }
 
-export interface ChildWait extends OpenWait, Without<ApprovalMember | EventMember> {
+export interface ChildWait extends OpenWait, Without<ApprovalMember | EventMember | 'dataSchemaText'> {
   readonly kind: 'child';
   readonly child: { readonly runId: string; readonly onParentEnd: OnParentEnd };
 }
 
-interface Question extends OpenWait, Without<EventMember | 'child'> {
+interface Question extends OpenWait, Typed, Without<EventMember | 'child'> {
   readonly kind: 'approval';
   /** The question, as canonical JSON. */
   readonly detailText: string;

@@ -75,6 +75,11 @@ export function operationWait<K extends 'sleep' | 'event' | 'approval' | 'child'
   options: Given,
 ): steps.WaitStep {
   const name = { type: flow.type, id: flow.id };
+  // An answer is checked where it arrives, and there the options that the code gives are not known.
+  const schema = kind === 'approval' ? 'data' : kind === 'event' ? 'output' : undefined;
+  if (schema !== undefined && options[schema] !== undefined) {
+    throw stepError(name, `'${schema}' is no option of flow.${kind}: the code checks what it gets`);
+  }
   return { ...WAITS[kind](name, options), ...seenLike(flow) };
 }
 

@@ -2,20 +2,19 @@
 import type { ZodType } from 'zod';
 import type { Json } from '../../../core/encoding/json.ts';
 import type { OnParentEnd } from '../../../core/run/events.ts';
+import type { Approved, Question } from '../approval.ts';
 import type { BodyResult, Recorded } from '../body-result.ts';
 import type { Capability } from '../capability.ts';
 import type { StepLog } from '../log.ts';
 import type { Estimate } from '../spending.ts';
 import type { Workflow } from '../steps.ts';
 import type {
-  Approved,
   ChildResult,
   CommonOptions,
   Handle,
   Needs,
   OnFailure,
   Outputs,
-  Question,
   RetryOptions,
   Seen,
   StepContext,

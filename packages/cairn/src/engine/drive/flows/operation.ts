@@ -8,6 +8,7 @@ import { type Json, toJsonText } from '../../../core/encoding/json.ts';
 import { CairnError } from '../../../core/errors.ts';
 import { operationRequest } from '../../../core/flow/asked.ts';
 import { itemName, operationName } from '../../../core/flow/names.ts';
+import type { Question } from '../../define/approval.ts';
 import type { Capability } from '../../define/capability.ts';
 import { operationStep, operationWait } from '../../define/flow/flow-step.ts';
 import type {
@@ -22,7 +23,6 @@ import type {
 import { isRecord } from '../../define/known-options.ts';
 import type { Given } from '../../define/step-options.ts';
 import type { Context, FlowStep, StepDefinition, Workflow } from '../../define/steps.ts';
-import type { Question } from '../../define/types.ts';
 import { requestOf } from '../../effects/rows.ts';
 import { type Called, type CallOfCode, callsAbove } from './calls-above.ts';
 

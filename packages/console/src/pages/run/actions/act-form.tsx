@@ -90,6 +90,7 @@ function Decide({ run, waitId, onClose }: DecideProps) {
       waitId={wait.id}
       asked={askedBy(wait.purpose)}
       detail={wait.detail}
+      dataSchema={wait.dataSchema}
       dueAt={wait.dueAt}
       before={graph?.nodes && stepsBefore(graph.nodes, stepIdOf(wait.execution.stepId))}
       onClose={onClose}

@@ -2,8 +2,20 @@
 import { useState } from 'react';
 import { planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { type Entered, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
+import { SchemaInput } from '../../../parts/schema-form/schema-input.tsx';
 import { ChoiceOf } from './choice.tsx';
-import { type Asked, bodyOf, CHOICES, cliOf, type Filled, lacking, RAISES, UNFILLED } from './decisions.ts';
+import {
+  type Asked,
+  bodyOf,
+  CHOICES,
+  carriesData,
+  cliOf,
+  type Filled,
+  lacking,
+  RAISES,
+  UNFILLED,
+} from './decisions.ts';
 import { Question } from './question.tsx';
 import './actions.css';
 
@@ -15,6 +27,8 @@ export interface DecideDialogProps {
   readonly asked: Asked;
   /** The question as the run has it. */
   readonly detail?: unknown;
+  /** JSON Schema of the data that an approval takes. */
+  readonly dataSchema?: unknown;
   readonly dueAt?: string | undefined;
   /** Steps that can be sent back; undefined: the plan is not known here, and what the approval needs is. */
   readonly before?: readonly string[] | undefined;
@@ -22,19 +36,22 @@ export interface DecideDialogProps {
 }
 
 export function DecideDialog(props: DecideDialogProps) {
-  const { runId, step, waitId, asked, detail, dueAt, before = [], onClose } = props;
+  const { runId, step, waitId, asked, detail, dataSchema, dueAt, before = [], onClose } = props;
   const [filled, setFilled] = useState<Filled>(UNFILLED);
   const fill = (part: Partial<Filled>) => setFilled({ ...filled, ...part });
   const choice = CHOICES[asked].find(({ decision }) => decision === filled.decision);
   const lack = lacking(filled);
-  const body = bodyOf(filled, waitId);
+  const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
+  const takesData = dataSchema !== undefined && carriesData(filled.decision);
+  const data = takesData ? readEntered(dataSchema, entered) : undefined;
+  const body = bodyOf(filled, waitId, data?.value);
   return (
     <ActionDialog
       title={asked === 'doubt' ? `What became of ${step}?` : `Answer ${step}`}
       verb={choice?.verb ?? 'Send'}
       danger={choice?.isDanger ?? false}
       planned={
-        lack === undefined
+        lack === undefined && data?.hasValue !== false
           ? planned('POST', '/v1/runs/{id}/approvals/{stepId}', { params: { id: runId, stepId: step }, body })
           : undefined
       }
@@ -54,6 +71,15 @@ export function DecideDialog(props: DecideDialogProps) {
         onChange={(decision) => fill({ decision })}
       />
       {asked === 'budget' && filled.decision === 'approve' && <Raise filled={filled} fill={fill} />}
+      {takesData && (
+        <SchemaInput
+          label="Data"
+          schema={dataSchema}
+          entered={entered}
+          hint="JSON that the workflow accepts."
+          onEntered={setEntered}
+        />
+      )}
       {filled.decision === 'retry_with_feedback' ? (
         <SendBack filled={filled} before={before} fill={fill} />
       ) : (

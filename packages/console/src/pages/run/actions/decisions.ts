@@ -107,11 +107,24 @@ export function lacking({ decision, note, feedback, raise }: Filled): string | u
   return undefined;
 }
 
-/** @param waitId so that a question which came meanwhile is not answered by mistake */
-export function bodyOf({ decision, note, feedback, steps, raise }: Filled, waitId: string): DecisionBody {
+/** True if the decision carries the data that an approval takes. */
+export function carriesData(decision: Decision): boolean {
+  return decision === 'approve' || decision === 'approve_with_waiver';
+}
+
+/**
+ * @param waitId so that a question which came meanwhile is not answered by mistake
+ * @param data what the approval takes; undefined: nothing
+ */
+export function bodyOf(
+  { decision, note, feedback, steps, raise }: Filled,
+  waitId: string,
+  data?: unknown,
+): DecisionBody {
   if (decision === 'retry_with_feedback')
     return { decision, waitId, feedback, steps: steps.length === 0 ? undefined : [...steps] };
-  const body = { decision, waitId, note: note.trim() === '' ? undefined : note };
+  const said = { decision, waitId, note: note.trim() === '' ? undefined : note };
+  const body = data !== undefined && carriesData(decision) ? { ...said, data } : said;
   return decision === 'approve' ? { ...body, raise: raiseOf(raise) } : body;
 }
 
@@ -133,13 +146,14 @@ const WORDS: Readonly<Record<Decision, string>> = {
 
 /** The same for the command line. */
 export function cliOf(runId: string, step: string, body: DecisionBody): readonly string[] {
-  const { decision, waitId, note, feedback, steps = [], raise = {} } = body;
+  const { decision, waitId, note, feedback, steps = [], raise = {}, data } = body;
   return [
     ...['runs', WORDS[decision], runId, step],
     ...(note === undefined ? [] : option('note', note)),
     ...(feedback === undefined ? [] : option('feedback', feedback)),
     ...steps.flatMap((id) => option('again', id)),
     ...Object.entries(raise).flatMap(([limit, amount]) => option('raise', `${limit}=${amount}`)),
+    ...(data === undefined ? [] : option('data', JSON.stringify(data))),
     ...(waitId === undefined ? [] : option('wait', waitId)),
   ];
 }
@@ -163,14 +177,20 @@ export function stepsBefore(nodes: readonly PlanNode[], step: string): readonly 
 }
 
 /** The question as text, and its details. */
-export function questionOf(detail: unknown): { readonly text: string; readonly beside?: unknown } {
+export function questionOf(detail: unknown): {
+  readonly text: string;
+  readonly beside?: unknown;
+  /** Names of those who are asked. */
+  readonly to?: readonly string[];
+} {
   if (detail === undefined || detail === null) return { text: '(no question)' };
   if (typeof detail === 'string') return { text: detail };
   if (typeof detail !== 'object' || Array.isArray(detail)) return { text: 'Question:', beside: detail };
-  const { question, ...beside } = detail as { readonly question?: unknown };
+  const { question, to: named, ...beside } = detail as { readonly question?: unknown; readonly to?: unknown };
+  const to = Array.isArray(named) ? { to: named.map(String) } : {};
   if (typeof question !== 'string') return { text: 'Question:', beside: detail };
   const members = Object.entries(beside);
-  if (members.length === 0) return { text: question };
+  if (members.length === 0) return { text: question, ...to };
   const [[name, value] = []] = members;
-  return { text: question, beside: members.length === 1 && name === 'details' ? value : beside };
+  return { text: question, ...to, beside: members.length === 1 && name === 'details' ? value : beside };
 }

@@ -10,12 +10,17 @@ interface QuestionProps {
 }
 
 export function Question({ detail, dueAt }: QuestionProps) {
-  const { text, beside } = questionOf(detail);
+  const { text, beside, to = [] } = questionOf(detail);
   return (
     <section className="question" aria-label="The question">
       <p>
         <Text value={text} />
       </p>
+      {to.length > 0 && (
+        <p className="dim">
+          Asked: <Text value={to.join(', ')} max={300} />
+        </p>
+      )}
       {beside !== undefined && <JsonView value={beside} label="What was given to decide by" />}
       {dueAt !== undefined && (
         <p className="hint">

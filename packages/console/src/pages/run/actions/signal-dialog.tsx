@@ -3,13 +3,22 @@ import { useState } from 'react';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
+import { type Entered, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
+import { SchemaInput } from '../../../parts/schema-form/schema-input.tsx';
 import { signalRun } from './acts.ts';
 import './actions.css';
 
 interface SignalDialogProps {
   readonly runId: string;
   /** The event that is waited for, if one was chosen. */
-  readonly waitedFor?: { readonly name?: string | undefined; readonly key?: string | undefined } | undefined;
+  readonly waitedFor?:
+    | {
+        readonly name?: string | undefined;
+        readonly key?: string | undefined;
+        /** JSON Schema of its data. */
+        readonly dataSchema?: unknown;
+      }
+    | undefined;
   onClose(): void;
 }
 
@@ -17,7 +26,11 @@ export function SignalDialog({ runId, waitedFor, onClose }: SignalDialogProps) {
   const [name, setName] = useState(waitedFor?.name ?? '');
   const [key, setKey] = useState(waitedFor?.key ?? '');
   const [text, setText] = useState('');
-  const signal = signalRun(runId, { name, key, data: readJson(text) });
+  const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
+  const schema = waitedFor?.dataSchema;
+  const data = schema === undefined ? undefined : readEntered(schema, entered);
+  const typed = data ? ({ kind: 'value', value: data.value } as const) : readJson(text);
+  const signal = data?.hasValue === false ? undefined : signalRun(runId, { name, key, data: typed });
   return (
     <ActionDialog
       title="Signal the run"
@@ -36,12 +49,22 @@ export function SignalDialog({ runId, waitedFor, onClose }: SignalDialogProps) {
         Key: which event of that name (may be left out)
         <input value={key} onChange={(event) => setKey(event.target.value)} spellCheck={false} />
       </label>
-      <JsonInput
-        label="Data, as JSON (may be left out)"
-        text={text}
-        onText={setText}
-        hint={'Payload for the step, for example {"ok": true}.'}
-      />
+      {schema === undefined ? (
+        <JsonInput
+          label="Data, as JSON (may be left out)"
+          text={text}
+          onText={setText}
+          hint={'Payload for the step, for example {"ok": true}.'}
+        />
+      ) : (
+        <SchemaInput
+          label="Data"
+          schema={schema}
+          entered={entered}
+          hint="JSON that the step accepts."
+          onEntered={setEntered}
+        />
+      )}
     </ActionDialog>
   );
 }

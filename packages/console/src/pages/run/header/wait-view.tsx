@@ -40,11 +40,7 @@ export function WaitView({ wait, linked = false }: { readonly wait: Wait; readon
           )}
         </span>
       </p>
-      {wait.kind === 'approval' && (
-        <blockquote>
-          <Text value={questionOf(wait.detail).text} max={QUESTION_CHARS} />
-        </blockquote>
-      )}
+      {wait.kind === 'approval' && <Asked detail={wait.detail} />}
       {wait.heartbeat && (
         <p className="dim">
           {wait.heartbeat.lastAt === undefined ? (
@@ -69,6 +65,22 @@ export function WaitView({ wait, linked = false }: { readonly wait: Wait; readon
       )}
       {!linked && wait.kind !== 'timer' && wait.kind !== 'child' && <AnswerButtons waitId={wait.id} />}
     </div>
+  );
+}
+
+function Asked({ detail }: { readonly detail: unknown }) {
+  const { text, to = [] } = questionOf(detail);
+  return (
+    <>
+      <blockquote>
+        <Text value={text} max={QUESTION_CHARS} />
+      </blockquote>
+      {to.length > 0 && (
+        <p className="dim">
+          Asked: <Text value={to.join(', ')} max={QUESTION_CHARS} />
+        </p>
+      )}
+    </>
   );
 }
 

@@ -57,6 +57,10 @@ export const DecisionBody = z.strictObject({
   feedback: z.string().optional(),
   steps: z.array(Key).max(MAX_NAMED_STEPS).optional(),
   raise: Raise.optional(),
+  data: z
+    .unknown()
+    .optional()
+    .describe('For `approve` and `approve_with_waiver` of a wait with `dataSchema`: data that fits it.'),
 });
 
 export const ResolveBody = z.strictObject({

@@ -1,0 +1,23 @@
+/** The question of an approval, and what its answer gives to the workflow. Types only. */
+import type { Json } from '../../core/encoding/json.ts';
+
+/** Question of an approval. A string is a question without details. */
+export type Question =
+  | string
+  | {
+      readonly question: string;
+      readonly details?: Json;
+      /** People or groups who are asked: up to 20 names of up to 100 characters, shown with the question. Any operator may answer. */
+      readonly to?: readonly string[];
+    };
+
+interface Decided {
+  readonly decision: 'approve' | 'approve_with_waiver';
+  /** Note; for a waiver, the reason. */
+  readonly note?: string;
+  /** Actor of the decision; absent if `onExpiry` approved it. */
+  readonly by?: string;
+}
+
+/** Output of an approved approval; with `data` as the schema of the approval returned it. */
+export type Approved<D = undefined> = Decided & ([D] extends [undefined] ? unknown : { readonly data: D });

@@ -1,0 +1,79 @@
+/** What a person has entered for a schema, in a form or as JSON, and the value it stands for. Pure. */
+import { readJson } from '../json-view/json-text.ts';
+import { escapedJson } from '../visible-text.ts';
+import { type Field, fieldsOf, formValue, type Issue, initialOf, type Typed, typedFrom } from './fields.ts';
+
+export interface Entered {
+  /** Absent: as the form began. */
+  readonly typed?: Typed | undefined;
+  /** Absent: what the form says, as JSON. */
+  readonly text?: string | undefined;
+  readonly wantsJson: boolean;
+}
+
+export const NOTHING_ENTERED: Entered = { wantsJson: false };
+
+export interface Reading {
+  /** None: the schema has no form. */
+  readonly fields: readonly Field[];
+  readonly isForm: boolean;
+  readonly typed: Typed;
+  readonly jsonText: string;
+  readonly issues: readonly Issue[];
+  /** Absent: it cannot be sent as it stands. */
+  readonly value?: unknown;
+  readonly hasValue: boolean;
+}
+
+/** Name of the only field of a schema that is no object. */
+const ALONE = 'data';
+
+/** @param begin the value to begin with; absent: what the schema says */
+export function readEntered(schema: unknown, entered: Entered, begin?: unknown): Reading {
+  const { fields, isAlone } = formOf(schema);
+  const begun =
+    begin === undefined ? initialOf(fields) : typedFrom(fields, isAlone ? { [ALONE]: begin } : begin);
+  const hasForm = fields.length > 0 && begun !== undefined;
+  const isForm = hasForm && !entered.wantsJson;
+  const typed = entered.typed ?? begun ?? {};
+  const form = formValue(fields, typed);
+  const filled = form.kind === 'value' ? (isAlone ? form.value[ALONE] : form.value) : undefined;
+  const jsonText = entered.text ?? escapedJson(begin ?? filled ?? {});
+  const json = readJson(jsonText);
+  const read = isForm ? form : json;
+  const value = isForm ? filled : json.kind === 'value' ? json.value : undefined;
+  return {
+    fields: hasForm ? fields : [],
+    isForm,
+    typed,
+    jsonText,
+    issues: form.kind === 'issues' ? form.issues : [],
+    hasValue: read.kind === 'value',
+    value,
+  };
+}
+
+/** The same as JSON. What does not fit the form yet is left to the text. */
+export function asJson({ issues, fields, typed }: Reading, schema: unknown, entered: Entered): Entered {
+  if (issues.length > 0) return { ...entered, wantsJson: true };
+  const form = formValue(fields, typed);
+  const value = form.kind === 'value' ? (formOf(schema).isAlone ? form.value[ALONE] : form.value) : {};
+  return { ...entered, text: escapedJson(value), wantsJson: true };
+}
+
+/** The same in the form. A text that has no form leaves the form as it was. */
+export function asForm({ fields, jsonText }: Reading, schema: unknown, entered: Entered): Entered {
+  const json = readJson(jsonText);
+  const value = json.kind === 'value' ? json.value : undefined;
+  const back = typedFrom(fields, formOf(schema).isAlone ? { [ALONE]: value } : value);
+  return { ...entered, ...(back ? { typed: back } : {}), wantsJson: false };
+}
+
+function formOf(schema: unknown): { readonly fields: readonly Field[]; readonly isAlone: boolean } {
+  const fields = fieldsOf(schema);
+  if (fields) return { fields, isAlone: false };
+  const alone = fieldsOf({ type: 'object', properties: { [ALONE]: schema }, required: [ALONE] }) ?? [];
+  // Fields for JSON alone would be no more than JSON.
+  const isAlone = alone.some(({ kind }) => kind !== 'json');
+  return { fields: isAlone ? alone : [], isAlone };
+}

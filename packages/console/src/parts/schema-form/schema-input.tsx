@@ -1,0 +1,64 @@
+/** Enters a value for a schema: in a form where there is one, or as JSON. Says every issue at once. */
+import { JsonInput } from '../json-view/json-input.tsx';
+import { asForm, asJson, type Entered, readEntered } from './entered.ts';
+import { SchemaForm } from './schema-form.tsx';
+
+interface SchemaInputProps {
+  readonly schema: unknown;
+  readonly entered: Entered;
+  /** The value to begin with. */
+  readonly begin?: unknown;
+  /** `Input` or `Data`. */
+  readonly label: string;
+  readonly hint: string;
+  onEntered(entered: Entered): void;
+}
+
+export function SchemaInput({ schema, entered, begin, label, hint, onEntered }: SchemaInputProps) {
+  const reading = readEntered(schema, entered, begin);
+  const { fields, isForm, typed, issues, jsonText } = reading;
+  return (
+    <>
+      {fields.length > 0 && (
+        <fieldset className="segments" aria-label={`Give the ${label.toLowerCase()} as`}>
+          <button
+            type="button"
+            aria-pressed={isForm}
+            onClick={() => onEntered(asForm(reading, schema, entered))}
+          >
+            form
+          </button>
+          <button
+            type="button"
+            aria-pressed={!isForm}
+            onClick={() => onEntered(asJson(reading, schema, entered))}
+          >
+            JSON
+          </button>
+        </fieldset>
+      )}
+      {isForm ? (
+        <SchemaForm
+          label={label}
+          fields={fields}
+          typed={typed}
+          issues={issues}
+          onTyped={(next) => onEntered({ ...entered, typed: next })}
+        />
+      ) : (
+        <JsonInput
+          label={label}
+          text={jsonText}
+          onText={(text) => onEntered({ ...entered, text })}
+          hint={hint}
+          rows={10}
+        />
+      )}
+      {isForm && issues.length > 0 && (
+        <p className="hint" role="status">
+          {issues.map(({ name, why }) => `${name} ${why}`).join('; ')}.
+        </p>
+      )}
+    </>
+  );
+}
