@@ -1,4 +1,5 @@
 /** Actions of the signed-in person on the run: a button each, and the form that the address names. */
+import { declaredType } from '@cairn/client';
 import { useState } from 'react';
 import { GuardedButton } from '../../../parts/guarded-button.tsx';
 import { type Role, useMay } from '../../../session/session.ts';
@@ -31,7 +32,12 @@ export function RunActions() {
 /** A new run of the newest version with the same input: nothing of this run is reused. */
 function RunAgain({ run: { type, input, inputRef } }: { readonly run: Run }) {
   const [isOpen, setOpen] = useState(false);
-  const unless = inputRef === undefined ? undefined : 'the input is too large for a form; use Fork';
+  const unless =
+    declaredType(type) !== type
+      ? 'the run is a part of a loop: start the workflow with the loop'
+      : inputRef === undefined
+        ? undefined
+        : 'the input is too large for a form; use Fork';
   return (
     <>
       <GuardedButton least="submitter" unless={unless} onClick={() => setOpen(true)}>

@@ -1,5 +1,5 @@
 /** The head of a run's page: what it is, where it stands and why, and what can be done; facts below, which can be folded away. */
-import { explainRun, helpFor } from '@cairn/client';
+import { declaredType, explainRun, helpFor } from '@cairn/client';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { Stack } from '../../../parts/stack.tsx';
@@ -41,7 +41,7 @@ export function RunHeader({ run }: { readonly run: Run }) {
     <header className="run-head">
       <div className="row run-title">
         <h1>
-          <Link href={`/workflows/${encodeURIComponent(run.type)}`} className="run-name">
+          <Link href={`/workflows/${encodeURIComponent(declaredType(run.type))}`} className="run-name">
             <Text value={run.type} max={120} />
           </Link>{' '}
           <span className="dim run-version">v{run.planVersion}</span>
