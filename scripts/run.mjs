@@ -58,6 +58,7 @@ const commands = {
     [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'packages/console')],
   ],
   'console:build': [buildConsole],
+  newcomer: [[...quiet, join(root, 'scripts/newcomer/main.ts')]],
   adopt: [buildConsole, [...quiet, join(root, 'scripts/adopt/main.ts')]],
   pack: [buildConsole, [join(root, 'scripts/pack.mjs')]],
   'console:dev': [[join(root, 'node_modules/vite/bin/vite.js'), join(root, 'packages/console')]],

@@ -1,0 +1,58 @@
+/**
+ * The pages that a newcomer reads and the commands they give on the way from a clone to a first workflow of their own that was broken and has recovered. Pure,
+ * so that a test can compare it with the pages.
+ */
+
+/** A page as far as it has to be read, code included. */
+export interface Reading {
+  readonly page: string;
+  /** Heading at which one stops; absent: the whole page. */
+  readonly until?: string;
+}
+
+export const READ: readonly Reading[] = [
+  { page: 'README.md', until: '## Add Cairn to an existing Firebase project' },
+  { page: 'docs/first-workflow.md', until: '## Deploy it' },
+];
+export const PAGE_WITH_CODE = 'docs/first-workflow.md';
+
+/** Words of prose and code that a person reads with understanding; people read prose alone at 200 to 300. */
+export const WORDS_A_MINUTE = 200;
+export const LIMIT_MS = 10 * 60_000;
+
+/** In their order, as the pages show them. */
+export const COMMANDS = {
+  test: 'npm test -- test/workflows/invite-team',
+  start: 'npm start -- --functions functions/src/my-functions.ts',
+  run: `RUN=$(npm run --silent cairn -- runs start invite-team --input '{"team":"blue","members":["ann@example.com"]}')`,
+  inbox: 'npm run cairn -- inbox',
+  approve: 'npm run cairn -- runs approve $RUN',
+  pay: 'npm run cairn -- events send team.paid blue',
+  show: 'npm run cairn -- runs show $RUN',
+  clock: `curl -s -X POST "$CONTROL/clock/advance" -H "Content-Type: application/json" -d '{"ms":3600000}'`,
+} as const;
+
+/** The mail server of the page, which is not there. */
+export const MAIL_URL = 'https://mail.example.com/send';
+
+/** @throws Error if the page has no such heading */
+export function readPart(text: string, { page, until }: Reading): string {
+  if (until === undefined) return text;
+  const end = text.indexOf(`\n${until}\n`);
+  if (end < 0) throw new Error(`${page} has no heading '${until}'`);
+  return text.slice(0, end);
+}
+
+export function wordsIn(text: string): number {
+  return text.replaceAll(/<!--.*?-->/gs, '').match(/\S+/g)?.length ?? 0;
+}
+
+/** Files that a page shows, by their paths. */
+export function filesIn(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    [...text.matchAll(/<!-- file: (\S+) -->\n```ts\n([\s\S]*?)```/g)].map(([, path = '', code = '']) => [
+      path,
+      code,
+    ]),
+  );
+}
