@@ -73,38 +73,56 @@ test.each(at)(
   },
 );
 
-test.each(at)(
-  '$name: an approval that takes data shows who is asked, all that is wrong, and is given by its form',
-  async ({ name, viewport }) => {
-    const started = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
-      type: 'refund',
-      input: { order: `B-${name}` },
-    });
-    const page = await stage.browser.open('/inbox', { viewport });
-    const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${started.runId}"]`) });
-    await card.getByText(`Refund B-${name}?`).waitFor();
-    await card.getByText('Finance, Bo').waitFor();
-    expect(await card.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
-    await card.getByRole('button', { name: 'Fill in and answer' }).click();
-    const dialog = page.getByRole('dialog');
-    const send = dialog.getByRole('button', { name: 'Approve', exact: true });
-    await dialog.getByRole('status').filter({ hasText: 'cents is required; reason is required' }).waitFor();
-    expect(await send.isDisabled()).toBe(true);
-    await dialog.getByRole('textbox', { name: 'cents' }).fill('-4');
-    await dialog.getByRole('combobox', { name: 'reason' }).selectOption('late');
-    await send.click();
-    // What the form does not know is the API's to say, and the form is still there.
-    await dialog.getByText('data.cents', { exact: false }).first().waitFor();
-    await dialog.getByRole('textbox', { name: 'cents' }).fill('400');
-    await send.click();
-    await card.waitFor({ state: 'detached' });
-    const ended = await eventually(`the end of ${started.runId}`, async () => {
-      const run = await stage.cloud.call<{ status: string; result?: unknown }>(
-        'GET',
-        `/v1/runs/${started.runId}`,
-      );
-      return run.status === 'completed' ? run : undefined;
-    });
-    expect(ended.result).toEqual({ refunded: { cents: 400, reason: 'late' } });
-  },
-);
+test('an approval that takes data shows who is asked, all that is wrong, and is given by its form', async () => {
+  const started = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
+    type: 'refund',
+    input: { order: 'B-1' },
+  });
+  const page = await stage.browser.open('/inbox');
+  const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${started.runId}"]`) });
+  await card.getByText('Refund B-1?').waitFor();
+  await card.getByText('Finance, Bo').waitFor();
+  expect(await card.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0);
+  await card.getByRole('button', { name: 'Fill in and answer' }).click();
+  const dialog = page.getByRole('dialog');
+  const send = dialog.getByRole('button', { name: 'Approve', exact: true });
+  await dialog.getByRole('status').filter({ hasText: 'cents is required; reason is required' }).waitFor();
+  expect(await send.isDisabled()).toBe(true);
+  await dialog.getByRole('textbox', { name: 'cents' }).fill('-4');
+  await dialog.getByRole('combobox', { name: 'reason' }).selectOption('late');
+  await send.click();
+  // The API refuses what the form does not know, and the form is still there.
+  await dialog.getByText('data.cents', { exact: false }).first().waitFor();
+  await dialog.getByRole('textbox', { name: 'cents' }).fill('400');
+  await send.click();
+  await card.waitFor({ state: 'detached' });
+  const ended = await eventually(`the end of ${started.runId}`, async () => {
+    const run = await stage.cloud.call<{ status: string; result?: unknown }>(
+      'GET',
+      `/v1/runs/${started.runId}`,
+    );
+    return run.status === 'completed' ? run : undefined;
+  });
+  expect(ended.result).toEqual({ refunded: { cents: 400, reason: 'late' } });
+});
+
+test('runs are found by Match and put in another order by clicks, and the list says that it is read once', async () => {
+  const page = await stage.browser.open('/runs');
+  await page.locator('.list-live', { hasText: '● live' }).waitFor();
+  await page.getByRole('textbox', { name: 'Match' }).fill('INVOICE-A-4');
+  await page.locator(`#row-${show.failed}`).waitFor();
+  await page.getByText('read once').waitFor();
+  await page.locator(`#row-${show.completed}`).waitFor({ state: 'detached' });
+  await page.getByRole('textbox', { name: 'Match' }).fill('invoice-A');
+  await page.locator(`#row-${show.completed}`).waitFor();
+  const order = () => page.locator('[id^=row-]').evaluateAll((rows) => rows.map(({ id }) => id));
+  const newestFirst = await order();
+  await page.getByRole('combobox', { name: 'Sort' }).selectOption('oldest first');
+  await page.waitForURL('**sort=oldest**');
+  await eventually('the other order', async () =>
+    (await order())[0] === newestFirst.at(-1) ? true : undefined,
+  );
+  expect(await order()).toEqual(newestFirst.toReversed());
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.locator('.list-live', { hasText: '● live' }).waitFor();
+});

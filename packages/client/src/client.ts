@@ -50,6 +50,13 @@ export interface Exchange {
   readonly at: number;
 }
 
+/** Bounds of a read of a list. */
+export interface ListBounds {
+  readonly limit: number;
+  /** Requests; absent: as many as the items take. */
+  readonly mostPages?: number | undefined;
+}
+
 /** Items of a list, over its pages. */
 export interface Listed<Item> {
   readonly items: Item[];
@@ -60,6 +67,8 @@ export interface Listed<Item> {
   readonly findings?: Answer<'InboxPage'>['findings'] | undefined;
   readonly external?: Answer<'InboxPage'>['external'] | undefined;
   readonly unreadableEffects?: readonly string[] | undefined;
+  /** Only a sorted list of runs: there are more runs than were sorted. */
+  readonly isCut?: true | undefined;
 }
 
 /** Attempts of one request; after these another will hardly succeed within a second. */
@@ -115,13 +124,15 @@ export class CairnClient {
    */
   async list<P extends PagedPath>(
     path: P,
-    { limit, ...question }: Question<P> & { readonly limit: number },
+    { limit, mostPages = Number.POSITIVE_INFINITY, ...question }: Question<P> & ListBounds,
   ): Promise<Listed<ItemOf<P>>> {
     const items: ItemOf<P>[] = [];
     const unreadable: string[] = [];
     let first: Omit<Listed<ItemOf<P>>, 'items' | 'more' | 'unreadable'> | undefined;
     let cursor: string | undefined;
+    let pages = 0;
     do {
+      pages += 1;
       const size = String(Math.min(PAGE, limit - items.length));
       const query = { ...question.query, limit: size, cursor };
       const page = (await this.get(path, { ...question, query } as unknown as Question<P>)) as {
@@ -133,7 +144,7 @@ export class CairnClient {
       unreadable.push(...(page.unreadable ?? []));
       first ??= page;
       cursor = page.next;
-    } while (cursor !== undefined && items.length < limit);
+    } while (cursor !== undefined && items.length < limit && pages < mostPages);
     return {
       items,
       more: cursor !== undefined,
@@ -141,6 +152,7 @@ export class CairnClient {
       findings: first?.findings,
       external: first?.external,
       unreadableEffects: first?.unreadableEffects,
+      isCut: first?.isCut,
     };
   }
 

@@ -5,6 +5,7 @@ import type { RunIdentity } from '../../../packages/cairn/src/core/run/events.ts
 import { checkpointOf } from '../../../packages/cairn/src/core/run/records.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import { listedState } from '../../../packages/cairn/src/core/search/listed.ts';
+import { matchOf } from '../../../packages/cairn/src/core/search/match.ts';
 import type { Page, PageRequest, RunFilter, RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import { opened, questionOf, waitOf } from '../../core/run/journal-drafts.ts';
 import type { Stores } from '../support/harness.ts';
@@ -85,6 +86,20 @@ export function listClaims(current: () => Stores): void {
       expect(both).not.toHaveProperty('next');
       expect(await list({ topLevel: true })).toEqual(['run_new', 'run_old']);
       expect(await list({})).toHaveLength(32);
+    });
+
+    test('that match leaves out the others, however many lie between, and its pages join to the whole', async () => {
+      await start('run_old', T0, { tags: ['amount:200'] });
+      for (let i = 0; i < 30; i += 1) await start(`run_small_${i}`, T0 + 1 + i, { tags: ['amount:9'] });
+      await start('run_new', T0 + 100, { tags: ['amount:1000', 'customer:Ada'] });
+      const match = matchOf('amount>100');
+      const both = await runs.listRuns({ tenantId: 'acme', match }, { limit: 2 });
+      expect(both.items.map(({ state }) => state.id)).toEqual(['run_new', 'run_old']);
+      expect(both).not.toHaveProperty('next');
+      expect(await list({ match })).toEqual(['run_new', 'run_old']);
+      expect(await list({ match: matchOf('ada') })).toEqual(['run_new']);
+      expect(await list({ match: matchOf('run_small_7*'), createdFrom: T0 })).toEqual(['run_small_7']);
+      expect(await list({ match, topLevel: true, status: 'completed' })).toEqual([]);
     });
 
     test('by status has runs that would have it if only their waits were left, until those end', async () => {

@@ -14,6 +14,8 @@ test.each([
     '?status=failed&type=review&repo=a%2Fb&thread=t&tag=customer%3A42',
     { status: 'failed', type: 'review', repoId: 'a/b', threadId: 't', tag: 'customer:42' },
   ],
+  ['?match=amount%3E100&sort=longest', { match: 'amount>100', sort: 'longest' }],
+  ['?sort=nonsense', {}],
   ['?status=nonsense&type=++', {}],
   ['?status=cancelled,nonsense,failed', { status: 'failed,cancelled' }],
   ['?q=1&tab=x', {}],
@@ -24,6 +26,8 @@ test.each([
     repoId: undefined,
     threadId: undefined,
     tag: undefined,
+    match: undefined,
+    sort: undefined,
     ...wanted,
   });
   expect(isFiltered(filterOf(search))).toBe(Object.keys(wanted).length > 0);
@@ -36,6 +40,7 @@ test.each([
   [{ since: '2026-01-31T08:00:00.000Z' }, 'runs created since 2026-01-31 08:00 UTC'],
   [{ status: 'failed', type: 'review', repoId: 'a/b' }, 'runs failed, of review, about a/b'],
   [{ tag: 'customer:42' }, 'runs tagged customer:42'],
+  [{ match: 'amount>100', sort: 'longest' }, 'runs that match amount>100, longest first'],
 ] as const)('the filter %j reads %s', (filter, text) => {
   expect(filterText(filter)).toBe(text);
 });

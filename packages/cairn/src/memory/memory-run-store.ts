@@ -20,6 +20,7 @@ import type { RunState, SoftState } from '../core/run/state.ts';
 import { DRIVEN_STATUSES } from '../core/run/status.ts';
 import { wakeAt } from '../core/run/wake.ts';
 import { foundBy } from '../core/search/found-by.ts';
+import { isMatch } from '../core/search/match.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
@@ -319,8 +320,18 @@ export class MemoryRunStore implements RunStore {
 
 /** Returns true if a list with this filter includes the run. */
 export function matches(run: RunState, filter: RunFilter): boolean {
-  const { status, waitsFor: waiting, tag, createdFrom = 0, createdBefore, topLevel, ...others } = filter;
+  const {
+    status,
+    waitsFor: waiting,
+    tag,
+    createdFrom = 0,
+    createdBefore,
+    topLevel,
+    match,
+    ...others
+  } = filter;
   if (topLevel && run.parent !== undefined) return false;
+  if (match && !isMatch(run, match)) return false;
   if (run.createdAt < createdFrom) return false;
   if (createdBefore !== undefined && run.createdAt >= createdBefore) return false;
   if (status !== undefined && !isOfStatus(run, status)) return false;

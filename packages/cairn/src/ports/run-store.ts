@@ -18,6 +18,7 @@ import type { Progress, RunState, SoftState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 import type { ListedSoft, ListedState } from '../core/search/listed.ts';
 import type { ListedWaits } from '../core/search/listing.ts';
+import type { RunMatch } from '../core/search/match.ts';
 import type { StepCounts } from '../core/search/step-counts.ts';
 import type { MemoStore, PayloadStore } from './value-store.ts';
 
@@ -194,9 +195,14 @@ export interface RunFilter {
   readonly createdBefore?: number;
   /** Only runs without a parent. Of lists by pages only: a page may then be short, see {@link MOST_PASSED_OVER}. */
   readonly topLevel?: true;
+  /** Only runs that match. For lists by pages only, as `topLevel`. */
+  readonly match?: RunMatch;
 }
 
-/** Child runs that are read for one page of a list without them. They are no part of an index, so that runs of all versions are found. */
+/**
+ * Runs that are read for one page of a list and are not on it: child runs of a list without them, and runs that do not match. They
+ * are no part of an index, so that runs of all versions are found.
+ */
 export const MOST_PASSED_OVER = 1_000;
 
 export interface PageRequest {

@@ -6,11 +6,15 @@ import { CairnError } from '../../core/errors.ts';
 import { stillStands } from '../../core/findings.ts';
 import { optional } from '../../core/optional.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
+import { cut } from '../../core/run/records.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import { canonicalStatus, runsCalled, type Vocabulary } from '../../core/run/vocabulary.ts';
+import { matchOf } from '../../core/search/match.ts';
+import { RUN_ORDERS, type RunOrder } from '../../core/search/order.ts';
 import { deployedFor } from '../../engine/deployed.ts';
 import { located } from '../../engine/stored-text.ts';
-import type { LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
+import { sortedRuns } from '../../operations/search/sorted-runs.ts';
+import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import { flag, pageRequest, timeOf, vocabularyOf } from '../query.ts';
 import type { Asked, Read } from '../route.ts';
@@ -36,16 +40,40 @@ type RunFilterName =
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
 export const listRuns: Read<'GET', '/v1/runs'> = async ({ deps: { start, registry }, caller, query }) => {
-  const { topLevel = 'false', ...others } = query;
+  const { topLevel = 'false', match, sort, ...others } = query;
   const { filter: all, vocabulary } = runFilter(caller, others);
-  const filter = { ...all, ...(flag('topLevel', topLevel) && { topLevel: true as const }) };
-  const page = await start.store.listRuns(filter, pageRequest(query));
+  const filter = {
+    ...all,
+    ...(flag('topLevel', topLevel) && { topLevel: true as const }),
+    ...(match !== undefined && { match: matchOf(match) }),
+  };
+  const order = orderOf(sort, query.cursor);
+  const { limit, ...from } = pageRequest(query);
+  const page: Page<ListedRun> = order
+    ? await sortedRuns(start, filter, { order, limit })
+    : await start.store.listRuns(filter, { limit, ...from });
   const now = start.clock.now();
   return pageAnswer(page, (run) => ({
     ...runSummary(run, vocabulary),
     ...listedBlocked(registry, run, now),
   }));
 };
+
+/** Undefined: the newest first, by pages. @throws CairnError INVALID_INPUT */
+function orderOf(sort = 'newest', cursor: string | undefined): RunOrder | undefined {
+  if (sort === 'newest') return undefined;
+  const order = RUN_ORDERS.find((one) => one === sort);
+  if (!order)
+    throw new CairnError('INVALID_INPUT', `sort: "${cut(sort, 50)}" is no order`, {
+      field: 'sort',
+      help: `Use newest, ${RUN_ORDERS.join(', ')}.`,
+    });
+  if (cursor === undefined) return order;
+  throw new CairnError('INVALID_INPUT', 'a sorted list has one page', {
+    field: 'cursor',
+    help: 'Narrow the list by its filters, or ask for it without sort.',
+  });
+}
 
 /**
  * `GET /v1/runs/{id}`: never stale, the tail of the journal is folded over the snapshot (J7). An input or result in a

@@ -29,7 +29,7 @@ export interface StepPlan {
   readonly uses?: readonly string[];
   readonly compensate?: true;
   readonly output?: Shape;
-  /** What a person fills in to approve. */
+  /** Data that a person fills in to approve. */
   readonly data?: Shape;
   /** It has several executions. */
   readonly over?: true;

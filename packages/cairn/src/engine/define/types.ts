@@ -224,7 +224,7 @@ export interface SleepOptions<Input, N extends Needs> extends CommonOptions<Inpu
 
 export interface ApprovalOptions<Input, N extends Needs, D = undefined> extends CommonOptions<Input, N> {
   readonly ask: (seen: Seen<Input, N>) => Question;
-  /** Schema of what a person fills in to approve. Other data is refused, and the question stays open. */
+  /** Schema of the data that a person fills in to approve. Other data is refused, and the question stays open. */
   readonly data?: ZodType<D>;
   /** Time limit of the decision; absent: unlimited. */
   readonly timeout?: string | number;

@@ -16,7 +16,7 @@ export interface Listing<T> {
   /** Documents that are passed over; absent: none. */
   readonly isHidden?: (document: DocumentData) => boolean;
   /** Documents that take no place on the page; at most {@link MOST_PASSED_OVER} are read for it. Needs `positionOfDamaged`. Absent: none. */
-  readonly isPassedOver?: (document: DocumentData) => boolean;
+  readonly isPassedOver?: (document: DocumentData, id: string) => boolean;
   /**
    * Position of an undecodable document: it is reported, and the list continues after it. Absent, or undefined for this
    * one: the list cannot be read.
@@ -38,7 +38,7 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
     const asked = room.wanted;
     const { docs } = await call(`list of ${list}`, () => from.limit(asked).get());
     for (const found of docs) {
-      const place = isPassedOver(found.data())
+      const place = isPassedOver(found.data(), found.id)
         ? listing.positionOfDamaged?.(found.data(), found.id)
         : undefined;
       if (place) {

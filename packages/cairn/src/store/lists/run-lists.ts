@@ -3,6 +3,7 @@
  * bounded by its caller's limit.
  */
 import {
+  type DocumentData,
   type DocumentReference,
   FieldPath,
   Filter,
@@ -12,10 +13,11 @@ import {
 } from '@google-cloud/firestore';
 import type { HeartbeatWindow } from '../../core/recovery/lease-watch.ts';
 import type { DueFacts } from '../../core/recovery/scan-order.ts';
-import type { RunEvent } from '../../core/run/events.ts';
+import { NewerSchemaError, type RunEvent } from '../../core/run/events.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import { DRIVEN_STATUSES, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
+import { isMatch } from '../../core/search/match.ts';
 import type { Position } from '../../ports/cursor.ts';
 import type {
   DuePlace,
@@ -26,6 +28,7 @@ import type {
   RunFilter,
   SilentRun,
 } from '../../ports/run-store.ts';
+import { UndecodableDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
 import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
@@ -119,7 +122,7 @@ export class RunLists {
       decode: (document, id) => decodeListed(document, `run ${id}`),
       positionOf: ({ state }, id) => [state.createdAt, id],
       isHidden: isMarkedToGo,
-      ...(filter.topLevel && { isPassedOver: ({ parent }) => parent !== undefined }),
+      isPassedOver: (document, id) => isPassedOver(document, id, filter),
       positionOfDamaged: ({ createdAt }, id) => positionAt(createdAt, id),
     });
     const { runs, damaged } = await withWaits(this.#paths, items);
@@ -170,7 +173,7 @@ export function positionAt(at: unknown, id: string): Position | undefined {
 /** The runs that match, the newest first. */
 export function matchingRuns(paths: Paths, filter: RunFilter): Query {
   let runs: Query = paths.runs();
-  const { status, tag, createdFrom, createdBefore, topLevel: _, ...named } = filter;
+  const { status, tag, createdFrom, createdBefore, topLevel: _, match: __, ...named } = filter;
   for (const [name, value] of Object.entries(named)) {
     if (Array.isArray(value)) runs = runs.where(name, 'in', value);
     else if (value !== undefined) runs = runs.where(name, '==', value);
@@ -180,6 +183,18 @@ export function matchingRuns(paths: Paths, filter: RunFilter): Query {
   if (createdFrom !== undefined) runs = runs.where('createdAt', '>=', Timestamp.fromMillis(createdFrom));
   if (createdBefore !== undefined) runs = runs.where('createdAt', '<', Timestamp.fromMillis(createdBefore));
   return runs.orderBy('createdAt', 'desc').orderBy(FieldPath.documentId(), 'desc');
+}
+
+/** A damaged document is not: the list names it. */
+function isPassedOver(document: DocumentData, id: string, { topLevel, match }: RunFilter): boolean {
+  if (topLevel && document.parent !== undefined) return true;
+  if (!match || isMarkedToGo(document)) return false;
+  try {
+    return !isMatch(decodeListed(document, `run ${id}`).state, match);
+  } catch (error) {
+    if (error instanceof UndecodableDocument || error instanceof NewerSchemaError) return false;
+    throw error;
+  }
 }
 
 /** A run that has the status, or would have it if only its open waits were left. */

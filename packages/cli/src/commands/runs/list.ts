@@ -1,10 +1,15 @@
 /** `runs list`. */
 import { command } from '../../arguments/command.ts';
+import { UsageError } from '../../exit.ts';
 import { runTable } from '../../views/runs.ts';
 import { tellUnreadable } from '../listed.ts';
 import { FILTERS, queryOf } from './filters.ts';
 
 const USUAL = 20;
+/** Requests for a list by `--match`, each of which reads up to 1,000 runs. */
+const MOST_MATCHED_PAGES = 10;
+/** Runs in a sorted list. */
+const MOST_SORTED = 100;
 /** Ten requests. Who wants more goes through the API, page by page. */
 const MOST = 1_000;
 
@@ -16,6 +21,16 @@ export const listRuns = command({
   args: {},
   options: {
     ...FILTERS,
+    match: {
+      type: 'text',
+      value: 'TEXT',
+      help: "only with a tag that compares so, e.g. 'amount>100', or with an id, key, thread or tag that begins so, e.g. 'customer:4*'",
+    },
+    sort: {
+      type: 'text',
+      value: 'ORDER',
+      help: `newest (default), oldest, longest or updated: of the newest 1,000 that the filters find, at most ${MOST_SORTED}`,
+    },
     children: { type: 'flag', help: 'also runs that other runs have started' },
     limit: {
       type: 'number',
@@ -29,14 +44,20 @@ export const listRuns = command({
     ['runs list --status awaiting_approval', 'runs that wait for a person'],
     ['runs list --status failed --status cancelled --since 24h', 'what ended badly in the last day'],
     ['runs list --tag customer:42', 'runs about one customer'],
+    ["runs list --match 'amount>100'", 'by a tag that is a number'],
+    ['runs list --status running --sort longest', 'what takes longest'],
     ['runs list --type ship --children', 'also runs that other runs have started'],
     ['runs list --type deploy --status failed --json', 'for a script'],
   ],
   async run({ api, out, notes }, { options }) {
-    const { limit = USUAL } = options;
-    const filter = await queryOf(api, options);
-    const query = { ...filter, topLevel: options.children ? undefined : 'true' };
-    const found = await api.list('/v1/runs', { query, limit });
+    const { limit = USUAL, match, sort } = options;
+    const isSorted = sort !== undefined && sort !== 'newest';
+    if (isSorted && limit > MOST_SORTED)
+      throw new UsageError(`--limit must be at most ${MOST_SORTED} with --sort ${sort}`);
+    const filter = { ...(await queryOf(api, options)), match };
+    const query = { ...filter, sort, topLevel: options.children ? undefined : 'true' };
+    const mostPages = match === undefined ? undefined : MOST_MATCHED_PAGES;
+    const found = await api.list('/v1/runs', { query, limit, mostPages });
     out.answer(found, (shape) => runTable(found.items, api.now(), shape));
     if (out.json) return;
     tellUnreadable({ out, notes }, found.unreadable);
@@ -44,6 +65,16 @@ export const listRuns = command({
       const isFiltered = Object.values(filter).some((value) => value !== undefined);
       const leftOut = isFiltered && !options.children ? ' Child runs are left out: --children.' : '';
       notes.print(`No runs.${leftOut}\n`);
+    }
+    if (found.isCut)
+      notes.print(
+        notes.style.dim('Sorted are the newest 1,000 that match; narrow them by --since or a filter.\n'),
+      );
+    if (found.more && found.items.length < limit) {
+      notes.print(
+        notes.style.dim('Older runs were not looked at; narrow them by --since, --until or a filter.\n'),
+      );
+      return;
     }
     if (found.more) notes.print(notes.style.dim(`More exist: --limit ${Math.min(MOST, limit * 5)}\n`));
   },

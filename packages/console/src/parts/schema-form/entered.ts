@@ -1,4 +1,4 @@
-/** What a person has entered for a schema, in a form or as JSON, and the value it stands for. Pure. */
+/** The entries of a person for a schema, in a form or as JSON, and the value they stand for. Pure. */
 import { readJson } from '../json-view/json-text.ts';
 import { escapedJson } from '../visible-text.ts';
 import { type Field, fieldsOf, formValue, type Issue, initialOf, type Typed, typedFrom } from './fields.ts';

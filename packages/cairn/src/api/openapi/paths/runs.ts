@@ -34,6 +34,9 @@ export const RUN_PATHS = {
         ...WHICH_RUNS,
         topLevel:
           '`true`: only runs without a parent. A page reads at most 1,000 child runs, and can then be short or empty while there is a `next`.',
+        match:
+          'Only runs with a tag that compares so, such as `amount>100`, or with an id, key, thread, tag or value of a tag that begins so, such as `customer:4*`. A page reads at most 1,000 runs that do not match, and can then be short or empty while there is a `next`.',
+        sort: '`newest` (default), `oldest`, `longest` (duration) or `updated` (changed last first). Other orders than `newest` have one page, of the newest 1,000 runs that the other filters find; `isCut` says that there are more.',
         ...WORDS,
         ...PAGE,
       },

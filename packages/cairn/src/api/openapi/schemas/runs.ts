@@ -344,7 +344,9 @@ export const RunSummary = z.object({
     'Why the run makes no progress although it waits for nothing, judged by its first three waits. The run itself says what to do.',
   ),
 });
-export const RunPage = pageOfRuns(RunSummary);
+export const RunPage = pageOfRuns(RunSummary).extend({
+  isCut: z.literal(true).optional().describe('Only with `sort`: more runs match than were read and sorted.'),
+});
 
 const ValueRef = z
   .object({ checkpoint: Seq, sha256: z.string(), bytes: Count, chunks: Count })

@@ -6,7 +6,9 @@ import { useSession } from '../../../session/session.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import {
   isFiltered,
+  isLive,
   NAMES,
+  ORDERS,
   type RunFilter,
   type RunStatus,
   SPANS,
@@ -31,7 +33,7 @@ interface FilterBarProps {
 export function FilterBar({ filter, isListRead, span, children }: FilterBarProps) {
   const change = useQueryChange();
   // The API counts all runs of a status, whenever they were created.
-  const counts = useCounts(filter, isListRead && span === undefined);
+  const counts = useCounts(filter, isListRead && span === undefined && isLive(filter));
   return (
     <div className="filters">
       <fieldset className="chips">
@@ -73,6 +75,26 @@ export function FilterBar({ filter, isListRead, span, children }: FilterBarProps
           value={filter.tag}
           onChange={(tag) => change({ [NAMES.tag]: tag }, 'replace')}
         />
+        <TextField
+          label="Match"
+          placeholder="amount>100 or cust*"
+          value={filter.match}
+          onChange={(match) => change({ [NAMES.match]: match }, 'replace')}
+        />
+        <label className="inline-field">
+          <span>Sort</span>
+          <select
+            value={filter.sort ?? ''}
+            onChange={({ target }) => change({ [NAMES.sort]: target.value || undefined })}
+          >
+            <option value="">newest first</option>
+            {Object.entries(ORDERS).map(([word, name]) => (
+              <option key={word} value={word}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
         <label className="inline-field">
           <span>Created</span>
           <select

@@ -30,6 +30,23 @@ export function isSpan(word: string): word is SpanWord {
   return Object.hasOwn(SPANS, word);
 }
 
+/** Orders of the list besides the newest first, as in the address. */
+export const ORDERS = {
+  oldest: 'oldest first',
+  longest: 'longest first',
+  updated: 'changed last',
+} as const;
+export type Order = keyof typeof ORDERS;
+
+function isOrder(word: string): word is Order {
+  return Object.hasOwn(ORDERS, word);
+}
+
+/** Members of a filter that count, stream and change no runs: the API has them for lists only. */
+export function isLive({ match, sort }: RunFilter): boolean {
+  return match === undefined && sort === undefined;
+}
+
 export interface RunFilter {
   /** Several are separated by commas. */
   readonly status?: string | undefined;
@@ -38,6 +55,10 @@ export interface RunFilter {
   readonly threadId?: string | undefined;
   /** `name:value`. */
   readonly tag?: string | undefined;
+  /** A comparison of a tag, or the beginning of an id, a key or a tag. */
+  readonly match?: string | undefined;
+  /** Absent: the newest first. */
+  readonly sort?: Order | undefined;
   /** ISO: created then or later. */
   readonly since?: string | undefined;
 }
@@ -49,6 +70,8 @@ export const NAMES = {
   repoId: 'repo',
   threadId: 'thread',
   tag: 'tag',
+  match: 'match',
+  sort: 'sort',
   since: 'since',
 } as const;
 
@@ -68,6 +91,7 @@ export function filterOf(search: string): RunFilter {
   const query = new URLSearchParams(search);
   const value = (name: keyof typeof NAMES) => query.get(NAMES[name])?.trim() || undefined;
   const statuses = value('status')?.split(',') ?? [];
+  const sort = value('sort') ?? '';
   return {
     // An unknown status in a mistyped address shows all runs instead of an error.
     status: STATUSES.filter((known) => statuses.includes(known)).join(',') || undefined,
@@ -75,6 +99,8 @@ export function filterOf(search: string): RunFilter {
     repoId: value('repoId'),
     threadId: value('threadId'),
     tag: value('tag'),
+    match: value('match'),
+    sort: isOrder(sort) ? sort : undefined,
   };
 }
 
@@ -103,13 +129,15 @@ export function isFiltered(filter: RunFilter): boolean {
 }
 
 /** The filter as text: `failed, of review-pull-request`. */
-export function filterText({ status, type, repoId, threadId, tag, since }: RunFilter): string {
+export function filterText({ status, type, repoId, threadId, tag, match, sort, since }: RunFilter): string {
   const parts = [
     status?.replaceAll('_', ' ').replaceAll(',', ' or '),
     type && `of ${type}`,
     repoId && `about ${repoId}`,
     threadId && `of the thread ${threadId}`,
     tag && `tagged ${tag}`,
+    match && `that match ${match}`,
+    sort && ORDERS[sort],
     since && `created since ${since.slice(0, 16).replace('T', ' ')} UTC`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? 'all runs' : `runs ${parts.join(', ')}`;

@@ -14,6 +14,7 @@ import {
   filterOf,
   filterText,
   isFiltered,
+  isLive,
   showsChildren,
   spanOf,
   startOf,
@@ -39,7 +40,7 @@ interface Doing {
 export function ListView() {
   const search = useSearch();
   // The search is another one for each letter of other values, too; the filter must not be.
-  const { status, type, repoId, threadId, tag } = filterOf(search);
+  const { status, type, repoId, threadId, tag, match, sort } = filterOf(search);
   const { api } = useSession();
   const span = spanOf(search);
   const filter = useMemo(
@@ -49,9 +50,11 @@ export function ListView() {
       repoId,
       threadId,
       tag,
+      match,
+      sort,
       since: span && startOf(span, deviceNow() + api.reach.shown().clockOffsetMs),
     }),
-    [status, type, repoId, threadId, tag, span, api],
+    [status, type, repoId, threadId, tag, match, sort, span, api],
   );
   const isShown = showsChildren(search) ? ALL : TOP_LEVEL;
   const list = useRunList(filter, isShown);
@@ -71,7 +74,12 @@ export function ListView() {
         <span className="spring">
           {!isEmpty && <span className="hint keys">j k: move · Enter: open · x: select · Shift: range</span>}
         </span>
-        <ActButtons which="matching" mayAct={mayAct} disabled={isEmpty} onAct={act(undefined)} />
+        <ActButtons
+          which="matching"
+          mayAct={mayAct}
+          disabled={isEmpty || !isLive(filter)}
+          onAct={act(undefined)}
+        />
         <GuardedButton least="submitter" className="primary" onClick={() => setStarting(true)}>
           Start a run
         </GuardedButton>
@@ -79,7 +87,9 @@ export function ListView() {
       <FilterBar filter={filter} isListRead={!list.isLoading} span={span}>
         <ViewMenu density={density} onDensity={setDensity} />
       </FilterBar>
-      {filter.status?.split(',').includes('failed') && <Failures filter={filter} span={span} />}
+      {filter.status?.split(',').includes('failed') && isLive(filter) && (
+        <Failures filter={filter} span={span} />
+      )}
       {(list.held > 0 || list.isBehind) && (
         <button type="button" className="new-runs primary" onClick={() => window.scrollTo({ top: 0 })}>
           ↑ {list.isBehind ? 'many' : list.held} new {list.held === 1 ? 'run' : 'runs'}
@@ -87,6 +97,14 @@ export function ListView() {
       )}
       {list.error !== undefined && list.error !== null && (
         <Failure error={list.error} again={() => list.again()} />
+      )}
+      {list.isStopped && (
+        <p className="hint">
+          Older runs were not looked at: thousands in a row do not match. Narrow them by a filter or a time.
+        </p>
+      )}
+      {list.isCut && (
+        <p className="hint">Sorted are the newest 1,000 that match. Narrow them by a filter or a time.</p>
       )}
       <Unreadable ids={list.unreadable} />
       {list.isLoading && <Loading what="the runs" />}

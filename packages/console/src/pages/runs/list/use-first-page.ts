@@ -6,7 +6,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useRef, useState } from 'react';
 import type { Api } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
-import type { RunFilter } from '../filter/filter.ts';
+import { isLive, type RunFilter } from '../filter/filter.ts';
 import { byAge, type RunRow, rowOf } from '../row.ts';
 import { countsKey, listKey, PAGE, pageKey } from './keys.ts';
 import { headAfter, type Live, NOTHING_LIVE } from './live-head.ts';
@@ -18,6 +18,8 @@ export interface RowPage {
   readonly next?: string | undefined;
   /** Ids of runs among these whose documents are damaged. */
   readonly unreadable?: readonly string[] | undefined;
+  /** More runs match than were sorted. */
+  readonly isCut?: boolean | undefined;
 }
 
 /** Rows at which the list is read anew while its top is in view. */
@@ -51,11 +53,12 @@ export function useFirstPage(filter: RunFilter, isAtTop: () => boolean): FirstPa
     queryFn: async ({ signal }) => {
       const page = await readFirst(api, queries, filter, signal);
       // Live rows that arrived during the read may be newer than its rows.
+      if (!isLive(filter)) return page;
       const live = told.current.of === filter ? told.current.live : NOTHING_LIVE;
       return { ...page, rows: headAfter(page.rows, live, PAGE).rows };
     },
-    // The stream keeps it true.
-    staleTime: Number.POSITIVE_INFINITY,
+    // The stream keeps it true; a list without one is read when it is opened.
+    staleTime: isLive(filter) ? Number.POSITIVE_INFINITY : 0,
     refetchOnWindowFocus: false,
     // Rows move against each other; what a comparison place by place would keep is not worth its time.
     structuralSharing: false,
@@ -98,6 +101,7 @@ async function readFirst(
   signal: AbortSignal,
 ): Promise<RowPage> {
   const fresh = await readPage(api, { filter, signal });
+  if (!isLive(filter)) return fresh;
   const before = queries.getQueryData<RowPage>(pageKey(filter, undefined));
   const oldest = fresh.rows.at(-1);
   if (!before || !oldest || fresh.next === undefined) return fresh;
@@ -113,11 +117,11 @@ interface PageRequest {
 }
 
 export async function readPage(api: Api, { filter, cursor, signal }: PageRequest): Promise<RowPage> {
-  const { items, next, unreadable } = await api.get('/v1/runs', {
+  const { items, next, unreadable, isCut } = await api.get('/v1/runs', {
     query: { ...filter, limit: String(PAGE), cursor },
     signal,
   });
-  return { rows: items.map(rowOf), next, unreadable };
+  return { rows: items.map(rowOf), next, unreadable, isCut };
 }
 
 /** Asks for new counts a while after each call, also after one that came while the last was waited for. */

@@ -16,6 +16,8 @@ const KEPT_AROUND = 8;
 const FRESH_MS = 15_000;
 /** Time until an unused page is dropped, ms. */
 const FORGOTTEN_MS = 60_000;
+/** Pages without a row in a list by Match after which no more are read by themselves: each takes up to 1,000 reads. */
+const MOST_EMPTY = 10;
 
 interface KnownPage {
   readonly cursor: string;
@@ -27,6 +29,8 @@ const NONE: readonly KnownPage[] = [];
 
 export interface OlderPages {
   readonly pages: readonly { readonly count: number; readonly rows: readonly RunRow[] | undefined }[];
+  /** Nothing was found for so long that no more pages are read. */
+  readonly isStopped: boolean;
   /** Ids on the visible pages. */
   readonly unreadable: readonly string[];
   readonly error: unknown;
@@ -77,6 +81,7 @@ export function useOlderPages(filter: RunFilter, next: string | undefined, isSho
       const rows = queries.getQueryData<RowPage>(pageKey(filter, cursor))?.rows.filter(isShown);
       return { count: rows?.length ?? count, rows };
     }),
+    isStopped: isStopped(known),
     unreadable: read.flatMap((page) => page?.unreadable ?? []),
     error: results.find((result) => result.error)?.error,
     want,
@@ -84,6 +89,10 @@ export function useOlderPages(filter: RunFilter, next: string | undefined, isSho
       for (const result of results) if (result.error) void result.refetch();
     },
   };
+}
+
+function isStopped(pages: readonly KnownPage[]): boolean {
+  return pages.length >= MOST_EMPTY && pages.slice(-MOST_EMPTY).every(({ count }) => count === 0);
 }
 
 /** The chain with what was read: how long the pages are, and where the one after the last begins. The same if it is. */
@@ -100,7 +109,7 @@ function chainAfter(
     const count = page.rows.filter(isShown).length;
     if (at.count !== count) after[from + i] = { ...at, count };
     const isLast = from + i === after.length - 1;
-    if (isLast && page.next !== undefined) after.push({ cursor: page.next, count: 1 });
+    if (isLast && page.next !== undefined && !isStopped(after)) after.push({ cursor: page.next, count: 1 });
   });
   const isSame = after.length === chain.length && after.every((page, i) => page === chain[i]);
   return isSame ? chain : after;

@@ -3,7 +3,7 @@
  * scrolls. While one looks further down, what is new is held back, so that nothing moves under the eyes.
  */
 import { useCallback, useMemo, useRef, useState } from 'react';
-import type { RunFilter, Shown } from '../filter/filter.ts';
+import { isLive, type RunFilter, type Shown } from '../filter/filter.ts';
 import { byAge, type RunRow } from '../row.ts';
 import { Sections } from './sections.ts';
 import { useFirstPage } from './use-first-page.ts';
@@ -21,6 +21,10 @@ export interface RunList {
   readonly held: number;
   /** Child runs among the newest that are not shown. */
   readonly leftOut: number;
+  /** Older runs are not looked at, since so many do not match. */
+  readonly isStopped: boolean;
+  /** More runs match than were sorted. */
+  readonly isCut: boolean;
   /** There are more of them than are known. */
   readonly isBehind: boolean;
   /** The range of the list that is shown, and whether it begins there. */
@@ -44,7 +48,7 @@ export function useRunList(filter: RunFilter, isShown: Shown): RunList {
   const read = page?.rows ?? NO_ROWS;
   const head = useMemo(() => read.filter(isShown), [read, isShown]);
   const newestSeen = seen?.of === filter ? seen.newest : undefined;
-  const shown = newestSeen ? head.filter((row) => byAge(newestSeen, row) <= 0) : head;
+  const shown = newestSeen && isLive(filter) ? head.filter((row) => byAge(newestSeen, row) <= 0) : head;
   const sections = new Sections([{ rows: shown, count: 0 }, ...older.pages]);
   const setAtTop = useCallback(
     (isTop: boolean) => {
@@ -63,6 +67,8 @@ export function useRunList(filter: RunFilter, isShown: Shown): RunList {
     unreadable: [...(page?.unreadable ?? []), ...older.unreadable],
     held: head.length - shown.length,
     leftOut: read.length - head.length,
+    isStopped: older.isStopped,
+    isCut: page?.isCut ?? false,
     isBehind,
     // The first page is always there: the others are counted from it.
     lookedAt: (first, last) => older.want(sections.sectionAt(first) - 1, sections.sectionAt(last) - 1),

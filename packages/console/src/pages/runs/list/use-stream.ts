@@ -7,7 +7,7 @@ import { targetOf } from '../../../api/client.ts';
 import type { ApiError } from '../../../api/problem.ts';
 import { followStream } from '../../../api/stream.ts';
 import { useSession } from '../../../session/session.ts';
-import type { RunFilter } from '../filter/filter.ts';
+import { isLive, type RunFilter } from '../filter/filter.ts';
 import { type RunSummary, rowOf } from '../row.ts';
 import { PAGE } from './keys.ts';
 import { type Live, liveAfter, NOTHING_LIVE, type Told } from './live-head.ts';
@@ -16,7 +16,8 @@ import { type Live, liveAfter, NOTHING_LIVE, type Told } from './live-head.ts';
 const GATHER_MS = 80;
 
 export type StreamState =
-  | { readonly at: 'connecting' | 'live' | 'reconnecting' }
+  /** `still`: a list that is read once. */
+  | { readonly at: 'connecting' | 'live' | 'reconnecting' | 'still' }
   | { readonly at: 'refused'; readonly error: ApiError };
 
 /** @param onTold given what the stream holds each time that changes; must be stable */
@@ -24,6 +25,7 @@ export function useRunStream(filter: RunFilter, onTold: (live: Live) => void): S
   const { api } = useSession();
   const [state, setState] = useState<StreamState>({ at: 'connecting' });
   useEffect(() => {
+    if (!isLive(filter)) return setState({ at: 'still' });
     const over = new AbortController();
     let live = NOTHING_LIVE;
     let told: Told[] = [];

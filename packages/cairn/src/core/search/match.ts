@@ -1,0 +1,73 @@
+/**
+ * Matches runs by a comparison of a tag (`amount>100`) or by the beginning of a name: its id, a key, its thread, a tag or the value
+ * of one. No index serves these; who lists with them reads runs and passes over the others. Pure.
+ */
+import { CairnError } from '../errors.ts';
+import type { RunIdentity } from '../run/events.ts';
+import { foundBy, MAX_NAME_CHARS } from './found-by.ts';
+
+type Comparison = '>' | '>=' | '<' | '<=';
+
+export type RunMatch =
+  | { readonly kind: 'comparison'; readonly tag: string; readonly is: Comparison; readonly than: string }
+  /** In lower case. */
+  | { readonly kind: 'beginning'; readonly text: string };
+
+type Named = Pick<RunIdentity, 'trigger' | 'idempotencyKey' | 'threadId' | 'traceId' | 'prUrl' | 'tags'> & {
+  readonly id: string;
+};
+
+/** The name of a tag, a comparison, a value. */
+const COMPARISON = /^([A-Za-z][A-Za-z0-9_.-]{0,49})\s*(>=|<=|>|<)\s*(.*)$/;
+
+/** @throws CairnError INVALID_INPUT */
+export function matchOf(given: string): RunMatch {
+  const text = given.trim();
+  const [, tag, is, than = ''] = COMPARISON.exec(text) ?? [];
+  if (tag !== undefined && than === '') throw refusal(`'${tag} ${is}' compares with nothing`);
+  if (tag !== undefined) return { kind: 'comparison', tag, is: is as Comparison, than };
+  const beginning = text.replace(/\*+$/, '').toLowerCase();
+  if (beginning === '') throw refusal('it is empty');
+  if (beginning.includes('*')) throw refusal("'*' can only stand at the end");
+  if (beginning.length > MAX_NAME_CHARS) throw refusal(`it has more than ${MAX_NAME_CHARS} characters`);
+  return { kind: 'beginning', text: beginning };
+}
+
+export function isMatch(run: Named, match: RunMatch): boolean {
+  const { tags = [] } = run;
+  if (match.kind === 'comparison') {
+    const before = `${match.tag}:`;
+    return tags.some((tag) => tag.startsWith(before) && holds(tag.slice(before.length), match));
+  }
+  const values = tags.map((tag) => tag.slice(tag.indexOf(':') + 1));
+  return [run.id, ...foundBy(run), ...values].some((name) => name.toLowerCase().startsWith(match.text));
+}
+
+/** Two numbers are compared as numbers, two texts by their characters, and a number with a text not at all. */
+function holds(value: string, { is, than }: Extract<RunMatch, { readonly kind: 'comparison' }>): boolean {
+  const [a, b] = [numberIn(value), numberIn(than)];
+  if ((a === undefined) !== (b === undefined)) return false;
+  const order = a !== undefined && b !== undefined ? a - b : value < than ? -1 : value > than ? 1 : 0;
+  switch (is) {
+    case '>':
+      return order > 0;
+    case '>=':
+      return order >= 0;
+    case '<':
+      return order < 0;
+    case '<=':
+      return order <= 0;
+  }
+}
+
+function numberIn(text: string): number | undefined {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function refusal(problem: string): CairnError {
+  return new CairnError('INVALID_INPUT', `match: ${problem}`, {
+    field: 'match',
+    help: "Give a comparison of a tag, such as 'amount>100', or the beginning of an id, a key, a thread or a tag, such as 'customer:4*'.",
+  });
+}

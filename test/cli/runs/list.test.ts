@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { echo } from '../../api/installation.ts';
+import { parent } from '../../api/openapi/workflows.ts';
+import { Stage } from '../support/stage.ts';
+
+test('lists leave out child runs, and say so where nothing else is left', async () => {
+  const stage = new Stage([echo, parent]);
+  await stage.cairn(['runs', 'start', 'parent', '--input', '{}']);
+  await stage.drive();
+  const typesOf = async (words: readonly string[]) => {
+    const { items } = await stage.answer<{ items: { type: string }[] }>(['runs', 'list', ...words]);
+    return items.map(({ type }) => type).sort();
+  };
+  expect(await typesOf([])).toEqual(['parent']);
+  expect(await typesOf(['--children'])).toEqual(['echo', 'parent']);
+  const { err } = await stage.cairn(['runs', 'list', '--type', 'echo']);
+  expect(err).toContain('--children');
+});
+
+test('lists are narrowed by the beginning of a thread, and put in another order', async () => {
+  const stage = new Stage([echo]);
+  for (const thread of ['invoice-1', 'order-1', 'invoice-2']) {
+    await stage.cairn(['runs', 'start', 'echo', '--input', '{"text":""}', '--thread', thread]);
+    stage.installation.world.clock.jump(1_000);
+  }
+  const threadsOf = async (words: readonly string[]) => {
+    const { items } = await stage.answer<{ items: { threadId: string }[] }>(['runs', 'list', ...words]);
+    return items.map(({ threadId }) => threadId);
+  };
+  expect(await threadsOf(['--match', 'Invoice*'])).toEqual(['invoice-2', 'invoice-1']);
+  expect(await threadsOf(['--sort', 'oldest', '--match', 'invoice'])).toEqual(['invoice-1', 'invoice-2']);
+  const tooMany = await stage.cairn(['runs', 'list', '--sort', 'oldest', '--limit', '101']);
+  expect([tooMany.code, tooMany.err]).toEqual([2, expect.stringContaining('--limit')]);
+  const unknown = await stage.cairn(['runs', 'list', '--sort', 'size']);
+  expect(unknown.err).toContain('longest');
+});
