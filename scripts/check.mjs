@@ -25,6 +25,8 @@ const checks = [
   ['format and lint', [module('@biomejs/biome/bin/biome'), 'ci', '--error-on-warnings', colors, '.']],
   ['types', types('.', 'all')],
   ['types of the console', types('packages/console', 'console')],
+  // The files are listed in eslint.config.mjs.
+  ['code of flows', ['--disable-warning=ExperimentalWarning', module('eslint/bin/eslint.js'), '.']],
   ['architecture', [...jest, 'test/architecture.test.ts']],
 ];
 

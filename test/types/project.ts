@@ -5,9 +5,11 @@
 import { CairnClient } from '@cairn/client';
 import { defineBinding, defineCapability, defineWorkflow } from 'cairn';
 import { createEffects } from 'cairn/effects';
+import cairnLint from 'cairn/eslint';
 import { cairnFunctions } from 'cairn/functions';
 import { firestoreIndexes } from 'cairn/indexes';
 import { createTestRuntime } from 'cairn/testing';
+import type { Linter } from 'eslint';
 import { defineSecret } from 'firebase-functions/params';
 import { z } from 'zod';
 
@@ -162,3 +164,8 @@ export async function ask(): Promise<string> {
   await client.change('POST', '/v1/runs', { body: { input: {} } });
   return (await client.get('/v1/runs/{id}', { params: { id: 'a' } })).status;
 }
+
+/** As in `eslint.config.js`. */
+export const lintConfig: readonly Linter.Config[] = [
+  { ...cairnLint.configs.recommended, files: ['**/*.js'] },
+];

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+const ESLINT = join(ROOT, 'node_modules/eslint/bin/eslint.js');
 const BUILD_LIMIT_MS = 300_000;
 
 /** Inside the repository, so that the packages find what they depend on where npm would have installed it: in a folder above. */
@@ -45,6 +46,41 @@ test(
   'what is right compiles against the published packages, and each line that is wrong does not',
   () => {
     expect(compiled()).toBe('');
+  },
+  BUILD_LIMIT_MS,
+);
+
+/** One mistake for each rule, and bodies that may do all of it. */
+const FLOW = `
+import { defineWorkflow } from 'cairn';
+export const flow = defineWorkflow({
+  run: async (flow, { url }) => {
+    flow.step('lost', () => Date.now());
+    if (Date.now() % 2) await flow.step('odd', async () => { await flow.sleep('nested', 1); });
+    await fetch(url);
+    await flow.step('fetch', () => fetch(url));
+  },
+});
+`;
+
+test(
+  'ESLint finds the mistakes of a flow with the published rules',
+  () => {
+    const config = `import cairn from 'cairn/eslint';\nexport default [cairn.configs.recommended];\n`;
+    writeFileSync(join(project, 'eslint.config.js'), config);
+    writeFileSync(join(project, 'flow.js'), FLOW);
+    const { stdout, stderr } = spawnSync(process.execPath, [ESLINT, '--format', 'json', 'flow.js'], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    const [{ messages }] = JSON.parse(stdout) as [{ messages: { ruleId: string; line: number }[] }];
+    expect(messages.map(({ ruleId, line }) => [line, ruleId])).toEqual([
+      [5, 'cairn/await-operations'],
+      [6, 'cairn/no-unrecorded-values'],
+      [6, 'cairn/no-operations-in-bodies'],
+      [7, 'cairn/no-work-outside-steps'],
+    ]);
   },
   BUILD_LIMIT_MS,
 );

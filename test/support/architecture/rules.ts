@@ -37,6 +37,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   triggers: { layers: [...INNER, 'http'], packages: ['@octokit/webhooks-methods', 'node:crypto', 'zod'] },
   api: { layers: [...INNER, 'http'], packages: ['hono', 'zod', 'node:crypto'] },
   capabilities: { layers: [...PURE, 'engine'], packages: ['@octokit/request', 'zod'] },
+  // Lint rules look at a program's text: they know operations by their names, and load nothing of the engine.
+  lint: { layers: [], packages: ['eslint'] },
   testing: { layers: [...INNER, 'recovery', 'memory'], packages: [] },
   platform: {
     layers: [...INNER, 'recovery', 'store', 'queue', 'bus', 'http', 'triggers', 'api', 'capabilities'],
@@ -72,6 +74,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'index.ts': { layers: ['core', 'engine'], packages: [] },
   'functions.ts': { layers: ['platform'], packages: [] },
   'effects.ts': { layers: ['core', 'engine', 'platform'], packages: [] },
+  'eslint.ts': { layers: ['lint'], packages: [] },
   'indexes.ts': { layers: ['store'], packages: [] },
   'github.ts': { layers: ['capabilities', 'platform'], packages: [] },
   'slack.ts': { layers: ['capabilities'], packages: [] },
