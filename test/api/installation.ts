@@ -55,11 +55,12 @@ export class Installation {
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
-    const { config, statistics, mailboxes, schedules } = this.world;
+    const { config, statistics, mailboxes, schedules, dayBudgets } = this.world;
     this.diagnosis = pretendedDiagnosis(this.world.db, this.world.clock);
     this.apiDeps = {
       start,
       mailboxes,
+      dayBudgets,
       registry,
       bindings: this.world.deps.bindings,
       effects: this.world.effects,

@@ -1,5 +1,6 @@
 /** The suites that take a moment each on Firestore: the clients and the server are loaded once for all. The others have files of their own. */
 import { clientStoreConformance } from './suites/client-store.suite.ts';
+import { dayBudgetStoreConformance } from './suites/day-budget-store.suite.ts';
 import { effectStoreConformance } from './suites/effect-store.suite.ts';
 import { erasureStoreConformance } from './suites/erasure-store.suite.ts';
 import { findingsConformance } from './suites/findings.suite.ts';
@@ -17,6 +18,7 @@ import { storeLookConformance } from './suites/store-look.suite.ts';
 import { firestoreHarness } from './support/harness.firestore.ts';
 
 clientStoreConformance('Firestore client store', firestoreHarness());
+dayBudgetStoreConformance('budgets of days in Firestore', firestoreHarness());
 effectStoreConformance('Firestore effect store', firestoreHarness());
 effectStoreConformance(
   'Firestore effect store, written by the low-level client',

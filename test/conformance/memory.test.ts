@@ -1,5 +1,6 @@
 /** Every suite on the memory adapters that needs no stores of its own. */
 import { clientStoreConformance } from './suites/client-store.suite.ts';
+import { dayBudgetStoreConformance } from './suites/day-budget-store.suite.ts';
 import { effectStoreConformance } from './suites/effect-store.suite.ts';
 import { erasureStoreConformance } from './suites/erasure-store.suite.ts';
 import { findingsConformance } from './suites/findings.suite.ts';
@@ -18,6 +19,7 @@ import { memoryHarness } from './support/harness.memory.ts';
 import { valueStoreConformance } from './value-store/value-store.suite.ts';
 
 clientStoreConformance('memory client store', memoryHarness());
+dayBudgetStoreConformance('budgets of days in memory', memoryHarness());
 effectStoreConformance('memory effect store', memoryHarness());
 erasureStoreConformance('memory erasure store', memoryHarness());
 findingsConformance('findings in memory', memoryHarness());

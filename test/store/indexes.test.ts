@@ -18,6 +18,7 @@ import {
   pageCodec,
   segmentCodec,
 } from '../../packages/cairn/src/store/codec/values.ts';
+import { dayBudgetCodec } from '../../packages/cairn/src/store/firestore-day-budget-store.ts';
 import { planCodec } from '../../packages/cairn/src/store/firestore-plan-store.ts';
 import { collectionNames } from '../../packages/cairn/src/store/layout/collections.ts';
 
@@ -57,6 +58,7 @@ const COLLECTIONS: { readonly [group: string]: readonly string[] } = {
   gwi_plans: planCodec.names,
   gwi_findings: findingCodec.names,
   gwi_erasures: erasureCodec.names,
+  gwi_budgets: dayBudgetCodec.names,
 };
 
 describe('firestore.indexes.json', () => {
@@ -92,11 +94,12 @@ describe('firestore.indexes.json', () => {
     ]);
   });
 
-  test('lets Firestore delete idempotency records, mailboxes nobody needs any more and effects without a run that are kept for a time, and nothing else', () => {
+  test('lets Firestore delete idempotency records, mailboxes nobody needs any more, effects without a run that are kept for a time and old budgets of days, and nothing else', () => {
     const deleted = file.fieldOverrides.filter(({ ttl }) => ttl);
     expect(deleted).toEqual([
       { collectionGroup: 'gwi_idempotency', fieldPath: 'expiresAt', ttl: true, indexes: [] },
       { collectionGroup: 'gwi_waits', fieldPath: 'expiresAt', ttl: true, indexes: [] },
+      { collectionGroup: 'gwi_budgets', fieldPath: 'expiresAt', ttl: true, indexes: [] },
       { collectionGroup: 'gwi_effects', fieldPath: 'expiresAt', ttl: true, indexes: [] },
     ]);
   });

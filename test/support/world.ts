@@ -2,6 +2,7 @@
 
 import { fold } from '../../packages/cairn/src/core/run/reduce/index.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import type { BudgetOptions } from '../../packages/cairn/src/engine/day-budgets.ts';
 import type { Binding } from '../../packages/cairn/src/engine/define/capability.ts';
 import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
@@ -32,12 +33,13 @@ export interface WorldOptions {
   readonly bus?: EventBus;
   readonly tracerBy?: (clock: VirtualClock) => Tracer;
   readonly sources?: SourceLocations;
+  readonly budgets?: BudgetOptions;
+  readonly startAt?: number;
 }
 
 export class World extends Installation {
-  constructor({ workflows, bindings, settings, seed, metrics, bus, tracerBy, sources }: WorldOptions) {
-    const all = { ...LOCAL_SETTINGS, ...settings };
-    super({ workflows, bindings, settings: all, seed, metrics, bus, tracerBy, sources, logTo: () => SILENT });
+  constructor({ settings, ...options }: WorldOptions) {
+    super({ ...options, settings: { ...LOCAL_SETTINGS, ...settings }, logTo: () => SILENT });
   }
 
   stateOf(runId: string): RunState {

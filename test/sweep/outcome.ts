@@ -151,7 +151,7 @@ function tracesOf(state: RunState, events: readonly RunEvent[]): Pick<RunOutcome
 
 /** A crash can make it another attempt that reaches the budget. */
 function withoutAttempt(waitId: string): string {
-  return waitId.replace(/\.\d+\.budget$/, '.budget');
+  return waitId.replace(/\.\d+\.(budget|day)$/, '.$1');
 }
 
 function finalOf(state: RunState): Record<string, unknown> {

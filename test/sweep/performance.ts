@@ -91,6 +91,8 @@ export class Performance {
       workflows: [],
       settings: scenario.settings ?? {},
       ...optional('bus', this.bus),
+      ...optional('budgets', scenario.budgets),
+      ...optional('startAt', scenario.startAt),
     });
     this.stage = new VirtualStage(this.world.db);
     this.#watch = new Watch(this.world.db, this.bus);

@@ -39,6 +39,7 @@ const INSIDE: ReadonlySet<string> = new Set([
   'metrics',
   'tracer',
   'otherRuns',
+  'dayLimits',
   'plans',
   'registry',
   'runtime',

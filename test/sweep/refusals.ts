@@ -43,6 +43,7 @@ const WRITES = {
   mailboxes: ['write'],
   planStore: ['create'],
   config: ['write'],
+  dayBudgets: ['write'],
 } as const;
 type Port = keyof typeof WRITES;
 const PORTS = Object.keys(WRITES) as readonly Port[];

@@ -1,6 +1,7 @@
 /** Parts of a sweep scenario: workflows, external actions on their runs, and the required end. */
 import type { EventType } from '../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
+import type { BudgetOptions } from '../../packages/cairn/src/engine/day-budgets.ts';
 import type { StepDefinition, Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import type { EngineSettings } from '../../packages/cairn/src/engine/settings.ts';
 import type { ProcessDeps } from './process.ts';
@@ -98,6 +99,9 @@ export interface Scenario {
   /** End if a step that must not run twice was interrupted; absent: it fails with RUN_ORPHANED. */
   readonly inDoubt?: Pick<Ending, 'status' | 'errorCode'>;
   readonly settings?: Partial<EngineSettings>;
+  readonly budgets?: BudgetOptions;
+  /** When its time begins, epoch ms; absent: the beginning of 2026. */
+  readonly startAt?: number;
   /**
    * Its bodies act outside: through these. The receiver's count is judged, and of the runs only how they end: which
    * attempts and questions that took depends on what went wrong.

@@ -87,6 +87,7 @@ class Gate {
       clientRegistry: guarded(deps.clientRegistry),
       config: guarded(deps.config),
       schedules: guarded(deps.schedules),
+      dayBudgets: guarded(deps.dayBudgets),
     };
   }
 }

@@ -30,7 +30,8 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       return answer;
     });
   return (deps) => {
-    const { start, clients, clientRegistry, mailboxes, config, statistics, finder, schedules } = deps;
+    const { start, clients, clientRegistry, mailboxes, config, statistics, finder, schedules, dayBudgets } =
+      deps;
     return {
       ...deps,
       start: { ...start, store: port(start.store), records: port(start.records), queue: port(start.queue) },
@@ -41,6 +42,7 @@ function troubled(fates: Iterator<Fate>): (deps: ApiDeps) => ApiDeps {
       statistics: port(statistics),
       finder: port(finder),
       schedules: port(schedules),
+      dayBudgets: port(dayBudgets),
     };
   };
 }

@@ -2,6 +2,7 @@
  * The Firestore adapters through the real client library against the local server. Each set of stores is a project of
  * its own, so tests share a server but no document.
  */
+
 import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
 import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
@@ -12,6 +13,7 @@ import { FirestoreFindingStore } from '../../../packages/cairn/src/store/diagnos
 import { FirestoreHeartbeatStore } from '../../../packages/cairn/src/store/diagnosis/firestore-heartbeat-store.ts';
 import { FirestoreStoreLook } from '../../../packages/cairn/src/store/diagnosis/firestore-store-look.ts';
 import { FirestoreClientStore } from '../../../packages/cairn/src/store/firestore-client-store.ts';
+import { FirestoreDayBudgetStore } from '../../../packages/cairn/src/store/firestore-day-budget-store.ts';
 import { FirestoreEffectStore } from '../../../packages/cairn/src/store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
 import { FirestoreLogStore } from '../../../packages/cairn/src/store/firestore-log-store.ts';
@@ -76,6 +78,7 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
         erasures: new FirestoreErasureStore(db),
         schedules: new FirestoreScheduleStore(db),
         plans: new FirestorePlanStore(db),
+        dayBudgets: new FirestoreDayBudgetStore(db),
         heartbeats: new FirestoreHeartbeatStore(db),
         findings: new FirestoreFindingStore(db),
         look: new FirestoreStoreLook({ db, somewhere: () => '8' }),

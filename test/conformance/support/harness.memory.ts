@@ -16,6 +16,7 @@ import { MemoryRuntimeConfigStore } from '../../../packages/cairn/src/memory/mem
 import { MemoryScheduleStore } from '../../../packages/cairn/src/memory/memory-schedule-store.ts';
 import { MemoryErasureStore } from '../../../packages/cairn/src/memory/retention/memory-erasure-store.ts';
 import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
+import { MemoryDayBudgetStore } from '../../../packages/cairn/src/memory/runs/memory-day-budget-store.ts';
 import { MemoryLogStore } from '../../../packages/cairn/src/memory/runs/memory-log-store.ts';
 import { MemoryPlanStore } from '../../../packages/cairn/src/memory/runs/memory-plan-store.ts';
 import { MemoryRunFinder } from '../../../packages/cairn/src/memory/runs/memory-run-finder.ts';
@@ -44,6 +45,7 @@ export function memoryHarness(): Harness {
         erasures: new MemoryErasureStore(db),
         schedules: new MemoryScheduleStore(db),
         plans: new MemoryPlanStore(db),
+        dayBudgets: new MemoryDayBudgetStore(db),
         heartbeats: new MemoryHeartbeatStore(db),
         findings: new MemoryFindingStore(db),
         look: new MemoryStoreLook(db),

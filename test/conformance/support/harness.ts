@@ -7,6 +7,7 @@ import type { IdempotencyStore } from '../../../packages/cairn/src/ports/idempot
 import type { MailboxStore } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type { RunStatistics } from '../../../packages/cairn/src/ports/run-statistics.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
+import type { DayBudgetStore } from '../../../packages/cairn/src/ports/runs/day-budget-store.ts';
 import type { ExternalEffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
 import type { ErasureStore } from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
 import type {
@@ -37,6 +38,7 @@ export interface Stores {
   readonly finder: RunFinder;
   readonly schedules: ScheduleStore;
   readonly plans: PlanStore;
+  readonly dayBudgets: DayBudgetStore;
   readonly heartbeats: HeartbeatStore;
   readonly findings: FindingStore;
   readonly look: StoreLook;

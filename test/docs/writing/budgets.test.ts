@@ -1,5 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import type { BudgetOptions } from '../../../packages/cairn/src/engine/day-budgets.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { createTestRuntime } from '../../../packages/cairn/src/testing/index.ts';
 import { writeSnippets } from '../snippets.ts';
 
@@ -23,4 +26,23 @@ test('the research of docs/budgets.md asks before a call that its budget has no 
   await runtime.decide(run, 'approve', { raise: { usd: 1 } });
   expect(await runtime.runToEnd(run)).toBe('completed');
   expect(calls).toBe(25);
+});
+
+test('the budgets of docs/budgets.md hold for all runs of a tenant, which go on the next day', async () => {
+  const { budgets } = (await import(snippets.at('functions/src/budgets.ts'))) as { budgets: BudgetOptions };
+  const workflow = defineWorkflow({
+    type: 'costly',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({
+      ask: step('ask', { estimate: { usd: 20 } }, async ({ usage }) => usage({ usd: 20 })),
+    }),
+  });
+  const runtime = createTestRuntime({ workflows: [workflow], budgets, now: '2026-11-23T09:00:00Z' });
+  const runs = [await runtime.start('costly'), await runtime.start('costly'), await runtime.start('costly')];
+  // The third waits until the others have settled, and asks then.
+  await runtime.advance('10m');
+  expect(runs.map((run) => run.status()).sort()).toEqual(['awaiting_approval', 'completed', 'completed']);
+  await runtime.advance('15h');
+  expect(runs.map((run) => run.status())).toEqual(['completed', 'completed', 'completed']);
 });

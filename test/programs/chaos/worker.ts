@@ -35,6 +35,7 @@ const OWN: ReadonlySet<string> = new Set([
   'shutdown',
   'runtime',
   'otherRuns',
+  'dayLimits',
   'plans',
 ]);
 

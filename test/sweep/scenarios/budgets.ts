@@ -51,14 +51,35 @@ const reserving = (stage: Stage) =>
     },
   });
 
+/** The tenant's day has room for all, with what dispatches that died had taken. */
+const sharing = (stage: Stage) =>
+  defineWorkflow({
+    type: 'sharing',
+    planVersion: 1,
+    input,
+    steps(step) {
+      const known = step('known', { estimate: { usd: 0.4 } }, async ({ usage, ...c }) => {
+        await stage.acts(c, 50);
+        usage({ usd: 0.5 });
+        return 'known';
+      });
+      const unknown = step('unknown', { needs: { known } }, async ({ usage, ...c }) => {
+        await stage.acts(c, 50);
+        usage({ usd: 0.1 });
+        return 'unknown';
+      });
+      return { unknown };
+    },
+  });
+
 const post = posting();
 
-const sending = () =>
+const sending = (budget?: { effects: number }) =>
   defineWorkflow({
     type: 'sending',
     planVersion: 1,
     input,
-    budget: { effects: 1 },
+    ...(budget && { budget }),
     uses: [post.capability],
     run: async (flow) => {
       const ids = await flow.step(
@@ -91,9 +112,27 @@ export const budgetScenarios: readonly Scenario[] = [
   {
     name: 'budget-reached-by-effects',
     effects: [post],
-    workflows: () => [sending()],
+    workflows: () => [sending({ effects: 1 })],
     start: { type: 'sending' },
     operations: [raisesBudget({ effects: 10 }), ...person()],
+    ends: { status: 'completed', shows: ['effect_attempted', 'wait_opened', 'wait_resolved'] },
+  },
+  {
+    name: 'budget-of-the-day',
+    workflows: (stage) => [sharing(stage)],
+    start: { type: 'sharing' },
+    budgets: { perTenantAndDay: { usd: 100, operations: 1_000 } },
+    ends: { status: 'completed', shows: ['step_succeeded'] },
+  },
+  {
+    name: 'budget-of-the-day-reached',
+    effects: [post],
+    workflows: () => [sending()],
+    start: { type: 'sending' },
+    budgets: { perTenantAndDay: { effects: 1 } },
+    // The task for the next day, which nobody needs any more, comes before a performance is taken to be stuck.
+    startAt: Date.parse('2026-01-01T23:20:00Z'),
+    operations: [raisesBudget({ effects: 20 }), ...person()],
     ends: { status: 'completed', shows: ['effect_attempted', 'wait_opened', 'wait_resolved'] },
   },
 ];

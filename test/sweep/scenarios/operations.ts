@@ -89,6 +89,7 @@ export function raisesBudget(raise: NonNullable<DecideRequest['raise']>): Operat
         decision: 'approve',
         raise,
         actor: ACTOR,
+        mayRaiseDay: true,
       });
       return true;
     },

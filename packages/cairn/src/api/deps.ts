@@ -9,6 +9,7 @@ import type { TokenVerifier } from '../ports/access/token-verifier.ts';
 import type { MailboxStore } from '../ports/mailbox-store.ts';
 import type { CountReader } from '../ports/metrics.ts';
 import type { RunStatistics } from '../ports/run-statistics.ts';
+import type { DayBudgetStore } from '../ports/runs/day-budget-store.ts';
 import type { ExternalEffectStore } from '../ports/runs/effect-store.ts';
 import type { ErasureStore } from '../ports/runs/erasure-store.ts';
 import type { IntegrityReader, RepairStore } from '../ports/runs/integrity-store.ts';
@@ -58,6 +59,7 @@ export interface ApiDeps {
   /** Counters of this instance. */
   readonly counts: CountReader;
   readonly schedules: ScheduleStore;
+  readonly dayBudgets: DayBudgetStore;
   readonly watch: RunWatch;
   readonly listWatch: RunListWatch;
   /** Aborted when the instance is to end; streams then end too. */

@@ -8,12 +8,14 @@ import type { MailboxStore } from '../ports/mailbox-store.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Randomness } from '../ports/randomness.ts';
 import type { RunStore } from '../ports/run-store.ts';
+import type { DayBudgetStore } from '../ports/runs/day-budget-store.ts';
 import type { EffectStore } from '../ports/runs/effect-store.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
 import type { RuntimeConfigReader } from '../ports/runtime-config.ts';
 import type { SourceLocations } from '../ports/source-locations.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';
 import type { Tracer } from '../ports/tracing.ts';
+import type { LimitsOf } from './day-budgets.ts';
 import type { Bindings } from './define/bindings.ts';
 import type { CallPolicy } from './define/call-policy.ts';
 import type { WorkflowRegistry } from './define/registry.ts';
@@ -63,6 +65,9 @@ export interface EngineDeps extends Pools {
   readonly bindings: Bindings;
   /** Asked about each call with side effects, but for those that undo; absent: all are allowed. */
   readonly callPolicy?: CallPolicy;
+  /** Limits of tenants for a day, and where they are kept; absent: there are none. */
+  readonly dayLimits?: LimitsOf;
+  readonly dayBudgets?: DayBudgetStore;
   readonly settings: EngineSettings;
   /** Aborts when this process is asked to end (SIGTERM). */
   readonly shutdown: AbortSignal;

@@ -18,6 +18,7 @@ import type { RunFinding } from '../ports/diagnosis/findings.ts';
 import type { HeardBeats } from '../ports/diagnosis/heartbeats.ts';
 import type { StoredMailbox } from '../ports/mailbox-store.ts';
 import type { Version } from '../ports/run-store.ts';
+import type { StoredDayBudget } from '../ports/runs/day-budget-store.ts';
 import type { StoredEffect } from '../ports/runs/effect-store.ts';
 import type { StoredErasure } from '../ports/runs/erasure-store.ts';
 import type { StoredPlan } from '../ports/runs/plan-store.ts';
@@ -58,6 +59,8 @@ export class MemoryDatabase {
   readonly schedules = new Map<string, StoredSchedule>();
   /** By their ids. */
   readonly effects = new Map<string, StoredEffect>();
+  /** By day and tenant. */
+  readonly dayBudgets = new Map<string, StoredDayBudget>();
   /** By type and version. */
   readonly plans = new Map<string, StoredPlan>();
   runtimeConfig: StoredRuntimeConfig | undefined;

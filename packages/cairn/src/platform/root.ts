@@ -8,6 +8,7 @@ import { API_CONCURRENCY } from '../api/tenant-shares.ts';
 import { budgetOf } from '../core/drive-time.ts';
 import { optional } from '../core/optional.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
+import { dayLimits } from '../engine/day-budgets.ts';
 import { Bindings } from '../engine/define/bindings.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import { retentionIn } from '../engine/define/retention.ts';
@@ -172,6 +173,8 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     findings,
     bindings,
     ...optional('callPolicy', options.callPolicy),
+    dayBudgets: stores.dayBudgets,
+    dayLimits: dayLimits(options.budgets),
     sources: new FileSourceLocations(),
     settings: settings.local
       ? {

@@ -3,6 +3,7 @@ import type { Firestore } from '@google-cloud/firestore';
 import { RawBatch } from '../store/commits/raw-batch.ts';
 import { FirestoreFindingStore } from '../store/diagnosis/firestore-finding-store.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
+import { FirestoreDayBudgetStore } from '../store/firestore-day-budget-store.ts';
 import { FirestoreEffectStore } from '../store/firestore-effect-store.ts';
 import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.ts';
 import { FirestoreLogStore } from '../store/firestore-log-store.ts';
@@ -49,6 +50,7 @@ export function storesOn(
     erasures: new FirestoreErasureStore(db, prefix),
     retention: new FirestoreRetentionStore(db, prefix, shards),
     plans: new FirestorePlanStore(db, prefix),
+    dayBudgets: new FirestoreDayBudgetStore(db, prefix),
     schedules: new FirestoreScheduleStore(db, prefix),
   };
 }

@@ -193,6 +193,18 @@ export class Paths {
     return this.findings().doc(runId);
   }
 
+  /**
+   * Limits and spending of a tenant on a UTC day. Written by drives of tenants with a limit and by who raises it; read by the same and by
+   * people; deleted by the TTL policy.
+   */
+  budgets(): CollectionReference {
+    return this.#db.collection(this.#names.budgets);
+  }
+
+  budget(tenantId: string, day: string): DocumentReference {
+    return this.budgets().doc(encodeKey(`${day}@${tenantId}`));
+  }
+
   /** Erasures: pending, and done. Written by requests and by ticks of retention; read by both; never deleted. */
   erasures(): CollectionReference {
     return this.#db.collection(this.#names.erasures);

@@ -108,6 +108,7 @@ export function decide(
     raise,
     data,
     actor: by ?? ACTOR,
+    mayRaiseDay: true,
   });
 }
 

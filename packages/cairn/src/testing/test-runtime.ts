@@ -10,6 +10,7 @@ import type { Resolution } from '../core/effects/effect.ts';
 import type { Decision } from '../core/run/events.ts';
 import { isOver } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
+import type { BudgetOptions } from '../engine/day-budgets.ts';
 import type { CallPolicy } from '../engine/define/call-policy.ts';
 import type { Binding } from '../engine/define/capability.ts';
 import type { Workflow } from '../engine/define/steps.ts';
@@ -35,6 +36,8 @@ export interface TestRuntimeOptions {
   readonly bindings?: readonly Binding[];
   /** As `callPolicy` of the installation. */
   readonly callPolicy?: CallPolicy;
+  /** As `budgets` of the installation. */
+  readonly budgets?: BudgetOptions;
   /** When its time begins: epoch ms, a date, or an ISO text. Default: the beginning of 2026, UTC. */
   readonly now?: number | string | Date;
   /** Decides ids and jitter; default 1. The same seed gives the same ones. */
@@ -71,6 +74,7 @@ export class TestRuntime {
       workflows,
       bindings,
       callPolicy,
+      budgets,
       now,
       seed = 1,
       settings,
@@ -82,6 +86,7 @@ export class TestRuntime {
       workflows: workflows.map((workflow) => this.#bodies.observe(workflow)),
       bindings,
       callPolicy,
+      budgets,
       settings: { ...PRODUCTION_SETTINGS, budgetMs: budgetFor(workflows), ...settings },
       seed,
       startAt: now === undefined ? undefined : timeOf(now),

@@ -69,7 +69,8 @@ function versionOf({ type, data }: EventDraft): number {
   const isLater =
     (type === 'replay_started' && data.more) ||
     ((type === 'run_started' || type === 'run_claimed') && data.budget !== undefined) ||
-    (type === 'wait_opened' && (data.wait.heartbeat ?? data.wait.child?.onParentEnd === 'wait'));
+    (type === 'wait_opened' &&
+      (data.wait.heartbeat ?? data.wait.day ?? data.wait.child?.onParentEnd === 'wait'));
   return isLater ? SCHEMA_VERSION : FIRST_SCHEMA_VERSION;
 }
 

@@ -1,11 +1,12 @@
 /**
- * The budget of the run while a dispatch drives it: admits attempts of bodies, keeps what those under way have reserved, and
- * opens the question when a limit is reached. While the question is open nothing new begins.
+ * The budgets that bind a run while a dispatch drives it, its own and that of its tenant's day: admits attempts of bodies, keeps what
+ * those under way have reserved, and opens the question when a limit is reached. While the question is open nothing new begins.
  *
- * Nothing here is written by itself: a reservation travels with `step_started`, and what was spent with the end of the attempt.
- * Must not: decide what a limit means (core/budget/decision.ts).
+ * For the run's own nothing is written: a reservation travels with `step_started`, and what was spent with the end of the attempt.
+ * For the day `day-account.ts` writes. Must not: decide what a limit means (core/budget/decision.ts, core/budget/day.ts).
  */
-import { type BudgetName, type Cost, limitsCost, plainCost } from '../../core/budget/budget.ts';
+import { type Cost, limitsCost, plainCost } from '../../core/budget/budget.ts';
+import type { BudgetRefusal } from '../../core/budget/day.ts';
 import {
   type BudgetDecision,
   budgetDecision,
@@ -15,15 +16,16 @@ import {
 } from '../../core/budget/decision.ts';
 import { givenName } from '../../core/flow/names.ts';
 import { optional } from '../../core/optional.ts';
-import type { EventDraft, StepExecution } from '../../core/run/events.ts';
+import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { leavesRows } from '../define/capability.ts';
 import type { BodyStep } from '../define/steps.ts';
 import * as drafts from '../facts/drafts.ts';
 import type { Used } from '../facts/output.ts';
-import { budgetQuestion } from '../waits/budget-question.ts';
+import { budgetQuestion, dayQuestion } from '../waits/budget-question.ts';
 import { opened } from '../waits/open.ts';
 import type { BodyUnit, EndedBody } from './bodies/bodies.ts';
+import { DayAccount, type Spender } from './day-account.ts';
 import type { StepMoves } from './moves.ts';
 import type { Scope } from './scope.ts';
 import { keyOf } from './step-inputs.ts';
@@ -35,15 +37,21 @@ export interface BudgetMoves extends Pick<StepMoves, 'rest' | 'advance'> {
   readonly restWithoutRoom: (key: string, bytes: number) => void;
 }
 
+export type Admission = Exclude<BudgetDecision, { kind: 'ask' }> | BudgetRefusal;
+
 /** An attempt that cannot begin, or cannot go on, before the run may spend more. */
 export interface Stopped {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
-  readonly reached: readonly BudgetName[];
+  readonly refusal: BudgetRefusal;
   /** Events that the attempt left, and what it spent; absent: its body did not begin. */
   readonly settled?: readonly EventDraft[];
   readonly spent?: Cost | undefined;
 }
+
+/** An attempt that waits for other runs of its tenant looks again after this, and after twice as long each time. */
+const BUSY_FIRST_MS = 2_000;
+const BUSY_CAP_MS = 60_000;
 
 export class BudgetGate {
   readonly #scope: Scope;
@@ -52,21 +60,38 @@ export class BudgetGate {
   readonly #underWay = new Map<string, UnderWay>();
   /** By kind of attempt: the most that one cost. */
   readonly #largest = new Map<string, Cost>();
+  /** Undefined: the tenant has no limit. */
+  readonly #day: DayAccount | undefined;
   #opening = 0;
 
-  constructor(scope: Scope, moves: BudgetMoves) {
+  /** @param budgetEndsAt when the dispatch must have let go, epoch ms */
+  constructor(scope: Scope, moves: BudgetMoves, budgetEndsAt: number) {
     this.#scope = scope;
     this.#moves = moves;
+    const { dayBudgets: store, dayLimits } = scope.deps;
+    const tenant = dayLimits?.(scope.journal.state.tenantId);
+    if (store && tenant)
+      this.#day = new DayAccount({ scope, store, tenant, budgetEndsAt, onChange: moves.advance });
   }
 
   /** True while a person is asked whether the run may spend more. */
   get isAsking(): boolean {
     const { state } = this.#scope.journal;
-    return state.budget !== undefined && (this.#opening > 0 || hasQuestion(state));
+    if (state.budget === undefined && this.#day === undefined) return false;
+    return this.#opening > 0 || hasQuestion(state);
   }
 
   /** An attempt that may begin counts as under way from here on. */
-  admit(unit: BodyUnit, execution: StepExecution): BudgetDecision {
+  admit(unit: BodyUnit, execution: StepExecution): Admission {
+    const decision = this.#ofRun(unit);
+    if (decision.kind !== 'begin') return decision;
+    const ofDay = this.#day?.admit(this.#spender(unit));
+    if (ofDay && ofDay.kind !== 'begin') return ofDay;
+    if (this.#scope.journal.state.budget) this.#put(unit, execution, decision.reserve);
+    return decision;
+  }
+
+  #ofRun(unit: BodyUnit): BudgetDecision {
     const { journal, deps } = this.#scope;
     const { budget, startedAt, createdAt } = journal.state;
     if (!budget) return { kind: 'begin', reserve: {} };
@@ -80,14 +105,13 @@ export class BudgetGate {
     };
     const underWay = [...this.#underWay.values()];
     const now = deps.clock.now();
-    const decision = budgetDecision(budget, beginning, { underWay, startedAt: startedAt ?? createdAt, now });
-    if (decision.kind === 'begin') this.#put(unit, execution, decision.reserve);
-    return decision;
+    return budgetDecision(budget, beginning, { underWay, startedAt: startedAt ?? createdAt, now });
   }
 
   /** The body has ended; what it spent is on its way into the journal. Undefined: the run has no budget. */
   ended({ unit, execution, used }: Pick<EndedBody, 'unit' | 'execution' | 'used'>): Cost | undefined {
     const { budget } = this.#scope.journal.state;
+    this.#day?.ended(this.#spender(unit), reportedOf(used));
     if (!budget) return undefined;
     const spent = plainCost(spentBy(reportedOf(used), unit.step.estimate));
     const kind = kindOf(unit);
@@ -96,22 +120,64 @@ export class BudgetGate {
     return spent;
   }
 
+  /** The body was not called. */
+  notRun(unit: BodyUnit): void {
+    this.#day?.ended(this.#spender(unit), undefined);
+  }
+
+  /** Before a call with side effects: why it may not be made. @param mayStop false: the body is not stopped in the middle */
+  async effect(mayStop: boolean): Promise<BudgetRefusal | undefined> {
+    return this.#day?.effect(mayStop);
+  }
+
+  /** Settles what was spent of the day. */
+  async close(): Promise<void> {
+    await this.#day?.close();
+  }
+
   /** The journal has the end of the attempt. */
   settled(key: string): void {
     this.#underWay.delete(key);
   }
 
-  /** Opens the question, or lets the attempt rest where it is open already. */
-  async ask(stopped: Stopped): Promise<void> {
+  /** Opens the question, or lets the attempt rest where it is open already, or until other runs of the tenant have settled. */
+  async stop(stopped: Stopped): Promise<void> {
     const scope = this.#scope;
-    this.#opening += 1;
-    try {
-      await scope.counted(() => this.#ask(stopped));
-    } finally {
-      this.#opening -= 1;
-      this.settled(keyOf(stopped.unit));
+    const { refusal } = stopped;
+    if (refusal.kind === 'busy') await scope.counted(() => this.#rest(stopped));
+    else {
+      this.#opening += 1;
+      try {
+        await scope.counted(() => this.#ask(stopped, this.#questionOf(stopped, refusal)));
+      } finally {
+        this.#opening -= 1;
+        this.settled(keyOf(stopped.unit));
+      }
     }
     this.#moves.advance();
+  }
+
+  async #rest({ unit, execution, settled = [], spent }: Stopped): Promise<void> {
+    const { deps } = this.#scope;
+    const bound = Math.min(BUSY_CAP_MS, BUSY_FIRST_MS * 2 ** Math.min(execution.polls ?? 0, 10));
+    const at = Math.ceil(deps.clock.now() + bound * (0.5 + deps.random.unit() / 2));
+    const again = drafts.retryWithinBudget(execution, at, spent, drafts.budgetHeld(execution));
+    await this.#scope.append([...settled, again], execution);
+    this.settled(keyOf(unit));
+    this.#moves.rest(keyOf(unit), at);
+  }
+
+  #questionOf({ unit, execution }: Stopped, refusal: Exclude<BudgetRefusal, { kind: 'busy' }>): Wait {
+    const { journal, deps } = this.#scope;
+    const asked = { execution, estimate: unit.step.estimate, now: deps.clock.now() };
+    return refusal.kind === 'ask'
+      ? budgetQuestion(journal.state, { ...asked, reached: refusal.reached })
+      : dayQuestion({ ...asked, ...refusal });
+  }
+
+  #spender(unit: BodyUnit): Spender {
+    const kind = `${this.#scope.workflow.type}:${kindOf(unit)}`;
+    return { key: keyOf(unit), kind, estimate: unit.step.estimate };
   }
 
   #put(unit: BodyUnit, { revision, attempt }: StepExecution, reserved: Cost): void {
@@ -119,16 +185,10 @@ export class BudgetGate {
     this.#underWay.set(step, { step, revision, attempt, kind: kindOf(unit), reserved });
   }
 
-  async #ask({ unit, execution, reached, settled = [], spent }: Stopped): Promise<void> {
+  async #ask({ unit, execution, settled = [], spent }: Stopped, wait: Wait): Promise<void> {
     const scope = this.#scope;
     const { waiting, rest, restWithoutRoom } = this.#moves;
-    const now = scope.deps.clock.now();
-    const wait = budgetQuestion(scope.journal.state, {
-      execution,
-      reached,
-      estimate: unit.step.estimate,
-      now,
-    });
+    const now = wait.openedAt;
     const bytes = sizeOf(wait);
     const resting = [...settled, drafts.retryWithinBudget(execution, now, spent)];
     if (bytes > waiting.freeBytes) {

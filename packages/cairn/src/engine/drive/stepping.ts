@@ -69,13 +69,9 @@ export class Stepping {
     this.#failure = state.error;
     this.#tracker = new ReadyTracker(workflow.graph, (id) => nodeState(state, id));
     this.#unsettled = workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done').length;
-    const { shortRetryMs: soonMs, budgetMs } = deps.settings;
-    this.#resting = new RestingSteps({
-      clock: deps.clock,
-      soonMs,
-      budgetMs,
-      onDue: (key) => this.#onDue(key),
-    });
+    const { clock, settings } = deps;
+    const { shortRetryMs: soonMs, budgetMs } = settings;
+    this.#resting = new RestingSteps({ clock, soonMs, budgetMs, onDue: (key) => this.#onDue(key) });
     this.#bodies = new Bodies({
       deps,
       journal,
@@ -84,6 +80,7 @@ export class Stepping {
       beats,
       append: (decide) => scope.appendHeld(decide),
       seenBy: (unit) => scope.seenBy(unit),
+      effect: (mayStop) => this.#budget.effect(mayStop),
       onEnd: (ended) =>
         this.#ends.take(ended).finally(() => {
           this.#withoutRoom.ended(keyOf(ended.unit));
@@ -106,7 +103,7 @@ export class Stepping {
     });
     const restWithoutRoom = (key: string, bytes: number) => this.#withoutRoom.add(key, bytes);
     const asks = { ...moves, waiting: this.#waiting, restWithoutRoom };
-    this.#budget = new BudgetGate(scope, asks);
+    this.#budget = new BudgetGate(scope, asks, params.budgetEndsAt);
     this.#ends = new BodyEnds(scope, { ...asks, budget: this.#budget });
     this.#groups = new Groups(scope, {
       ...moves,
@@ -217,6 +214,7 @@ export class Stepping {
     this.#resting.end();
     this.#groups.end();
     await this.#waiting.quiet();
+    await this.#budget.close();
   }
 
   /** Removes registrations of closed waits: another process holds the run. */
@@ -287,9 +285,9 @@ export class Stepping {
     if (admission.kind === 'wait') return false;
     this.#begin(unit);
     const work =
-      admission.kind === 'ask'
-        ? this.#budget.ask({ unit, execution, reached: admission.reached })
-        : this.#bodies.run(unit, execution, admission.reserve);
+      admission.kind === 'begin'
+        ? this.#bodies.run(unit, execution, admission.reserve)
+        : this.#budget.stop({ unit, execution, refusal: admission });
     this.#scope.guard(work);
     return true;
   }

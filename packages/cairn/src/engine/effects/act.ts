@@ -42,6 +42,7 @@ import {
   reusedRow,
 } from './rows.ts';
 
+const EFFECTS_REACHED = { kind: 'ask', reached: ['effects'] } as const;
 /** Times the rows are read again because of concurrent writes. */
 const MAX_LOOKS = 8;
 
@@ -113,6 +114,8 @@ async function attempt(
   const { caller, request, deps, undo } = effectCall;
   const effectId = effectIdOf(key, n);
   const bindingCallId = deps.random.token();
+  const refusal = await effectCall.refusedBy?.();
+  if (refusal) return { kind: 'ask', ask: { why: 'budget', refusal } };
   let isOverBudget = false;
   const appended = await effectCall.append((state) => {
     // Nobody waits for it any more.
@@ -138,7 +141,7 @@ async function attempt(
     ];
   });
   const { wasWritten, effectsVersion, isStillHeld } = appended;
-  if (isOverBudget) return { kind: 'ask', ask: { why: 'budget' } };
+  if (isOverBudget) return { kind: 'ask', ask: { why: 'budget', refusal: EFFECTS_REACHED } };
   if (!wasWritten) return { kind: 'stopped' };
   if (!(await isStillHeld())) {
     throw new LeaseLost(`run ${caller.state.id} was taken over before '${caller.capability.id}' was called`);

@@ -2,6 +2,7 @@
  * An effect call and its possible ends: input and result of act.ts, used by those who ask for a decision or record what
  * follows.
  */
+import type { BudgetRefusal } from '../../core/budget/day.ts';
 import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import type { CairnError, Fatal, NotApplied } from '../../core/errors.ts';
 import type { EventDraft } from '../../core/run/events.ts';
@@ -38,6 +39,8 @@ export interface PerformCall {
   readonly undo: boolean;
   /** It stops at the limit of the run's budget. */
   readonly isBudgeted: boolean;
+  /** Asked before each call: why the budget of the tenant's day refuses it. Absent: it has none. */
+  readonly refusedBy?: (() => Promise<BudgetRefusal | undefined>) | undefined;
   /** Asks the installation's policy; absent: there is none, or it has no say here. */
   readonly judge?: (() => Promise<CallVerdict>) | undefined;
   /** The run may have acted before the restore of this time; epoch ms. */
@@ -55,8 +58,8 @@ export interface PerformCall {
   readonly note: (settled: readonly EventDraft[]) => void;
 }
 
-/** Decision required before the call. `budget`: the run may make no more calls. */
-export type Ask = EffectAsk | { readonly why: 'budget' };
+/** Decision required before the call. `budget`: the run, or its tenant on this day, may make no more calls. */
+export type Ask = EffectAsk | { readonly why: 'budget'; readonly refusal: BudgetRefusal };
 
 /** The same about the effect itself. */
 export interface EffectAsk {

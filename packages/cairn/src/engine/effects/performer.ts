@@ -36,6 +36,7 @@ export interface PerformerParams {
   readonly undo?: boolean;
   /** Calls count against the budget of the run, and stop at its limit. */
   readonly isBudgeted?: boolean;
+  readonly refusedBy?: PerformCall['refusedBy'];
   readonly mayHaveRows: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
@@ -274,7 +275,7 @@ export class Performer {
 
   async #actOn(capability: Capability, request: Request, call: string | number): Promise<string> {
     const { deps, state, execution, undo = false, alive, body, calls, provedAt } = this.#params;
-    const { mayHaveRows, restoredAt, isBudgeted = false } = this.#params;
+    const { mayHaveRows, restoredAt, isBudgeted = false, refusedBy } = this.#params;
     const caller = { state: state(), execution, capability, binding: deps.bindings.of(capability) };
     const append: PerformCall['append'] = (decide) => fenced(deps, () => this.#append(decide), provedAt);
     const note = (settled: readonly EventDraft[]) => this.#note(settled);
@@ -286,6 +287,7 @@ export class Performer {
       call,
       undo,
       isBudgeted,
+      refusedBy,
       judge: undo ? undefined : judgeOf(deps.callPolicy, { ...caller, state: state(), request }),
       mayHaveRows,
       restoredAt,

@@ -171,8 +171,12 @@ export function retryBudgetWhenRoom(execution: StepExecution, now: number, spent
 }
 
 /** It begins, or begins again, when the run may spend more. */
-export function retryWithinBudget(execution: StepExecution, now: number, spent?: Cost): EventDraft {
-  const error = budgetReached(execution);
+export function retryWithinBudget(
+  execution: StepExecution,
+  now: number,
+  spent?: Cost,
+  error = budgetReached(execution),
+): EventDraft {
   return retryDraft({ ...polledAgain(execution), retryAt: now, budget: true, error }, spent);
 }
 
@@ -189,8 +193,12 @@ function polledAgain(execution: StepExecution): StepExecution {
   return { ...execution, polls: (execution.polls ?? 0) + 1 };
 }
 
-function budgetReached({ stepId }: StepRef): RecordedError {
-  const message = 'the run has reached its budget';
+/** Other runs of the tenant may leave enough. */
+export function budgetHeld(execution: StepExecution): RecordedError {
+  return budgetReached(execution, 'other runs hold the rest of what the tenant may spend on this day');
+}
+
+function budgetReached({ stepId }: StepRef, message = 'the run has reached its budget'): RecordedError {
   return { code: 'BUDGET_REACHED', message, stepId, retryable: true };
 }
 

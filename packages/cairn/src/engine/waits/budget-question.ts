@@ -1,4 +1,4 @@
-/** The question of a run that has reached its budget, and the limits that it names. Pure. */
+/** The question of a run that has reached its budget, or its tenant that of the day, and the limits that it names. Pure. */
 import {
   BUDGET_NAMES,
   type BudgetLimits,
@@ -7,6 +7,14 @@ import {
   type Cost,
   sumOfCosts,
 } from '../../core/budget/budget.ts';
+import {
+  ceilingOf,
+  DAY_LIMITS,
+  type DayAmounts,
+  type DayBudget,
+  type DayLimit,
+  usedOf,
+} from '../../core/budget/day.ts';
 import { shownAmounts } from '../../core/budget/given.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import type { StepExecution, Wait } from '../../core/run/events.ts';
@@ -43,6 +51,58 @@ export function budgetQuestion(
     openedAt: now,
     detailText: toJsonText({ question, budget: shown }, 'question'),
   };
+}
+
+export interface DayQuestion extends Omit<BudgetQuestion, 'reached'> {
+  readonly reached: readonly DayLimit[];
+  readonly budget: DayBudget;
+  /** When the next day begins, epoch ms. */
+  readonly until: number;
+}
+
+/** The run goes on by itself on the next day. */
+export function dayQuestion({ execution, reached, estimate, now, budget, until }: DayQuestion): Wait {
+  const key = stepKey(execution);
+  const { day } = budget;
+  const spent = usedOf(budget);
+  const ceiling = ceilingOf(budget);
+  const limits = reached.map((name) => limitText(name, spent[name] ?? 0, ceiling[name] ?? 0));
+  const needs = estimate ? needText(reached, estimate) : '';
+  const next = new Date(until).toISOString();
+  const question = `The tenant has reached its budget of ${day} (UTC): ${limits.join('; ')}. '${key}' waits${needs} and begins by itself at ${next}. Raise the budget of the day (approve), fail the step (reject) or cancel the run (halt)?`;
+  const shown = { day, reached: [...reached], spent: shownAmounts(spent), limits: shownAmounts(ceiling) };
+  return {
+    // With the attempt: an answer about one question must not be taken for one about the next.
+    id: `${key}.${execution.revision}.${execution.attempt}.day`,
+    kind: 'approval',
+    purpose: 'budget',
+    day,
+    execution,
+    openedAt: now,
+    dueAt: until,
+    detailText: toJsonText({ question, budget: shown }, 'question'),
+  };
+}
+
+/**
+ * By how much an approval raises the limits of the day if it does not say: those that were reached, by what the installation sets. Those
+ * that were raised since the question was opened are raised no more, so that each of a hundred runs can be approved.
+ */
+export function dayRaiseByDefault(budget: DayBudget, { detailText = 'null' }: Wait): DayAmounts {
+  const { budget: asked } = (JSON.parse(detailText) ?? {}) as { readonly budget?: ShownDay };
+  const ceiling = shownAmounts(ceilingOf(budget));
+  const members = DAY_LIMITS.flatMap((name) => {
+    const limit = budget.limits[name];
+    const shown = name === 'microUsd' ? 'usd' : name;
+    const isRaised = (ceiling[shown] ?? 0) > (asked?.limits?.[shown] ?? 0);
+    return limit !== undefined && !isRaised && asked?.reached?.includes(name) ? [[name, limit]] : [];
+  });
+  return Object.fromEntries(members);
+}
+
+interface ShownDay {
+  readonly reached?: readonly string[];
+  readonly limits?: Readonly<Partial<Record<string, number>>>;
 }
 
 /** By how much an approval raises the limits if it does not say: those that were reached, by what the workflow declares. */

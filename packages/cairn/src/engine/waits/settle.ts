@@ -38,6 +38,11 @@ export function answered({ step, wait, now }: EndOfWait, answer: WaitAnswer, out
   return [resolved(wait, answer), drafts.succeeded({ step, execution: wait.execution, now }, output)];
 }
 
+/** The run, or its tenant on this day, may spend more: the attempt begins. */
+export function answeredBudget({ wait, now }: Omit<EndOfWait, 'step'>, answer: WaitAnswer): EventDraft[] {
+  return [resolved(wait, answer), drafts.retryWithinBudget(wait.execution, now)];
+}
+
 /** The wait was answered with what fails the step; the step's `onFailure` says what that means. */
 export function refused(end: EndOfWait, answer: WaitAnswer, error: RecordedError): EventDraft[] {
   const { step, wait, now } = end;

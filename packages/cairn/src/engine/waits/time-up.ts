@@ -5,13 +5,15 @@ import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { missedHeartbeat } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
 import { NO_OUTPUT, outputFrom } from '../facts/output.ts';
-import { answered, type EndOfWait, expired } from './settle.ts';
+import { answered, answeredBudget, type EndOfWait, expired } from './settle.ts';
 
 const UNATTENDED = canonicalJson({ decision: 'approve' });
 
 export function timeUp(end: EndOfWait): EventDraft[] {
   const { step, wait } = end;
   if (wait.kind === 'timer') return answered(end, { initiator: 'timeout' }, NO_OUTPUT);
+  // The next day has a budget of its own.
+  if (wait.day !== undefined) return answeredBudget(end, { initiator: 'timeout' });
   if (missedHeartbeat(wait)) return expired(end, heartbeatMissed(wait));
   if (step.kind !== 'approval') return expired(end, tooLate(end, 'STEP_TIMEOUT'));
   switch (step.onExpiry) {

@@ -5,7 +5,7 @@
 import { type ApprovalVerdict, approvalVerdict } from '../../core/decisions/approval.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { optional } from '../../core/optional.ts';
-import type { EventDraft } from '../../core/run/events.ts';
+import type { EventDraft, Wait } from '../../core/run/events.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { deployedFor, planMissing, workflowOf } from '../../engine/deployed.ts';
 import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
@@ -13,9 +13,10 @@ import type { JournalDeps } from '../../journal/run-journal.ts';
 import { logCancelRequests } from '../cancel-run.ts';
 import { appendFromOutside } from '../outside-append.ts';
 import { decisionDrafts } from './decision-drafts.ts';
+import { type RaiseDayDeps, raiseDay } from './raise-day.ts';
 import { type ApprovalDecided, assertMakesSense, type DecideRequest, payloadTextOf } from './request.ts';
 
-export interface DecideDeps extends JournalDeps, DriveAfterDeps {
+export interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
   /** Has the definition of the step, which says what a rejection means. */
   readonly registry: WorkflowRegistry;
 }
@@ -30,16 +31,30 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
   const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
   let { waitId } = request;
   let verdict: ApprovalVerdict | undefined;
-  const appended = await appendFromOutside(deps, {
-    runId,
-    tenantId,
-    decide: (state, now) => {
-      verdict = approvalVerdict(state, { ...answer, waitId }, now);
-      // Whoever is overtaken by feedback has not answered the question that follows from it.
-      if (verdict.kind === 'decide') waitId = verdict.wait.id;
-      return verdict.kind === 'repeated' ? [] : draftsOn(deps, { state, request, wait: verdict.wait, now });
-    },
-  });
+  let dayAsked: Wait | undefined;
+  let isRaised = false;
+  const append = () =>
+    appendFromOutside(deps, {
+      runId,
+      tenantId,
+      decide: (state, now) => {
+        verdict = approvalVerdict(state, { ...answer, waitId }, now);
+        if (verdict.kind === 'repeated') return [];
+        const { wait } = verdict;
+        // Whoever is overtaken by feedback has not answered the question that follows from it.
+        waitId = wait.id;
+        const decided = draftsOn(deps, { state, request, wait, now });
+        const mustRaise = wait.day !== undefined && decision === 'approve' && !isRaised;
+        dayAsked = mustRaise ? wait : undefined;
+        return mustRaise ? [] : decided;
+      },
+    });
+  let appended = await append();
+  if (dayAsked) {
+    await raiseDay(deps, dayAsked, request);
+    isRaised = true;
+    appended = await append();
+  }
   const { events } = appended;
   if (events.length > 0) deps.log.info('approval_decided', { runId, tenantId, stepId: step, decision });
   logCancelRequests(deps.log, appended);

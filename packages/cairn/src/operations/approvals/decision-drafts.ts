@@ -126,15 +126,18 @@ function budgetSettled(settling: Settling): EventDraft[] {
   const stepId = stepKey(wait.execution);
   switch (request.decision) {
     case 'approve': {
+      // The raise of a day concerns all runs of the tenant, and is not kept here (raise-day.ts).
+      if (wait.day !== undefined) return settle.answeredBudget({ wait, now }, answerOf(request));
       const answer = { ...answerOf(request), raise: raiseFor(state, wait, request) };
-      return [settle.resolved(wait, answer), drafts.retryWithinBudget(wait.execution, now)];
+      return settle.answeredBudget({ wait, now }, answer);
     }
     case 'reject': {
       const why = request.note === undefined ? '' : `: ${request.note}`;
-      const message = cut(
-        `the run has reached its budget, and ${request.actor} did not raise it${why}`,
-        TRACE_CHARS,
-      );
+      const whose =
+        wait.day === undefined
+          ? 'the run has reached its budget'
+          : 'the tenant has reached its budget of the day';
+      const message = cut(`${whose}, and ${request.actor} did not raise it${why}`, TRACE_CHARS);
       return settle.refused(settling, answerOf(request), {
         code: 'BUDGET_REACHED',
         message,

@@ -30,6 +30,8 @@ export interface DecideRequest {
   readonly data?: unknown;
   /** Actor of the decision. */
   readonly actor: string;
+  /** The actor may raise the limits that the installation sets for its tenants; absent: no. */
+  readonly mayRaiseDay?: boolean;
 }
 
 /** Decision without actor and target. */

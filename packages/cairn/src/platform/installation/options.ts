@@ -3,6 +3,7 @@ import type { HttpsOptions } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { closest } from '../../core/closest.ts';
 import { LONGEST_DRIVE_S, SHORTEST_DRIVE_S } from '../../core/drive-time.ts';
+import { type BudgetOptions, dayLimits } from '../../engine/day-budgets.ts';
 import type { CallPolicy } from '../../engine/define/call-policy.ts';
 import type { Binding } from '../../engine/define/capability.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -57,6 +58,8 @@ export interface BaseOptions {
   readonly bindings?: Lazily<readonly Binding[]>;
   /** Asked about each call with side effects before it is made: allows it, has a person asked, or forbids it (docs/effects.md). */
   readonly callPolicy?: CallPolicy;
+  /** Limits of what each tenant spends a day, over all its runs (docs/budgets.md). */
+  readonly budgets?: BudgetOptions;
   /** Bound to the functions that run bodies, so that `STRIPE_KEY.value()` works there. */
   readonly secrets?: readonly SecretOption[];
   readonly drive?: DriveOptions;
@@ -113,6 +116,7 @@ const OPTIONS: Names<CairnOptions> = {
   workflows: true,
   bindings: true,
   callPolicy: true,
+  budgets: true,
   secrets: true,
   drive: true,
   drives: true,
@@ -142,6 +146,7 @@ export function checkOptions(options: CairnOptions): void {
     );
   if (options.callPolicy !== undefined && typeof options.callPolicy !== 'function')
     throw new TypeError("cairnFunctions: 'callPolicy' must be a function of a call");
+  dayLimits(options.budgets);
   checkDrive('drive', drive, DRIVE);
   if (typeof github === 'object') known('cairnFunctions: github', github, GITHUB);
   if (typeof slack === 'object') known('cairnFunctions: slack', slack, SLACK);

@@ -16,6 +16,7 @@ export interface CollectionNames {
   readonly effects: string;
   readonly plans: string;
   readonly erasures: string;
+  readonly budgets: string;
   /** Below a run. */
   readonly events: string;
   readonly checkpoints: string;
@@ -50,6 +51,7 @@ export function collectionNames(prefix: string): CollectionNames {
     effects: `${prefix}effects`,
     plans: `${prefix}plans`,
     erasures: `${prefix}erasures`,
+    budgets: `${prefix}budgets`,
     events: `${below}events`,
     checkpoints: `${below}checkpoints`,
     steps: `${below}steps`,

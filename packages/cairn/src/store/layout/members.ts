@@ -45,6 +45,7 @@ export const EXPIRING: Of = {
   idempotency: ['expiresAt'],
   waits: ['expiresAt'],
   effects: ['expiresAt'],
+  budgets: ['expiresAt'],
 };
 
 /** All members there are. */
@@ -85,6 +86,7 @@ export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>>
   ),
   erasures: words('id scope tenantHash tenantId roots state keptBy gone requestedAt requestedBy finishedAt'),
   findings: words('runId tenantId type head stepId reason message since lastAt'),
+  budgets: words('tenantId day limits raised raises spent holds largest expiresAt'),
   schedules: words(`
     id tenantId origin state name type cron timezone input catchUp settledUntil nextAt pause last
     lastCatchUp fired skipped refused createdAt updatedAt createdBy

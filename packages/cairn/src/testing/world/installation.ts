@@ -4,6 +4,7 @@
  */
 import { optional } from '../../core/optional.ts';
 import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
+import { type BudgetOptions, dayLimits } from '../../engine/day-budgets.ts';
 import { Bindings } from '../../engine/define/bindings.ts';
 import type { CallPolicy } from '../../engine/define/call-policy.ts';
 import type { Binding } from '../../engine/define/capability.ts';
@@ -22,6 +23,7 @@ import { MemoryRunStore } from '../../memory/memory-run-store.ts';
 import { MemoryRuntimeConfigStore } from '../../memory/memory-runtime-config-store.ts';
 import { MemoryScheduleStore } from '../../memory/memory-schedule-store.ts';
 import { MemoryTaskQueue } from '../../memory/memory-task-queue.ts';
+import { MemoryDayBudgetStore } from '../../memory/runs/memory-day-budget-store.ts';
 import { MemoryPlanStore } from '../../memory/runs/memory-plan-store.ts';
 import { otherRuns } from '../../operations/other-runs.ts';
 import type { Log } from '../../ports/log.ts';
@@ -48,6 +50,8 @@ export interface InstallationOptions {
   readonly tracerBy?: ((clock: VirtualClock) => Tracer) | undefined;
   /** Asked about each call with side effects; absent: all are allowed. */
   readonly callPolicy?: CallPolicy | undefined;
+  /** Limits of what each tenant spends a day; absent: there are none. */
+  readonly budgets?: BudgetOptions | undefined;
   /** Knows the source of the workflows; absent: where the code of flows stands is not recorded. */
   readonly sources?: SourceLocations | undefined;
   /** Made once the clock is there, since lines carry its time. */
@@ -66,6 +70,7 @@ export class Installation {
   readonly statistics: MemoryRunStatistics;
   readonly planStore: MemoryPlanStore;
   readonly schedules: MemoryScheduleStore;
+  readonly dayBudgets: MemoryDayBudgetStore;
   readonly queue = new MemoryTaskQueue();
   readonly shutdown = new AbortController();
   readonly deps: EngineDeps;
@@ -81,6 +86,7 @@ export class Installation {
     tracerBy,
     sources,
     callPolicy,
+    budgets,
     logTo,
   }: InstallationOptions) {
     this.clock = new VirtualClock(startAt);
@@ -94,6 +100,7 @@ export class Installation {
     this.statistics = new MemoryRunStatistics(this.db);
     this.planStore = new MemoryPlanStore(this.db);
     this.schedules = new MemoryScheduleStore(this.db);
+    this.dayBudgets = new MemoryDayBudgetStore(this.db);
     const registry = new WorkflowRegistry(workflows);
     const bound = new Bindings(bindings);
     const base = {
@@ -113,6 +120,8 @@ export class Installation {
       installed: { registry, bindings: bound },
       settings,
       shutdown: this.shutdown.signal,
+      dayBudgets: this.dayBudgets,
+      dayLimits: dayLimits(budgets),
       ...optional('bus', bus),
       ...optional('tracer', tracerBy?.(this.clock)),
       ...optional('sources', sources),

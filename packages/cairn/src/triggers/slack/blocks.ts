@@ -46,20 +46,25 @@ const MAX_BLOCK_ID_CHARS = 255;
 export function approvalBlocks({ runId, type, wait }: ApprovalQuestion): SlackBlock[] {
   const step = stepKey(wait.execution);
   const due = wait.dueAt === undefined ? '' : ` · until ${dateOf(wait.dueAt)}`;
-  const takesData = wait.dataSchemaText !== undefined;
-  const elsewhere = takesData ? ' · it takes data: approve it in the console' : '';
+  const elsewhere = wait.dataSchemaText === undefined ? '' : ' · it takes data: approve it in the console';
   const origin = `${clipped(escaped(type), 100)} · \`${clipped(escaped(step), 500)}\` of run \`${runId}\`${due}${elsewhere}`;
-  // Resolving an effect takes more than one press: the operator has to check the receiver first.
-  const possible = BUTTON_DECISIONS.filter((decision) => decision !== 'approve' || !takesData);
-  const decisions = wait.purpose === 'effect' ? [] : possible;
+  const decisions = decisionsOf(wait);
   const elements = decisions.flatMap((decision) => buttonOf({ runId, step, wait, decision }));
   return [
     { type: 'section', text: { type: 'mrkdwn', text: questionOf(wait) } },
     { type: 'context', elements: [{ type: 'mrkdwn', text: origin }] },
-    ...(elements.length > 0 && elements.length === possible.length
+    ...(elements.length > 0 && elements.length === decisions.length
       ? [{ type: 'actions', block_id: blockIdOf(wait), elements } as const]
       : []),
   ];
+}
+
+function decisionsOf({ purpose, day, dataSchemaText }: Wait): readonly ButtonDecision[] {
+  // Resolving an effect takes more than one press: the operator has to check the receiver first.
+  if (purpose === 'effect') return [];
+  // Data takes a form. And users of Slack have no role, which raising the budget of a day requires.
+  const takesMore = dataSchemaText !== undefined || day !== undefined;
+  return takesMore ? BUTTON_DECISIONS.filter((decision) => decision !== 'approve') : BUTTON_DECISIONS;
 }
 
 interface Choice {

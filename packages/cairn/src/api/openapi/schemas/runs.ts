@@ -54,6 +54,12 @@ export const Wait = z
       .optional()
       .describe('Heartbeats required from the sender. Each recorded heartbeat moves `dueAt`.'),
     purpose: z.enum(['doubt', 'effect', 'budget']).optional(),
+    day: z
+      .string()
+      .optional()
+      .describe(
+        'For the purpose `budget`: the UTC day whose budget the tenant has reached. The run goes on by itself at `dueAt`. Absent: the run has reached its own.',
+      ),
     effectId: z.string().optional().describe('For the purpose `effect`: the effect in question.'),
     name: z.string().optional(),
     key: z.string().optional(),

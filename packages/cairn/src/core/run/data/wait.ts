@@ -28,7 +28,7 @@ interface OpenWait {
   readonly announced?: true;
 }
 
-type ApprovalMember = 'purpose' | 'effectId' | 'detailText';
+type ApprovalMember = 'purpose' | 'effectId' | 'detailText' | 'day';
 type EventMember = 'name' | 'key' | 'expectedAt' | 'heartbeat';
 
 /** A wait whose answer carries data. */
@@ -71,10 +71,15 @@ interface Question extends OpenWait, Typed, Without<EventMember | 'child'> {
  */
 export interface StepQuestion extends Question, Without<'effectId'> {
   readonly purpose?: 'doubt' | 'budget';
+  /**
+   * UTC day, such as `2026-11-23`, whose budget the tenant has reached. It goes on at `dueAt`, when the day is over. Absent: the run has
+   * reached its own.
+   */
+  readonly day?: string;
 }
 
 /** A question about the outcome of an effect in doubt, or for permission to call or repeat one (E5, E6). */
-export interface EffectQuestion extends Question {
+export interface EffectQuestion extends Question, Without<'day'> {
   readonly purpose: 'effect';
   readonly effectId: string;
 }

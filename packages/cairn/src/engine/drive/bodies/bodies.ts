@@ -17,7 +17,7 @@ import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
 import type { Span } from '../../../ports/tracing.ts';
 import type { AnyPolicy, BodyStep, Context } from '../../define/steps.ts';
 import type { EngineDeps } from '../../deps.ts';
-import type { AliveCalls } from '../../effects/effect-call.ts';
+import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
 import { Performer } from '../../effects/performer.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recorded, type Used } from '../../facts/output.ts';
@@ -63,6 +63,8 @@ export interface BodiesParams {
   /** Adds nothing once the drive has let go. */
   readonly append: (decide: Decide) => Promise<Appended>;
   readonly seenBy: (unit: Unit) => Context;
+  /** Before a call with side effects: why the budget of the tenant's day refuses it. */
+  readonly effect: (mayStop: boolean) => ReturnType<NonNullable<PerformCall['refusedBy']>>;
   readonly onEnd: (ended: EndedBody) => Promise<void>;
   /** One ended without a result: the drive may now have nothing left to wait for. */
   readonly onLeft: () => void;
@@ -273,15 +275,17 @@ export class Bodies {
   }
 
   #performerOf({ unit, execution, abort, calls, span }: Running): Performer {
-    const { deps, journal, append, restoredAt } = this.#params;
+    const { deps, journal, append, restoredAt, effect } = this.#params;
     const { epoch, effectScopes, source } = journal.state;
+    // A body that must not run twice is not stopped in the middle.
+    const isBudgeted = unit.step.idempotent;
     return new Performer({
       deps,
       state: () => journal.state,
       execution,
       uses: unit.step.uses,
-      // A body that must not run twice is not stopped in the middle.
-      isBudgeted: unit.step.idempotent,
+      isBudgeted,
+      refusedBy: () => effect(isBudgeted),
       mayHaveRows: execution.attempt > 1 || epoch > 1 || source !== undefined || effectScopes !== undefined,
       restoredAt,
       alive: this.#alive,

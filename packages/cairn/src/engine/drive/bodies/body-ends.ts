@@ -29,7 +29,7 @@ export interface EndMoves extends Pick<StepMoves, 'settle' | 'rest' | 'advance'>
   readonly waiting: Pick<Waiting, 'freeBytes' | 'opening' | 'hold'>;
   /** Until an open wait ends, which makes room for a question of so many bytes. */
   readonly restWithoutRoom: (key: string, bytes: number) => void;
-  readonly budget: Pick<BudgetGate, 'ended' | 'ask'>;
+  readonly budget: Pick<BudgetGate, 'ended' | 'notRun' | 'stop'>;
 }
 
 /** An end, with what the attempt spent of the run's budget; undefined: the run has none. */
@@ -56,7 +56,9 @@ export class BodyEnds {
   async take(body: EndedBody): Promise<void> {
     const { unit, execution, result, used, settled } = body;
     const { step } = unit;
-    const spent = result.kind === 'presumed' ? undefined : this.#moves.budget.ended(body);
+    const { budget } = this.#moves;
+    if (result.kind === 'presumed') budget.notRun(unit);
+    const spent = result.kind === 'presumed' ? undefined : budget.ended(body);
     const ended = { ...body, spent };
     const account = optional('spent', spent);
     const scope = this.#scope;
@@ -81,7 +83,7 @@ export class BodyEnds {
     }
     if (result.kind === 'asks') {
       const { ask } = result;
-      if (ask.why === 'budget') return this.#moves.budget.ask({ ...ended, reached: ['effects'] });
+      if (ask.why === 'budget') return budget.stop({ ...ended, refusal: ask.refusal });
       return this.#askAbout(ended, async () => ask, undefined);
     }
     if (result.kind === 'presumed') return this.#askWhetherRun(ended);

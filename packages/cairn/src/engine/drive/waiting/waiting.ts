@@ -285,7 +285,8 @@ export class Waiting {
       const open = state.waits.find(({ id }) => id === wait.id);
       if (open && !mayEnd(open)) this.hold(open);
       else if (events.length === 0) this.#takeIn(wait);
-      else if (outcome && this.#isFirst(wait))
+      else if (!outcome) this.#takeIn(wait);
+      else if (this.#isFirst(wait))
         await this.#moves.settle(this.#moves.unitOf(key), wait.execution, [], outcome);
     });
     this.#moves.advance();

@@ -84,9 +84,12 @@ function Asked({ detail }: { readonly detail: unknown }) {
   );
 }
 
-function whatFor({ kind, purpose }: Wait): string {
+function whatFor({ kind, purpose, day }: Wait): string {
   if (purpose === 'doubt') return 'was interrupted and may have acted: a person must decide how to continue';
-  if (purpose === 'budget') return 'waits: the run has reached its budget';
+  if (purpose === 'budget')
+    return day === undefined
+      ? 'waits: the run has reached its budget'
+      : 'waits: the tenant has reached its budget of the day';
   if (purpose === 'effect') return 'has an action in doubt: a person must say whether it took place';
   switch (kind) {
     case 'approval':

@@ -1,0 +1,232 @@
+/**
+ * Budget of a tenant for one UTC day, over all its runs: what it may spend, has spent, and what dispatches under way hold. A
+ * dispatch takes an amount before it spends it and settles what it spent when it ends, so the sum of what may be spent never
+ * exceeds the limit. What a dispatch held that died counts as spent. Pure; the caller writes each result under the version that it read.
+ *
+ * Must not: know how an attempt is run or a question opened.
+ */
+import type { BudgetLimits, BudgetName, Cost } from './budget.ts';
+import { largerOf } from './decision.ts';
+
+/** Limits of a day. The wall clock is none: a day has the same length for all. */
+export const DAY_LIMITS = ['microUsd', 'tokens', 'effects', 'operations'] as const;
+export type DayLimit = (typeof DAY_LIMITS)[number];
+/** An absent member is unlimited in a limit, and 0 in an amount. */
+export type DayAmounts = Pick<BudgetLimits, DayLimit>;
+
+/** The amounts that one dispatch may spend without asking again. */
+export interface DayHold {
+  /** Token of the dispatch. */
+  readonly owner: string;
+  /** In total, with what it has spent of it. */
+  readonly granted: DayAmounts;
+  /** The dispatch is dead by then, epoch ms. */
+  readonly expiresAt: number;
+}
+
+/** A person raised the limits of the day. */
+export interface DayRaise {
+  /** The question that was answered: a repeated answer raises nothing a second time. */
+  readonly id: string;
+  readonly by: string;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly amounts: DayAmounts;
+}
+
+export interface DayBudget {
+  readonly tenantId: string;
+  /** UTC, such as `2026-11-23`. */
+  readonly day: string;
+  /** As configured when it was last written, without raises. */
+  readonly limits: DayAmounts;
+  /** Sum of all raises. */
+  readonly raised: DayAmounts;
+  /** The newest {@link MAX_RAISES}. */
+  readonly raises: readonly DayRaise[];
+  /** By dispatches that have settled, or died. */
+  readonly spent: DayAmounts;
+  readonly holds: readonly DayHold[];
+  /** By kind of attempt: the most that one without an estimate has cost. */
+  readonly largest: Readonly<Record<string, Cost>>;
+}
+
+/** Dispatches of one tenant that may hold something at a time; others wait. About 100 bytes each. */
+export const MAX_HOLDS = 1_000;
+export const MAX_RAISES = 50;
+/** Kinds of attempts whose cost is remembered; those beyond are estimated as if they had never run. */
+export const MAX_KINDS = 500;
+const MAX_KIND_CHARS = 200;
+
+export function newDayBudget({
+  tenantId,
+  day,
+  limits,
+  largest = {},
+}: Pick<DayBudget, 'tenantId' | 'day' | 'limits'> & Partial<Pick<DayBudget, 'largest'>>): DayBudget {
+  return { tenantId, day, limits, largest, raised: {}, raises: [], spent: {}, holds: [] };
+}
+
+/** UTC day of a time, such as `2026-11-23`. @param at epoch ms */
+export function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** First moment of the next UTC day, epoch ms. */
+export function dayAfter(at: number): number {
+  return (Math.floor(at / DAY_MS) + 1) * DAY_MS;
+}
+
+/** Last moment of the day before, epoch ms. */
+export function dayBefore(at: number): number {
+  return Math.floor(at / DAY_MS) * DAY_MS - 1;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Limits with all raises. */
+export function ceilingOf({ limits, raised }: Pick<DayBudget, 'limits' | 'raised'>): DayAmounts {
+  return amounts((name) => (limits[name] === undefined ? undefined : limits[name] + (raised[name] ?? 0)));
+}
+
+/** Spent, or held by dispatches under way. */
+export function usedOf({ spent, holds }: Pick<DayBudget, 'spent' | 'holds'>): DayAmounts {
+  return sumOf([spent, ...holds.map(({ granted }) => granted)]);
+}
+
+export interface Taking {
+  readonly owner: string;
+  /** The dispatch is dead by then, epoch ms. */
+  readonly expiresAt: number;
+  /** Total that the dispatch was granted, as far as it knows. */
+  readonly held: DayAmounts;
+  readonly need: DayAmounts;
+  /** As configured. */
+  readonly limits: DayAmounts;
+  /** It has been spent, or nothing can stop it: it is granted beyond the limit too. */
+  readonly isSpent?: boolean;
+  /** Costs that the dispatch found, by kind of attempt without an estimate. */
+  readonly kinds?: Readonly<Record<string, Cost>>;
+}
+
+export type Taken =
+  /** `day` is to be written; absent: it has been, by a write whose answer was lost. */
+  | { readonly kind: 'granted'; readonly held: DayAmounts; readonly day?: DayBudget }
+  /** Other dispatches may leave enough. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'reached'; readonly names: readonly DayLimit[]; readonly day: DayBudget };
+
+/** The reason why an attempt or a call may not begin. */
+export type DayRefusal =
+  | { readonly kind: 'busy' }
+  | {
+      readonly kind: 'reached';
+      readonly reached: readonly DayLimit[];
+      readonly budget: DayBudget;
+      /** When the next day begins, epoch ms. */
+      readonly until: number;
+    };
+
+/** The same of any budget; `ask`: the run has reached its own. */
+export type BudgetRefusal = { readonly kind: 'ask'; readonly reached: readonly BudgetName[] } | DayRefusal;
+
+/**
+ * Grants what is needed if it fits beside what is spent and held. A dispatch that comes again is granted more than it needs, up to
+ * as much as it holds, a hundredth of the limit, and a tenth of what is left: it writes seldom, and holds little back from others.
+ *
+ * @param now epoch ms
+ */
+export function take(before: DayBudget, taking: Taking, now: number): Taken {
+  const { owner, expiresAt, held, need, limits, isSpent = false, kinds = {} } = taking;
+  const day = { ...withoutDead(before, now), limits };
+  const own = day.holds.find((hold) => hold.owner === owner);
+  const wanted = sumOf([held, need]);
+  if (own && DAY_LIMITS.every((name) => of(own.granted, name) >= of(wanted, name)))
+    return { kind: 'granted', held: own.granted };
+  const ceiling = ceilingOf(day);
+  const used = usedOf(day);
+  const others = sumOf(day.holds.filter((hold) => hold !== own).map(({ granted }) => granted));
+  const missing = (name: DayLimit) => {
+    const limit = ceiling[name];
+    const more = of(wanted, name) - of(own?.granted ?? {}, name);
+    return limit === undefined || more <= 0 ? 0 : Math.max(0, more - (limit - of(used, name)));
+  };
+  if (!isSpent) {
+    const names = DAY_LIMITS.filter((name) => missing(name) > of(others, name));
+    if (names.length > 0) return { kind: 'reached', names, day };
+    const isFull = own === undefined && day.holds.length >= MAX_HOLDS;
+    if (isFull || DAY_LIMITS.some((name) => missing(name) > 0)) return { kind: 'busy' };
+  }
+  const granted = amounts((name) => {
+    const limit = ceiling[name];
+    if (limit === undefined) return undefined;
+    const total = Math.max(of(wanted, name), of(own?.granted ?? {}, name));
+    const left = limit - of(used, name) - (total - of(own?.granted ?? {}, name));
+    const spare = Math.min(of(held, name), limit / 100, left / 10);
+    return total + (isSpent || of(need, name) === 0 ? 0 : Math.max(0, Math.floor(spare)));
+  });
+  const holds = [...day.holds.filter((hold) => hold !== own), { owner, granted, expiresAt }];
+  return { kind: 'granted', held: granted, day: { ...day, holds, largest: learned(day.largest, kinds) } };
+}
+
+export interface Settling {
+  readonly owner: string;
+  readonly spent: DayAmounts;
+  readonly kinds?: Readonly<Record<string, Cost>>;
+}
+
+/** Replaces the hold of a dispatch by what it spent. Undefined: it has been settled, or taken for dead and counted in full. */
+export function settle(before: DayBudget, { owner, spent, kinds = {} }: Settling): DayBudget | undefined {
+  if (!before.holds.some((hold) => hold.owner === owner)) return undefined;
+  return {
+    ...before,
+    spent: sumOf([before.spent, spent]),
+    holds: before.holds.filter((hold) => hold.owner !== owner),
+    largest: learned(before.largest, kinds),
+  };
+}
+
+/** Undefined: the answer has been counted. A raise of an amount that is not limited changes nothing. */
+export function raise(before: DayBudget, given: DayRaise): DayBudget | undefined {
+  if (before.raises.some(({ id }) => id === given.id)) return undefined;
+  const raises = [...before.raises, given].slice(-MAX_RAISES);
+  return { ...before, raised: sumOf([before.raised, given.amounts]), raises };
+}
+
+/** Counts holds whose time is up as spent: nobody knows how much of them was. */
+function withoutDead(day: DayBudget, now: number): DayBudget {
+  const dead = day.holds.filter(({ expiresAt }) => expiresAt <= now);
+  if (dead.length === 0) return day;
+  return {
+    ...day,
+    spent: sumOf([day.spent, ...dead.map(({ granted }) => granted)]),
+    holds: day.holds.filter((hold) => !dead.includes(hold)),
+  };
+}
+
+function learned(known: DayBudget['largest'], kinds: DayBudget['largest']): DayBudget['largest'] {
+  const all = { ...known };
+  for (const [kind, cost] of Object.entries(kinds)) {
+    if (kind.length > MAX_KIND_CHARS) continue;
+    if (all[kind] === undefined && Object.keys(all).length >= MAX_KINDS) continue;
+    all[kind] = largerOf(all[kind], cost);
+  }
+  return all;
+}
+
+/** Sum, member by member. */
+export function sumOf(all: readonly DayAmounts[]): DayAmounts {
+  return amounts((name) => all.reduce((sum, one) => sum + of(one, name), 0) || undefined);
+}
+
+export function of(all: DayAmounts, name: DayLimit): number {
+  return all[name] ?? 0;
+}
+
+function amounts(amount: (name: DayLimit) => number | undefined): DayAmounts {
+  const members = DAY_LIMITS.flatMap((name) => {
+    const found = amount(name);
+    return found === undefined ? [] : [[name, found]];
+  });
+  return Object.fromEntries(members);
+}

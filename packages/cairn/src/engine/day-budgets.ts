@@ -1,0 +1,70 @@
+/** Budgets of tenants for a UTC day, as an installation gives them. */
+import type { Cost } from '../core/budget/budget.ts';
+import type { DayAmounts } from '../core/budget/day.ts';
+import { budgetLimits, estimatedCost } from '../core/budget/given.ts';
+import { closest } from '../core/closest.ts';
+import { CairnError } from '../core/errors.ts';
+import { optional } from '../core/optional.ts';
+import type { Budget, Estimate } from './define/spending.ts';
+
+/** Limits of one tenant and UTC day, over all its runs. */
+export interface DayBudgetLimits extends Omit<Budget, 'wallClock'> {
+  /** Reserved by an attempt without an estimate before one of its kind has ended. Default: nothing. */
+  readonly estimate?: Estimate;
+}
+
+/** Budgets of tenants (docs/budgets.md). */
+export interface BudgetOptions {
+  /** Limits of each tenant that `tenants` does not name. Absent: they have none. */
+  readonly perTenantAndDay?: DayBudgetLimits;
+  /** By tenant id. */
+  readonly tenants?: Readonly<Record<string, DayBudgetLimits | 'unlimited'>>;
+}
+
+/** Limits of one tenant, in the units of the state. */
+export interface TenantLimits {
+  readonly limits: DayAmounts;
+  readonly estimate?: Cost;
+}
+
+/** Undefined: the tenant has no limit, and nothing is read or written for it. */
+export type LimitsOf = (tenantId: string) => TenantLimits | undefined;
+
+const MEMBERS: Readonly<Record<keyof BudgetOptions, true>> = { perTenantAndDay: true, tenants: true };
+
+/** @throws CairnError INVALID_INPUT naming the member, TypeError for an unknown one */
+export function dayLimits(given: BudgetOptions = {}): LimitsOf {
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(MEMBERS, name)) continue;
+    const near = closest(name, Object.keys(MEMBERS));
+    const help =
+      near === undefined ? `There are: ${Object.keys(MEMBERS).join(', ')}.` : `Did you mean '${near}'?`;
+    throw new TypeError(`cairnFunctions: budgets: unknown option '${name}'. ${help}`);
+  }
+  const { perTenantAndDay, tenants = {} } = given;
+  const usual = perTenantAndDay && limitsIn(perTenantAndDay, 'budgets.perTenantAndDay');
+  const own = new Map(
+    Object.entries(tenants).map(([tenantId, one]) => [
+      tenantId,
+      one === 'unlimited' ? undefined : limitsIn(one, `budgets.tenants.${tenantId}`),
+    ]),
+  );
+  return (tenantId) => (own.has(tenantId) ? own.get(tenantId) : usual);
+}
+
+function limitsIn(given: DayBudgetLimits, field: string): TenantLimits {
+  const { estimate, ...limits } = given;
+  return {
+    limits: dayAmounts(limits, field),
+    ...optional('estimate', estimate && estimatedCost(estimate, `${field}.estimate`)),
+  };
+}
+
+/** Limits, or a raise, of a day. @throws CairnError INVALID_INPUT naming the member */
+export function dayAmounts(given: unknown, field: string): DayAmounts {
+  const { wallClockMs, ...amounts } = budgetLimits(given, field);
+  if (wallClockMs === undefined) return amounts;
+  throw new CairnError('INVALID_INPUT', `'${field}.wallClock' limits a run, not a day`, {
+    field: `${field}.wallClock`,
+  });
+}

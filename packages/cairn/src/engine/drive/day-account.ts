@@ -1,0 +1,327 @@
+/**
+ * The budget of the tenant's day while a dispatch drives one of its runs: takes amounts from it before attempts and calls spend
+ * them, and settles what was spent when the dispatch ends. One read and two writes for a dispatch that spends; further writes grow
+ * with the logarithm of what it spends (core/budget/day.ts).
+ *
+ * Must not: open a question, or decide what fits.
+ */
+import type { Cost } from '../../core/budget/budget.ts';
+import {
+  DAY_LIMITS,
+  type DayAmounts,
+  type DayBudget,
+  type DayRefusal,
+  dayAfter,
+  dayBefore,
+  dayOf,
+  newDayBudget,
+  of,
+  settle,
+  sumOf,
+  type Taken,
+  type Taking,
+  take,
+} from '../../core/budget/day.ts';
+import { largerOf, spentBy } from '../../core/budget/decision.ts';
+import { messageOf } from '../../core/thrown.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { pause } from '../../ports/clock.ts';
+import type { Version } from '../../ports/run-store.ts';
+import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
+import type { TenantLimits } from '../day-budgets.ts';
+import type { Scope } from './scope.ts';
+
+export type DayAdmission = { readonly kind: 'begin' } | { readonly kind: 'wait' } | DayRefusal;
+
+export interface Spender {
+  /** Key of the execution. */
+  readonly key: string;
+  /** Attempts of one kind cost about the same. */
+  readonly kind: string;
+  readonly estimate: Cost | undefined;
+}
+
+export interface DayAccountParams {
+  readonly scope: Scope;
+  readonly store: DayBudgetStore;
+  readonly tenant: TenantLimits;
+  /** When the dispatch must have let go, epoch ms. */
+  readonly budgetEndsAt: number;
+  readonly onChange: () => void;
+}
+
+/** The share of one day that the dispatch has. */
+interface OpenDay {
+  readonly at: number;
+  readonly day: string;
+  seen: Seen | undefined;
+  held: DayAmounts;
+  /** Spent, and reserved by attempts under way. */
+  used: DayAmounts;
+  /** Attempts under way with a reservation. */
+  underWay: number;
+  /** The rest of the day does not suffice, unless attempts under way cost less than they reserved. */
+  isRefused: boolean;
+}
+
+interface Seen {
+  readonly budget: DayBudget;
+  readonly version: Version | undefined;
+}
+
+/** Times a document is read again because of concurrent writes. */
+const MAX_TRIES = 10;
+const AGAIN_MS = 40;
+
+export class DayAccount {
+  readonly #params: DayAccountParams;
+  readonly #owner: string;
+  readonly #days: OpenDay[] = [];
+  readonly #reserved = new Map<string, { readonly open: OpenDay; readonly need: DayAmounts }>();
+  readonly #refused = new Map<string, DayRefusal>();
+  /** By kind of attempt without an estimate: the most that one cost in this dispatch. */
+  readonly #largest = new Map<string, Cost>();
+  /** Changes of the document, one after the other. */
+  #line: Promise<unknown> = Promise.resolve();
+  #isTaking = false;
+
+  constructor(params: DayAccountParams) {
+    this.#params = params;
+    this.#owner = params.scope.deps.random.token();
+  }
+
+  /** `wait`: the account calls `onChange` when it knows more. Whatever begins has its reservation in the document. */
+  admit(spender: Spender): DayAdmission {
+    const { limits } = this.#params.tenant;
+    // Calls ask for themselves.
+    if (isNone({ ...limits, effects: 0 })) return { kind: 'begin' };
+    const open = this.#today();
+    const { key } = spender;
+    if (!open.seen) return this.#later(() => this.#look(open));
+    const need = this.#needOf(spender, open);
+    if (isNone(need) || covers(open.held, sumOf([open.used, need]))) {
+      this.#refused.delete(key);
+      this.#reserve(key, open, need);
+      return { kind: 'begin' };
+    }
+    if (open.isRefused && open.underWay > 0) return { kind: 'wait' };
+    const refusal = this.#refused.get(key);
+    this.#refused.delete(key);
+    return refusal ?? this.#later(() => this.#takeFor(key, open, need));
+  }
+
+  /** The attempt has ended. Undefined: it did not begin after all. */
+  ended({ key, kind, estimate }: Spender, reported: Cost | undefined): void {
+    const reservation = this.#reserved.get(key);
+    if (!reservation) return;
+    this.#reserved.delete(key);
+    const { open, need } = reservation;
+    const cost = reported && spentBy(reported, estimate);
+    if (cost && !estimate) this.#largest.set(kind, largerOf(this.#largest.get(kind), cost));
+    const spent = cost ? this.#limited({ ...cost, operations: 1 }) : {};
+    open.used = difference(sumOf([open.used, spent]), need);
+    if (!isNone(need)) open.underWay -= 1;
+    if (open.underWay === 0) open.isRefused = false;
+    if (!covers(open.held, open.used)) this.#inBackground(() => this.#take(open, {}, { isSpent: true }));
+  }
+
+  /** Before a call with side effects. @param mayStop false: the body is not stopped in the middle, so the call is counted in any case */
+  async effect(mayStop: boolean): Promise<DayRefusal | undefined> {
+    const { limits } = this.#params.tenant;
+    if (limits.effects === undefined) return undefined;
+    const one = { effects: 1 };
+    for (;;) {
+      const open = this.#today();
+      if (covers(open.held, sumOf([open.used, one]))) {
+        open.used = sumOf([open.used, one]);
+        return undefined;
+      }
+      const taken = await this.#inLine(() => this.#take(open, one, { isSpent: !mayStop }));
+      if (taken.kind !== 'granted') return refusalOf(taken, open);
+    }
+  }
+
+  /** Settles what was spent. What cannot be settled counts as spent in full, since the hold expires. */
+  async close(): Promise<void> {
+    const { log, clock, settings } = this.#params.scope.deps;
+    const isClosed = new AbortController();
+    const settled = this.#inLine(async () => {
+      for (const open of this.#days) {
+        try {
+          await this.#settle(open);
+        } catch (error) {
+          log.warn('day_budget_not_settled', { day: open.day, error: messageOf(error) });
+        }
+      }
+      isClosed.abort();
+    });
+    // The next dispatch of the run does not wait for a store that does not answer.
+    await Promise.race([settled, pause(clock, settings.graceMs, isClosed.signal)]);
+  }
+
+  #today(): OpenDay {
+    const at = this.#params.scope.deps.clock.now();
+    const day = dayOf(at);
+    const known = this.#days.find((open) => open.day === day);
+    if (known) return known;
+    const open = { at, day, seen: undefined, held: {}, used: {}, underWay: 0, isRefused: false };
+    this.#days.push(open);
+    return open;
+  }
+
+  #needOf({ kind, estimate }: Spender, { seen }: OpenDay): DayAmounts {
+    const known = this.#largest.get(kind) ?? seen?.budget.largest[kind];
+    const cost = estimate ?? known ?? this.#params.tenant.estimate ?? {};
+    return this.#limited({ ...cost, operations: 1 });
+  }
+
+  #reserve(key: string, open: OpenDay, need: DayAmounts): void {
+    open.used = sumOf([open.used, need]);
+    if (!isNone(need)) open.underWay += 1;
+    this.#reserved.set(key, { open, need });
+  }
+
+  /** At most one at a time: others come back when it has ended. */
+  #later(work: () => Promise<unknown>): DayAdmission {
+    if (!this.#isTaking) {
+      this.#isTaking = true;
+      this.#inBackground(async () => {
+        try {
+          await work();
+        } finally {
+          this.#isTaking = false;
+        }
+      });
+    }
+    return { kind: 'wait' };
+  }
+
+  async #takeFor(key: string, open: OpenDay, need: DayAmounts): Promise<void> {
+    const taken = await this.#take(open, need, { isSpent: false });
+    if (taken.kind === 'granted') return;
+    if (open.underWay > 0) open.isRefused = true;
+    else this.#refused.set(key, refusalOf(taken, open));
+  }
+
+  /** Takes what is needed beyond what the dispatch has left. */
+  async #take(open: OpenDay, need: DayAmounts, { isSpent }: Pick<Taking, 'isSpent'>): Promise<Taken> {
+    const { tenant, scope, budgetEndsAt } = this.#params;
+    const { budgetMs, graceMs, leaseMs } = scope.deps.settings;
+    const missing = difference(sumOf([open.used, need]), open.held);
+    if (isNone(missing)) return { kind: 'granted', held: open.held };
+    const taking = {
+      owner: this.#owner,
+      // The platform stops a dispatch at 125 % of its time.
+      expiresAt: Math.ceil(budgetEndsAt + budgetMs / 4 + graceMs + leaseMs),
+      held: open.held,
+      need: missing,
+      limits: tenant.limits,
+      isSpent: isSpent === true,
+      kinds: this.#kinds(),
+    };
+    const taken = await this.#change(open, (budget, now) => take(budget, taking, now));
+    if (taken.kind === 'granted') open.held = taken.held;
+    return taken;
+  }
+
+  async #settle(open: OpenDay): Promise<void> {
+    if (!covers(open.held, open.used)) await this.#take(open, {}, { isSpent: true });
+    if (isNone(open.held)) return;
+    const settling = { owner: this.#owner, spent: open.used, kinds: this.#kinds() };
+    await this.#change(open, (budget) => ({ kind: 'settled', ...given(settle(budget, settling)) }));
+  }
+
+  /** A decision that writes nothing is made on what is there now. */
+  async #change<T extends { readonly kind: string; readonly day?: DayBudget }>(
+    open: OpenDay,
+    decide: (budget: DayBudget, now: number) => T,
+  ): Promise<T | { readonly kind: 'busy' }> {
+    const { scope, store } = this.#params;
+    const { deps } = scope;
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      const isFresh = !open.seen;
+      const { budget, version } = open.seen ?? (await this.#look(open));
+      const decided = decide(budget, deps.clock.now());
+      const { day } = decided;
+      if (decided.kind === 'reached' || decided.kind === 'busy' || !day) {
+        if (isFresh) return decided;
+        open.seen = undefined;
+        continue;
+      }
+      const written = await sendUntilKnown(deps, () => store.write(day, version));
+      if (written.kind === 'written') {
+        open.seen = { budget: day, version: written.version };
+        return decided;
+      }
+      open.seen = undefined;
+      if (tries > 1) await pause(deps.clock, AGAIN_MS * tries * deps.random.unit());
+    }
+    return { kind: 'busy' };
+  }
+
+  async #look(open: OpenDay): Promise<Seen> {
+    const seen = await this.#read(open);
+    open.seen = seen;
+    return seen;
+  }
+
+  /** Kinds of attempts are remembered from day to day. */
+  async #read(open: OpenDay): Promise<Seen> {
+    const { scope, store, tenant } = this.#params;
+    const { tenantId } = scope.journal.state;
+    const read = (day: string) => sendUntilKnown(scope.deps, () => store.read(tenantId, day));
+    const found = await read(open.day);
+    if (found) return found;
+    const before = await read(dayOf(dayBefore(open.at)));
+    const largest = before?.budget.largest ?? {};
+    const budget = newDayBudget({ tenantId, day: open.day, limits: tenant.limits, largest });
+    return { budget, version: undefined };
+  }
+
+  #kinds(): Record<string, Cost> {
+    return Object.fromEntries([...this.#largest].filter(([, cost]) => !isNone(cost)));
+  }
+
+  #limited(amounts: DayAmounts): DayAmounts {
+    const { limits } = this.#params.tenant;
+    const members = DAY_LIMITS.flatMap((name) =>
+      limits[name] !== undefined && amounts[name] ? [[name, amounts[name]]] : [],
+    );
+    return Object.fromEntries(members);
+  }
+
+  #inLine<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#line.then(work);
+    this.#line = done.catch(() => {});
+    return done;
+  }
+
+  /** The dispatch does not conclude before it. */
+  #inBackground(work: () => Promise<unknown>): void {
+    const { scope, onChange } = this.#params;
+    scope.guard(scope.counted(() => this.#inLine(work)).then(onChange));
+  }
+}
+
+function refusalOf(taken: Exclude<Taken, { kind: 'granted' }>, { at }: OpenDay): DayRefusal {
+  if (taken.kind === 'busy') return taken;
+  return { kind: 'reached', reached: taken.names, budget: taken.day, until: dayAfter(at) };
+}
+
+function given(day: DayBudget | undefined): { readonly day?: DayBudget } {
+  return day === undefined ? {} : { day };
+}
+
+function covers(held: DayAmounts, wanted: DayAmounts): boolean {
+  return DAY_LIMITS.every((name) => of(held, name) >= of(wanted, name));
+}
+
+function isNone(amounts: DayAmounts): boolean {
+  return DAY_LIMITS.every((name) => of(amounts, name) === 0);
+}
+
+/** Member by member, not below 0. */
+function difference(a: DayAmounts, b: DayAmounts): DayAmounts {
+  const members = DAY_LIMITS.map((name) => [name, Math.max(0, of(a, name) - of(b, name))]);
+  return Object.fromEntries(members);
+}

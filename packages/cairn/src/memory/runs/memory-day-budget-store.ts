@@ -1,0 +1,29 @@
+/** Budgets of tenants and days in memory. */
+import type { DayBudget } from '../../core/budget/day.ts';
+import type { Version } from '../../ports/run-store.ts';
+import type { DayBudgetStore, DayBudgetWritten, StoredDayBudget } from '../../ports/runs/day-budget-store.ts';
+import { adopt, type MemoryDatabase } from '../memory-database.ts';
+
+export class MemoryDayBudgetStore implements DayBudgetStore {
+  readonly #db: MemoryDatabase;
+
+  constructor(db: MemoryDatabase) {
+    this.#db = db;
+  }
+
+  async read(tenantId: string, day: string): Promise<StoredDayBudget | undefined> {
+    return this.#db.dayBudgets.get(keyOf({ tenantId, day }));
+  }
+
+  async write(budget: DayBudget, seen: Version | undefined): Promise<DayBudgetWritten> {
+    const key = keyOf(budget);
+    if (this.#db.dayBudgets.get(key)?.version !== seen) return { kind: 'stale' };
+    const version = this.#db.nextVersion();
+    this.#db.dayBudgets.set(key, { budget: adopt(budget), version });
+    return { kind: 'written', version };
+  }
+}
+
+function keyOf({ tenantId, day }: Pick<DayBudget, 'tenantId' | 'day'>): string {
+  return `${day}@${tenantId}`;
+}

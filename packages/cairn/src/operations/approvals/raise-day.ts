@@ -1,0 +1,70 @@
+/**
+ * Raises the limits of the day that a run asks about, for all runs of its tenant. It is written before the answer is: who dies in between has
+ * raised the day, and the same answer again raises nothing a second time.
+ */
+import { DAY_LIMITS, type DayAmounts, type DayBudget, raise } from '../../core/budget/day.ts';
+import { givenLimit } from '../../core/budget/given.ts';
+import { CairnError } from '../../core/errors.ts';
+import type { Wait } from '../../core/run/events.ts';
+import { dayAmounts } from '../../engine/day-budgets.ts';
+import { dayRaiseByDefault } from '../../engine/waits/budget-question.ts';
+import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
+import type { Log } from '../../ports/log.ts';
+import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
+import type { DecideRequest } from './request.ts';
+
+export interface RaiseDayDeps extends SendDeps {
+  readonly log: Log;
+  /** Absent: the caller never raises one. */
+  readonly dayBudgets?: DayBudgetStore;
+}
+
+/** Times a document is read again because of concurrent writes. */
+const MAX_TRIES = 20;
+
+/** @throws CairnError FORBIDDEN, INVALID_INPUT, UNAVAILABLE (send the same again) */
+export async function raiseDay(deps: RaiseDayDeps, wait: Wait, request: DecideRequest): Promise<void> {
+  const { dayBudgets: store } = deps;
+  const { tenantId, runId, actor: by } = request;
+  const { day = '' } = wait;
+  if (!request.mayRaiseDay) throw forbidden(wait);
+  if (!store) throw new Error(`'${wait.id}' asks about the budget of a day, and nobody keeps one`);
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const found = await sendUntilKnown(deps, () => store.read(tenantId, day));
+    // The database was restored to a time before it: the run looks again, and asks again where it must.
+    if (!found) return;
+    const amounts = amountsOf(found.budget, wait, request);
+    const id = `${runId} ${wait.id}`;
+    const raised = raise(found.budget, { id, by, at: deps.clock.now(), amounts });
+    if (!raised) return;
+    const { kind } = await sendUntilKnown(deps, () => store.write(raised, found.version));
+    if (kind === 'stale') continue;
+    deps.log.warn('day_budget_raised', { tenantId, day, runId, by, ...amounts });
+    return;
+  }
+  throw new CairnError('UNAVAILABLE', `too many concurrent writes to the budget of ${day}`);
+}
+
+function amountsOf(budget: DayBudget, wait: Wait, { raise: given }: DecideRequest): DayAmounts {
+  if (!given) return dayRaiseByDefault(budget, wait);
+  const amounts = dayAmounts(given, 'raise');
+  const unlimited = DAY_LIMITS.find(
+    (name) => amounts[name] !== undefined && budget.limits[name] === undefined,
+  );
+  if (unlimited === undefined) return amounts;
+  const member = givenLimit(unlimited);
+  throw new CairnError('INVALID_INPUT', `the budget of the day does not limit '${member}'`, {
+    field: `raise.${member}`,
+  });
+}
+
+function forbidden({ dueAt, day }: Wait): CairnError {
+  const next = dueAt === undefined ? 'the next day' : new Date(dueAt).toISOString();
+  return new CairnError(
+    'FORBIDDEN',
+    `raising the budget of ${day} of a tenant requires the role installation`,
+    {
+      help: `Use an API key with that role, in the API, the command line or the console. The run goes on by itself at ${next}.`,
+    },
+  );
+}

@@ -1,0 +1,322 @@
+/** Dispatches that share the budget of a day: whatever dies, is late or is lost, what they may spend stays below the limit. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  ceilingOf,
+  type DayAmounts,
+  type DayBudget,
+  dayAfter,
+  dayBefore,
+  dayOf,
+  MAX_HOLDS,
+  MAX_KINDS,
+  MAX_RAISES,
+  newDayBudget,
+  raise,
+  settle,
+  sumOf,
+  take,
+  usedOf,
+} from '../../../packages/cairn/src/core/budget/day.ts';
+
+const NOW = Date.parse('2026-11-23T12:00:00Z');
+const LIMIT = 1_000;
+const empty = (limits: DayAmounts = { microUsd: LIMIT }) =>
+  newDayBudget({ tenantId: 't1', day: '2026-11-23', limits });
+
+const taking = (owner: string, need: DayAmounts, more: Partial<Parameters<typeof take>[1]> = {}) => ({
+  owner,
+  need,
+  held: {},
+  expiresAt: NOW + 1_000,
+  limits: { microUsd: LIMIT },
+  ...more,
+});
+
+function granted(budget: DayBudget, ...[owner, need, more]: Parameters<typeof taking>): DayBudget {
+  const taken = take(budget, taking(owner, need, more), NOW);
+  if (taken.kind !== 'granted' || !taken.day) throw new Error(`${owner} was not granted: ${taken.kind}`);
+  return taken.day;
+}
+
+describe('a dispatch', () => {
+  test('is granted what it needs, and nothing more the first time', () => {
+    expect(granted(empty(), 'a', { microUsd: 30 }).holds).toEqual([
+      { owner: 'a', granted: { microUsd: 30 }, expiresAt: NOW + 1_000 },
+    ]);
+  });
+
+  test('that comes again is granted as much more as it holds, a hundredth of the limit or a tenth of the rest', () => {
+    const small = granted(empty(), 'a', { microUsd: 4 });
+    expect(granted(small, 'a', { microUsd: 4 }, { held: { microUsd: 4 } }).holds[0]?.granted).toEqual({
+      microUsd: 12,
+    });
+    const large = granted(empty(), 'a', { microUsd: 400 });
+    expect(granted(large, 'a', { microUsd: 400 }, { held: { microUsd: 400 } }).holds[0]?.granted).toEqual({
+      microUsd: 810,
+    });
+    const most = granted(empty(), 'a', { microUsd: 500 });
+    expect(granted(most, 'a', { microUsd: 450 }, { held: { microUsd: 500 } }).holds[0]?.granted).toEqual({
+      microUsd: 955,
+    });
+  });
+
+  test('that sends its request again because the answer was lost is granted nothing twice', () => {
+    const day = granted(empty(), 'a', { microUsd: 30 });
+    expect(take(day, taking('a', { microUsd: 30 }), NOW)).toEqual({
+      kind: 'granted',
+      held: { microUsd: 30 },
+    });
+  });
+
+  test('waits for others that may leave enough, and asks where not even they could', () => {
+    const day = granted(empty(), 'a', { microUsd: 800 });
+    expect(take(day, taking('b', { microUsd: 300 }), NOW)).toEqual({ kind: 'busy' });
+    expect(take(day, taking('b', { microUsd: LIMIT + 1 }), NOW)).toMatchObject({
+      kind: 'reached',
+      names: ['microUsd'],
+    });
+    const settled = settle(day, { owner: 'a', spent: { microUsd: 800 } }) ?? day;
+    expect(take(settled, taking('b', { microUsd: 300 }), NOW)).toMatchObject({ kind: 'reached' });
+    expect(take(settled, taking('b', { microUsd: 200 }), NOW)).toMatchObject({ kind: 'granted' });
+  });
+
+  test('that died has spent what it held, once its time is up', () => {
+    const day = granted(empty(), 'a', { microUsd: 800 });
+    expect(take(day, taking('b', { microUsd: 300 }), NOW + 1_000)).toMatchObject({
+      kind: 'reached',
+      day: { spent: { microUsd: 800 }, holds: [] },
+    });
+    const next = take(day, taking('b', { microUsd: 200 }), NOW + 1_000);
+    expect(next).toMatchObject({ kind: 'granted', day: { spent: { microUsd: 800 } } });
+    // It was alive after all: what it held has been counted.
+    const after = next.kind === 'granted' && next.day ? next.day : day;
+    expect(settle(after, { owner: 'a', spent: { microUsd: 100 } })).toBeUndefined();
+  });
+
+  test('is granted what it has spent already, beyond the limit too, and that counts', () => {
+    const day = granted(empty(), 'a', { microUsd: 1_500 }, { isSpent: true });
+    expect(usedOf(day)).toEqual({ microUsd: 1_500 });
+    expect(take(day, taking('b', { microUsd: 1 }), NOW)).toMatchObject({ kind: 'busy' });
+  });
+
+  test('waits while as many hold something as there may be', () => {
+    const holds = Array.from({ length: MAX_HOLDS }, (_, i) => ({
+      owner: `o${i}`,
+      granted: {},
+      expiresAt: NOW + 1,
+    }));
+    expect(take({ ...empty(), holds }, taking('a', { microUsd: 1 }), NOW)).toEqual({ kind: 'busy' });
+    expect(take({ ...empty(), holds }, taking('o1', { microUsd: 1 }), NOW)).toMatchObject({
+      kind: 'granted',
+    });
+    expect(take({ ...empty(), holds }, taking('a', { microUsd: 1 }), NOW + 1)).toMatchObject({
+      kind: 'granted',
+    });
+  });
+
+  test('is held to the limits that are configured now, and to none that are not', () => {
+    const day = granted(empty({ microUsd: 1 }), 'a', { microUsd: 900 });
+    expect(day.limits).toEqual({ microUsd: LIMIT });
+    expect(take(day, taking('b', { tokens: 1_000_000 }, { limits: {} }), NOW)).toMatchObject({
+      kind: 'granted',
+    });
+  });
+});
+
+describe('what is remembered', () => {
+  test('of raises: each once, the newest with who made them, and all in the sum', () => {
+    let day = empty();
+    for (let i = 0; i < MAX_RAISES + 5; i += 1) {
+      const given = { id: `r${i}`, by: 'c.ada', at: NOW + i, amounts: { microUsd: 2 } };
+      day = raise(day, given) ?? day;
+      expect(raise(day, given)).toBeUndefined();
+    }
+    expect(day.raises.length).toBe(MAX_RAISES);
+    expect(ceilingOf(day)).toEqual({ microUsd: LIMIT + 2 * (MAX_RAISES + 5) });
+  });
+
+  test('of kinds: the most that one has cost, of as many as a document bears', () => {
+    const kinds = Object.fromEntries(Array.from({ length: MAX_KINDS }, (_, i) => [`k${i}`, { microUsd: i }]));
+    const day = granted(empty(), 'a', { microUsd: 1 }, { kinds });
+    const more = { k7: { microUsd: 3, tokens: 9 }, k8: { microUsd: 99 }, another: { microUsd: 1 } };
+    const { largest } = settle(day, { owner: 'a', spent: {}, kinds: more }) ?? day;
+    expect(largest.k7).toEqual({ microUsd: 7, tokens: 9 });
+    expect(largest.k8).toEqual({ microUsd: 99, tokens: 0 });
+    expect(largest.another).toBeUndefined();
+  });
+});
+
+test('days begin at midnight UTC', () => {
+  expect(dayOf(NOW)).toBe('2026-11-23');
+  expect(dayAfter(NOW)).toBe(Date.parse('2026-11-24'));
+  expect(dayAfter(Date.parse('2026-11-24'))).toBe(Date.parse('2026-11-25'));
+  expect(dayOf(dayBefore(NOW))).toBe('2026-11-22');
+  expect(dayOf(dayBefore(Date.parse('2026-11-23')))).toBe('2026-11-22');
+});
+
+/** End of a write of a dispatch; `dies`: with it, applied or not. */
+const fate = fc.constantFrom('known', 'known', 'known', 'lost', 'lost but applied', 'dies', 'dies, applied');
+const move = fc.record({
+  who: fc.nat({ max: 4 }),
+  what: fc.constantFrom('begin', 'begin', 'begin', 'end', 'leave', 'look'),
+  need: fc.integer({ min: 1, max: 200 }),
+  /** Share of its reservation that a call costs. */
+  share: fc.integer({ min: 0, max: 100 }),
+  fates: fc.array(fate, { maxLength: 4 }),
+  waitMs: fc.nat({ max: 300 }),
+});
+
+/** One document, and dispatches that each know some version of it. */
+class Shared {
+  budget = empty();
+  version = 0;
+  now = NOW;
+  /** Spent by calls, of dispatches dead or alive. */
+  spent = 0;
+  /** May still be spent by calls that have begun. */
+  open = 0;
+}
+
+class Dispatch {
+  readonly #shared: Shared;
+  readonly #owner: string;
+  readonly #expiresAt: number;
+  #seen: { readonly budget: DayBudget; readonly version: number } | undefined;
+  held: DayAmounts = {};
+  used = 0;
+  readonly calls: number[] = [];
+  isOver = false;
+
+  constructor(shared: Shared, owner: string) {
+    this.#shared = shared;
+    this.#owner = owner;
+    this.#expiresAt = shared.now + 1_000;
+  }
+
+  begin(need: number, fates: string[]): void {
+    const missing = Math.max(0, this.used + need - (this.held.microUsd ?? 0));
+    const request = taking(
+      this.#owner,
+      { microUsd: missing },
+      { held: this.held, expiresAt: this.#expiresAt },
+    );
+    const taken = this.#change((budget) => take(budget, request, this.#shared.now), fates);
+    if (taken?.kind !== 'granted') return;
+    this.held = taken.held;
+    this.used += need;
+    this.calls.push(need);
+    this.#shared.open += need;
+  }
+
+  end(share: number): void {
+    const reserved = this.calls.pop();
+    if (reserved === undefined) return;
+    const cost = Math.floor((reserved * share) / 100);
+    this.#shared.open -= reserved;
+    this.#shared.spent += cost;
+    this.used += cost - reserved;
+  }
+
+  leave(fates: string[]): void {
+    const settling = { owner: this.#owner, spent: { microUsd: this.used } };
+    while (this.calls.length > 0) this.end(100);
+    if (this.held.microUsd)
+      this.#change((budget) => {
+        const day = settle(budget, settling);
+        return day ? { kind: 'settled', day } : { kind: 'settled' };
+      }, fates);
+    this.isOver = true;
+  }
+
+  look(): void {
+    const { budget, version } = this.#shared;
+    this.#seen = { budget, version };
+  }
+
+  /** As the engine changes it: under the version seen, again after a loss, and never refused by what is not fresh. */
+  #change<T extends { readonly kind: string; readonly day?: DayBudget }>(
+    decide: (budget: DayBudget) => T,
+    fates: string[],
+  ): T | undefined {
+    for (;;) {
+      const isFresh = !this.#seen;
+      if (!this.#seen) this.look();
+      const seen = this.#seen ?? { budget: this.#shared.budget, version: this.#shared.version };
+      const decided = decide(seen.budget);
+      if (decided.kind === 'reached' || decided.kind === 'busy' || !decided.day) {
+        if (isFresh) return decided;
+        this.#seen = undefined;
+        continue;
+      }
+      const end = fates.shift() ?? 'known';
+      const isApplied = end === 'known' || end.endsWith('applied');
+      const isCurrent = seen.version === this.#shared.version;
+      if (isApplied && isCurrent) {
+        this.#shared.budget = decided.day;
+        this.#shared.version += 1;
+      }
+      if (end.startsWith('dies')) {
+        this.#die();
+        return undefined;
+      }
+      this.#seen =
+        end === 'known' && isCurrent ? { budget: decided.day, version: this.#shared.version } : undefined;
+      if (this.#seen) return decided;
+    }
+  }
+
+  /** Calls that have begun may have cost all that they reserved. */
+  #die(): void {
+    while (this.calls.length > 0) this.end(100);
+    this.isOver = true;
+  }
+}
+
+test('however dispatches interleave, die and lose answers, what was or may be spent is accounted for, and within the limit', () => {
+  fc.assert(
+    fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+      const shared = new Shared();
+      const alive = new Map<number, Dispatch>();
+      let made = 0;
+      for (const { who, what, need, share, fates, waitMs } of moves) {
+        shared.now += waitMs;
+        const known = alive.get(who);
+        // One that outlives its hold counts twice, which is on the safe side.
+        if (!known || known.isOver) {
+          made += 1;
+          alive.set(who, new Dispatch(shared, `d${made}`));
+        }
+        const dispatch = alive.get(who);
+        if (what === 'begin') dispatch?.begin(need, [...fates]);
+        if (what === 'end') dispatch?.end(share);
+        if (what === 'leave') dispatch?.leave([...fates]);
+        if (what === 'look') dispatch?.look();
+        const accounted = usedOf(shared.budget).microUsd ?? 0;
+        expect(accounted).toBeLessThanOrEqual(LIMIT);
+        expect(shared.spent + shared.open).toBeLessThanOrEqual(accounted);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('without a death the document says exactly what was spent once all have left', () => {
+  fc.assert(
+    fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+      const shared = new Shared();
+      const dispatches = Array.from({ length: 5 }, (_, i) => new Dispatch(shared, `d${i}`));
+      const survived = (fates: readonly string[]) => fates.filter((one) => !one.startsWith('dies'));
+      for (const { who, what, need, share, fates } of moves) {
+        const dispatch = dispatches[who];
+        if (what === 'begin') dispatch?.begin(need, survived(fates));
+        if (what === 'end') dispatch?.end(share);
+        if (what === 'look') dispatch?.look();
+      }
+      for (const dispatch of dispatches) dispatch.leave([]);
+      expect(shared.budget.holds).toEqual([]);
+      expect(sumOf([shared.budget.spent])).toEqual(shared.spent === 0 ? {} : { microUsd: shared.spent });
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,348 @@
+/** Budgets of a tenant's UTC day: what the runs of the tenant spend together stays below it, and they ask before they exceed it. */
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { dayOf, usedOf } from '../../../packages/cairn/src/core/budget/day.ts';
+import type { BudgetOptions } from '../../../packages/cairn/src/engine/day-budgets.ts';
+import type { WorkflowOptions } from '../../../packages/cairn/src/engine/define/types.ts';
+import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';
+import type { DecideRequest } from '../../../packages/cairn/src/operations/approvals/request.ts';
+import { intercept } from '../../support/intercept.ts';
+import { Outside } from '../../support/outside.ts';
+import { assertStored } from '../../support/soundness.ts';
+import { World, type WorldOptions } from '../../support/world.ts';
+
+const HOUR = 3_600_000;
+const RUNS = 50;
+
+class Tenant {
+  readonly world: World;
+  readonly runs: string[] = [];
+
+  constructor(
+    budgets: BudgetOptions,
+    steps: WorkflowOptions<object>['steps'],
+    more: Omit<WorldOptions, 'workflows' | 'budgets'> = {},
+  ) {
+    const workflow = defineWorkflow({ type: 'w', planVersion: 1, input: z.object({}), steps });
+    this.world = new World({ workflows: [workflow], budgets, ...more });
+  }
+
+  async start(count: number, tenantId = 't1'): Promise<void> {
+    for (let i = 0; i < count; i += 1) this.runs.push(await this.world.start('w', {}, { tenantId }));
+  }
+
+  /** Until each run asks a person or has ended. */
+  async run(deps = this.world.deps): Promise<void> {
+    const isStill = (id: string) => STILL.has(this.world.stateOf(id).status);
+    await this.world.run(() => this.runs.every(isStill), deps);
+  }
+
+  statuses(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const id of this.runs) {
+      const { status } = assertStored(this.world.db, id, Number.POSITIVE_INFINITY);
+      counts[status] = (counts[status] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  asking(): string[] {
+    return this.runs.filter((id) => this.world.stateOf(id).status === 'awaiting_approval');
+  }
+
+  async today() {
+    return (await this.world.dayBudgets.read('t1', dayOf(this.world.clock.now())))?.budget;
+  }
+
+  decide(runId: string, decision: DecideRequest['decision'], more: Partial<DecideRequest> = {}) {
+    const [wait] = this.world.stateOf(runId).waits;
+    return decideApproval(this.world.deps, {
+      runId,
+      tenantId: 't1',
+      stepId: wait?.execution.stepId ?? 'ask',
+      actor: 'c.ada',
+      mayRaiseDay: true,
+      decision,
+      ...more,
+    });
+  }
+}
+
+const STILL = new Set(['awaiting_approval', 'completed', 'failed', 'cancelled']);
+
+/** One call for 0.10 USD. */
+const calling =
+  (spent: { usd: number; most?: number }, estimate?: { usd: number }): WorkflowOptions<object>['steps'] =>
+  (step) => ({
+    ask: step('ask', estimate ? { estimate } : {}, async ({ usage }) => {
+      spent.usd += 0.1;
+      usage({ usd: 0.1 });
+      return 'answer';
+    }),
+  });
+
+describe('fifty runs of one tenant at once', () => {
+  test('with an estimate never exceed the limit: those that do not fit ask, and none of them is surprised', async () => {
+    const spent = { usd: 0 };
+    const tenant = new Tenant({ perTenantAndDay: { usd: 1 } }, calling(spent, { usd: 0.1 }));
+    await tenant.start(RUNS);
+    await tenant.run();
+    expect(spent.usd).toBeCloseTo(1);
+    expect(tenant.statuses()).toEqual({ completed: 10, awaiting_approval: 40 });
+    expect(await tenant.today()).toMatchObject({ spent: { microUsd: 1_000_000 }, holds: [] });
+    const [asking = ''] = tenant.asking();
+    const [wait] = tenant.world.stateOf(asking).waits;
+    expect(wait).toMatchObject({ kind: 'approval', purpose: 'budget', day: '2026-01-01' });
+    expect(JSON.parse(wait?.detailText ?? '')).toMatchObject({
+      question: expect.stringMatching(
+        /^The tenant has reached its budget of 2026-01-01 \(UTC\): 1\.00 USD of 1\.00 USD spent\. 'ask' waits and needs up to 0\.10 USD and begins by itself at 2026-01-02T00:00:00\.000Z\./,
+      ),
+      budget: { day: '2026-01-01', reached: ['microUsd'], spent: { usd: 1 }, limits: { usd: 1 } },
+    });
+  });
+
+  test('without an estimate never exceed it either, once one of the kind has ended', async () => {
+    const spent = { usd: 0 };
+    const tenant = new Tenant({ perTenantAndDay: { usd: 1 } }, calling(spent));
+    await tenant.start(1);
+    await tenant.run();
+    await tenant.start(RUNS);
+    await tenant.run();
+    expect(spent.usd).toBeCloseTo(1);
+    expect(tenant.statuses()).toEqual({ completed: 10, awaiting_approval: 41 });
+  });
+
+  test('of a kind that has never run are taken to cost what the installation says', async () => {
+    const spent = { usd: 0 };
+    const tenant = new Tenant({ perTenantAndDay: { usd: 1, estimate: { usd: 0.2 } } }, calling(spent));
+    await tenant.start(RUNS);
+    await tenant.run();
+    expect(spent.usd).toBeLessThanOrEqual(1.0001);
+  });
+
+  test('make as many calls with side effects as the tenant has left', async () => {
+    const outside = new Outside();
+    const { capability } = outside;
+    const tenant = new Tenant(
+      { perTenantAndDay: { effects: 7 } },
+      (step) => ({
+        send: step('send', { uses: [capability] }, async ({ perform }) => perform(capability, { text: 'x' })),
+      }),
+      { bindings: [outside.binding] },
+    );
+    await tenant.start(RUNS);
+    await tenant.run();
+    expect(outside.applied.length).toBe(7);
+    expect(tenant.statuses()).toEqual({ completed: 7, awaiting_approval: 43 });
+  });
+
+  test('of other tenants are not concerned', async () => {
+    const spent = { usd: 0 };
+    const budgets = {
+      perTenantAndDay: { usd: 0.1 },
+      tenants: { t2: 'unlimited' as const, t3: { usd: 0.3 } },
+    };
+    const tenant = new Tenant(budgets, calling(spent, { usd: 0.1 }));
+    await tenant.start(5, 't1');
+    await tenant.start(5, 't2');
+    await tenant.start(5, 't3');
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 9, awaiting_approval: 6 });
+    expect(await tenant.world.dayBudgets.read('t2', '2026-01-01')).toBeUndefined();
+  });
+});
+
+test('fifty calls of one run are admitted together, and stop at the limit', async () => {
+  let calls = 0;
+  const tenant = new Tenant({ perTenantAndDay: { usd: 2 } }, (step) => ({
+    all: step.map(
+      'call',
+      { over: () => Array.from({ length: 50 }, (_, i) => i), concurrency: 50, estimate: { usd: 0.1 } },
+      async ({ usage }) => {
+        calls += 1;
+        usage({ usd: 0.05 });
+      },
+    ),
+  }));
+  await tenant.start(1);
+  await tenant.run();
+  // Each costs half of what it reserved, and the last needs its whole estimate.
+  expect(calls).toBe(39);
+  expect(await tenant.today()).toMatchObject({ spent: { microUsd: 1_950_000 }, holds: [] });
+});
+
+describe('a run that waits for the budget of the day', () => {
+  const reached = async (count = 2) => {
+    const spent = { usd: 0 };
+    const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling(spent, { usd: 0.1 }));
+    await tenant.start(count);
+    await tenant.run();
+    expect(tenant.asking().length).toBe(count - 1);
+    return { tenant, spent, asking: tenant.asking() };
+  };
+
+  test('goes on by itself when the next day begins, with the budget of that day', async () => {
+    const { tenant, spent } = await reached(3);
+    const midnight = Date.parse('2026-01-02');
+    await tenant.world.run(() => tenant.world.clock.now() >= midnight + HOUR || spent.usd > 0.15);
+    await tenant.run();
+    expect(tenant.world.clock.now()).toBeGreaterThanOrEqual(midnight);
+    expect(spent.usd).toBeCloseTo(0.2);
+    expect(await tenant.today()).toMatchObject({ day: '2026-01-02', spent: { microUsd: 100_000 } });
+    expect(tenant.statuses()).toEqual({ completed: 2, awaiting_approval: 1 });
+    await tenant.world.run();
+    expect(tenant.statuses()).toEqual({ completed: 3 });
+  });
+
+  test('goes on when a person raises the day, and the raise is kept with who made it', async () => {
+    const { tenant, asking } = await reached();
+    const [runId = ''] = asking;
+    await tenant.decide(runId, 'approve', { raise: { usd: 5 } });
+    await tenant.decide(runId, 'approve', { raise: { usd: 5 } });
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 2 });
+    expect(await tenant.today()).toMatchObject({
+      raised: { microUsd: 5_000_000 },
+      raises: [{ by: 'c.ada', amounts: { microUsd: 5_000_000 } }],
+    });
+  });
+
+  test('is raised by what the installation sets if nobody says, and only once for runs that asked before', async () => {
+    const { tenant, asking } = await reached(3);
+    for (const runId of asking) await tenant.decide(runId, 'approve');
+    expect(await tenant.today()).toMatchObject({ raised: { microUsd: 100_000 } });
+    await tenant.run();
+    // One raise pays for one of the two; the other asks again.
+    expect(tenant.statuses()).toEqual({ completed: 2, awaiting_approval: 1 });
+  });
+
+  test('raises nothing for who may not, nor for a limit that there is not, and stays open', async () => {
+    const { tenant, asking } = await reached();
+    const [runId = ''] = asking;
+    await expect(tenant.decide(runId, 'approve', { mayRaiseDay: false })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    });
+    for (const raise of [{ tokens: 1 }, { wallClock: '1h' }])
+      await expect(tenant.decide(runId, 'approve', { raise })).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        field: expect.stringMatching(/^raise/),
+      });
+    expect(await tenant.today()).toMatchObject({ raised: {} });
+    expect(tenant.asking()).toEqual(asking);
+  });
+
+  test('says of limits that make no sense which one, when the installation is made', () => {
+    const made = (budgets: unknown) => () => new Tenant(budgets as BudgetOptions, calling({ usd: 0 }));
+    expect(made({ perTenantAndDay: { wallClock: '1h' } })).toThrow(
+      "'budgets.perTenantAndDay.wallClock' limits a run",
+    );
+    expect(made({ perTenantAndDay: {} })).toThrow("'budgets.perTenantAndDay' must limit at least one of");
+    expect(made({ tenants: { acme: { usd: -1 } } })).toThrow("'budgets.tenants.acme.usd' must be a number");
+    expect(made({ perTenant: { usd: 1 } })).toThrow("unknown option 'perTenant'");
+  });
+
+  test('fails its step when it is rejected, by whoever may decide', async () => {
+    const { tenant, asking } = await reached();
+    const [runId = ''] = asking;
+    await tenant.decide(runId, 'reject', { mayRaiseDay: false });
+    await tenant.run();
+    expect(tenant.world.stateOf(runId)).toMatchObject({
+      status: 'failed',
+      error: { code: 'BUDGET_REACHED' },
+    });
+  });
+});
+
+describe('what it costs', () => {
+  const store = (tenant: Tenant) => {
+    const calls: string[] = [];
+    const dayBudgets = intercept(tenant.world.dayBudgets, ({ method }, proceed) => {
+      calls.push(method);
+      return proceed();
+    });
+    return { calls, deps: { ...tenant.world.deps, dayBudgets } };
+  };
+
+  test('a dispatch that spends takes one read and two writes; the first of a day one read more', async () => {
+    const tenant = new Tenant({ perTenantAndDay: { usd: 10 } }, calling({ usd: 0 }, { usd: 0.1 }));
+    const { calls, deps } = store(tenant);
+    await tenant.start(1);
+    await tenant.run(deps);
+    expect(calls).toEqual(['read', 'read', 'write', 'write']);
+    await tenant.start(1);
+    await tenant.run(deps);
+    expect(calls.slice(4)).toEqual(['read', 'write', 'write']);
+  });
+
+  test('a dispatch that spends nothing reads once, and a tenant without a limit nothing', async () => {
+    const steps: WorkflowOptions<object>['steps'] = (step) => ({ plain: step('plain', async () => 1) });
+    const limited = new Tenant({ perTenantAndDay: { usd: 10 } }, steps);
+    await limited.world.dayBudgets.write(
+      {
+        tenantId: 't1',
+        day: '2026-01-01',
+        limits: {},
+        raised: {},
+        raises: [],
+        spent: {},
+        holds: [],
+        largest: {},
+      },
+      undefined,
+    );
+    const one = store(limited);
+    await limited.start(1);
+    await limited.run(one.deps);
+    expect(one.calls).toEqual(['read']);
+    const unlimited = new Tenant({ tenants: { other: { usd: 1 } } }, steps);
+    const none = store(unlimited);
+    await unlimited.start(1);
+    await unlimited.run(none.deps);
+    expect(none.calls).toEqual([]);
+  });
+
+  test('a hundred calls in turn take a number of writes that grows with its logarithm', async () => {
+    const tenant = new Tenant({ perTenantAndDay: { usd: 1_000 } }, (step) => ({
+      all: step.map(
+        'call',
+        { over: () => Array.from({ length: 100 }, (_, i) => i), concurrency: 1, estimate: { usd: 0.1 } },
+        async ({ usage }) => usage({ usd: 0.1 }),
+      ),
+    }));
+    const { calls, deps } = store(tenant);
+    await tenant.start(1);
+    await tenant.run(deps);
+    expect(tenant.statuses()).toEqual({ completed: 1 });
+    expect(calls.filter((method) => method === 'write').length).toBeLessThanOrEqual(12);
+    expect(await tenant.today()).toMatchObject({ spent: { microUsd: 10_000_000 }, holds: [] });
+  });
+});
+
+test('a worker that dies over a call leaves what it held spent, and its run goes on', async () => {
+  const spent = { usd: 0 };
+  const tenant = new Tenant({ perTenantAndDay: { usd: 1 } }, calling(spent, { usd: 0.3 }));
+  await tenant.start(1);
+  const { random } = tenant.world.deps;
+  const deadAt = tenant.world.clock.now() + HOUR;
+  // The hold of a dispatch that died after it had taken it.
+  await tenant.world.dayBudgets.write(
+    {
+      tenantId: 't1',
+      day: '2026-01-01',
+      limits: { microUsd: 1_000_000 },
+      raised: {},
+      raises: [],
+      spent: {},
+      holds: [{ owner: random.token(), granted: { microUsd: 900_000 }, expiresAt: deadAt }],
+      largest: {},
+    },
+    undefined,
+  );
+  await tenant.run();
+  // It waited for the other dispatch as long as that could have lived, and asks then: nobody knows what it spent.
+  expect(tenant.world.clock.now()).toBeGreaterThanOrEqual(deadAt);
+  expect(spent.usd).toBe(0);
+  expect(tenant.statuses()).toEqual({ awaiting_approval: 1 });
+  expect(usedOf((await tenant.today()) ?? { spent: {}, holds: [] })).toEqual({ microUsd: 900_000 });
+});
