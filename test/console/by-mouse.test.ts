@@ -106,17 +106,18 @@ test('an approval that takes data shows who is asked, all that is wrong, and is 
   expect(ended.result).toEqual({ refunded: { cents: 400, reason: 'late' } });
 });
 
-test('runs are found by Match and put in another order by clicks, and the list says that it is read once', async () => {
+test('runs are found by the beginning of a name and put in another order by clicks, and the list says that it is read once', async () => {
   const page = await stage.browser.open('/runs');
   await page.locator('.list-live', { hasText: '● live' }).waitFor();
-  await page.getByRole('textbox', { name: 'Match' }).fill('INVOICE-A-4');
+  await page.getByRole('textbox', { name: 'Tag' }).fill('INVOICE-A-4');
   await page.locator(`#row-${show.failed}`).waitFor();
   await page.getByText('read once').waitFor();
   await page.locator(`#row-${show.completed}`).waitFor({ state: 'detached' });
-  await page.getByRole('textbox', { name: 'Match' }).fill('invoice-A');
+  await page.getByRole('textbox', { name: 'Tag' }).fill('invoice-A');
   await page.locator(`#row-${show.completed}`).waitFor();
   const order = () => page.locator('[id^=row-]').evaluateAll((rows) => rows.map(({ id }) => id));
   const newestFirst = await order();
+  await page.getByText('View', { exact: true }).click();
   await page.getByRole('combobox', { name: 'Sort' }).selectOption('oldest first');
   await page.waitForURL('**sort=oldest**');
   await eventually('the other order', async () =>

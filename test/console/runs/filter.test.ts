@@ -5,6 +5,7 @@ import {
   isFiltered,
   spanOf,
   startOf,
+  tagOrMatch,
   toggled,
 } from '../../../packages/console/src/pages/runs/filter/filter.ts';
 
@@ -57,4 +58,16 @@ test('a span of time in the address starts at a full minute; an unknown one is n
   expect(spanOf('?since=24h')).toBe('24h');
   expect([spanOf('?since=constructor'), spanOf('')]).toEqual([undefined, undefined]);
   expect(startOf('24h', now)).toBe('2026-01-30T08:30:00.000Z');
+});
+
+test.each([
+  ['customer:42', { tag: 'customer:42' }],
+  ['name:Ada Lovelace', { tag: 'name:Ada Lovelace' }],
+  ['amount>100', { match: 'amount>100' }],
+  ['customer:4*', { match: 'customer:4*' }],
+  ['customer:', { match: 'customer:' }],
+  ['ada', { match: 'ada' }],
+  [undefined, {}],
+])('the text %j of the field Tag filters by %j', (text, wanted) => {
+  expect(tagOrMatch(text)).toEqual({ tag: undefined, match: undefined, ...wanted });
 });

@@ -8,12 +8,12 @@ import {
   isFiltered,
   isLive,
   NAMES,
-  ORDERS,
   type RunFilter,
   type RunStatus,
   SPANS,
   type SpanWord,
   STATUSES,
+  tagOrMatch,
   toggled,
 } from './filter.ts';
 import { type Counts, useCounts } from './use-counts.ts';
@@ -71,30 +71,10 @@ export function FilterBar({ filter, isListRead, span, children }: FilterBarProps
         />
         <TextField
           label="Tag"
-          placeholder="name:value"
-          value={filter.tag}
-          onChange={(tag) => change({ [NAMES.tag]: tag }, 'replace')}
+          placeholder="a:1, a>9, begin*"
+          value={filter.tag ?? filter.match}
+          onChange={(text) => change(tagOrMatch(text), 'replace')}
         />
-        <TextField
-          label="Match"
-          placeholder="amount>100 or cust*"
-          value={filter.match}
-          onChange={(match) => change({ [NAMES.match]: match }, 'replace')}
-        />
-        <label className="inline-field">
-          <span>Sort</span>
-          <select
-            value={filter.sort ?? ''}
-            onChange={({ target }) => change({ [NAMES.sort]: target.value || undefined })}
-          >
-            <option value="">newest first</option>
-            {Object.entries(ORDERS).map(([word, name]) => (
-              <option key={word} value={word}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
         <label className="inline-field">
           <span>Created</span>
           <select

@@ -117,6 +117,15 @@ export function startOf(span: SpanWord, now: number): string {
 
 const MINUTE_MS = 60_000;
 
+/** A whole tag, `name:value`. Anything else is a comparison, or the beginning of a name. */
+const WHOLE_TAG = /^[A-Za-z][\w.-]*:[^*]+$/;
+
+/** Values in the address for the text of the field *Tag*. A whole tag has an index, and its list moves by itself. */
+export function tagOrMatch(text: string | undefined): Readonly<Record<'tag' | 'match', string | undefined>> {
+  const isWhole = text !== undefined && WHOLE_TAG.test(text);
+  return { tag: isWhole ? text : undefined, match: isWhole ? undefined : text };
+}
+
 /** The statuses with one more, or without it if they had it. */
 export function toggled(status: string | undefined, one: RunStatus): string | undefined {
   const now = new Set<string>(status?.split(','));

@@ -5,7 +5,12 @@ const SAID = {
   connecting: ['quiet', '○', 'connecting', 'The list is about to move by itself'],
   live: ['live', '●', 'live', 'The newest hundred of these runs move by themselves'],
   reconnecting: ['warn', '↻', 'reconnecting', 'The connection was lost; what is shown may be old'],
-  still: ['quiet', '○', 'read once', 'A list by Match or Sort does not move by itself'],
+  still: [
+    'quiet',
+    '○',
+    'read once',
+    'A list by a comparison or a beginning, or in another order, does not move by itself',
+  ],
   refused: ['bad', '✕', 'not live', 'The API refuses to tell of changes'],
 } as const;
 

@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 import { Link, useSearch } from 'wouter';
 import { Text } from '../../../parts/value-text.tsx';
 import { useQueryChange } from '../../../shell/address.ts';
-import { CHILDREN, showsChildren } from '../filter/filter.ts';
+import { CHILDREN, filterOf, NAMES, ORDERS, showsChildren } from '../filter/filter.ts';
 import { HIDDEN, hiddenIn, OPTIONAL_COLUMNS, type OptionalColumn, toggledColumn } from './columns.ts';
 import { isSameQuery, MOST_NAME_CHARS, MOST_VIEWS, withoutView, withView } from './saved-views.ts';
 import { type Density, useSavedViews } from './use-kept.ts';
@@ -41,6 +41,20 @@ export function ViewMenu({ density, onDensity }: ViewMenuProps) {
             onChange={({ target }) => change({ [CHILDREN]: target.checked ? '1' : undefined }, 'replace')}
           />{' '}
           Child runs
+        </label>
+        <label>
+          Sort{' '}
+          <select
+            value={filterOf(search).sort ?? ''}
+            onChange={({ target }) => change({ [NAMES.sort]: target.value || undefined })}
+          >
+            <option value="">newest first</option>
+            {Object.entries(ORDERS).map(([word, name]) => (
+              <option key={word} value={word}>
+                {name}
+              </option>
+            ))}
+          </select>
         </label>
         <fieldset>
           <legend>Columns</legend>
