@@ -92,6 +92,7 @@ export const researchWith = (model: AgentModel) =>
         prompt: `Write a report on ${topic} and publish it.`,
         maxTurns: 10,
         approvalTimeout: '3d',
+        stream: true,
         messages: { key: flow.runId },
       });
       return { text, turns, usage };

@@ -5,15 +5,8 @@ import type { LogTotals } from '../../../packages/cairn/src/core/logs/segment.ts
 import { StreamMask } from '../../../packages/cairn/src/core/logs/stream-mask.ts';
 import { isLogLine, type StoredLine } from '../../../packages/cairn/src/core/logs/text.ts';
 import { RunLog } from '../../../packages/cairn/src/engine/drive/bodies/run-log.ts';
-import { followLogs } from '../../../packages/cairn/src/operations/follow-logs.ts';
-import type { Position } from '../../../packages/cairn/src/ports/cursor.ts';
 import type { LogStore } from '../../../packages/cairn/src/ports/runs/log-store.ts';
-import {
-  type StreamedLine,
-  type StreamedTexts,
-  withLine,
-} from '../../../packages/client/src/streamed-text.ts';
-import { VirtualClock } from '../../support/virtual-clock.ts';
+import { TextReader } from './text-reader.ts';
 
 const SECRETS = ['abcab', 'bcc'];
 const STEP = 'talk[model]';
@@ -101,43 +94,6 @@ class Writer {
   }
 }
 
-class Reader {
-  readonly #stored: Stored;
-  #after: Position | undefined;
-  texts: StreamedTexts = new Map();
-  logged = 0;
-
-  constructor(stored: Stored) {
-    this.#stored = stored;
-  }
-
-  /** The connection is cut after so many lines. */
-  async read(lines: number): Promise<void> {
-    let left = lines;
-    const clock = new VirtualClock();
-    const watch = { watchLogs: () => () => {} };
-    const following = {
-      runId: 'run',
-      filter: {},
-      after: this.#after,
-      status: 'running',
-      onlyNow: true,
-    } as const;
-    const { signal } = new AbortController();
-    const told = followLogs(
-      { logs: this.#stored, watch, clock },
-      { ...following, quietMs: 1, until: Number.POSITIVE_INFINITY, signal },
-    );
-    for await (const one of told) {
-      if (left === 0 || one.kind !== 'line') return;
-      left -= 1;
-      this.#after = one.after;
-      if (isLogLine(one.line)) this.logged += 1;
-      else this.texts = withLine(this.texts, { ...one.line, at: '' } as StreamedLine);
-    }
-  }
-}
-
 test('the text that a reader puts together is that of the attempt that survived', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '🤖', '\n'), maxLength: 12 });
   const step = fc.oneof(
@@ -158,7 +114,7 @@ test('the text that a reader puts together is that of the attempt that survived'
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const stored = new Stored();
       const writer = new Writer(stored);
-      const reader = new Reader(stored);
+      const reader = new TextReader(stored, 'run');
       for (const one of steps) {
         if (one.kind === 'emit') writer.emit(one.text);
         else if (one.kind === 'log') writer.alsoLogs();
@@ -168,7 +124,7 @@ test('the text that a reader puts together is that of the attempt that survived'
         else await reader.read(one.lines);
       }
       writer.succeed();
-      await reader.read(Number.POSITIVE_INFINITY);
+      await reader.read();
       const mask = new StreamMask(SECRETS);
       const whole = mask.push(writer.streamed) + mask.end();
       const shown = reader.texts.get(STEP);
