@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createApi } from '../../packages/cairn/src/api/app.ts';
 import type { ApiDeps, DiagnosisParts } from '../../packages/cairn/src/api/deps.ts';
 import { sha256Hex } from '../../packages/cairn/src/core/encoding/hash.ts';
+import { type BudgetOptions, dayLimits } from '../../packages/cairn/src/engine/day-budgets.ts';
 import type { Binding } from '../../packages/cairn/src/engine/define/capability.ts';
 import { retentionIn } from '../../packages/cairn/src/engine/define/retention.ts';
 import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
@@ -50,8 +51,12 @@ export class Installation {
   /** Diagnosis without problems, unless a test changes it. */
   readonly diagnosis: DiagnosisParts;
 
-  constructor(workflows: readonly Workflow[] = [echo], bindings: readonly Binding[] = []) {
-    this.world = new World({ workflows, bindings, metrics: this.metrics });
+  constructor(
+    workflows: readonly Workflow[] = [echo],
+    bindings: readonly Binding[] = [],
+    budgets: BudgetOptions = {},
+  ) {
+    this.world = new World({ workflows, bindings, budgets, metrics: this.metrics });
     this.clients = new MemoryClientStore(this.world.db);
     const start = { ...this.world.deps, records: this.world.records };
     const { registry } = this.world.deps;
@@ -61,6 +66,7 @@ export class Installation {
       start,
       mailboxes,
       dayBudgets,
+      dayLimits: dayLimits(budgets),
       registry,
       bindings: this.world.deps.bindings,
       effects: this.world.effects,

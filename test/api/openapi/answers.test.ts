@@ -78,6 +78,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
   await checked.ask('GET /v1/inbox', { query: '?limit=1' });
   await checked.ask('GET /v1/runs/counts', { query: '?threadId=t' });
   await checked.ask('GET /v1/runs/statistics');
+  await checked.ask('GET /v1/budgets/today');
   await checked.ask('GET /v1/search', { query: '?q=t' });
   for (const under of ['', '/logs'] as const)
     await checked.ask(`GET /v1/runs/{id}${under}/stream`, { path: { id: runs[0] ?? '' } });

@@ -1,6 +1,7 @@
 /** The command line over an installation in memory: its words in, its two streams and its exit code out. */
 
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
+import type { BudgetOptions } from '../../../packages/cairn/src/engine/day-budgets.ts';
 import type { Binding } from '../../../packages/cairn/src/engine/define/capability.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
@@ -104,8 +105,8 @@ export class Stage {
   #deps: EngineDeps;
   #tokens = 0;
 
-  constructor(workflows?: readonly Workflow[], bindings?: readonly Binding[]) {
-    this.installation = new Installation(workflows, bindings);
+  constructor(workflows?: readonly Workflow[], bindings?: readonly Binding[], budgets?: BudgetOptions) {
+    this.installation = new Installation(workflows, bindings, budgets);
     this.#api = this.installation.api;
     this.#deps = this.installation.world.deps;
   }

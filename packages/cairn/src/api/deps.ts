@@ -1,5 +1,6 @@
 /** Dependencies of the API. Only `platform/` creates them. */
 import type { RetentionOf } from '../core/retention/policy.ts';
+import type { LimitsOf } from '../engine/day-budgets.ts';
 import type { Bindings } from '../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { DiagnosisDeps } from '../operations/diagnosis/diagnose.ts';
@@ -60,6 +61,7 @@ export interface ApiDeps {
   readonly counts: CountReader;
   readonly schedules: ScheduleStore;
   readonly dayBudgets: DayBudgetStore;
+  readonly dayLimits: LimitsOf;
   readonly watch: RunWatch;
   readonly listWatch: RunListWatch;
   /** Aborted when the instance is to end; streams then end too. */

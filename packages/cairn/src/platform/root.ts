@@ -163,6 +163,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
   const runtime = new CachedRuntimeConfig(stores.config, systemClock, home);
   const retentionOf = retentionIn(registry, daysToMs(settings.retentionDays));
   const { diagnosis, beating } = diagnosisOf({ settings, secrets, db, operations, log: platformLog });
+  const limitsOf = dayLimits(options.budgets);
   const engine: EngineDeps = {
     ...start,
     otherRuns: otherRuns({ ...start, registry }),
@@ -174,7 +175,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     bindings,
     ...optional('callPolicy', options.callPolicy),
     dayBudgets: stores.dayBudgets,
-    dayLimits: dayLimits(options.budgets),
+    dayLimits: limitsOf,
     sources: new FileSourceLocations(),
     settings: settings.local
       ? {
@@ -200,6 +201,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
       retentionOf,
       environment,
       clientRegistry: stores.clients,
+      dayLimits: limitsOf,
       tokens: tokensFor(settings),
       rateLimit: rateLimitOf(settings),
       // The local cloud hands over whatever comes.

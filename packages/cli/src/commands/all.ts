@@ -1,5 +1,6 @@
 /** Every command there is, in the order in which help shows them. */
 import type { Command } from '../arguments/command.ts';
+import { readBudgets } from './budgets.ts';
 import * as clients from './clients.ts';
 import { completionOf } from './completion.ts';
 import { dev } from './dev.ts';
@@ -50,6 +51,7 @@ export const COMMANDS: readonly Command[] = [
   listRuns,
   searchRuns,
   runStatistics,
+  readBudgets,
   shown.showRun,
   watchRun,
   logs,

@@ -98,6 +98,7 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/inbox': viewer('own'),
   'GET /v1/runs/counts': viewer('own'),
   'GET /v1/runs/statistics': viewer('own'),
+  'GET /v1/budgets/today': viewer('own'),
   'GET /v1/search': { ...viewer('own'), query: 'q=anything' },
   'GET /v1/runs/{id}': viewer('named'),
   'GET /v1/runs/{id}/consistency': { least: 'operator', status: 200, reach: 'named' },

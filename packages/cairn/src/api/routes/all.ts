@@ -14,6 +14,7 @@ import * as workflows from './installation/workflows.ts';
 import { readConsistency, repair } from './integrity.ts';
 import { listLogs } from './list-logs.ts';
 import { readMetrics } from './metrics/read-metrics.ts';
+import { readDayBudget } from './overview/day-budget.ts';
 import { listInbox } from './overview/inbox.ts';
 import { readRunCounts, readRunStatistics } from './overview/run-statistics.ts';
 import { searchRuns } from './overview/search.ts';
@@ -75,6 +76,7 @@ export const ROUTES: Routes = {
   '/v1/runs/{id}/erase': { POST: erasures.eraseOne },
 
   '/v1/events': { POST: deliver },
+  '/v1/budgets/today': { GET: readDayBudget },
   '/v1/search': { GET: searchRuns },
   '/v1/inbox': { GET: listInbox },
   '/v1/idempotency/{key}': { GET: readIdempotency },

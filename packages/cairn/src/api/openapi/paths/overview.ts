@@ -42,6 +42,17 @@ export const OVERVIEW_PATHS = {
       answers: { 200: { what: 'The statistics', schema: 'RunStatistics' } },
     },
   },
+  '/v1/budgets/today': {
+    GET: {
+      id: 'readDayBudget',
+      summary: 'Returns what the runs of a tenant have spent on the current UTC day, and its limits',
+      role: 'viewer',
+      query: {
+        tenantId: "Tenant; another one than the caller's requires the role `installation`.",
+      },
+      answers: { 200: { what: 'The budget of the day', schema: 'DayBudget' } },
+    },
+  },
   '/v1/search': {
     GET: {
       id: 'searchRuns',

@@ -10,7 +10,7 @@ import { MAX_RUNS_READ } from '../../../operations/search/read-statistics.ts';
 import { MOST_COUNTED } from '../../../operations/search/run-counts.ts';
 import { FINDINGS_READ } from '../../../ports/diagnosis/findings.ts';
 import { Count, Finding, pageOfRuns, Time, Value } from './common.ts';
-import { Cost, RunSummary, Status } from './runs.ts';
+import { Amounts, Cost, RunSummary, Status } from './runs.ts';
 
 export const InboxItem = z
   .object({
@@ -156,3 +156,17 @@ export const InboxPage = pageOfRuns(InboxItem).extend({
     .optional()
     .describe('Rows of such effects that cannot be read. Restore them from a backup.'),
 });
+
+export const DayBudget = z
+  .object({
+    tenantId: z.string(),
+    day: z.string().describe('The current UTC day, such as `2026-11-23`.'),
+    nextDayAt: Time,
+    limits: Amounts.describe('With all raises. Empty: the tenant has no limit.'),
+    spent: Amounts,
+    held: Amounts.describe('Taken by dispatches under way, and not yet settled.'),
+    raises: z.array(z.object({ by: z.string(), at: Time, amounts: Amounts })),
+  })
+  .describe(
+    'What all runs of a tenant may spend on the current UTC day, and have spent. See docs/budgets.md.',
+  );

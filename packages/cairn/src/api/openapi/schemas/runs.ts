@@ -227,7 +227,7 @@ export const Cost = z.object({
   usd: z.number().min(0),
 });
 
-const Amounts = z.object({
+export const Amounts = z.object({
   usd: z.number().min(0).optional(),
   tokens: Count.optional(),
   effects: Count.optional(),
