@@ -175,8 +175,13 @@ interface TextFieldProps extends FieldProps {
 
 function TextField({ label, placeholder, value, onChange }: TextFieldProps) {
   const [text, setText] = useState(value ?? '');
-  // The address may change under the field: by a link, by Back, by `Show all`.
-  useEffect(() => setText(value ?? ''), [value]);
+  const [shown, setShown] = useState(value);
+  // The address may change under the field, by a link, Back or `Show all`. The text changes in the same drawing: were it reset by an
+  // effect, the timer of that text could fire before, and undo the change.
+  if (shown !== value) {
+    setShown(value);
+    setText(value ?? '');
+  }
   const isTaken = text.trim() === (value ?? '');
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a letter begins the wait anew
   useEffect(() => {
