@@ -17,7 +17,7 @@ export type FollowedLog =
 export interface FollowingLogs
   extends Pick<NonNullable<Question<'/v1/runs/{id}/logs/stream'>['query']>, 'step' | 'level' | 'kind'> {
   /** `id` of the last known line; default: none. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 /** @throws Refusal if the API will not, Unreachable after too many failures in a row */
