@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import type { Answer } from '../../packages/cairn/src/api/openapi/calls.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { PLAIN } from '../../packages/cli/src/render/style.ts';
 import { answerLines, inboxTable } from '../../packages/cli/src/views/inbox.ts';
 import { release, Scene } from '../operations/approvals/scene.ts';
@@ -88,6 +90,38 @@ test('an open question is listed, answered with the command that was shown, and 
   expect((await stage.cairn([...words.split(' ')], { role: 'operator' })).code).toBe(0);
   const { items } = JSON.parse((await stage.cairn(['inbox', '--json'])).out) as { items: unknown[] };
   expect(items).toEqual([]);
+});
+
+test('an approval that takes data is shown with who is asked, and answered with --data', async () => {
+  const refund = defineWorkflow({
+    type: 'refund',
+    planVersion: 1,
+    input: z.unknown(),
+    steps(step) {
+      const agreed = step.approval('agree', {
+        ask: () => ({ question: 'Refund?', to: ['Finance', 'Bo'] }),
+        data: z.object({ cents: z.number() }),
+      });
+      return { said: step('say', { needs: { agreed } }, ({ agreed }) => agreed.data) };
+    },
+  });
+  const stage = new Stage([refund]);
+  const id = (await stage.cairn(['runs', 'start', 'refund'])).out.trim();
+  await stage.drive();
+  const inbox = await stage.cairn(['inbox']);
+  expect(inbox.out).toContain('Finance, Bo');
+  expect(inbox.out).toContain(`runs approve ${id} agree --data JSON`);
+  expect((await stage.cairn(['runs', 'show', id])).out).toContain('Refund? (asked: Finance, Bo)');
+  const wrong = await stage.cairn(['runs', 'approve', id, '--data', '{"cents":"4"}'], { role: 'operator' });
+  expect([wrong.code === 0, wrong.err]).toEqual([false, expect.stringContaining('data.cents')]);
+  const noJson = await stage.cairn(['runs', 'approve', id, '--data', '{cents'], { role: 'operator' });
+  expect(noJson.err).toContain('--data is not valid JSON');
+  expect(
+    (await stage.cairn(['runs', 'approve', id, '--data', '{"cents":4}'], { role: 'operator' })).code,
+  ).toBe(0);
+  await stage.drive();
+  const { run } = await stage.answer<{ run: { result: unknown } }>(['runs', 'show', id]);
+  expect(run.result).toEqual({ said: { cents: 4 } });
 });
 
 test('runs are found by what somebody has in hand', async () => {

@@ -7,3 +7,9 @@ export function questionText(detail: unknown): string {
   const { question } = detail as { readonly question?: unknown };
   return typeof question === 'string' ? question : JSON.stringify(question ?? detail);
 }
+
+/** Names of those who are asked, after the question. */
+export function askedText(detail: unknown): string {
+  const { to } = Object(detail) as { readonly to?: unknown };
+  return Array.isArray(to) ? ` (asked: ${to.join(', ')})` : '';
+}

@@ -6,7 +6,7 @@ import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { clean, cutTo } from '../render/width.ts';
-import { questionText } from './question.ts';
+import { askedText, questionText } from './question.ts';
 import { isOver, statusText } from './runs.ts';
 
 export type RunView = Answer<'Run'>;
@@ -254,7 +254,7 @@ function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait
   if (purpose === 'doubt') return `${step}: was interrupted and may have acted; a person must decide`;
   switch (kind) {
     case 'approval':
-      return `${step}: ${questionText(detail)}`;
+      return `${step}: ${questionText(detail)}${askedText(detail)}`;
     case 'event':
       return `${step}: event ${name} for ${key}`;
     case 'timer':
