@@ -29,6 +29,15 @@ function asking(question: string, stepId = 'gate', more: Partial<StepQuestion> =
 const blocksOf = (wait: Wait) => approvalBlocks({ runId: RUN, type: 'release', wait });
 
 describe('an open approval', () => {
+  test('about the budget of a day has no button to raise it: users of Slack have no role', () => {
+    const labelsOf = (more: Partial<StepQuestion>) =>
+      blocksOf(asking('More?', 'gate', { purpose: 'budget', ...more })).flatMap((block) =>
+        block.type === 'actions' ? block.elements.map(({ text }) => text.text) : [],
+      );
+    expect(labelsOf({})).toEqual(['Raise the budget', 'Fail the step', 'Halt the run']);
+    expect(labelsOf({ day: '2026-11-23' })).toEqual(['Fail the step', 'Halt the run']);
+  });
+
   test('is shown with its question, its origin, its deadline and a button for each decision of one press', () => {
     const wait = asking('Ship <b> & go?', 'gate', { dueAt: Date.UTC(2026, 0, 1) });
     const value = (decision: string) =>
