@@ -147,4 +147,18 @@ describe('an effect without a run that is in doubt', () => {
     expect(await stage.cairn(words)).toMatchObject({ code: 0, out: expect.stringContaining('recorded') });
     expect((await stage.cairn(['inbox'])).err).toBe('No open questions.\n');
   });
+
+  test('is checked by `cairn check` with its owner, and by the tenant of the owner only', async () => {
+    await expect(once()).rejects.toMatchObject({ code: 'EFFECT_PENDING' });
+    const path = '/v1/runs/external:t1:order-7/consistency';
+    const sound = await stage.cairn(['check', 'external:t1:order-7']);
+    expect(sound).toMatchObject({ code: 0, out: expect.stringContaining('all rows are sound') });
+    const other = await stage.installation.get(path, await keyOf('t2'));
+    expect([other.status, await other.json()]).toMatchObject([404, { code: 'RUN_NOT_FOUND' }]);
+    const { effects } = stage.installation.world.db;
+    for (const [id, { record, version }] of [...effects])
+      effects.set(id, { record: { ...record, askingSince: undefined }, version });
+    const damaged = await stage.cairn(['check', 'external:t1:order-7']);
+    expect(damaged).toMatchObject({ code: 7, out: expect.stringContaining('EFFECT_DIFFERENT') });
+  });
 });

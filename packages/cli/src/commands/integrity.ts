@@ -7,7 +7,8 @@ import { RUN, runIdOf } from './runs/named.ts';
 export const checkRun = command({
   name: 'check',
   summary: 'Check the documents of a run against its journal; exit code 7 if they differ',
-  details: 'Writes nothing. docs/operations.md explains each problem.',
+  details:
+    'Writes nothing. docs/operations.md explains each problem. external:TENANT:KEY in place of a run: the rows of an effect without one.',
   args: { run: RUN },
   options: {},
   examples: [

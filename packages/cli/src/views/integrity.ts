@@ -20,7 +20,9 @@ export function consistencyText(
   shape: Shape,
 ): string {
   const { style } = shape;
-  const [tone, meaning] = VERDICTS[verdict];
+  const [tone, said] = VERDICTS[verdict];
+  // Effects without a run have no journal.
+  const meaning = verdict === 'consistent' && head === undefined ? 'all rows are sound' : said;
   const events = head === undefined ? '' : style.dim(` (${head} events)`);
   return [
     `${style.paint(tone, verdict)} ${clean(runId)}: ${meaning}${events}\n`,

@@ -12,6 +12,8 @@ import {
 } from './effect.ts';
 
 const PREFIX = 'external:';
+/** Step and revision in the rows. */
+export const EXTERNAL_PLACE = { stepId: 'external', revision: 1 } as const;
 /** Shown in journals, paths and queries. */
 const KEY = /^[\x21-\x7e]{1,200}$/;
 const MAX_TENANT_CHARS = 200;

@@ -95,12 +95,7 @@ function rowProblems(
   told: ToldEffect,
   { subject, state }: Where,
 ): Problem[] {
-  if (found.kind === 'newer') {
-    return [unhealable('NEWER_SCHEMA', subject, { schemaVersion: found.schemaVersion })];
-  }
-  if (found.kind === 'unreadable') {
-    return [unhealable('EFFECT_UNREADABLE', subject, { reason: found.reason })];
-  }
+  if (found.kind !== 'sound') return [unreadableRow(found, subject)];
   try {
     const members = unlike(found.id, found.value, told, state);
     if (members.length > 0) return [unhealable('EFFECT_DIFFERENT', subject, { members, told: told.last })];
@@ -108,6 +103,15 @@ function rowProblems(
   } catch (error) {
     return [unhealable('EFFECT_UNREADABLE', subject, { reason: messageOf(error) })];
   }
+}
+
+export function unreadableRow(
+  found: Exclude<FoundDocument<EffectRecord>, { kind: 'sound' }>,
+  subject: string,
+): Problem {
+  return found.kind === 'newer'
+    ? unhealable('NEWER_SCHEMA', subject, { schemaVersion: found.schemaVersion })
+    : unhealable('EFFECT_UNREADABLE', subject, { reason: found.reason });
 }
 
 /** Members of the row that the journal, or the row itself, says are otherwise. */
@@ -132,7 +136,7 @@ function unlike(id: string, row: EffectRecord, told: ToldEffect, state: RunState
   return [...members, ...resultAmiss(row)].sort();
 }
 
-function isIdOf(id: string, { idempotencyKey, n }: EffectRecord): boolean {
+export function isIdOf(id: string, { idempotencyKey, n }: EffectRecord): boolean {
   try {
     return effectIdOf(idempotencyKey, n) === id;
   } catch {
@@ -141,7 +145,7 @@ function isIdOf(id: string, { idempotencyKey, n }: EffectRecord): boolean {
 }
 
 /** The hash of a recorded answer stands beside it. */
-function resultAmiss({ status, resultText, recordedResultRef, responseHash }: EffectRecord): string[] {
+export function resultAmiss({ status, resultText, recordedResultRef, responseHash }: EffectRecord): string[] {
   if (status !== 'recorded') return [];
   if (resultText !== undefined) return sha256Hex(resultText) === responseHash ? [] : ['resultText'];
   // A resolution recorded without a result has none.

@@ -220,8 +220,8 @@ export const PROBLEMS = {
   },
   EFFECT_MISSING: {
     severity: 'error',
-    title: 'The ledger has no row for an effect in the journal',
-    help: 'A resume or replay would repeat the call. Restore the row from a backup before you create a successor of the run.',
+    title: 'A row of the ledger is missing',
+    help: 'A resume or replay, or the next call with the key, would repeat the action. Restore the row from a backup before.',
   },
   EFFECT_UNREADABLE: {
     severity: 'error',
@@ -230,7 +230,7 @@ export const PROBLEMS = {
   },
   EFFECT_DIFFERENT: {
     severity: 'error',
-    title: 'The ledger and the journal disagree about an effect',
+    title: 'A ledger row contradicts the journal or itself',
     help: 'Check the receiver for the outcome, and restore the row from a backup. The ledger is never rebuilt from other data.',
   },
   EFFECT_WITHOUT_EVENT: {

@@ -5,7 +5,12 @@
  * Must not: decide what is done about a row; core/effects does.
  */
 import { type Backoff, backoffBoundMs, nextRetry, type RetryPolicy } from '../../core/decisions/retry.ts';
-import { externalOwner, isExternalKey, isExternalTenant } from '../../core/effects/external.ts';
+import {
+  EXTERNAL_PLACE,
+  externalOwner,
+  isExternalKey,
+  isExternalTenant,
+} from '../../core/effects/external.ts';
 import { CairnError, Fatal, type NotApplied, RetryAt } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
@@ -50,8 +55,6 @@ export interface OnceRequest {
   readonly signal: AbortSignal;
 }
 
-/** Step id in the rows of effects without a run. */
-const STEP_ID = 'external';
 /** Pauses between looks at a call that another process makes, ms. */
 const LOOKS: Backoff = { initialMs: 100, factor: 2, capMs: 2_000 };
 /** Rounds in which another process wrote first. */
@@ -231,9 +234,8 @@ export class ExternalEffects {
     const { capability, key } = once;
     const startedAt = ledger.deps.clock.now();
     const execution = {
-      stepId: STEP_ID,
+      ...EXTERNAL_PLACE,
       kind: 'step' as const,
-      revision: 1,
       attempt,
       inputsHash: request.hash,
       startedAt,

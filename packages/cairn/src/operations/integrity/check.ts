@@ -1,10 +1,20 @@
 /** `check`: what is wrong with the documents of a run. Reads, judges, writes nothing: it is given no way to. */
 import { isRunId } from '../../core/encoding/ids.ts';
 import { checkRun } from '../../core/integrity/check-run.ts';
+import { externalProblems } from '../../core/integrity/external.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
 import { isBlocking, type Problem } from '../../core/integrity/problems.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { isOwnExternal } from '../effects/external.ts';
 import { runNotFound } from '../outside-append.ts';
-import { type IsWanted, isThere, type ReadFactsDeps, type ReadRun, readFacts } from './read-facts.ts';
+import {
+  type IsWanted,
+  isThere,
+  type ReadFactsDeps,
+  type ReadRun,
+  readFacts,
+  readRows,
+} from './read-facts.ts';
 
 /** Tenant of the run. */
 export interface WhichRun {
@@ -16,7 +26,7 @@ export interface Consistency {
   readonly runId: string;
   /** The store's time, epoch ms. */
   readonly checkedAt: number;
-  /** Events in the journal, as far as it is sound; undefined if it is not. */
+  /** Events in the journal, as far as it is sound; undefined if it is not, and for an owner of effects without a run. */
   readonly head: number | undefined;
   readonly problems: readonly Problem[];
   /** Ids of checkpoints whose large value was not read back. */
@@ -26,10 +36,28 @@ export interface Consistency {
 /** `healable`: a repair puts all of it right. `broken`: the journal itself is in question, and nothing can be repaired. */
 export type ConsistencyVerdict = 'consistent' | 'healable' | 'needs_person' | 'broken';
 
-/** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
+/** @param which a run, or the owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
 export async function checkConsistency(deps: ReadFactsDeps, which: WhichRun): Promise<Consistency> {
+  if (isOwnExternal(which.runId, which.tenantId)) return checkExternal(deps, which.runId);
   const { facts, unread } = await readOwnFacts(deps, which);
   return consistencyOf(facts, unread);
+}
+
+async function checkExternal(deps: ReadFactsDeps, owner: string): Promise<Consistency> {
+  const { rows, readAt } = await sendUntilKnown(deps, () =>
+    deps.reader.atOneMoment(owner, async (reader) => {
+      const { readAt } = await reader.snapshot();
+      return { rows: await readRows(reader), readAt };
+    }),
+  );
+  if (rows.length === 0) throw runNotFound();
+  return {
+    runId: owner,
+    checkedAt: readAt,
+    head: undefined,
+    problems: externalProblems(owner, rows),
+    unread: [],
+  };
 }
 
 export function consistencyOf(facts: RunFacts, unread: readonly string[]): Consistency {

@@ -154,15 +154,20 @@ async function all<T extends { readonly id: string }>(
   }
 }
 
-/** Those that say they are of the run, and those of others of its lineage, of which its journal tells. */
-async function readEffects(reader: RunReader, journal: JournalFacts): Promise<FoundDocument<EffectRecord>[]> {
+/** Rows of the ledger that name the run, or an owner in place of one. @throws CairnError PAYLOAD_TOO_LARGE */
+export async function readRows(reader: RunReader): Promise<FoundDocument<EffectRecord>[]> {
   const rows: FoundDocument<EffectRecord>[] = [];
   for (;;) {
     const page = await reader.effectsOfRun(rows.at(-1), EFFECTS_A_PAGE);
     rows.push(...page);
-    if (page.length < EFFECTS_A_PAGE) break;
+    if (page.length < EFFECTS_A_PAGE) return rows;
     if (rows.length > MAX_DOCUMENTS) throw tooLong('rows in the ledger', MAX_DOCUMENTS);
   }
+}
+
+/** Those that say they are of the run, and those of others of its lineage, of which its journal tells. */
+async function readEffects(reader: RunReader, journal: JournalFacts): Promise<FoundDocument<EffectRecord>[]> {
+  const rows = await readRows(reader);
   const there = new Set(rows.map(({ id }) => id));
   // A journal that is damaged may say anything of ids; those that are none are of no row.
   const others = [...journal.effects.keys()].filter((id) => !there.has(id) && isEffectId(id));

@@ -5,7 +5,8 @@ export const INTEGRITY_PATHS = {
   '/v1/runs/{id}/consistency': {
     GET: {
       id: 'checkRun',
-      summary: 'Checks all documents of a run against its journal',
+      summary:
+        'Checks all documents of a run against its journal; for an owner `external:TENANT:KEY`, the rows of its effects',
       role: 'operator',
       answers: { 200: { what: 'The problems found, if any', schema: 'Consistency' } },
       refusals: ['RUN_NOT_FOUND', 'PAYLOAD_TOO_LARGE'],

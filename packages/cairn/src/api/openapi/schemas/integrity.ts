@@ -28,7 +28,9 @@ export const Consistency = z.object({
   verdict: z
     .enum(['consistent', 'healable', 'needs_person', 'broken'])
     .describe('`broken`: the journal itself is damaged, and nothing can be repaired.'),
-  head: Seq.optional().describe('Sequence number of the newest event. Absent if the journal is broken.'),
+  head: Seq.optional().describe(
+    'Sequence number of the newest event. Absent if the journal is broken, and for effects without a run.',
+  ),
   problems: z.array(Inconsistency),
   more: More,
   unread: z
