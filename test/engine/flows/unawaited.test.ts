@@ -30,6 +30,33 @@ describe('what the code of a flow does not await', () => {
     expect(run.state().head).toBe(head);
   });
 
+  test('is a body that ends before the flow does, and its failure stays with it', async () => {
+    const { run } = await ended(async (flow) => {
+      void flow.step('done', () => 1);
+      void flow.step('failing', () => Promise.reject(new Error('no')), { retry: { maxAttempts: 1 } });
+      await flow.sleep('pause', '1h');
+      return 'over';
+    });
+    expect(await run.result()).toEqual({ out: 'over' });
+    expect(run.step('main[done]').status).toBe('succeeded');
+    expect(run.step('main[failing]').status).toBe('failed');
+  });
+
+  test('goes no further than the wait at which the code returned', async () => {
+    const { run } = await ended(async (flow) => {
+      const branch = async () => {
+        await flow.sleep('patience', '1h');
+        await flow.step('later', () => 1);
+      };
+      void branch();
+      await flow.step('now', () => 1);
+      return 'over';
+    });
+    expect(await run.result()).toEqual({ out: 'over' });
+    expect(run.steps().map(({ id }) => id)).not.toContain('main[later]');
+    expect(run.step('main[now]').status).toBe('succeeded');
+  });
+
   test('fails the flow only where it is awaited, also a map', async () => {
     const { run } = await ended(async (flow) => {
       const failing = flow.map('all', [1], () => Promise.reject(new Error('no')), {
