@@ -1,8 +1,8 @@
 /** The installation of the test kit as the engine's own tests drive it: to its end, with short leases and no log. */
 
+import type { BudgetOptions } from '../../packages/cairn/src/core/budget/day-limits.ts';
 import { fold } from '../../packages/cairn/src/core/run/reduce/index.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
-import type { BudgetOptions } from '../../packages/cairn/src/engine/day-budgets.ts';
 import type { Binding } from '../../packages/cairn/src/engine/define/capability.ts';
 import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';

@@ -1,7 +1,8 @@
 /** Parts of a sweep scenario: workflows, external actions on their runs, and the required end. */
+
+import type { BudgetOptions } from '../../packages/cairn/src/core/budget/day-limits.ts';
 import type { EventType } from '../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
-import type { BudgetOptions } from '../../packages/cairn/src/engine/day-budgets.ts';
 import type { StepDefinition, Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
 import type { EngineSettings } from '../../packages/cairn/src/engine/settings.ts';
 import type { ProcessDeps } from './process.ts';

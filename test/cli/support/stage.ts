@@ -1,7 +1,7 @@
 /** The command line over an installation in memory: its words in, its two streams and its exit code out. */
 
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
-import type { BudgetOptions } from '../../../packages/cairn/src/engine/day-budgets.ts';
+import type { BudgetOptions } from '../../../packages/cairn/src/core/budget/day-limits.ts';
 import type { Binding } from '../../../packages/cairn/src/engine/define/capability.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';

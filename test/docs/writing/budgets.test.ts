@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { BudgetOptions } from '../../../packages/cairn/src/engine/day-budgets.ts';
+import type { BudgetOptions } from '../../../packages/cairn/src/core/budget/day-limits.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { createTestRuntime } from '../../../packages/cairn/src/testing/index.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { dayOf, usedOf } from '../../../packages/cairn/src/core/budget/day.ts';
-import type { BudgetOptions } from '../../../packages/cairn/src/engine/day-budgets.ts';
+import type { BudgetOptions } from '../../../packages/cairn/src/core/budget/day-limits.ts';
 import type { WorkflowOptions } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { decideApproval } from '../../../packages/cairn/src/operations/approvals/decide-approval.ts';

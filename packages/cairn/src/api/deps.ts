@@ -1,6 +1,7 @@
 /** Dependencies of the API. Only `platform/` creates them. */
+
+import type { LimitsOf } from '../core/budget/day-limits.ts';
 import type { RetentionOf } from '../core/retention/policy.ts';
-import type { LimitsOf } from '../engine/day-budgets.ts';
 import type { Bindings } from '../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import type { DiagnosisDeps } from '../operations/diagnosis/diagnose.ts';

@@ -1,4 +1,6 @@
 /** Dependencies of the engine. Only `platform/` creates them. */
+
+import type { LimitsOf } from '../core/budget/day-limits.ts';
 import type { ChildWait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -15,7 +17,6 @@ import type { RuntimeConfigReader } from '../ports/runtime-config.ts';
 import type { SourceLocations } from '../ports/source-locations.ts';
 import type { TaskQueue } from '../ports/task-queue.ts';
 import type { Tracer } from '../ports/tracing.ts';
-import type { LimitsOf } from './day-budgets.ts';
 import type { Bindings } from './define/bindings.ts';
 import type { CallPolicy } from './define/call-policy.ts';
 import type { WorkflowRegistry } from './define/registry.ts';

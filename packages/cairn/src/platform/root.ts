@@ -5,10 +5,10 @@
 import type { ApiDeps } from '../api/deps.ts';
 import type { RateLimit } from '../api/rate-limit.ts';
 import { API_CONCURRENCY } from '../api/tenant-shares.ts';
+import { dayLimits } from '../core/budget/day-limits.ts';
 import { budgetOf } from '../core/drive-time.ts';
 import { optional } from '../core/optional.ts';
 import { CachedRuntimeConfig } from '../engine/cached-runtime-config.ts';
-import { dayLimits } from '../engine/day-budgets.ts';
 import { Bindings } from '../engine/define/bindings.ts';
 import { WorkflowRegistry } from '../engine/define/registry.ts';
 import { retentionIn } from '../engine/define/retention.ts';

@@ -4,13 +4,14 @@
  *
  * Must not: know a shortcut. Whatever happens to a run here goes through the operations and drives that happen deployed.
  */
+
+import type { BudgetOptions } from '../core/budget/day-limits.ts';
 import { budgetOf, LONGEST_DRIVE_S } from '../core/drive-time.ts';
 import { parseDuration } from '../core/duration.ts';
 import type { Resolution } from '../core/effects/effect.ts';
 import type { Decision } from '../core/run/events.ts';
 import { isOver } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
-import type { BudgetOptions } from '../engine/day-budgets.ts';
 import type { CallPolicy } from '../engine/define/call-policy.ts';
 import type { Binding } from '../engine/define/capability.ts';
 import type { Workflow } from '../engine/define/steps.ts';

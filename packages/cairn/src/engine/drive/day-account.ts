@@ -22,13 +22,13 @@ import {
   type Taking,
   take,
 } from '../../core/budget/day.ts';
+import type { TenantLimits } from '../../core/budget/day-limits.ts';
 import { largerOf, spentBy } from '../../core/budget/decision.ts';
 import { messageOf } from '../../core/thrown.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { pause } from '../../ports/clock.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
-import type { TenantLimits } from '../day-budgets.ts';
 import type { Scope } from './scope.ts';
 
 export type DayAdmission = { readonly kind: 'begin' } | { readonly kind: 'wait' } | DayRefusal;

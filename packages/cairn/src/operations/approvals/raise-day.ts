@@ -3,10 +3,10 @@
  * raised the day, and the same answer again raises nothing a second time.
  */
 import { DAY_LIMITS, type DayAmounts, type DayBudget, raise } from '../../core/budget/day.ts';
+import { dayAmounts } from '../../core/budget/day-limits.ts';
 import { givenLimit } from '../../core/budget/given.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { Wait } from '../../core/run/events.ts';
-import { dayAmounts } from '../../engine/day-budgets.ts';
 import { dayRaiseByDefault } from '../../engine/waits/budget-question.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Log } from '../../ports/log.ts';

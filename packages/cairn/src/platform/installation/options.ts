@@ -1,9 +1,9 @@
 /** Options of `cairnFunctions`. Unknown ones are refused: a misspelt option would show only when it was needed. */
 import type { HttpsOptions } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
+import { type BudgetOptions, dayLimits } from '../../core/budget/day-limits.ts';
 import { closest } from '../../core/closest.ts';
 import { LONGEST_DRIVE_S, SHORTEST_DRIVE_S } from '../../core/drive-time.ts';
-import { type BudgetOptions, dayLimits } from '../../engine/day-budgets.ts';
 import type { CallPolicy } from '../../engine/define/call-policy.ts';
 import type { Binding } from '../../engine/define/capability.ts';
 import type { Workflow } from '../../engine/define/steps.ts';

@@ -2,9 +2,10 @@
  * A whole installation in memory: what `platform/` composes of real services, composed of pretended ones. Owns no
  * behaviour: who delivers tasks, ticks the scan and moves time is the driver.
  */
+
+import { type BudgetOptions, dayLimits } from '../../core/budget/day-limits.ts';
 import { optional } from '../../core/optional.ts';
 import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
-import { type BudgetOptions, dayLimits } from '../../engine/day-budgets.ts';
 import { Bindings } from '../../engine/define/bindings.ts';
 import type { CallPolicy } from '../../engine/define/call-policy.ts';
 import type { Binding } from '../../engine/define/capability.ts';

@@ -1,16 +1,15 @@
 /** Budgets of tenants for a UTC day, as an installation gives them. */
-import type { Cost } from '../core/budget/budget.ts';
-import type { DayAmounts } from '../core/budget/day.ts';
-import { budgetLimits, estimatedCost } from '../core/budget/given.ts';
-import { closest } from '../core/closest.ts';
-import { CairnError } from '../core/errors.ts';
-import { optional } from '../core/optional.ts';
-import type { Budget, Estimate } from './define/spending.ts';
+import { closest } from '../closest.ts';
+import { CairnError } from '../errors.ts';
+import { optional } from '../optional.ts';
+import type { Cost } from './budget.ts';
+import type { DayAmounts } from './day.ts';
+import { budgetLimits, estimatedCost, type GivenBudget, type GivenCost } from './given.ts';
 
 /** Limits of one tenant and UTC day, over all its runs. */
-export interface DayBudgetLimits extends Omit<Budget, 'wallClock'> {
+export interface DayBudgetLimits extends Omit<GivenBudget, 'wallClock'> {
   /** Reserved by an attempt without an estimate before one of its kind has ended. Default: nothing. */
-  readonly estimate?: Estimate;
+  readonly estimate?: GivenCost;
 }
 
 /** Budgets of tenants (docs/budgets.md). */
