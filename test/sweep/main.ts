@@ -1,11 +1,9 @@
 /**
  * `npm run sweep`: stops the world at every call of every scenario and says whether all recovered; see docs/sweep.md.
  * The last line of standard output is the totals, as JSON; the exit code is 0 only if every crash point recovered and every run that the store refused ended or was named.
- *
- * `--scenario name` sweeps one scenario; with `--point n` it replays one crash point and prints the journals. `--mode name` tries
- * only the points at which something goes wrong in that way.
  */
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../packages/cairn/src/core/thrown.ts';
 import { MODES } from './calls.ts';
 import { verdictOn } from './judge.ts';
 import { Performance } from './performance.ts';
@@ -21,18 +19,24 @@ const EVERY_REFUSAL = 11;
 /** Findings printed in full; the rest are counted. */
 const PRINTED = 20;
 
-const { values } = parseArgs({
-  options: {
-    scenario: { type: 'string' },
-    point: { type: 'string' },
-    mode: { type: 'string' },
-    list: { type: 'boolean' },
-  },
-});
+const USAGE = `npm run sweep -- [options]
 
-const modes = MODES.filter((mode) => mode === values.mode);
-const chosen = scenarios.filter(({ name }) => values.scenario === undefined || name === values.scenario);
-if (chosen.length === 0) {
+  --scenario NAME    only this scenario (default: all)
+  --point N          with --scenario: replay one crash point, and print the journals
+  --mode NAME        only the points of one kind of failure: ${MODES.join(', ')}
+  --list             print the names of the scenarios
+  --help             print this
+`;
+
+const values = read();
+
+const modes = MODES.filter((mode) => mode === values?.mode);
+const chosen = scenarios.filter(({ name }) => values?.scenario === undefined || name === values.scenario);
+if (values === undefined) {
+  process.exitCode = 2;
+} else if (values.help) {
+  process.stdout.write(USAGE);
+} else if (chosen.length === 0) {
   console.error(
     `no scenario '${values.scenario}'; there are: ${scenarios.map(({ name }) => name).join(', ')}`,
   );
@@ -46,6 +50,23 @@ if (chosen.length === 0) {
   await sweepAll(chosen);
 } else {
   await replay(chosen[0] as Scenario, Number(values.point));
+}
+
+/** Undefined: the options make no sense, and standard error says why. */
+function read() {
+  try {
+    const options = {
+      scenario: { type: 'string' },
+      point: { type: 'string' },
+      mode: { type: 'string' },
+      list: { type: 'boolean' },
+      help: { type: 'boolean' },
+    } as const;
+    return parseArgs({ options }).values;
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n\n${USAGE}`);
+    return undefined;
+  }
 }
 
 async function sweepAll(all: readonly Scenario[]): Promise<void> {
