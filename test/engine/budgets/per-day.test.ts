@@ -172,6 +172,45 @@ test('fifty calls of one run are admitted together, and stop at the limit', asyn
   expect(await tenant.today()).toMatchObject({ spent: { microUsd: 1_950_000 }, holds: [] });
 });
 
+test('fifty calls of one run without an estimate exceed the limit by one call at most', async () => {
+  let calls = 0;
+  const tenant = new Tenant({ perTenantAndDay: { usd: 0.32 } }, (step) => ({
+    all: step.map(
+      'call',
+      { over: () => Array.from({ length: 50 }, (_, i) => i), concurrency: 50 },
+      async ({ usage }) => {
+        calls += 1;
+        usage({ usd: 0.1 });
+      },
+    ),
+  }));
+  await tenant.start(1);
+  await tenant.run();
+  // The first runs alone, and the others reserve what it cost.
+  expect(calls).toBe(3);
+  expect(await tenant.today()).toMatchObject({ spent: { microUsd: 300_000 }, holds: [] });
+});
+
+test('calls that cost nothing are not kept from running together once the first has ended', async () => {
+  let [underWay, most] = [0, 0];
+  const tenant = new Tenant({ perTenantAndDay: { usd: 1 } }, (step) => ({
+    all: step.map(
+      'call',
+      { over: () => Array.from({ length: 50 }, (_, i) => i), concurrency: 50 },
+      async () => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await Promise.resolve();
+        underWay -= 1;
+      },
+    ),
+  }));
+  await tenant.start(1);
+  await tenant.run();
+  expect(tenant.statuses()).toEqual({ completed: 1 });
+  expect(most).toBeGreaterThan(10);
+});
+
 describe('a run that waits for the budget of the day', () => {
   const reached = async (count = 2) => {
     const spent = { usd: 0 };

@@ -64,6 +64,13 @@ interface OpenDay {
   isRefused: boolean;
 }
 
+/** Of an attempt under way. */
+interface Reservation {
+  readonly kind: string;
+  readonly open: OpenDay;
+  readonly need: DayAmounts;
+}
+
 interface Seen {
   readonly budget: DayBudget;
   readonly version: Version | undefined;
@@ -77,7 +84,7 @@ export class DayAccount {
   readonly #params: DayAccountParams;
   readonly #owner: string;
   readonly #days: OpenDay[] = [];
-  readonly #reserved = new Map<string, { readonly open: OpenDay; readonly need: DayAmounts }>();
+  readonly #reserved = new Map<string, Reservation>();
   readonly #refused = new Map<string, DayRefusal>();
   /** By kind of attempt without an estimate: the most that one cost in this dispatch. */
   readonly #largest = new Map<string, Cost>();
@@ -98,10 +105,11 @@ export class DayAccount {
     const open = this.#today();
     const { key } = spender;
     if (!open.seen) return this.#later(() => this.#look(open));
+    if (this.#awaitsFirst(spender, open)) return { kind: 'wait' };
     const need = this.#needOf(spender, open);
     if (isNone(need) || covers(open.held, sumOf([open.used, need]))) {
       this.#refused.delete(key);
-      this.#reserve(key, open, need);
+      this.#reserve(spender, open, need);
       return { kind: 'begin' };
     }
     if (open.isRefused && open.underWay > 0) return { kind: 'wait' };
@@ -169,16 +177,27 @@ export class DayAccount {
     return open;
   }
 
-  #needOf({ kind, estimate }: Spender, { seen }: OpenDay): DayAmounts {
-    const known = this.#largest.get(kind) ?? seen?.budget.largest[kind];
-    const cost = estimate ?? known ?? this.#params.tenant.estimate ?? {};
-    return this.#limited({ ...cost, operations: 1 });
+  /** Of a kind whose cost nobody knows the first runs alone: those beside it would reserve nothing. */
+  #awaitsFirst(spender: Spender, open: OpenDay): boolean {
+    const { microUsd, tokens } = this.#params.tenant.limits;
+    if ((microUsd === undefined && tokens === undefined) || this.#expected(spender, open)) return false;
+    return [...this.#reserved.values()].some(({ kind }) => kind === spender.kind);
   }
 
-  #reserve(key: string, open: OpenDay, need: DayAmounts): void {
+  #needOf(spender: Spender, open: OpenDay): DayAmounts {
+    return this.#limited({ ...this.#expected(spender, open), operations: 1 });
+  }
+
+  /** Undefined: the attempt has no estimate, and none of its kind has ended. */
+  #expected({ kind, estimate }: Spender, { seen }: OpenDay): Cost | undefined {
+    const known = this.#largest.get(kind) ?? seen?.budget.largest[kind];
+    return estimate ?? known ?? this.#params.tenant.estimate;
+  }
+
+  #reserve({ key, kind }: Spender, open: OpenDay, need: DayAmounts): void {
     open.used = sumOf([open.used, need]);
     if (!isNone(need)) open.underWay += 1;
-    this.#reserved.set(key, { open, need });
+    this.#reserved.set(key, { kind, open, need });
   }
 
   /** At most one at a time: others come back when it has ended. */
