@@ -64,7 +64,7 @@ interface OpenDay {
   isRefused: boolean;
 }
 
-/** Of an attempt under way. */
+/** The share of an attempt under way. */
 interface Reservation {
   readonly kind: string;
   readonly open: OpenDay;
@@ -177,7 +177,7 @@ export class DayAccount {
     return open;
   }
 
-  /** Of a kind whose cost nobody knows the first runs alone: those beside it would reserve nothing. */
+  /** The first attempt of a kind runs alone if nobody knows its cost: those beside it would reserve nothing. */
   #awaitsFirst(spender: Spender, open: OpenDay): boolean {
     const { microUsd, tokens } = this.#params.tenant.limits;
     if ((microUsd === undefined && tokens === undefined) || this.#expected(spender, open)) return false;
