@@ -1,6 +1,6 @@
 /** The functions that are measured: the project's own, with the workflows of the benchmark instead of the shipped ones. */
 import { installWorkflows } from '../functions/src/shipped.ts';
-import { deadly, fan, fatal, held, largeItems, leaf, sequence, tree } from './workflows.ts';
+import { deadly, fan, fatal, fatalFlow, held, largeItems, leaf, sequence, tree } from './workflows.ts';
 
 export * from '../functions/src/index.ts';
 
@@ -8,6 +8,7 @@ installWorkflows([
   ...[3, 10, 100, 1_000, 5_000].map(sequence),
   fan(100),
   ...[100, 1_000, 5_000].map(fatal),
+  fatalFlow(6_400),
   held,
   deadly,
   largeItems,

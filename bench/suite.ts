@@ -75,7 +75,13 @@ const W3 = [
 ];
 const W4_RUNS = 10;
 const W5 = { starts: 200, n: 3 };
-const W6_STEPS = [100, 1_000, 5_000];
+/** Steps of a graph, then operations of one flow. */
+const W6 = [
+  { type: 'fatal-100', steps: 100 },
+  { type: 'fatal-1000', steps: 1_000 },
+  { type: 'fatal-5000', steps: 5_000 },
+  { type: 'fatal-flow-6400', steps: 6_400 },
+];
 const W6_KILLS = 3;
 const KILLS = 20;
 /** Each waits for a lease. */
@@ -126,7 +132,7 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
     await measure('W3', () => chains(cloud));
     await measure('W4', () => withProcessorUse(cloud, () => fanOut(cloud, W4_RUNS), latencyRuns));
     await measure('W5', () => oneKey(cloud, W5));
-    await measure('W6', () => inTurn(W6_STEPS, (steps) => resumed(cloud, { steps, n: W6_KILLS })));
+    await measure('W6', () => inTurn(W6, (run) => resumed(cloud, { ...run, n: W6_KILLS })));
     await measure('recovery', () => killToNextStep(cloud, { kills: KILLS, isTaskLost: false }));
     await measure('large-map', () => largeMap(cloud));
     figures.residentAfterMb = await cloud.residentMb();

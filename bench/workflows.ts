@@ -58,15 +58,30 @@ export function fatal(length: number): Workflow {
     input: z.object({ mark: z.string() }),
     steps(step) {
       const before = chained(step, length - 1);
-      const last = step('last', { needs: { before } }, ({ input }) => {
-        const isFirst = !existsSync(input.mark);
-        begins(input.mark);
-        if (isFirst) process.kill(process.pid, 'SIGKILL');
-        return payload(length);
-      });
+      const last = step('last', { needs: { before } }, ({ input }) => diesOnce(input.mark, length));
       return { last };
     },
   });
+}
+
+/** `fatal-flow-{length}`: like `fatal-{length}`, but its steps are operations of one flow. */
+export function fatalFlow(length: number): Workflow {
+  return defineWorkflow({
+    type: `fatal-flow-${length}`,
+    planVersion: 1,
+    input: z.object({ mark: z.string() }),
+    run: async (flow, { mark }) => {
+      for (let i = 1; i < length; i += 1) await flow.step('turn', () => payload(i));
+      return flow.step('last', () => diesOnce(mark, length));
+    },
+  });
+}
+
+function diesOnce(mark: string, i: number): Payload {
+  const isFirst = !existsSync(mark);
+  begins(mark);
+  if (isFirst) process.kill(process.pid, 'SIGKILL');
+  return payload(i);
 }
 
 /**
