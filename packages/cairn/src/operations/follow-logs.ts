@@ -12,6 +12,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Position } from '../ports/cursor.ts';
 import type { LogStore } from '../ports/runs/log-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
+import type { FollowBounds } from './follow-bounds.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 export interface FollowLogsDeps {
@@ -20,7 +21,7 @@ export interface FollowLogsDeps {
   readonly clock: Clock;
 }
 
-export interface FollowingLogs {
+export interface FollowingLogs extends FollowBounds {
   readonly runId: string;
   readonly filter: LogFilter;
   /** Absent: both. */
@@ -30,14 +31,6 @@ export interface FollowingLogs {
   /** As read when the following begins. */
   readonly status: RunStatus;
   readonly stopKind?: StopKind | undefined;
-  /** Time without a line after which `quiet` is reported, ms. */
-  readonly quietMs: number;
-  /** Tell what there is already, and end. */
-  readonly onlyNow?: boolean;
-  /** When the following ends, whatever the run does; epoch ms. */
-  readonly until: number;
-  /** Ends the following immediately. */
-  readonly signal: AbortSignal;
 }
 
 export type FollowedLog =

@@ -7,6 +7,7 @@
 import { type Clock, pause } from '../ports/clock.ts';
 import type { ListedRun, RunFilter } from '../ports/run-store.ts';
 import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
+import type { FollowBounds } from './follow-bounds.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 /** Least time between the starts of two rounds, ms: at most five updates a second. */
@@ -17,18 +18,10 @@ export interface FollowListDeps {
   readonly clock: Clock;
 }
 
-export interface FollowingList {
+export interface FollowingList extends FollowBounds {
   readonly filter: RunFilter;
   /** Number of newest runs. */
   readonly limit: number;
-  /** Silence after which `quiet` is reported, ms. */
-  readonly quietMs: number;
-  /** Tell the list as it is, and end. */
-  readonly onlyNow?: boolean;
-  /** When the following ends; epoch ms. */
-  readonly until: number;
-  /** Ends the following immediately. */
-  readonly signal: AbortSignal;
 }
 
 export type FollowedList =

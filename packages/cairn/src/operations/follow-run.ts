@@ -9,6 +9,7 @@ import { isTerminal, type RunStatus } from '../core/run/status.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
+import type { FollowBounds } from './follow-bounds.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 export interface FollowDeps {
@@ -17,21 +18,13 @@ export interface FollowDeps {
   readonly clock: Clock;
 }
 
-export interface Following {
+export interface Following extends FollowBounds {
   readonly runId: string;
   /** The last event already reported; 0 for none. */
   readonly after: number;
   /** As read when the following begins. */
   readonly status: RunStatus;
   readonly stopKind?: StopKind | undefined;
-  /** Time without an event after which `quiet` is reported, ms. */
-  readonly quietMs: number;
-  /** Tell what there is already, and end. */
-  readonly onlyNow?: boolean;
-  /** When the following ends, whatever the run does; epoch ms. */
-  readonly until: number;
-  /** Ends the following immediately. */
-  readonly signal: AbortSignal;
 }
 
 export type Followed =

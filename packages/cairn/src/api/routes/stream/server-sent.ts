@@ -3,6 +3,9 @@
  * request: readers reconnect.
  */
 
+import type { FollowBounds } from '../../../operations/follow-bounds.ts';
+import type { Asked } from '../../route.ts';
+
 /** Longest silence of a stream: proxies cut streams that are silent for half a minute or more. */
 export const HEARTBEAT_MS = 15_000;
 /** Below the 60 s that a request of the deployed function, and one through Hosting, may take. */
@@ -41,9 +44,36 @@ export interface EventStream<T> {
   readonly onError: (error: unknown) => void;
 }
 
-/** To HEAD: what the answer to GET would begin with. */
-export function headOfStream(): Response {
-  return new Response(null, { headers: HEADERS });
+export interface Streaming<T> {
+  readonly onlyNow: boolean;
+  readonly follow: (bounds: FollowBounds) => AsyncGenerator<T>;
+  readonly frame: (one: T) => string;
+  /** For the log of a stream that breaks. */
+  readonly about: object;
+}
+
+/** Takes one of the tenant's places for as long as the stream lasts. HEAD is answered with what GET would begin with. */
+export function answerStream<T>(
+  { deps, instance, caller, request }: Pick<Asked<string, never>, 'deps' | 'instance' | 'caller' | 'request'>,
+  { onlyNow, follow, frame, about }: Streaming<T>,
+): Response {
+  if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
+  const leave = instance.places.take(caller.tenantId);
+  const { clock, log } = deps.start;
+  const gone = new AbortController();
+  const told = follow({
+    onlyNow,
+    quietMs: HEARTBEAT_MS,
+    until: clock.now() + STREAM_MS,
+    signal: AbortSignal.any([gone.signal, deps.shutdown]),
+  });
+  return streamAnswer({
+    told,
+    frame,
+    onEnd: leave,
+    onCancel: () => gone.abort(),
+    onError: (error) => log.warn('stream_broken', { ...about, error }),
+  });
 }
 
 /** Takes the next item only when the reader wants it: nothing accumulates for a slow reader. */

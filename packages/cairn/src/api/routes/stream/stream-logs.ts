@@ -13,10 +13,10 @@ import type { Read } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 import { levelOf } from '../list-logs.ts';
 import { ownRun } from '../own-run.ts';
-import { frameText, HEARTBEAT_MS, headOfStream, QUIET, STREAM_MS, streamAnswer } from './server-sent.ts';
+import { answerStream, frameText, QUIET } from './server-sent.ts';
 
 export const streamLogs: Read<'GET', '/v1/runs/{id}/logs/stream'> = async (asked) => {
-  const { deps, caller, request, query } = asked;
+  const { deps, request, query } = asked;
   const { step, level, kind, after } = query;
   const filter = { step, level: level === undefined ? undefined : levelOf(level) };
   const sort = kind === undefined ? undefined : sortOf(kind);
@@ -24,31 +24,16 @@ export const streamLogs: Read<'GET', '/v1/runs/{id}/logs/stream'> = async (asked
   const onlyNow = !isFollowing(query);
   const from = lastSeen(request.headers, after);
   const { state } = await ownRun(asked);
-  if (request.method === 'HEAD') return headOfStream();
-  const leave = asked.instance.places.take(caller.tenantId);
-  const { clock, log } = deps.start;
-  const gone = new AbortController();
-  const told = followLogs(
-    { logs: deps.logs, watch: deps.watch, clock },
-    {
-      runId: state.id,
-      filter,
-      sort,
-      after: from,
-      status: state.status,
-      stopKind: state.stopKind,
-      onlyNow,
-      quietMs: HEARTBEAT_MS,
-      until: clock.now() + STREAM_MS,
-      signal: AbortSignal.any([gone.signal, deps.shutdown]),
-    },
-  );
-  return streamAnswer({
-    told,
+  const { id: runId, status, stopKind } = state;
+  return answerStream(asked, {
+    onlyNow,
+    follow: (bounds) =>
+      followLogs(
+        { logs: deps.logs, watch: deps.watch, clock: deps.start.clock },
+        { runId, filter, sort, after: from, status, stopKind, ...bounds },
+      ),
     frame: (one) => frame(one, vocabulary),
-    onEnd: leave,
-    onCancel: () => gone.abort(),
-    onError: (error) => log.warn('stream_broken', { runId: state.id, error }),
+    about: { runId },
   });
 };
 

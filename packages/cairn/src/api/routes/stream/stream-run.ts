@@ -10,12 +10,12 @@ import { isFollowing, vocabularyOf } from '../../query.ts';
 import type { Read } from '../../route.ts';
 import { eventView } from '../../views/documents.ts';
 import { ownRun } from '../own-run.ts';
-import { frameText, HEARTBEAT_MS, headOfStream, QUIET, STREAM_MS, streamAnswer } from './server-sent.ts';
+import { answerStream, frameText, QUIET } from './server-sent.ts';
 
 const SEQ = /^\d{1,10}$/;
 
 export const streamRun: Read<'GET', '/v1/runs/{id}/stream'> = async (asked) => {
-  const { deps, caller, request, query } = asked;
+  const { deps, request, query } = asked;
   const runId = asked.params.id;
   const from = lastSeen(request.headers, query.after);
   const { after } = from;
@@ -23,29 +23,14 @@ export const streamRun: Read<'GET', '/v1/runs/{id}/stream'> = async (asked) => {
   const onlyNow = !isFollowing(query);
   const { state } = await ownRun(asked);
   if (after > state.head) throw invalidSeq(from.field, `the run has only ${state.head} events`);
-  if (request.method === 'HEAD') return headOfStream();
-  const leave = asked.instance.places.take(caller.tenantId);
-  const { store, clock, log } = deps.start;
-  const gone = new AbortController();
-  const followed = followRun(
-    { store, watch: deps.watch, clock },
-    {
-      runId,
-      after,
-      status: state.status,
-      stopKind: state.stopKind,
-      onlyNow,
-      quietMs: HEARTBEAT_MS,
-      until: clock.now() + STREAM_MS,
-      signal: AbortSignal.any([gone.signal, deps.shutdown]),
-    },
-  );
-  return streamAnswer({
-    told: followed,
+  const { store, clock } = deps.start;
+  const { status, stopKind } = state;
+  return answerStream(asked, {
+    onlyNow,
+    follow: (bounds) =>
+      followRun({ store, watch: deps.watch, clock }, { runId, after, status, stopKind, ...bounds }),
     frame: (one) => frame(one, vocabulary),
-    onEnd: leave,
-    onCancel: () => gone.abort(),
-    onError: (error) => log.warn('stream_broken', { runId, error }),
+    about: { runId },
   });
 };
 

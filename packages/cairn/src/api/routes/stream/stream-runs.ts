@@ -9,30 +9,17 @@ import type { Read } from '../../route.ts';
 import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
 import { runFilter } from '../read-runs.ts';
-import { frameText, HEARTBEAT_MS, headOfStream, QUIET, STREAM_MS, streamAnswer } from './server-sent.ts';
+import { answerStream, frameText, QUIET } from './server-sent.ts';
 
 /** Default number of runs in a stream. */
 const DEFAULT_LIMIT = 50;
 
-export const streamRuns: Read<'GET', '/v1/runs/stream'> = ({ deps, instance, caller, request, query }) => {
+export const streamRuns: Read<'GET', '/v1/runs/stream'> = (asked) => {
+  const { deps, caller, query } = asked;
   const { filter, vocabulary } = runFilter(caller, query);
   const limit = limitOf(query.limit, DEFAULT_LIMIT);
   const onlyNow = !isFollowing(query);
-  if (request.method === 'HEAD') return headOfStream();
-  const leave = instance.places.take(caller.tenantId);
-  const { clock, log } = deps.start;
-  const gone = new AbortController();
-  const told = followRunList(
-    { watch: deps.listWatch, clock },
-    {
-      filter,
-      limit,
-      onlyNow,
-      quietMs: HEARTBEAT_MS,
-      until: clock.now() + STREAM_MS,
-      signal: AbortSignal.any([gone.signal, deps.shutdown]),
-    },
-  );
+  const { clock } = deps.start;
   const frame = (one: FollowedList): string => {
     switch (one.kind) {
       case 'quiet':
@@ -51,11 +38,10 @@ export const streamRuns: Read<'GET', '/v1/runs/stream'> = ({ deps, instance, cal
         });
     }
   };
-  return streamAnswer({
-    told,
+  return answerStream(asked, {
+    onlyNow,
+    follow: (bounds) => followRunList({ watch: deps.listWatch, clock }, { filter, limit, ...bounds }),
     frame,
-    onEnd: leave,
-    onCancel: () => gone.abort(),
-    onError: (error) => log.warn('stream_broken', { tenantId: caller.tenantId, error }),
+    about: { tenantId: caller.tenantId },
   });
 };
