@@ -1,12 +1,7 @@
 /** The runtime configuration in memory. */
 
-import type { Version } from '../ports/run-store.ts';
-import type {
-  ConfigWritten,
-  RuntimeConfig,
-  RuntimeConfigStore,
-  StoredRuntimeConfig,
-} from '../ports/runtime-config.ts';
+import type { CompareAndSetResult, Version } from '../ports/run-store.ts';
+import type { RuntimeConfig, RuntimeConfigStore, StoredRuntimeConfig } from '../ports/runtime-config.ts';
 import { adopt, type MemoryDatabase } from './memory-database.ts';
 
 export class MemoryRuntimeConfigStore implements RuntimeConfigStore {
@@ -20,7 +15,7 @@ export class MemoryRuntimeConfigStore implements RuntimeConfigStore {
     return this.#db.runtimeConfig;
   }
 
-  async write({ paused, ...config }: RuntimeConfig, seen: Version | undefined): Promise<ConfigWritten> {
+  async write({ paused, ...config }: RuntimeConfig, seen: Version | undefined): Promise<CompareAndSetResult> {
     if (this.#db.runtimeConfig?.version !== seen) return { kind: 'stale' };
     const version = this.#db.nextVersion();
     const copy = new Map([...paused].map(([type, mark]) => [type, adopt(mark)]));

@@ -25,6 +25,12 @@ import type { MemoStore, PayloadStore } from './value-store.ts';
 /** Version of a document as last seen; opaque, compared by the store. */
 export type Version = string;
 
+/** Outcome of a write that replaces a document as a whole, if it still has the version last seen. */
+export type CompareAndSetResult =
+  | { readonly kind: 'written'; readonly version: Version }
+  /** Another was faster: read, decide again. */
+  | { readonly kind: 'stale' };
+
 /** A run as lists show it, by its snapshot. */
 export interface ListedRun {
   readonly state: ListedState;

@@ -3,7 +3,7 @@
  * dispatch and the scan, changed rarely and by people.
  */
 import type { RestoreMark } from '../core/recovery/restored.ts';
-import type { Version } from './run-store.ts';
+import type { CompareAndSetResult, Version } from './run-store.ts';
 
 /** Pause of a workflow: actor, time and reason. */
 export interface PauseMark {
@@ -33,16 +33,11 @@ export interface StoredRuntimeConfig {
   readonly version: Version;
 }
 
-export type ConfigWritten =
-  | { readonly kind: 'written'; readonly version: Version }
-  /** Another was faster: read, decide again. */
-  | { readonly kind: 'stale' };
-
 /** Both throw `OutcomeUnknown` where it cannot be known whether the call was applied. */
 export interface RuntimeConfigStore {
   read(): Promise<StoredRuntimeConfig | undefined>;
   /** Replaces the version last seen as a whole; `seen` undefined: there must be none yet. */
-  write(config: RuntimeConfig, seen: Version | undefined): Promise<ConfigWritten>;
+  write(config: RuntimeConfig, seen: Version | undefined): Promise<CompareAndSetResult>;
 }
 
 /** Cached read access of the engine: a process reads the document once for many queries. */

@@ -1,7 +1,7 @@
 /** Budgets of tenants and days in memory. */
 import type { DayBudget } from '../../core/budget/day.ts';
-import type { Version } from '../../ports/run-store.ts';
-import type { DayBudgetStore, DayBudgetWritten, StoredDayBudget } from '../../ports/runs/day-budget-store.ts';
+import type { CompareAndSetResult, Version } from '../../ports/run-store.ts';
+import type { DayBudgetStore, StoredDayBudget } from '../../ports/runs/day-budget-store.ts';
 import { adopt, type MemoryDatabase } from '../memory-database.ts';
 
 export class MemoryDayBudgetStore implements DayBudgetStore {
@@ -15,7 +15,7 @@ export class MemoryDayBudgetStore implements DayBudgetStore {
     return this.#db.dayBudgets.get(keyOf({ tenantId, day }));
   }
 
-  async write(budget: DayBudget, seen: Version | undefined): Promise<DayBudgetWritten> {
+  async write(budget: DayBudget, seen: Version | undefined): Promise<CompareAndSetResult> {
     const key = keyOf(budget);
     if (this.#db.dayBudgets.get(key)?.version !== seen) return { kind: 'stale' };
     const version = this.#db.nextVersion();

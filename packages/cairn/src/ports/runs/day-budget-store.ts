@@ -4,7 +4,7 @@
  * cannot know whether the call was applied; the same write again is then safe.
  */
 import type { DayBudget } from '../../core/budget/day.ts';
-import type { Version } from '../run-store.ts';
+import type { CompareAndSetResult, Version } from '../run-store.ts';
 
 /** Long enough for a monthly bill to be compared with it. */
 export const DAY_BUDGET_KEPT_MS = 40 * 24 * 3_600_000;
@@ -14,13 +14,8 @@ export interface StoredDayBudget {
   readonly version: Version;
 }
 
-export type DayBudgetWritten =
-  | { readonly kind: 'written'; readonly version: Version }
-  /** Another was faster: read, decide again. */
-  | { readonly kind: 'stale' };
-
 export interface DayBudgetStore {
   read(tenantId: string, day: string): Promise<StoredDayBudget | undefined>;
   /** Replaces the version last seen as a whole; absent: creates the document. */
-  write(budget: DayBudget, seen: Version | undefined): Promise<DayBudgetWritten>;
+  write(budget: DayBudget, seen: Version | undefined): Promise<CompareAndSetResult>;
 }
