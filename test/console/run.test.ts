@@ -187,13 +187,16 @@ test('a click of the mouse opens a step of the graph, at any of its places', asy
   }
 });
 
-test('a step shows its output, to be copied or downloaded, and the timeline beside the graph leads to it', async () => {
+test('a step shows its memos and its output, to be copied or downloaded, and the timeline beside the graph leads to it', async () => {
   const id = await start('leaf', {});
   await hasStatus(id, 'completed');
   const page = await stage.browser.open(`/runs/${id}`);
   await page.getByRole('region', { name: 'Steps over time' }).getByRole('link', { name: 'grow' }).click();
   const output = panel(page).getByRole('region', { name: 'Output of the step' });
   await output.getByText('grown').waitFor();
+  const memos = panel(page).getByRole('region', { name: 'Memos of the step' });
+  await memos.getByText('soil').click();
+  await memos.getByText('a spade').waitFor();
   const download = page.waitForEvent('download');
   await output.getByRole('button', { name: 'Download' }).click();
   expect((await download).suggestedFilename()).toBe(`${id}-grow.json`);

@@ -46,6 +46,7 @@ function calls(): readonly [string, () => Promise<unknown>][] {
     ['deletePayload', () => runs.deletePayload('run_1', { sha256: 'a', bytes: 1, chunks: 1 })],
     ['createMemo', () => runs.createMemo('run_1', { step: 's', revision: 1, name: 'n', text: '1' })],
     ['readMemos', () => runs.readMemos('run_1', 's', 1)],
+    ['listMemos', () => runs.listMemos('run_1', { step: 's', revision: 1 }, { limit: 1 })],
     ['listRuns', () => runs.listRuns({ tenantId: 't' }, { limit: 1 })],
     ['create', () => records.create(idempotencyRecord('k'))],
     ['replace', () => records.replace(idempotencyRecord('k'), VERSION)],

@@ -5,6 +5,7 @@ import { document } from '../openapi/checked.ts';
 import { type Case, COMMON, send } from './cases.ts';
 import { CHANGED_PLANS } from './changed-plans.ts';
 import { HELD } from './held-cases.ts';
+import { MEMO } from './memo-cases.ts';
 import { OWN } from './own-cases.ts';
 
 interface Given {
@@ -16,7 +17,7 @@ interface Given {
   readonly written: readonly string[];
 }
 
-const CASES: readonly Case[] = [...COMMON, ...OWN, ...HELD, ...CHANGED_PLANS];
+const CASES: readonly Case[] = [...COMMON, ...OWN, ...HELD, ...MEMO, ...CHANGED_PLANS];
 const given = new Map<Case, Given>();
 
 async function ask(stage: Stage, { route, ask: asking, around }: Case): Promise<Given> {
@@ -46,6 +47,7 @@ describe.each([
   ['every route', COMMON],
   ['single routes', OWN],
   ['routes that hold a run up', HELD],
+  ['memos', MEMO],
   ['routes that need the definition of a run', CHANGED_PLANS],
 ] as const)('of %s', (_, cases) => {
   test.each(cases.map((one) => [`${one.route}: ${one.because}`, one] as const))('%s', (_name, one) => {

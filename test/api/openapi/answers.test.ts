@@ -67,6 +67,7 @@ test('reads of runs are as described, whatever became of the run', async () => {
     await checked.ask('GET /v1/runs/{id}/graph', { path: { id }, query: '?durations=true' });
     for (const under of ['steps', 'logs', 'effects'] as const)
       await checked.ask(`GET /v1/runs/{id}/${under}`, { path: { id } });
+    await checked.ask('GET /v1/runs/{id}/memos', { path: { id }, query: '?step=say' });
     const { items } = await checked.ask('GET /v1/runs/{id}/checkpoints', { path: { id } });
     const withOutput = (items as Record<string, unknown>[]).find((one) => one.output ?? one.outputRef);
     const path = { id, seq: String(withOutput?.seq ?? 'none') };

@@ -6,6 +6,7 @@ import {
   MAX_MEMOS,
 } from '../../../packages/cairn/src/core/run/limits.ts';
 import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
+import { memoId, type RecordedMemo } from '../../../packages/cairn/src/ports/value-store.ts';
 import type { Stores } from '../support/harness.ts';
 
 const AWKWARD = ['.', '..', '__x__', 'a/b', '-', '1-a', '%2F', 'ü 🪨', 'x'.repeat(MAX_MEMO_NAME_BYTES)];
@@ -20,6 +21,21 @@ export function memoClaims(stores: () => Stores): void {
       runs.createMemo('run_1', { step: 'crawl', revision: 1, name, text, ...more });
     const read = async (step = 'crawl', revision = 1) =>
       Object.fromEntries(await runs.readMemos('run_1', step, revision));
+
+    const listedOf = async (revision: number, limit: number) => {
+      const found: RecordedMemo[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await runs.listMemos(
+          'run_1',
+          { step: 'crawl', revision },
+          { limit, ...(cursor === undefined ? {} : { cursor }) },
+        );
+        found.push(...page.items);
+        cursor = page.next;
+      } while (cursor !== undefined);
+      return found;
+    };
 
     test('is read as it was created, by any name', async () => {
       const expected = Object.fromEntries(AWKWARD.map((name, i) => [name, `[${i},"ü"]`]));
@@ -55,6 +71,36 @@ export function memoClaims(stores: () => Stores): void {
       }
       expect(await read('crawl', 3)).toEqual({});
       expect(await runs.readMemos('run_2', 'crawl', 1)).toEqual(new Map());
+    });
+
+    test('is listed with the others of its step and revision, page by page, by its encoded name', async () => {
+      for (const name of AWKWARD) await create(name, JSON.stringify(name));
+      await create('of-another', '1', { revision: 10 });
+      await create('of-another', '1', { step: 'crawl[1]' });
+      const listed = await listedOf(1, 2);
+      const ids = listed.map(({ name }) => memoId(1, name));
+      expect(ids).toEqual([...ids].sort());
+      expect(listed.map(({ name }) => name).sort()).toEqual([...AWKWARD].sort());
+      for (const { name, text, recordedAt, ...place } of listed) {
+        expect({ text, place }).toEqual({
+          text: JSON.stringify(name),
+          place: { step: 'crawl', revision: 1 },
+        });
+        expect(Number.isSafeInteger(recordedAt) && recordedAt > 0).toBe(true);
+      }
+      expect(await listedOf(2, 2)).toEqual([]);
+    });
+
+    test('of another revision does not come with a cursor of this one', async () => {
+      for (const revision of [1, 2]) for (const name of ['a', 'b']) await create(name, '1', { revision });
+      const { next = '' } = await runs.listMemos('run_1', { step: 'crawl', revision: 1 }, { limit: 1 });
+      const page = await runs.listMemos('run_1', { step: 'crawl', revision: 2 }, { limit: 10, cursor: next });
+      expect(page.items.map(({ revision, name }) => [revision, name])).toEqual([
+        [2, 'a'],
+        [2, 'b'],
+      ]);
+      const none = await runs.listMemos('run_1', { step: 'crawl', revision: 3 }, { limit: 10 });
+      expect(none).toEqual({ items: [] });
     });
 
     test.each([

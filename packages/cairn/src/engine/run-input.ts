@@ -1,5 +1,6 @@
 /** The input of a run, wherever it is kept, as step bodies see it: people see it without its secret members. */
 
+import { secretsBetween } from '../core/logs/secrets.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { parseFrozen } from './facts/output.ts';
@@ -10,6 +11,16 @@ export async function runInput(store: RunStore, state: RunState): Promise<unknow
   const { id, input, secretInput } = state;
   if (!secretInput) return parseFrozen(await storedText(store, id, input));
   return (parseFrozen(await store.readPayload(secretInput.runId, secretInput)) as Salted).input;
+}
+
+/** Secret texts of the input, longest first; none if it has no secret members. */
+export async function inputSecrets(store: RunStore, state: RunState): Promise<readonly string[]> {
+  if (!state.secretInput) return [];
+  const [input, readable] = await Promise.all([
+    runInput(store, state),
+    storedText(store, state.id, state.input),
+  ]);
+  return secretsBetween(input, JSON.parse(readable));
 }
 
 interface Salted {

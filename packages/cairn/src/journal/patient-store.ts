@@ -23,6 +23,7 @@ export function patientStore(store: RunStore, deps: SendDeps): RunStore {
     listEvents: (runId, page) => again(() => store.listEvents(runId, page)),
     listSteps: (runId, page) => again(() => store.listSteps(runId, page)),
     listCheckpoints: (runId, page) => again(() => store.listCheckpoints(runId, page)),
+    listMemos: (runId, of, page) => again(() => store.listMemos(runId, of, page)),
     // Addressed by their content, or answered with what was recorded first: a second sending changes nothing.
     writePayload: (runId, text) => again(() => store.writePayload(runId, text)),
     readPayload: (runId, ref) => again(() => store.readPayload(runId, ref)),

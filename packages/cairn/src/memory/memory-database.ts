@@ -46,6 +46,12 @@ export interface RecordDocument {
   readonly version: Version;
 }
 
+export interface MemoDocument {
+  readonly text: string;
+  /** Epoch ms. */
+  readonly recordedAt: number;
+}
+
 export class MemoryDatabase {
   readonly runs = new Map<string, RunDocuments>();
   /** Ids of the runs that were ever started with one `rootRunId`: what an index over it would find. */
@@ -75,8 +81,8 @@ export class MemoryDatabase {
   heartbeats: Omit<HeardBeats, 'readAt'> = { beats: {} };
   /** By their runs. */
   readonly findings = new Map<string, RunFinding>();
-  /** Texts by name, of each run, step and revision. */
-  readonly memos = new Map<string, Map<string, string>>();
+  /** By name, of each run, step and revision. */
+  readonly memos = new Map<string, Map<string, MemoDocument>>();
   readonly #clock: { now(): number };
   readonly #told = new Set<() => void>();
   #writes = 0;

@@ -40,7 +40,7 @@ import type {
   Supersedes,
   TouchResult,
 } from '../ports/run-store.ts';
-import type { Memo } from '../ports/value-store.ts';
+import type { Memo, RecordedMemo } from '../ports/value-store.ts';
 import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
 import { MemoryEffectStore } from './memory-effect-store.ts';
 import { MemoryValues } from './memory-values.ts';
@@ -276,6 +276,14 @@ export class MemoryRunStore implements RunStore {
 
   readMemos(runId: string, step: string, revision: number): Promise<ReadonlyMap<string, string>> {
     return this.#values.readMemos(runId, step, revision);
+  }
+
+  listMemos(
+    runId: string,
+    of: Pick<Memo, 'step' | 'revision'>,
+    page: PageRequest,
+  ): Promise<Page<RecordedMemo>> {
+    return this.#values.listMemos(runId, of, page);
   }
 
   #tell(runId: string, events: readonly RunEvent[]): void {

@@ -3,10 +3,18 @@ import type { PayloadRef } from '../core/run/events.ts';
 import { MAX_MEMOS } from '../core/run/limits.ts';
 import { payloadOf, textOf } from '../core/run/payload.ts';
 import { assertSoundMemo, assertSoundPayload } from '../ports/commit-rules.ts';
-import type { Memo, MemoStore, PayloadStore } from '../ports/value-store.ts';
-import type { MemoryDatabase } from './memory-database.ts';
+import type { Page, PageRequest, RunStore } from '../ports/run-store.ts';
+import {
+  type Memo,
+  type MemoStore,
+  memoId,
+  type PayloadStore,
+  type RecordedMemo,
+} from '../ports/value-store.ts';
+import type { MemoDocument, MemoryDatabase } from './memory-database.ts';
+import { ascending, pageOf } from './paging.ts';
 
-export class MemoryValues implements PayloadStore, MemoStore {
+export class MemoryValues implements PayloadStore, MemoStore, Pick<RunStore, 'listMemos'> {
   readonly #db: MemoryDatabase;
 
   constructor(db: MemoryDatabase) {
@@ -34,19 +42,36 @@ export class MemoryValues implements PayloadStore, MemoStore {
     assertSoundMemo(memo);
     const { step, revision, name, text } = memo;
     const key = keyOf(runId, step, revision);
-    const memos = this.#db.memos.get(key) ?? new Map<string, string>();
+    const memos = this.#db.memos.get(key) ?? new Map<string, MemoDocument>();
     this.#db.memos.set(key, memos);
     const recorded = memos.get(name);
-    if (recorded === undefined) memos.set(name, text);
-    return recorded ?? text;
+    if (recorded === undefined) memos.set(name, { text, recordedAt: this.#db.now() });
+    return recorded?.text ?? text;
   }
 
   async readMemos(runId: string, step: string, revision: number): Promise<ReadonlyMap<string, string>> {
-    const memos = new Map(this.#db.memos.get(keyOf(runId, step, revision)));
-    if (memos.size > MAX_MEMOS) {
+    const memos = this.#memosOf(runId, { step, revision });
+    if (memos.length > MAX_MEMOS) {
       throw new Error(`there are more than ${MAX_MEMOS} memos of step ${step} of run ${runId}`);
     }
-    return memos;
+    return new Map(memos.map(({ name, text }) => [name, text]));
+  }
+
+  async listMemos(
+    runId: string,
+    of: Pick<Memo, 'step' | 'revision'>,
+    page: PageRequest,
+  ): Promise<Page<RecordedMemo>> {
+    return pageOf(this.#memosOf(runId, of), page, {
+      list: 'memos',
+      positionOf: ({ revision, name }) => [0, memoId(revision, name)],
+      compare: ascending,
+    });
+  }
+
+  #memosOf(runId: string, { step, revision }: Pick<Memo, 'step' | 'revision'>): readonly RecordedMemo[] {
+    const found = this.#db.memos.get(keyOf(runId, step, revision)) ?? [];
+    return [...found].map(([name, memo]) => ({ step, revision, name, ...memo }));
   }
 }
 

@@ -14,6 +14,7 @@ export type ListName =
   | 'steps'
   | 'checkpoints'
   | 'logs'
+  | 'memos'
   | 'schedules'
   | 'effects'
   | 'erasures'

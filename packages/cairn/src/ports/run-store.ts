@@ -20,7 +20,7 @@ import type { ListedSoft, ListedState } from '../core/search/listed.ts';
 import type { ListedWaits } from '../core/search/listing.ts';
 import type { RunMatch } from '../core/search/match.ts';
 import type { StepCounts } from '../core/search/step-counts.ts';
-import type { MemoStore, PayloadStore } from './value-store.ts';
+import type { Memo, MemoStore, PayloadStore, RecordedMemo } from './value-store.ts';
 
 /** Version of a document as last seen; opaque, compared by the store. */
 export type Version = string;
@@ -251,4 +251,10 @@ export interface RunStore extends PayloadStore, MemoStore {
   listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>>;
   listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>>;
   listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>>;
+  /** Memos of one revision of a step, in the order of their encoded names. */
+  listMemos(
+    runId: string,
+    of: Pick<Memo, 'step' | 'revision'>,
+    page: PageRequest,
+  ): Promise<Page<RecordedMemo>>;
 }

@@ -3,6 +3,7 @@
  * body. Neither is part of a commit: a value is durable before anything refers to it, and what nothing refers to is
  * deleted with the run.
  */
+import { encodeKey } from '../core/encoding/keys.ts';
 import type { PayloadRef } from '../core/run/events.ts';
 
 /** Every method throws `OutcomeUnknown` where it cannot know whether the call was applied; each may be sent again. */
@@ -30,6 +31,17 @@ export interface Memo {
   readonly name: string;
   /** Canonical JSON, at most 256 KiB. */
   readonly text: string;
+}
+
+/** Names a memo among those of its step; lists are in the order of these. */
+export function memoId(revision: number, name: string): string {
+  return encodeKey(`${revision}-${name}`);
+}
+
+/** A memo as it was recorded. */
+export interface RecordedMemo extends Memo {
+  /** By the clock of the store, epoch ms. */
+  readonly recordedAt: number;
 }
 
 export interface MemoStore {

@@ -34,7 +34,7 @@ import type {
   TouchResult,
 } from '../ports/run-store.ts';
 import { UndecodableDocument } from '../ports/store-errors.ts';
-import type { Memo } from '../ports/value-store.ts';
+import type { Memo, RecordedMemo } from '../ports/value-store.ts';
 import { call, isStale, isTaken, unexplained } from './call.ts';
 import { effectCodec, encodeEffectChange } from './codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
@@ -330,6 +330,14 @@ export class FirestoreRunStore implements RunStore {
 
   readMemos(runId: string, step: string, revision: number): Promise<ReadonlyMap<string, string>> {
     return this.#memos.readMemos(runId, step, revision);
+  }
+
+  listMemos(
+    runId: string,
+    of: Pick<Memo, 'step' | 'revision'>,
+    page: PageRequest,
+  ): Promise<Page<RecordedMemo>> {
+    return this.#memos.listMemos(runId, of, page);
   }
 
   /** `reads`: what the queries are billed, one where nothing is found; `writes`: what the tail was. */

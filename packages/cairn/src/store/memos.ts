@@ -1,17 +1,18 @@
 /** Memos of step bodies in Firestore: one immutable document each. */
-import { FieldPath } from '@google-cloud/firestore';
-import { encodeKey } from '../core/encoding/keys.ts';
+import { FieldPath, type Query } from '@google-cloud/firestore';
 import { MAX_MEMOS } from '../core/run/limits.ts';
 import { assertSoundMemo } from '../ports/commit-rules.ts';
-import type { Memo, MemoStore } from '../ports/value-store.ts';
+import type { Page, PageRequest, RunStore } from '../ports/run-store.ts';
+import { type Memo, type MemoStore, memoId, type RecordedMemo } from '../ports/value-store.ts';
 import { call, isTaken } from './call.ts';
 import { memoCodec } from './codec/values.ts';
+import { readPage } from './lists/pages.ts';
 import type { Paths } from './paths.ts';
 
 /** Memos read in one answer: at 256 KiB each it stays below 32 MiB. */
 const MEMO_PAGE = 100;
 
-export class FirestoreMemos implements MemoStore {
+export class FirestoreMemos implements MemoStore, Pick<RunStore, 'listMemos'> {
   readonly #paths: Paths;
 
   constructor(paths: Paths) {
@@ -22,7 +23,7 @@ export class FirestoreMemos implements MemoStore {
     assertSoundMemo(memo);
     const { step, revision, name, text } = memo;
     const what = `memo '${name}' of step ${step} of run ${runId}`;
-    const document = this.#paths.memos(this.#paths.run(runId), step).doc(idOf(revision, name));
+    const document = this.#paths.memos(this.#paths.run(runId), step).doc(memoId(revision, name));
     try {
       await call(what, () => document.create(memoCodec.encode({ revision, name, value: text })));
       return text;
@@ -36,27 +37,45 @@ export class FirestoreMemos implements MemoStore {
 
   async readMemos(runId: string, step: string, revision: number): Promise<ReadonlyMap<string, string>> {
     const what = `memos of step ${step} of run ${runId}`;
-    // Ids of one revision lie together; a full stop is what follows the hyphen.
-    const ofRevision = this.#paths
-      .memos(this.#paths.run(runId), step)
-      .orderBy(FieldPath.documentId())
-      .endBefore(`${revision}.`)
-      .limit(MEMO_PAGE);
+    const ofRevision = this.#ofRevision(runId, { step, revision }).limit(MEMO_PAGE);
+    let last: string | undefined;
     const memos = new Map<string, string>();
-    for (let from = `${revision}-`; ; ) {
-      const page = await call(what, () => ofRevision.startAfter(from).get());
+    for (;;) {
+      const next = last === undefined ? ofRevision : ofRevision.startAfter(last);
+      const page = await call(what, () => next.get());
       for (const found of page.docs) {
         const { name, value } = memoCodec.decode(found.data(), `memo ${found.id} of run ${runId}`);
         memos.set(name, value);
       }
       if (memos.size > MAX_MEMOS) throw new Error(`there are more than ${MAX_MEMOS} ${what}`);
-      const last = page.docs.at(-1);
-      if (!last || page.docs.length < MEMO_PAGE) return memos;
-      from = last.id;
+      last = page.docs.at(-1)?.id;
+      if (page.docs.length < MEMO_PAGE) return memos;
     }
   }
-}
 
-function idOf(revision: number, name: string): string {
-  return encodeKey(`${revision}-${name}`);
+  async listMemos(
+    runId: string,
+    { step, revision }: Pick<Memo, 'step' | 'revision'>,
+    page: PageRequest,
+  ): Promise<Page<RecordedMemo>> {
+    return readPage(page, {
+      list: 'memos',
+      ordered: this.#ofRevision(runId, { step, revision }),
+      startAfter: ([, id]) => [id],
+      decode: (document, id, createdAt) => {
+        const { name, value: text } = memoCodec.decode(document, `memo ${id} of run ${runId}`);
+        return { step, revision, name, text, recordedAt: createdAt.toMillis() };
+      },
+      positionOf: (_memo, id) => [0, id],
+    });
+  }
+
+  /** Ids of one revision lie together; a full stop is what follows the hyphen. */
+  #ofRevision(runId: string, { step, revision }: Pick<Memo, 'step' | 'revision'>): Query {
+    return this.#paths
+      .memos(this.#paths.run(runId), step)
+      .where(FieldPath.documentId(), '>', `${revision}-`)
+      .where(FieldPath.documentId(), '<', `${revision}.`)
+      .orderBy(FieldPath.documentId());
+  }
 }

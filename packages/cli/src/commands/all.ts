@@ -75,6 +75,7 @@ export const COMMANDS: readonly Command[] = [
   shown.listEvents,
   shown.listSteps,
   shown.listCheckpoints,
+  shown.listMemos,
   shown.readOutput,
   listEffects,
   resolveEffect,

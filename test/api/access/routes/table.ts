@@ -129,6 +129,7 @@ export const TABLE: Readonly<Record<Route, Row>> = {
   'GET /v1/runs/{id}/events': viewer('named'),
   'GET /v1/runs/{id}/graph': viewer('named'),
   'GET /v1/runs/{id}/steps': viewer('named'),
+  'GET /v1/runs/{id}/memos': { ...viewer('named'), query: 'step=say' },
   'GET /v1/runs/{id}/logs': viewer('named'),
   'GET /v1/runs/{id}/logs/stream': viewer('named'),
   'GET /v1/runs/{id}/checkpoints': viewer('named'),

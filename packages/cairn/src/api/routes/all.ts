@@ -13,6 +13,7 @@ import * as runtime from './installation/runtime.ts';
 import * as workflows from './installation/workflows.ts';
 import { readConsistency, repair } from './integrity.ts';
 import { listLogs } from './list-logs.ts';
+import { listMemos } from './list-memos.ts';
 import { readMetrics } from './metrics/read-metrics.ts';
 import { readDayBudget } from './overview/day-budget.ts';
 import { listInbox } from './overview/inbox.ts';
@@ -51,6 +52,7 @@ export const ROUTES: Routes = {
   '/v1/runs/{id}/stream': { GET: streamRun },
   '/v1/runs/{id}/graph': { GET: readGraph },
   '/v1/runs/{id}/steps': { GET: runs.listSteps },
+  '/v1/runs/{id}/memos': { GET: listMemos },
   '/v1/runs/{id}/logs': { GET: listLogs },
   '/v1/runs/{id}/logs/stream': { GET: streamLogs },
   '/v1/runs/{id}/checkpoints': { GET: runs.listCheckpoints },

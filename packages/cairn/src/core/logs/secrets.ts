@@ -1,4 +1,6 @@
-/** Takes the secret values of a run's input out of what its bodies log. Pure. */
+/** Takes the secret values of a run's input out of what its bodies log and memoise. Pure. */
+
+import type { Json } from '../encoding/json.ts';
 
 /** Shorter values occur in ordinary text: masking them would make lines unreadable, and tell where they stand. */
 export const SHORTEST_SECRET = 6;
@@ -10,7 +12,14 @@ export const MASK = '[redacted]';
 export function secretTexts(input: unknown, paths: readonly string[]): readonly string[] {
   const found = new Set<string>();
   for (const path of paths) collect(input, path.split('.'), found);
-  return [...found].sort((a, b) => b.length - a.length);
+  return longestFirst(found);
+}
+
+/** Texts of the input where its readable form has {@link MASK} instead. Longest first. */
+export function secretsBetween(input: unknown, readable: unknown): readonly string[] {
+  const found = new Set<string>();
+  compare(input, readable, found);
+  return longestFirst(found);
 }
 
 /** Undefined: there is nothing to mask. */
@@ -21,6 +30,38 @@ export function maskOf(secrets: readonly string[]): ((text: string) => string) |
     for (const secret of secrets) masked = masked.replaceAll(secret, MASK);
     return masked;
   };
+}
+
+/** A JSON value with the secrets masked in its texts, its numbers and the names of its members. */
+export function maskedValue(value: Json, masked: (text: string) => string): Json {
+  if (Array.isArray(value)) return value.map((item) => maskedValue(item, masked));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([name, member]) =>
+        member === undefined ? [] : [[masked(name), maskedValue(member, masked)]],
+      ),
+    );
+  if (typeof value === 'string') return masked(value);
+  if (typeof value !== 'number') return value;
+  const shown = masked(String(value));
+  return shown === String(value) ? value : shown;
+}
+
+function longestFirst(texts: Iterable<string>): readonly string[] {
+  return [...texts].sort((a, b) => b.length - a.length);
+}
+
+function compare(input: unknown, readable: unknown, found: Set<string>): void {
+  if (readable === MASK) {
+    if (input !== MASK) collect(input, [], found);
+    return;
+  }
+  if (!isObject(input) || !isObject(readable)) return;
+  for (const [name, member] of Object.entries(readable)) compare(input[name], member, found);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 function collect(value: unknown, [name, ...rest]: readonly string[], found: Set<string>): void {

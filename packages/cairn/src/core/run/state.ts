@@ -291,6 +291,11 @@ export function stepKey(ref: { readonly stepId: string; readonly itemKey?: strin
   return ref.itemKey === undefined ? ref.stepId : `${ref.stepId}[${ref.itemKey}]`;
 }
 
+/** The key under which the compensation of a step keeps its memos. No step has such a key. */
+export function undoMemoKey(key: string): string {
+  return `${key} undone`;
+}
+
 /** The id of the step, without the item. */
 export function stepIdOf(key: string): string {
   const bracket = key.indexOf('[');

@@ -9,7 +9,14 @@ import { compensationsDue } from '../../core/decisions/compensation.ts';
 import { nextRetry } from '../../core/decisions/retry.ts';
 import { listChange, markOf } from '../../core/plan/item-marks.ts';
 import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
-import { type Completed, isSuspended, type RunState, stepIdOf, stepRefOf } from '../../core/run/state.ts';
+import {
+  type Completed,
+  isSuspended,
+  type RunState,
+  stepIdOf,
+  stepRefOf,
+  undoMemoKey,
+} from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
@@ -208,7 +215,7 @@ function contextOf(
     feedback: undefined,
     signal,
     progressText: undefined,
-    memosOf: `${step} undone`,
+    memosOf: undoMemoKey(step),
     // An attempt before this one, or a drive before this one, may have left some.
     mayHaveMemos: true,
     performer,

@@ -83,6 +83,7 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
     listEvents: (runId, request) => counted(store.listEvents(runId, request), page),
     listSteps: (runId, request) => counted(store.listSteps(runId, request), page),
     listCheckpoints: (runId, request) => counted(store.listCheckpoints(runId, request), page),
+    listMemos: (runId, of, request) => counted(store.listMemos(runId, of, request), page),
     writePayload: (runId, text) =>
       counted(store.writePayload(runId, text), ({ chunks }) => ({ writes: chunks })),
     readPayload: (runId, ref) => counted(store.readPayload(runId, ref), () => ({ reads: ref.chunks })),

@@ -1,5 +1,5 @@
 /** Paged reads, shared by all lists. */
-import type { DocumentData, Query, QueryDocumentSnapshot } from '@google-cloud/firestore';
+import type { DocumentData, Query, QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
 import { PageRoom } from '../../core/search/page.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../../ports/cursor.ts';
 import { MOST_PASSED_OVER, type Page, type PageRequest } from '../../ports/run-store.ts';
@@ -11,7 +11,7 @@ export interface Listing<T> {
   readonly list: ListName;
   readonly ordered: Query;
   readonly startAfter: (position: Position) => readonly unknown[];
-  readonly decode: (document: DocumentData, id: string) => T;
+  readonly decode: (document: DocumentData, id: string, createdAt: Timestamp) => T;
   readonly positionOf: (item: T, id: string) => Position;
   /** Documents that are passed over; absent: none. */
   readonly isHidden?: (document: DocumentData) => boolean;
@@ -68,13 +68,13 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
 
 function readOne<T>(found: QueryDocumentSnapshot, listing: Listing<T>): Read<T> {
   const { decode, positionOf, isHidden = () => false } = listing;
-  const { id } = found;
+  const { id, createTime } = found;
   const document = found.data();
   const raw = () => listing.positionOfDamaged?.(document, id);
   if (isHidden(document))
-    return { kind: 'hidden', position: () => raw() ?? positionOf(decode(document, id), id) };
+    return { kind: 'hidden', position: () => raw() ?? positionOf(decode(document, id, createTime), id) };
   try {
-    const item = decode(document, id);
+    const item = decode(document, id, createTime);
     return { kind: 'item', item, position: () => positionOf(item, id) };
   } catch (error) {
     const position = raw();

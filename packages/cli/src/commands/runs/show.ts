@@ -3,6 +3,7 @@ import { newestEvents } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import type { Shape } from '../../context.ts';
 import { effectTable } from '../../views/effects.ts';
+import { memoTable } from '../../views/memos.ts';
 import {
   blockedText,
   findingText,
@@ -23,6 +24,9 @@ const MOST_EVENTS = 10_000;
 const STEPS = 100;
 const EFFECTS = 100;
 const MOST_LISTED = 10_000;
+/** As many as one revision of a step can have. */
+const MOST_MEMOS = 1_000;
+const MOST_REVISION = 999_999_999;
 
 export const showRun = command({
   name: 'runs show',
@@ -126,6 +130,39 @@ export const listCheckpoints = command({
       limit: options.limit ?? USUAL_LISTED,
     });
     out.print(`${JSON.stringify(items, null, 2)}\n`);
+  },
+});
+
+export const listMemos = command({
+  name: 'runs memos',
+  summary: 'List the memos of a step',
+  args: { run: RUN, step: { help: 'step, or one item: STEP[KEY]; see runs steps' } },
+  options: {
+    revision: {
+      type: 'number',
+      value: 'N',
+      range: [1, MOST_REVISION],
+      help: 'revision (default its newest)',
+    },
+    undo: { type: 'flag', help: 'those of its compensation instead' },
+    limit: limitOption({ most: MOST_MEMOS }),
+  },
+  examples: [['runs memos last import --json', 'with whole values']],
+  async run(context, { args, options }) {
+    const { api, out, notes } = context;
+    const { revision, undo, limit = USUAL_LISTED } = options;
+    const { items, more } = await api.list('/v1/runs/{id}/memos', {
+      params: { id: await runIdOf(context, args.run) },
+      query: {
+        step: args.step,
+        revision: revision === undefined ? undefined : String(revision),
+        undoes: undo ? 'true' : undefined,
+      },
+      limit,
+    });
+    out.answer(items, (shape) => memoTable(items, api.now(), shape));
+    if (items.length === 0 && !out.json) notes.print('No memos.\n');
+    tellMore(context, more);
   },
 });
 

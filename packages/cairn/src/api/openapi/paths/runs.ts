@@ -24,6 +24,15 @@ const WHICH_LINES = {
   level: 'Only lines of this level or a higher one: `info`, `warn` or `error`.',
 } as const;
 
+/** Refusals of changes by which a run continues. */
+const CONTINUES = [
+  'RUN_NOT_FOUND',
+  'RUN_TERMINAL_STATE',
+  'RUN_INVALID_TRANSITION',
+  'PLAN_VERSION_UNAVAILABLE',
+  'PLAN_CHANGED',
+] as const;
+
 export const RUN_PATHS = {
   '/v1/runs': {
     GET: {
@@ -135,13 +144,7 @@ export const RUN_PATHS = {
           schema: 'Resumed',
         },
       },
-      refusals: [
-        'RUN_NOT_FOUND',
-        'RUN_TERMINAL_STATE',
-        'RUN_INVALID_TRANSITION',
-        'PLAN_VERSION_UNAVAILABLE',
-        'PLAN_CHANGED',
-      ],
+      refusals: CONTINUES,
     },
   },
   '/v1/runs/{id}/replay': {
@@ -191,13 +194,7 @@ export const RUN_PATHS = {
       role: 'submitter',
       body: 'FailWaitBody',
       answers: { 200: { what: 'The step has failed; its `onFailure` applies', schema: 'WaitFailed' } },
-      refusals: [
-        'RUN_NOT_FOUND',
-        'RUN_TERMINAL_STATE',
-        'RUN_INVALID_TRANSITION',
-        'PLAN_VERSION_UNAVAILABLE',
-        'PLAN_CHANGED',
-      ],
+      refusals: CONTINUES,
     },
   },
   '/v1/runs/{id}/waits/{stepId}/heartbeat': {
@@ -316,6 +313,21 @@ export const RUN_PATHS = {
       role: 'viewer',
       query: PAGE,
       answers: { 200: { what: 'A page of steps', schema: 'StepPage' } },
+      refusals: ['RUN_NOT_FOUND'],
+    },
+  },
+  '/v1/runs/{id}/memos': {
+    GET: {
+      id: 'listMemos',
+      summary: 'Lists the memos of a step',
+      role: 'viewer',
+      query: {
+        step: 'Step id, or `id[itemKey]`. Required.',
+        revision: 'Revision of the step. Default: its newest.',
+        undoes: '`true`: the memos of its compensation instead.',
+        ...PAGE,
+      },
+      answers: { 200: { what: 'A page of memos, by name', schema: 'MemoPage' } },
       refusals: ['RUN_NOT_FOUND'],
     },
   },

@@ -123,6 +123,16 @@ export const Checkpoint = z.object({
 });
 export const CheckpointPage = pageOf(Checkpoint);
 
+export const Memo = z.object({
+  step: z.string().describe('Step id, or `id[itemKey]`.'),
+  revision: z.int().min(1),
+  undoes: z.literal(true).optional().describe('The compensation of the step recorded it.'),
+  name: z.string(),
+  value: Value,
+  recordedAt: Time,
+});
+export const MemoPage = pageOf(Memo);
+
 export const LogLine = z.object({
   kind: z
     .enum(['log', 'dropped'])

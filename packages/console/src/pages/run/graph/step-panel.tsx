@@ -14,6 +14,7 @@ import { WaitView } from '../header/wait-view.tsx';
 import { stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { Undone } from '../live/undone.ts';
+import { MemosOfStep } from '../memos/of-step.tsx';
 import { Attempts } from './attempts.tsx';
 import { ItemList } from './item-list.tsx';
 import { itemKind, itemStatus, itemsText, type StepView } from './step-view.ts';
@@ -90,6 +91,25 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
               seq={state.seq}
               step={stepKey}
               summary={told?.summary}
+            />
+          )}
+          {state && (isItem || view?.kind === 'step') && (
+            <MemosOfStep
+              key={`memos ${stepKey}`}
+              runId={id}
+              stepKey={stepKey}
+              revision={state.revision}
+              version={state.seq}
+            />
+          )}
+          {undoing && (
+            <MemosOfStep
+              key={`undo memos ${stepKey}`}
+              runId={id}
+              stepKey={stepKey}
+              revision={undoing.revision}
+              undoes
+              version={undoing.at}
             />
           )}
           <EffectsOfStep stepKey={stepKey} ids={told?.effects ?? []} />

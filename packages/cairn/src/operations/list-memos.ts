@@ -1,0 +1,50 @@
+/** Pages over the memos of a step, as people may read them: values of secret members of the input are masked. */
+import type { Json } from '../core/encoding/json.ts';
+import { maskedValue, maskOf } from '../core/logs/secrets.ts';
+import { runningNow } from '../core/run/now/running.ts';
+import { fromText } from '../core/run/readable.ts';
+import { undoMemoKey } from '../core/run/state.ts';
+import { inputSecrets } from '../engine/run-input.ts';
+import type { LoadedRun, Page, PageRequest, RunStore } from '../ports/run-store.ts';
+
+/** A memo of a step, or of its compensation. */
+export interface ShownMemo {
+  readonly name: string;
+  readonly value: Json;
+  /** Epoch ms. */
+  readonly recordedAt: number;
+}
+
+export interface MemosAsked {
+  /** Key of the step. */
+  readonly step: string;
+  /** Default: that which the step is at. */
+  readonly revision: number | undefined;
+  /** Those of its compensation instead. */
+  readonly undoes: boolean;
+  readonly page: PageRequest;
+}
+
+/** Empty for a step that has not begun. */
+export async function listMemos(
+  store: RunStore,
+  { state, soft }: Pick<LoadedRun, 'state' | 'soft'>,
+  { step, revision, undoes, page }: MemosAsked,
+): Promise<Page<ShownMemo> & { readonly revision: number }> {
+  const newest =
+    state.steps.get(step)?.revision ??
+    runningNow(state, soft).find((running) => running.step === step)?.revision;
+  if (newest === undefined) return { revision: revision ?? 1, items: [] };
+  const of = { step: undoes ? undoMemoKey(step) : step, revision: revision ?? newest };
+  const [{ items, ...more }, secrets] = await Promise.all([
+    store.listMemos(state.id, of, page),
+    inputSecrets(store, state),
+  ]);
+  const masked = maskOf(secrets);
+  const shown = items.map(({ name, text, recordedAt }) => {
+    const value = fromText(text);
+    if (!masked) return { name, value, recordedAt };
+    return { name: masked(name), value: maskedValue(value, masked), recordedAt };
+  });
+  return { ...more, revision: of.revision, items: shown };
+}

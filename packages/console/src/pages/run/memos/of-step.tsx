@@ -1,0 +1,74 @@
+/** The memos of one step, or of its compensation: a row each, with the value once it is opened. */
+import { useState } from 'react';
+import { JsonView } from '../../../parts/json-view/json-view.tsx';
+import { Failure } from '../../../parts/states.tsx';
+import { usePages } from '../../../parts/use-pages.ts';
+import { visibleText } from '../../../parts/visible-text.ts';
+import { When } from '../../../parts/when.tsx';
+import { useSession } from '../../../session/session.ts';
+import { inOrder, type Memo } from './order.ts';
+
+/** A page ends earlier where its memos are large. */
+const PAGE = '100';
+
+interface MemosOfStepProps {
+  readonly runId: string;
+  readonly stepKey: string;
+  readonly revision: number;
+  /** Those of its compensation. */
+  readonly undoes?: true;
+  /** When it is another one, the step may have recorded more. */
+  readonly version: unknown;
+}
+
+export function MemosOfStep({ runId, stepKey, revision, undoes, version }: MemosOfStepProps) {
+  const { api } = useSession();
+  const query = { step: stepKey, revision: String(revision), ...(undoes && { undoes: 'true' }) };
+  const { items, hasMore, error, loadMore, again } = usePages<Memo>({
+    queryKey: ['run', runId, 'memos', query],
+    read: (cursor, signal) =>
+      api.get('/v1/runs/{id}/memos', {
+        params: { id: runId },
+        query: { ...query, limit: PAGE, cursor },
+        ...(signal ? { signal } : {}),
+      }),
+    version,
+    isAppendOnly: false,
+  });
+  const title = undoes ? 'Memos of its undo' : 'Memos';
+  if (items.length === 0 && !error) return null;
+  return (
+    <section aria-label={undoes ? 'Memos of the undo of the step' : 'Memos of the step'}>
+      <h3>{title}</h3>
+      {error !== null && <Failure error={error} again={again} />}
+      <ul className="step-memos">
+        {inOrder(items, hasMore).map((memo) => (
+          <li key={memo.name}>
+            <MemoRow memo={memo} />
+          </li>
+        ))}
+      </ul>
+      {hasMore && (
+        <button type="button" className="small" onClick={loadMore}>
+          More memos
+        </button>
+      )}
+    </section>
+  );
+}
+
+function MemoRow({ memo: { name, value, recordedAt } }: { readonly memo: Memo }) {
+  const [isOpen, setOpen] = useState(false);
+  const shown = visibleText(name);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <bdi>{shown}</bdi>{' '}
+        <span className="dim">
+          <When at={recordedAt} />
+        </span>
+      </summary>
+      {isOpen && <JsonView value={value} label={`Memo ${shown}`} />}
+    </details>
+  );
+}
