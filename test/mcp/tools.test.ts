@@ -74,6 +74,24 @@ test('an agent starts a run, is told what it asks, answers, and sees it end', as
   ]);
 });
 
+test('runs are listed by a beginning, and in other orders than the newest first', async () => {
+  const { stage, agent } = await scene();
+  const first = await asking(stage, agent);
+  stage.installation.world.clock.jump(1_000);
+  const second = await asking(stage, agent);
+  const listed = async (filter: Record<string, string>) => {
+    const { data } = await agent.call('list_runs', filter);
+    return (data.items as { readonly id: string }[]).map(({ id }) => id);
+  };
+  expect(await listed({})).toEqual([second, first]);
+  expect(await listed({ sort: 'oldest' })).toEqual([first, second]);
+  expect(await listed({ match: `${second}*` })).toEqual([second]);
+  expect(await listed({ match: `${second}*`, sort: 'longest' })).toEqual([second]);
+  expect(codeOf(await agent.call('list_runs', { match: '*' }))).toBe('INVALID_INPUT');
+  const refused = await agent.call('list_runs', { sort: 'fastest' });
+  expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining('sort')]);
+});
+
 test('a failed or cancelled run is resumed after its preview', async () => {
   const { stage, agent } = await scene();
   const runId = await asking(stage, agent);

@@ -10,10 +10,14 @@ const USUAL_EVENTS = 10;
 const MAX_STEPS = 100;
 const MAX_EFFECTS = 50;
 
+const SORTS = ['newest', 'oldest', 'longest', 'updated'] as const;
+const CUT = 'Only the newest of the runs that match were sorted. Narrow the list by its filters.';
+
 const listRuns = read({
   name: 'list_runs',
   title: 'List runs',
-  description: 'Lists runs, newest first, in short. Filters can be combined. Role viewer.',
+  description:
+    'Lists runs in short, newest first unless sort says otherwise. Filters can be combined. Role viewer.',
   input: z.strictObject({
     status: z
       .array(z.string().max(40))
@@ -25,6 +29,20 @@ const listRuns = read({
     type: z.string().max(200).optional().describe('Runs of this workflow.'),
     threadId: z.string().max(255).optional(),
     tag: z.string().max(200).optional().describe('Such as customer:42.'),
+    match: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe(
+        'A comparison of a tag, such as amount>100, or the beginning of an id, key, thread, tag or value of a tag, such as customer:4*. A page can then be short or empty while there is a next.',
+      ),
+    sort: z
+      .enum(SORTS)
+      .optional()
+      .describe(
+        'Default: newest. Other orders have one page, of the newest 1,000 runs that the other filters find, and take no cursor; notAllSorted says that there are more.',
+      ),
     since: z.iso.datetime().optional().describe('Created at this time or later.'),
     until: z.iso.datetime().optional().describe('Created before this time.'),
     limit: LIMIT,
@@ -32,13 +50,13 @@ const listRuns = read({
   }),
   async run(client, { status, limit = USUAL_LISTED, ...filters }) {
     const query = { ...filters, status: status?.join(','), limit: String(limit) };
-    const { items, next, unreadable } = await client.get('/v1/runs', { query });
+    const { items, next, unreadable, isCut } = await client.get('/v1/runs', { query });
     const lines = items.map(
       (run) => `${run.id} ${run.type} ${run.status}, created ${since(client, run.createdAt)}`,
     );
     return {
-      text: [counted(items.length, 'run', next), ...lines].join('\n'),
-      data: { items: items.map(shortRun), next, unreadable },
+      text: [counted(items.length, 'run', next), ...(isCut ? [CUT] : []), ...lines].join('\n'),
+      data: { items: items.map(shortRun), next, unreadable, notAllSorted: isCut },
     };
   },
 });
