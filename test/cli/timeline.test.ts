@@ -111,6 +111,8 @@ describe('an event is told in words', () => {
       '♥ w.1: heartbeat (until 2026-01-01 00:05:10 UTC (5 min))',
     ],
     ['wait_resolved', { waitId: 'w.1', signalId: 'e.1' }, '← w.1 answered (e.1)'],
+    ['wait_resolved', { waitId: 'a.1.2.day' }, '▸ a.1.2.day: resumed, the day of the budget has ended'],
+    ['wait_resolved', { waitId: 'a.1.2.day', decision: 'approve' }, '✓ a.1.2.day: approve'],
     ['effect_attempted', { ...effect, attempt: 1 }, '→ pay calls shop.refund (k.0001)'],
     ['effect_settled', { ...effect, outcome: 'in_doubt' }, '? pay: shop.refund in doubt (k.0001)'],
     [

@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { ERROR_CODES } from '../../packages/cairn/src/core/errors.ts';
 import { RUN_STATUSES } from '../../packages/cairn/src/core/run/status.ts';
-import { type ExplainedRun, explainRun } from '../../packages/client/src/explain/explain-run.ts';
+import {
+  type Activity,
+  type ExplainedRun,
+  explainRun,
+} from '../../packages/client/src/explain/explain-run.ts';
 import { helpFor } from '../../packages/client/src/explain/help-for.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -26,6 +30,42 @@ const wait = (kind: string, step = 'ask', more: object = {}) => ({
 });
 const lease = { epoch: 3 };
 const retrying = { begun: 2, retrying: 1, skipped: 0, degraded: 0 };
+
+describe('a run that the budget of the day holds back', () => {
+  const reason = 'other runs hold the rest of what the tenant may spend on this day';
+  const of = (facts: object, ...retrying: Activity['retrying']) =>
+    explainRun(run({ status: 'running', dueAt: LATER, ...facts }), { working: [], retrying });
+  const ask = { key: 'ask', isPolling: false, held: { reason, isOver: false } };
+
+  test('says what it waits for, until when, and what would move it', () => {
+    const { text, until, help, moves } = of({ steps: retrying }, ask);
+    expect(text).toBe(`Step ask waits: ${reason}.`);
+    expect(until).toBe(LATER);
+    expect(help).toContain('once other runs of the tenant have settled');
+    expect(moves.map(({ words }) => words.join(' '))).toEqual(['runs watch run_1', 'budgets']);
+    expect(of({ steps: { ...retrying, retrying: 40 }, lease }, ask, { ...ask, key: 'b' }).text).toBe(
+      `40 steps wait: ${reason}.`,
+    );
+  });
+
+  test('says that it goes on once the question was answered or the day has ended', () => {
+    const over = { ...ask, held: { reason, isOver: true } };
+    const { text, help } = of({ steps: retrying }, over);
+    expect([text, help]).toEqual(['The budget allows more: Step ask begins next.', undefined]);
+  });
+
+  test('says so only if that is all it has to do, and nothing asks', () => {
+    const failed = { key: 'pay', isPolling: false };
+    expect(of({ steps: { ...retrying, retrying: 2 } }, ask, failed).text).toBe(
+      '2 steps failed and will be retried.',
+    );
+    const asking = wait('approval', 'ask', { purpose: 'budget', detail: { question: 'Raise it?' } });
+    expect(of({ steps: retrying, waits: [asking] }, ask).text).toBe('Raise it?');
+    expect(of({ steps: retrying, cancellation: {} }, ask).text).toBe(
+      'Cancelling. The run ends at its next step.',
+    );
+  });
+});
 
 describe('the sentence that explains a run', () => {
   test.each<[facts: object, text: string]>([

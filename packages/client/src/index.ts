@@ -4,15 +4,18 @@ export { declaredType } from './declared-type.ts';
 export { ago, duration } from './duration.ts';
 export { budgetLines } from './explain/budget-lines.ts';
 export { type CodePlace, placesOf, readPlaces } from './explain/code-places.ts';
+export { isDayEnd } from './explain/day-end.ts';
 export {
   type Activity,
   activityOf,
   type ExplainedRun,
   type Explanation,
   explainRun,
+  type Held,
 } from './explain/explain-run.ts';
 export { helpFor } from './explain/help-for.ts';
 export { BUDGET_DECISIONS, DOUBT_DECISIONS, type Move, moveOf } from './explain/moves.ts';
+export { readActivity } from './explain/read-activity.ts';
 export type { Followed, RunEvent } from './follow.ts';
 export type { FollowedLog, FollowingLogs } from './follow-logs.ts';
 export { type Finding, NOT_SEEN } from './health/findings.ts';

@@ -123,6 +123,28 @@ describe('the life of a run', () => {
     ]);
   });
 
+  test('an attempt that a budget held back has not failed, and a day that ended is no answer', () => {
+    const asked = execution('ask', 1, 9);
+    const error = { code: 'BUDGET_REACHED', message: 'others hold the rest' };
+    const wait = {
+      id: 'ask.1.1.day',
+      kind: 'approval',
+      purpose: 'budget',
+      execution: asked,
+      openedAt: iso(9),
+    };
+    const events = journal(
+      ['run_created', 0],
+      ['step_retry_scheduled', 3, execution('ask', 1, 3, { retryAt: iso(8), budget: true, error })],
+      ['wait_opened', 9, { wait }],
+      ['wait_resolved', 60, { waitId: wait.id }],
+    );
+    expect(spansOf(events, 'ask')).toEqual([
+      { kind: 'attempt', attempt: 1, from: 3, to: 3, end: 'held' },
+      { kind: 'wait', attempt: 1, from: 9, to: 60, end: 'day_ended' },
+    ]);
+  });
+
   test('items follow their step where they are asked for, and are counted where not', () => {
     const histories = new StepHistories();
     histories.add(

@@ -2,6 +2,7 @@
 import type { Answer } from 'cairn/api/calls';
 import type { CairnClient } from '../client.ts';
 import { stepKey } from '../step-key.ts';
+import { eventAt } from './event-at.ts';
 
 type Run = Answer<'Run'>;
 type Graph = Answer<'RunGraph'>;
@@ -44,8 +45,8 @@ export async function readPlaces(
   if (!hasFailed && steps.retrying === 0) return places;
   const graph = await client.get('/v1/runs/{id}/graph', { params: { id } });
   for (const { key, seq, state } of unnamed(graph, hasFailed ? error.stepId : undefined)) {
-    const location = await locationAt(client, id, seq);
-    if (location !== undefined) places.push({ step: key, state, location });
+    const location = (await eventAt(client, id, seq))?.data.location;
+    if (typeof location === 'string') places.push({ step: key, state, location });
   }
   return places;
 }
@@ -68,12 +69,3 @@ function unnamed({ steps }: Graph, failed: string | undefined) {
 
 /** The items of a set are numbered, the operations of a flow named. */
 const OPERATION = /\[[A-Za-z]/;
-
-async function locationAt(client: CairnClient, id: string, seq: number): Promise<string | undefined> {
-  for await (const followed of client.follow(id, { after: seq - 1 })) {
-    if (followed.kind !== 'event') continue;
-    const { location } = followed.event.data;
-    return typeof location === 'string' ? location : undefined;
-  }
-  return undefined;
-}

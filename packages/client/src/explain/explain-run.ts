@@ -37,11 +37,23 @@ export type ExplainedRun = Pick<
   | 'completedAt'
 >;
 
+/** A step that has not failed: a budget held it back. */
+export interface Held {
+  /** Such as `other runs hold the rest of what the tenant may spend on this day`. */
+  readonly reason: string;
+  /** The reason is gone, since its question was answered or the day has ended: it begins next. */
+  readonly isOver: boolean;
+}
+
 /** The steps that move, as far as the caller knows them: the run alone does not name every one. */
 export interface Activity {
   /** Keys of steps with a running body. */
   readonly working: readonly string[];
-  readonly retrying: readonly { readonly key: string; readonly isPolling: boolean }[];
+  readonly retrying: readonly {
+    readonly key: string;
+    readonly isPolling: boolean;
+    readonly held?: Held | undefined;
+  }[];
 }
 
 export interface Explanation {
@@ -71,7 +83,7 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
         moves: [watching(run)],
       };
     case 'running':
-      return { ...moving(run, activity), moves: [watching(run)] };
+      return held(run, activity) ?? { ...moving(run, activity), moves: [watching(run)] };
     case 'replaying':
       if (run.blocked) return blocked(run, run.blocked);
       return {
@@ -151,6 +163,26 @@ function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
   }
   if (steps.retrying > 0) return { text: `${retryText(steps.retrying, retrying)}${again}`, until: dueAt };
   return { text: `Between steps. The next worker will pick it up.${again}`, until: dueAt };
+}
+
+/** Undefined unless a budget holds back all that the run has to do. */
+function held(run: ExplainedRun, { working, retrying }: Activity): Explanation | undefined {
+  const [first] = retrying;
+  if (run.compensating || run.cancellation || working.length > 0 || first?.held === undefined)
+    return undefined;
+  if (retrying.some((step) => step.held?.isOver !== first.held?.isOver)) return undefined;
+  if (run.waits.some(({ purpose }) => purpose === 'budget')) return waiting(run);
+  const { retrying: count } = run.steps;
+  const [who, s] = count > 1 ? [`${count} steps`, ''] : [`Step ${first.key}`, 's'];
+  const again = resumedText(run);
+  if (first.held.isOver)
+    return { text: `The budget allows more: ${who} begin${s} next.${again}`, moves: [watching(run)] };
+  return {
+    text: `${who} wait${s}: ${first.held.reason}.${again}`,
+    until: run.dueAt,
+    help: 'It looks again by itself, and begins once other runs of the tenant have settled what they hold, the budget of the day is raised, or the next day (UTC) has begun.',
+    moves: [watching(run), { words: ['budgets'], what: 'see what of the day is spent and held' }],
+  };
 }
 
 function retryText(count: number, retrying: Activity['retrying']): string {

@@ -1,5 +1,5 @@
 /** Tools that only read. Each makes a bounded number of requests and shows a bounded number of items. */
-import { ago, type CairnClient, explainRun, newestEvents, readPlaces } from '@cairn/client';
+import { ago, type CairnClient, explainRun, newestEvents, readActivity, readPlaces } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { z } from 'zod';
 import { CURSOR, LIMIT, RUN_ID, USUAL_LISTED } from './arguments.ts';
@@ -78,13 +78,14 @@ const getRun = read({
   async run(client, { runId, events = USUAL_EVENTS }) {
     const params = { id: runId };
     const run = await client.get('/v1/runs/{id}', { params });
-    const [code, steps, effects, newest] = await Promise.all([
+    const [activity, code, steps, effects, newest] = await Promise.all([
+      readActivity(client, run),
       readPlaces(client, run),
       client.list('/v1/runs/{id}/steps', { params, limit: MAX_STEPS }),
       client.list('/v1/runs/{id}/effects', { params, limit: MAX_EFFECTS }),
       newestEvents(client, run, events),
     ]);
-    const { text, since: from, until, help } = explainRun(run);
+    const { text, since: from, until, help } = explainRun(run, activity);
     const lines = [
       `${run.type} v${run.planVersion} ${run.status}: ${text}`,
       from && `since ${from}`,

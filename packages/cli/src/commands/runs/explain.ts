@@ -1,5 +1,5 @@
 /** `explain`: why a run is where it is, and the commands that would move it. */
-import { explainRun, readPlaces } from '@cairn/client';
+import { explainRun, readActivity, readPlaces } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { explanationPage } from '../../views/explanation.ts';
 import { RUN, runIdOf } from './named.ts';
@@ -16,7 +16,7 @@ export const explain = command({
   async run(context, { args }) {
     const { api, out } = context;
     const run = await api.get('/v1/runs/{id}', { params: { id: await runIdOf(context, args.run) } });
-    const explanation = explainRun(run);
+    const explanation = explainRun(run, await readActivity(api, run));
     const { id, type, status, finding } = run;
     const code = await readPlaces(api, run);
     const answer = { id, type, status, ...explanation, code, ...(finding && { finding }) };

@@ -1,6 +1,6 @@
 /** Text of events of steps and waits. Pure. */
 
-import { duration } from '@cairn/client';
+import { duration, isDayEnd } from '@cairn/client';
 import type { DataOf } from 'cairn/api/events';
 import { questionText } from '../question.ts';
 import { dueText, errorText, type Line, line, parts, stepName, stepsOf, valueText } from './line.ts';
@@ -30,7 +30,10 @@ export const STEP_LINES = {
         `${stepName(data)} polled: condition not met`,
         parts(data.error.message, again),
       );
-    if (data.budget) return line('↻', 'plain', `${stepName(data)} waits for the budget`);
+    if (data.budget) {
+      const isHeld = Date.parse(data.retryAt) > Date.parse(at);
+      return line('↻', 'plain', `${stepName(data)} waits for the budget`, isHeld ? data.error.message : '');
+    }
     return line(
       '↻',
       'warn',
@@ -49,7 +52,9 @@ export const WAIT_LINES = {
   wait_opened: ({ wait }: DataOf<'wait_opened'>, at: string) => openedLine(wait, at),
   wait_resolved: ({ waitId, decision, payload, signalId, raise }: DataOf<'wait_resolved'>) =>
     decision === undefined
-      ? line('←', 'good', `${waitId} answered`, signalId)
+      ? isDayEnd({ waitId })
+        ? line('▸', 'good', `${waitId}: resumed, the day of the budget has ended`)
+        : line('←', 'good', `${waitId} answered`, signalId)
       : line(
           decision === 'reject' || decision === 'halt' ? '✗' : '✓',
           toneOf(decision),

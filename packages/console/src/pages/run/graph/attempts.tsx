@@ -61,7 +61,7 @@ function Attempt({ span }: { readonly span: Span }) {
           {error.trace && <Stack trace={error.trace} />}
         </span>
       )}
-      {(end === 'retried' || end === 'polled') && dueAt !== undefined && (
+      {(end === 'retried' || end === 'polled' || end === 'held') && dueAt !== undefined && (
         <span className="attempt-more dim">
           Next attempt <When at={new Date(dueAt).toISOString()} />
         </span>

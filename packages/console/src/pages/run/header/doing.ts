@@ -1,5 +1,5 @@
 /** The steps at which a run works, and those that it retries. Pure. */
-import type { Activity } from '@cairn/client';
+import type { Activity, Held } from '@cairn/client';
 import { type StepsKnown, underWay } from '../graph/step-view.ts';
 import type { Run, StepState } from '../live/events.ts';
 import type { Span } from '../live/span.ts';
@@ -15,6 +15,7 @@ export interface Trying {
   readonly polls?: number | undefined;
   /** Undefined while the history does not reach there. */
   readonly error?: Span['error'] | undefined;
+  readonly held?: Held | undefined;
 }
 
 export interface Doing {
@@ -39,7 +40,11 @@ export function doingOf(
 }
 
 export function activityOf({ working, trying }: Doing): Activity {
-  const retrying = trying.map(({ key, polls, attempt }) => ({ key, isPolling: polls === attempt }));
+  const retrying = trying.map(({ key, polls, attempt, held }) => ({
+    key,
+    isPolling: polls === attempt && held === undefined,
+    held,
+  }));
   return { working, retrying };
 }
 
@@ -50,6 +55,12 @@ function isTrying(step: StepState): step is Retrying {
 }
 
 function trying({ key, attempt, retryAt, polls }: Retrying, histories: StepsKnown['histories']): Trying {
-  const error = histories.get(key)?.spans.findLast(({ end }) => end === 'retried')?.error;
-  return { key, attempt, retryAt, polls, error };
+  const spans = histories.get(key)?.spans ?? [];
+  const error = spans.findLast(({ end }) => end === 'retried')?.error;
+  return { key, attempt, retryAt, polls, error, held: heldBy(spans.at(-1)) };
+}
+
+function heldBy(last: Span | undefined): Held | undefined {
+  if (last?.end !== 'held') return undefined;
+  return { reason: last.note ?? 'a budget is reached', isOver: (last.dueAt ?? 0) <= (last.to ?? 0) };
 }

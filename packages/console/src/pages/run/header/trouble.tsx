@@ -1,4 +1,4 @@
-/** The steps that failed and will be retried: how often, with which error, and when next. */
+/** The steps that failed or are held back and will be tried again: how often, with which error, and when next. */
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
 import type { Trying } from './doing.ts';
@@ -14,16 +14,17 @@ function times(count: number): string {
 export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
   return (
     <>
-      {trying.slice(0, MOST).map(({ key, attempt, retryAt, error, polls = 0 }) => (
-        <div key={key} className={polls === attempt ? 'dim' : 'run-error passing'}>
+      {trying.slice(0, MOST).map(({ key, attempt, retryAt, error, held, polls = 0 }) => (
+        <div key={key} className={held !== undefined || polls === attempt ? 'dim' : 'run-error passing'}>
           <p>
             <ViewLink to={{ step: key, tab: undefined }}>
               <Text value={key} max={120} />
             </ViewLink>{' '}
-            {polls > 0 && `polled ${times(polls)}, condition not met`}
-            {polls > 0 && polls < attempt && ', '}
-            {polls < attempt && `failed ${times(attempt - polls)}`}
-            {error && (
+            {held && (held.isOver ? 'begins next: the budget allows more' : `waits: ${held.reason}`)}
+            {held === undefined && polls > 0 && `polled ${times(polls)}, condition not met`}
+            {held === undefined && polls > 0 && polls < attempt && ', '}
+            {held === undefined && polls < attempt && `failed ${times(attempt - polls)}`}
+            {held === undefined && error && (
               <>
                 : <Text value={error.message} max={300} />
               </>
@@ -34,7 +35,9 @@ export function Trouble({ trying }: { readonly trying: readonly Trying[] }) {
           </p>
         </div>
       ))}
-      {trying.length > MOST && <p className="dim">and {trying.length - MOST} more steps will be retried</p>}
+      {trying.length > MOST && (
+        <p className="dim">and {trying.length - MOST} more steps will be tried again</p>
+      )}
     </>
   );
 }

@@ -1,6 +1,9 @@
 /** A step as time passed over it: its attempts and its waits. Types only; `step-history.ts` makes them of events. */
 
-/** The end of a stretch of time of a step; `interrupted`: its drive died, `let_go`: its drive handed it over, `polled`: not yet. */
+/**
+ * The end of a stretch of time of a step; `interrupted`: its drive died, `let_go`: its drive handed it over, `polled`: not yet,
+ * `held`: a budget held it back, `day_ended`: the budget of the next day holds.
+ */
 export type SpanEnd =
   | 'succeeded'
   | 'degraded'
@@ -9,10 +12,12 @@ export type SpanEnd =
   | 'failed'
   | 'retried'
   | 'polled'
+  | 'held'
   | 'interrupted'
   | 'let_go'
   | 'sent_back'
   | 'answered'
+  | 'day_ended'
   | 'expired'
   | 'ended';
 

@@ -2,7 +2,7 @@
  * History of each step from the journal: its attempts, its waits, and their ends. Folded event by event, in order.
  * Pure but for its own map, which grows.
  */
-import { stepKey } from '@cairn/client';
+import { isDayEnd, stepKey } from '@cairn/client';
 import { type DataOf, known, type RunEvent, stepIdOf } from './events.ts';
 import type { Span, SpanEnd, StepHistory } from './span.ts';
 
@@ -33,9 +33,7 @@ export class StepHistories {
         this.#end(event.data, {
           seq,
           at,
-          ...(event.data.polled
-            ? { end: 'polled', note: event.data.error.message }
-            : { end: 'retried', error: event.data.error }),
+          ...retriedAs(event.data),
           dueAt: Date.parse(event.data.retryAt),
         });
         return;
@@ -57,7 +55,12 @@ export class StepHistories {
         return;
       }
       case 'wait_resolved':
-        this.#closeWait(event.data.waitId, at, 'answered', event.data.decision);
+        this.#closeWait(
+          event.data.waitId,
+          at,
+          isDayEnd(event.data) ? 'day_ended' : 'answered',
+          event.data.decision,
+        );
         return;
       case 'wait_expired':
         this.#closeWait(event.data.waitId, at, 'expired');
@@ -183,6 +186,16 @@ export class StepHistories {
     const step = this.byKey.get(key);
     if (step) this.byKey.set(key, change(step));
   }
+}
+
+/** An attempt that is polled or held back has not failed. */
+function retriedAs({
+  polled,
+  budget,
+  error,
+}: DataOf<'step_retry_scheduled'>): Pick<Span, 'end' | 'error' | 'note'> {
+  if (polled) return { end: 'polled', note: error.message };
+  return budget ? { end: 'held', note: error.message } : { end: 'retried', error };
 }
 
 /** A step says since when it is under way with all its attempts; each but the first began when it was due, or later. */

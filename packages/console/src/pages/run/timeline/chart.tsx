@@ -237,7 +237,7 @@ function Bars({ span, next, scale, to }: BarsProps) {
         style={placed(scale.at(span.from), scale.at(until))}
         title={`${name}: ${endText(span)}, ${duration(Math.max(0, until - span.from))}`}
       />
-      {(span.end === 'retried' || span.end === 'polled') && again !== undefined && (
+      {(span.end === 'retried' || span.end === 'polled' || span.end === 'held') && again !== undefined && (
         <span
           className="bar pause"
           style={placed(scale.at(until), scale.at(again))}

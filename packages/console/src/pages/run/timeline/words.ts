@@ -1,5 +1,5 @@
 /** Each event as a line of text. Pure. */
-import { stepKey } from '@cairn/client';
+import { isDayEnd, stepKey } from '@cairn/client';
 import type { EventType } from 'cairn/journal-events';
 import { duration } from '../../../parts/time.ts';
 import type { DataOf, RunEvent } from '../live/events.ts';
@@ -87,7 +87,9 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
   wait_opened: ({ wait }) =>
     line('‖', 'wait', `${stepKey(wait.execution)} ${WAITS[wait.kind]}`, waitsFor(wait)),
   wait_resolved: ({ waitId, decision }) =>
-    line('←', 'good', `${waitId}: ${decision?.replaceAll('_', ' ') ?? 'answered'}`),
+    isDayEnd({ waitId, decision })
+      ? line('▸', 'good', `${waitId}: resumed`, 'the day of the budget has ended')
+      : line('←', 'good', `${waitId}: ${decision?.replaceAll('_', ' ') ?? 'answered'}`),
   wait_heartbeat: ({ waitId }) => line('♥', '', `${waitId}: heartbeat`),
   wait_expired: ({ waitId }) => line('!', 'bad', `${waitId}: timed out`),
   signal_received: ({ name, key }) => line('←', '', `Signal ${name}`, key),

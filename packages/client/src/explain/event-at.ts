@@ -1,0 +1,9 @@
+/** One event of a run's journal, by its number. */
+import type { CairnClient } from '../client.ts';
+import type { RunEvent } from '../follow.ts';
+
+export async function eventAt(client: CairnClient, id: string, seq: number): Promise<RunEvent | undefined> {
+  for await (const followed of client.follow(id, { after: seq - 1 }))
+    if (followed.kind === 'event') return followed.event;
+  return undefined;
+}

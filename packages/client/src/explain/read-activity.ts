@@ -1,0 +1,42 @@
+/** The steps that move, with what only the journal says of those that are tried again. */
+import type { Answer } from 'cairn/api/calls';
+import type { CairnClient } from '../client.ts';
+import type { RunEvent } from '../follow.ts';
+import { eventAt } from './event-at.ts';
+import { type Activity, activityOf, type Held } from './explain-run.ts';
+
+type Run = Answer<'Run'>;
+
+/** Most steps of which an event is read: one request each. */
+const MOST_READ = 3;
+
+/** One more request for a run that retries steps and runs none, and one for each of the first {@link MOST_READ} of these. */
+export async function readActivity(
+  client: CairnClient,
+  run: Pick<Run, 'id' | 'status' | 'running' | 'steps' | 'currentStep'>,
+): Promise<Activity> {
+  const known = activityOf(run);
+  const { id, status, steps } = run;
+  const mayRetry = (status === 'running' || status === 'replaying') && known.working.length === 0;
+  if (!mayRetry || steps.retrying === 0) return known;
+  const graph = await client.get('/v1/runs/{id}/graph', { params: { id } });
+  const resting = graph.steps.flatMap((step) =>
+    step.phase === 'retrying' && !step.whenRoom ? [{ key: step.key, seq: step.seq }] : [],
+  );
+  const retrying: Activity['retrying'][number][] = [];
+  for (const { key, seq } of resting.slice(0, MOST_READ)) {
+    const event = await eventAt(client, id, seq);
+    retrying.push({ key, isPolling: event?.data.polled === true, held: event && heldBy(event) });
+  }
+  return retrying.length === 0 ? known : { ...known, retrying };
+}
+
+/** Undefined: no budget does. @param event of type `step_retry_scheduled` */
+function heldBy({ at, data: { budget, error, retryAt } }: RunEvent): Held | undefined {
+  if (budget !== true) return undefined;
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return {
+    reason: typeof message === 'string' ? message : 'a budget is reached',
+    isOver: typeof retryAt !== 'string' || Date.parse(retryAt) <= Date.parse(at),
+  };
+}
