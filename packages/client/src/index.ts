@@ -4,7 +4,7 @@ export { declaredType } from './declared-type.ts';
 export { ago, duration } from './duration.ts';
 export { budgetLines } from './explain/budget-lines.ts';
 export { type CodePlace, placesOf, readPlaces } from './explain/code-places.ts';
-export { isDayEnd } from './explain/day-end.ts';
+export { dayResumption } from './explain/day-end.ts';
 export {
   type Activity,
   activityOf,

@@ -123,7 +123,7 @@ describe('the life of a run', () => {
     ]);
   });
 
-  test('an attempt that a budget held back has not failed, and a day that ended is no answer', () => {
+  test('an attempt that a budget held back has not failed, and the end of a day is no answer', () => {
     const asked = execution('ask', 1, 9);
     const error = { code: 'BUDGET_REACHED', message: 'others hold the rest' };
     const wait = {
@@ -141,7 +141,7 @@ describe('the life of a run', () => {
     );
     expect(spansOf(events, 'ask')).toEqual([
       { kind: 'attempt', attempt: 1, from: 3, to: 3, end: 'held' },
-      { kind: 'wait', attempt: 1, from: 9, to: 60, end: 'day_ended' },
+      { kind: 'wait', attempt: 1, from: 9, to: 60, end: 'resumed' },
     ]);
   });
 

@@ -8,6 +8,7 @@ import {
   dayAfter,
   dayBefore,
   dayOf,
+  fitting,
   MAX_HOLDS,
   MAX_KINDS,
   MAX_RAISES,
@@ -319,4 +320,31 @@ test('without a death the document says exactly what was spent once all have lef
     }),
     { numRuns: 1_000 },
   );
+});
+
+describe('of those that wait for more of a day', () => {
+  test('those fit whose needs are left, each beside those before it', () => {
+    const day = { ...empty({ microUsd: 100, effects: 2 }), spent: { microUsd: 40 } };
+    const held = { owner: 'a', granted: { microUsd: 10 }, expiresAt: NOW + 1_000 };
+    const waiting = [20, 40, 30, 0].map((microUsd) => ({ need: { microUsd, tokens: 1_000 } }));
+    expect(fitting({ ...day, holds: [held] }, waiting).map(({ need }) => need.microUsd)).toEqual([20, 30, 0]);
+    const effects = [1, 1, 1].map((one) => ({ need: { effects: one } }));
+    expect(fitting({ ...day, raised: { effects: 1 }, spent: { effects: 1 } }, effects)).toHaveLength(2);
+  });
+
+  test('never more fit than there is', () => {
+    const need = fc.record({ microUsd: fc.nat(400), tokens: fc.nat(400) });
+    fc.assert(
+      fc.property(fc.array(need, { maxLength: 20 }), fc.nat(LIMIT), (needs, spent) => {
+        const day = { ...empty({ microUsd: LIMIT, tokens: LIMIT }), spent: { microUsd: spent } };
+        const found = fitting(
+          day,
+          needs.map((one) => ({ need: one })),
+        );
+        const after = sumOf([usedOf(day), ...found.map((one) => one.need)]);
+        expect(after.microUsd ?? 0).toBeLessThanOrEqual(LIMIT);
+        expect(after.tokens ?? 0).toBeLessThanOrEqual(LIMIT);
+      }),
+    );
+  });
 });

@@ -1,15 +1,18 @@
-/** The event by which a run that had reached the budget of its tenant's day goes on by itself. Pure. */
+/** The event by which a run that had reached the budget of its tenant's day goes on without an answer of its own. Pure. */
 
 /** The id of the question about the budget of a day is its step, revision, attempt, and this. */
 const DAY_QUESTION = /\.day$/;
 
-/** True if nobody has answered the question: the day has ended. @param data of the event `wait_resolved` */
-export function isDayEnd({
-  waitId,
-  decision,
-}: {
-  readonly waitId: string;
-  readonly decision?: string | undefined;
-}): boolean {
-  return decision === undefined && DAY_QUESTION.test(waitId);
+/**
+ * Undefined: a person has answered the question, or it is another one.
+ *
+ * @param data of the event `wait_resolved`
+ * @param actor of the event: who raised the day by the answer of another run
+ */
+export function dayResumption(
+  { waitId, decision }: { readonly waitId: string; readonly decision?: string | undefined },
+  actor: string | undefined,
+): string | undefined {
+  if (decision !== undefined || !DAY_QUESTION.test(waitId)) return undefined;
+  return actor === undefined ? 'the day of the budget has ended' : 'the budget of the day was raised';
 }

@@ -5,6 +5,7 @@
  *
  * Must not: know how an attempt is run or a question opened.
  */
+import { givenName } from '../flow/names.ts';
 import type { BudgetLimits, BudgetName, Cost } from './budget.ts';
 import { largerOf } from './decision.ts';
 
@@ -191,6 +192,36 @@ export function raise(before: DayBudget, given: DayRaise): DayBudget | undefined
   if (before.raises.some(({ id }) => id === given.id)) return undefined;
   const raises = [...before.raises, given].slice(-MAX_RAISES);
   return { ...before, raised: sumOf([before.raised, given.amounts]), raises };
+}
+
+/** Attempts of one kind cost about the same: operations of a flow to which the code gives one name, and items of a map. */
+export function attemptKind({
+  stepId,
+  kind,
+  itemKey,
+}: {
+  readonly stepId: string;
+  readonly kind: string;
+  readonly itemKey?: string | undefined;
+}): string {
+  return kind === 'step' && itemKey !== undefined ? `${stepId}[${givenName(itemKey)}]` : stepId;
+}
+
+/** Those that fit into what is left of the day, each beside those before it. */
+export function fitting<T extends { readonly need: DayAmounts }>(
+  day: DayBudget,
+  waiting: readonly T[],
+): readonly T[] {
+  const ceiling = ceilingOf(day);
+  let used = usedOf(day);
+  return waiting.filter(({ need }) => {
+    const wanted = sumOf([used, need]);
+    const isOver = (name: DayLimit) =>
+      of(need, name) > 0 && of(wanted, name) > (ceiling[name] ?? Number.POSITIVE_INFINITY);
+    if (DAY_LIMITS.some(isOver)) return false;
+    used = wanted;
+    return true;
+  });
 }
 
 /** Counts holds whose time is up as spent: nobody knows how much of them was. */

@@ -6,7 +6,7 @@
  * For the day `day-account.ts` writes. Must not: decide what a limit means (core/budget/decision.ts, core/budget/day.ts).
  */
 import { type Cost, limitsCost, plainCost } from '../../core/budget/budget.ts';
-import type { BudgetRefusal } from '../../core/budget/day.ts';
+import { attemptKind, type BudgetRefusal } from '../../core/budget/day.ts';
 import {
   type BudgetDecision,
   budgetDecision,
@@ -14,7 +14,6 @@ import {
   spentBy,
   type UnderWay,
 } from '../../core/budget/decision.ts';
-import { givenName } from '../../core/flow/names.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, StepExecution, Wait } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -213,9 +212,8 @@ function hasQuestion({ waits }: RunState): boolean {
   return waits.some(({ purpose }) => purpose === 'budget');
 }
 
-/** Operations of a flow are alike if the code gives them one name; items are alike. */
 function kindOf({ step, item }: { readonly step: BodyStep; readonly item?: BodyUnit['item'] }): string {
-  return step.kind === 'step' && item ? `${step.id}[${givenName(item.key)}]` : step.id;
+  return attemptKind({ stepId: step.id, kind: step.kind, itemKey: item?.key });
 }
 
 /** Without the members that the attempt did not report. */

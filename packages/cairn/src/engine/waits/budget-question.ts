@@ -100,6 +100,12 @@ export function dayRaiseByDefault(budget: DayBudget, { detailText = 'null' }: Wa
   return Object.fromEntries(members);
 }
 
+/** The limits of the day that the question names; none where it is shown in part. */
+export function reachedOf({ detailText = 'null' }: Wait): readonly DayLimit[] {
+  const { budget } = (JSON.parse(detailText) ?? {}) as { readonly budget?: ShownDay };
+  return DAY_LIMITS.filter((name) => budget?.reached?.includes(name));
+}
+
 interface ShownDay {
   readonly reached?: readonly string[];
   readonly limits?: Readonly<Partial<Record<string, number>>>;

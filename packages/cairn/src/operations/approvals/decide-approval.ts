@@ -15,6 +15,7 @@ import { appendFromOutside } from '../outside-append.ts';
 import { decisionDrafts } from './decision-drafts.ts';
 import { type RaiseDayDeps, raiseDay } from './raise-day.ts';
 import { type ApprovalDecided, assertMakesSense, type DecideRequest, payloadTextOf } from './request.ts';
+import { resumeAsking } from './resume-asking.ts';
 
 export interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
   /** Has the definition of the step, which says what a rejection means. */
@@ -32,7 +33,7 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
   let { waitId } = request;
   let verdict: ApprovalVerdict | undefined;
   let dayAsked: Wait | undefined;
-  let isRaised = false;
+  let raised: Wait | undefined;
   const append = () =>
     appendFromOutside(deps, {
       runId,
@@ -44,21 +45,23 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
         // Whoever is overtaken by feedback has not answered the question that follows from it.
         waitId = wait.id;
         const decided = draftsOn(deps, { state, request, wait, now });
-        const mustRaise = wait.day !== undefined && decision === 'approve' && !isRaised;
+        const mustRaise = wait.day !== undefined && decision === 'approve' && !raised;
         dayAsked = mustRaise ? wait : undefined;
         return mustRaise ? [] : decided;
       },
     });
   let appended = await append();
   if (dayAsked) {
-    await raiseDay(deps, dayAsked, request);
-    isRaised = true;
+    raised = dayAsked;
+    await raiseDay(deps, raised, request);
     appended = await append();
   }
   const { events } = appended;
   if (events.length > 0) deps.log.info('approval_decided', { runId, tenantId, stepId: step, decision });
   logCancelRequests(deps.log, appended);
   await driveAfter(deps, appended);
+  if (raised && events.length > 0)
+    await resumeAsking(deps, { run: appended.state, wait: raised, actor: request.actor });
   const [resolved] = events;
   if (resolved && verdict?.kind === 'decide') {
     return viewOf(request, { waitId: verdict.wait.id, actor: request.actor, at: resolved.at });

@@ -1,6 +1,6 @@
 /** Text of events of steps and waits. Pure. */
 
-import { duration, isDayEnd } from '@cairn/client';
+import { dayResumption, duration } from '@cairn/client';
 import type { DataOf } from 'cairn/api/events';
 import { questionText } from '../question.ts';
 import { dueText, errorText, type Line, line, parts, stepName, stepsOf, valueText } from './line.ts';
@@ -50,17 +50,21 @@ export const STEP_LINES = {
 
 export const WAIT_LINES = {
   wait_opened: ({ wait }: DataOf<'wait_opened'>, at: string) => openedLine(wait, at),
-  wait_resolved: ({ waitId, decision, payload, signalId, raise }: DataOf<'wait_resolved'>) =>
-    decision === undefined
-      ? isDayEnd({ waitId })
-        ? line('▸', 'good', `${waitId}: resumed, the day of the budget has ended`)
-        : line('←', 'good', `${waitId} answered`, signalId)
-      : line(
-          decision === 'reject' || decision === 'halt' ? '✗' : '✓',
-          toneOf(decision),
-          `${waitId}: ${decision}`,
-          parts(raise && raiseText(raise), saidText(payload)),
-        ),
+  wait_resolved: (
+    { waitId, decision, payload, signalId, raise }: DataOf<'wait_resolved'>,
+    _at: string,
+    actor: string | undefined,
+  ) => {
+    const why = dayResumption({ waitId, decision }, actor);
+    if (why !== undefined) return line('▸', 'good', `${waitId}: resumed, ${why}`);
+    if (decision === undefined) return line('←', 'good', `${waitId} answered`, signalId);
+    return line(
+      decision === 'reject' || decision === 'halt' ? '✗' : '✓',
+      toneOf(decision),
+      `${waitId}: ${decision}`,
+      parts(raise && raiseText(raise), saidText(payload)),
+    );
+  },
   wait_expired: ({ waitId }: DataOf<'wait_expired'>) => line('!', 'bad', `${waitId}: timed out`),
   wait_heartbeat: ({ waitId, dueAt }: DataOf<'wait_heartbeat'>, at: string) =>
     line('♥', 'dim', `${waitId}: heartbeat`, dueText(dueAt, at)),

@@ -24,12 +24,12 @@ const LEAST = 12;
 /** Least width of the dimmed rest, cells; with less it is left out. */
 const LEAST_MORE = 8;
 
-type Tell = (data: unknown, at: string) => Line;
+type Tell = (data: unknown, at: string, actor: string | undefined) => Line;
 
 /** The line of an event. A type that is newer than this program is shown with its data. */
-export function lineOf({ type, data, at }: Pick<Event, 'type' | 'data' | 'at'>): Line {
+export function lineOf({ type, data, at, actor }: Pick<Event, 'type' | 'data' | 'at' | 'actor'>): Line {
   const tell = Object.hasOwn(LINES, type) ? (LINES[type as EventType] as Tell) : undefined;
-  return tell ? tell(data, at) : line('•', 'plain', type, valueText(data));
+  return tell ? tell(data, at, actor) : line('•', 'plain', type, valueText(data));
 }
 
 /** @param began when the run was made */

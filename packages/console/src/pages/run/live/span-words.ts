@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<SpanEnd, string>> = {
   let_go: 'released',
   sent_back: 'sent back',
   answered: 'answered',
-  day_ended: 'resumed: the day of the budget has ended',
+  resumed: 'resumed',
   expired: 'timed out',
   ended: 'ended',
 };
@@ -24,7 +24,7 @@ const TONES: Readonly<Record<SpanEnd, string>> = {
   degraded: 'good',
   reused: 'good',
   answered: 'good',
-  day_ended: 'good',
+  resumed: 'good',
   failed: 'bad',
   expired: 'bad',
   retried: 'warn',

@@ -2,7 +2,7 @@
 
 /**
  * The end of a stretch of time of a step; `interrupted`: its drive died, `let_go`: its drive handed it over, `polled`: not yet,
- * `held`: a budget held it back, `day_ended`: the budget of the next day holds.
+ * `held`: a budget held it back, `resumed`: without an answer, because the budget of the day allows more.
  */
 export type SpanEnd =
   | 'succeeded'
@@ -17,7 +17,7 @@ export type SpanEnd =
   | 'let_go'
   | 'sent_back'
   | 'answered'
-  | 'day_ended'
+  | 'resumed'
   | 'expired'
   | 'ended';
 

@@ -2,7 +2,7 @@
  * History of each step from the journal: its attempts, its waits, and their ends. Folded event by event, in order.
  * Pure but for its own map, which grows.
  */
-import { isDayEnd, stepKey } from '@cairn/client';
+import { dayResumption, stepKey } from '@cairn/client';
 import { type DataOf, known, type RunEvent, stepIdOf } from './events.ts';
 import type { Span, SpanEnd, StepHistory } from './span.ts';
 
@@ -54,14 +54,12 @@ export class StepHistories {
         this.#begin(execution, { kind: 'wait', seq, from: at, waitId: id, ...more });
         return;
       }
-      case 'wait_resolved':
-        this.#closeWait(
-          event.data.waitId,
-          at,
-          isDayEnd(event.data) ? 'day_ended' : 'answered',
-          event.data.decision,
-        );
+      case 'wait_resolved': {
+        const why = dayResumption(event.data, event.actor);
+        const end = why === undefined ? 'answered' : 'resumed';
+        this.#closeWait(event.data.waitId, at, end, why ?? event.data.decision);
         return;
+      }
       case 'wait_expired':
         this.#closeWait(event.data.waitId, at, 'expired');
         return;

@@ -1,5 +1,5 @@
 /** Each event as a line of text. Pure. */
-import { isDayEnd, stepKey } from '@cairn/client';
+import { dayResumption, stepKey } from '@cairn/client';
 import type { EventType } from 'cairn/journal-events';
 import { duration } from '../../../parts/time.ts';
 import type { DataOf, RunEvent } from '../live/events.ts';
@@ -11,7 +11,7 @@ export interface Line {
   readonly more?: string | undefined;
 }
 
-type Teller<T extends EventType> = (data: DataOf<T>, at: string) => Line;
+type Teller<T extends EventType> = (data: DataOf<T>, at: string, actor: string | undefined) => Line;
 
 /** One for each type: a new type without words does not compile. */
 const TELL: { readonly [T in EventType]: Teller<T> } = {
@@ -86,10 +86,12 @@ const TELL: { readonly [T in EventType]: Teller<T> } = {
   compensation_failed: (data) => line('✕', 'bad', `${stepKey(data)} undo failed`, data.error.message),
   wait_opened: ({ wait }) =>
     line('‖', 'wait', `${stepKey(wait.execution)} ${WAITS[wait.kind]}`, waitsFor(wait)),
-  wait_resolved: ({ waitId, decision }) =>
-    isDayEnd({ waitId, decision })
-      ? line('▸', 'good', `${waitId}: resumed`, 'the day of the budget has ended')
-      : line('←', 'good', `${waitId}: ${decision?.replaceAll('_', ' ') ?? 'answered'}`),
+  wait_resolved: ({ waitId, decision }, _at, actor) => {
+    const why = dayResumption({ waitId, decision }, actor);
+    return why === undefined
+      ? line('←', 'good', `${waitId}: ${decision?.replaceAll('_', ' ') ?? 'answered'}`)
+      : line('▸', 'good', `${waitId}: resumed`, why);
+  },
   wait_heartbeat: ({ waitId }) => line('♥', '', `${waitId}: heartbeat`),
   wait_expired: ({ waitId }) => line('!', 'bad', `${waitId}: timed out`),
   signal_received: ({ name, key }) => line('←', '', `Signal ${name}`, key),
@@ -121,11 +123,11 @@ const EFFECTS = {
 } as const;
 
 /** A type that is newer than this page is named as it is. */
-export function lineOf({ type, data, at }: RunEvent): Line {
+export function lineOf({ type, data, at, actor }: RunEvent): Line {
   const tell = Object.hasOwn(TELL, type)
-    ? (TELL[type as EventType] as (data: unknown, at: string) => Line)
+    ? (TELL[type as EventType] as (data: unknown, at: string, actor: string | undefined) => Line)
     : undefined;
-  return tell ? tell(data, at) : line('·', '', type.replaceAll('_', ' '));
+  return tell ? tell(data, at, actor) : line('·', '', type.replaceAll('_', ' '));
 }
 
 function line(mark: string, tone: string, text: string, more?: string): Line {

@@ -1,0 +1,120 @@
+/**
+ * Lets other runs of a tenant go on that asked for more of the day before a person raised it: the longest-asking first, as far as
+ * what they need fits. The others ask on. Best effort: a run that is left out goes on when it is approved, or at the end of the day.
+ *
+ * Must not: raise the day.
+ */
+import { attemptKind, type DayAmounts, type DayBudget, fitting } from '../../core/budget/day.ts';
+import type { EventDraft, Wait } from '../../core/run/events.ts';
+import { type RunState, stepKey } from '../../core/run/state.ts';
+import type { ListedState } from '../../core/search/listed.ts';
+import { someAtOnce } from '../../core/some-at-once.ts';
+import { messageOf } from '../../core/thrown.ts';
+import type { WorkflowRegistry } from '../../engine/define/registry.ts';
+import { workflowOf } from '../../engine/deployed.ts';
+import { type DriveAfterDeps, driveAfter } from '../../engine/drive-after.ts';
+import { reachedOf } from '../../engine/waits/budget-question.ts';
+import * as settle from '../../engine/waits/settle.ts';
+import type { JournalDeps } from '../../journal/run-journal.ts';
+import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
+import { appendFromOutside } from '../outside-append.ts';
+
+export interface ResumeAskingDeps extends JournalDeps, DriveAfterDeps {
+  readonly registry: WorkflowRegistry;
+  readonly dayBudgets?: DayBudgetStore;
+}
+
+/** The question that was answered with the raise. */
+export interface Raised {
+  readonly run: Pick<ListedState, 'id' | 'tenantId' | 'type' | 'planVersion' | 'planFingerprint'>;
+  readonly wait: Wait;
+  /** The person who raised the day. */
+  readonly actor: string;
+}
+
+/** Runs that ask a person, the newest, among which those are looked for. */
+export const MAX_LOOKED_AT = 100;
+const AT_ONCE = 10;
+
+interface Asking {
+  readonly runId: string;
+  readonly wait: Wait;
+  readonly need: DayAmounts;
+}
+
+/** Never throws: the answer with the raise is in the journal. */
+export async function resumeAsking(deps: ResumeAskingDeps, raised: Raised): Promise<void> {
+  const { tenantId } = raised.run;
+  try {
+    const asking = await askingThatFit(deps, raised);
+    await someAtOnce(asking, AT_ONCE, (one) => resumeOne(deps, raised, one));
+    if (asking.length > 0)
+      deps.log.info('day_budget_resumed', { tenantId, day: raised.wait.day, runs: asking.length });
+  } catch (error) {
+    deps.log.warn('day_budget_not_resumed', { tenantId, day: raised.wait.day, error: messageOf(error) });
+  }
+}
+
+async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Promise<readonly Asking[]> {
+  const { store, dayBudgets, registry } = deps;
+  const { day = '' } = wait;
+  const found = await dayBudgets?.read(run.tenantId, day);
+  if (!found) return [];
+  const { items } = await store.listRuns(
+    { tenantId: run.tenantId, waitsFor: 'awaiting_approval' },
+    { limit: MAX_LOOKED_AT },
+  );
+  const asking = items.flatMap(({ state, waits }) => {
+    const asked = waits.first.find((one) => one.purpose === 'budget' && one.day === day);
+    if (!asked || state.id === run.id) return [];
+    return [{ runId: state.id, wait: asked, need: needOf(registry, found.budget, state, asked) }];
+  });
+  const own = { runId: run.id, wait, need: needOf(registry, found.budget, run, wait) };
+  const oldestFirst = asking.toSorted((a, b) => a.wait.openedAt - b.wait.openedAt);
+  return fitting(found.budget, [own, ...oldestFirst]).filter(({ runId }) => runId !== run.id);
+}
+
+/** The estimate of the step, or the most that its like has cost; of each limit that was reached something. */
+function needOf(
+  registry: WorkflowRegistry,
+  { largest, limits }: DayBudget,
+  run: Raised['run'],
+  wait: Wait,
+): DayAmounts {
+  const { execution } = wait;
+  const step = workflowOf(registry, run)?.steps.get(execution.stepId);
+  const estimate = step && 'estimate' in step ? step.estimate : undefined;
+  const cost = estimate ?? largest[`${run.type}:${attemptKind(execution)}`] ?? {};
+  const least = Object.fromEntries(reachedOf(wait).map((name) => [name, 1]));
+  return {
+    ...least,
+    ...cost,
+    ...(limits.operations !== undefined && { operations: 1 }),
+  };
+}
+
+async function resumeOne(
+  deps: ResumeAskingDeps,
+  { run: { tenantId }, actor }: Raised,
+  { runId, wait }: Asking,
+): Promise<void> {
+  try {
+    const decide = (state: RunState, now: number) => resumedDrafts(state, { id: wait.id, actor, now });
+    await driveAfter(deps, await appendFromOutside(deps, { runId, tenantId, decide }));
+  } catch (error) {
+    deps.log.warn('day_budget_not_resumed', { tenantId, runId, error: messageOf(error) });
+  }
+}
+
+/** Nothing if the question is not open any more, or the run is ending. */
+function resumedDrafts(
+  state: RunState,
+  { id, actor, now }: { readonly id: string; readonly actor: string; readonly now: number },
+): EventDraft[] {
+  const wait = state.waits.find((one) => one.id === id);
+  if (!wait || state.cancellation || state.compensating) return [];
+  if (wait.dueAt !== undefined && now >= wait.dueAt) return [];
+  const answer = { initiator: 'approval', actor } as const;
+  const why = `'${stepKey(wait.execution)}': the budget of ${wait.day} was raised`;
+  return [...settle.answeredBudget({ wait, now }, answer), ...settle.resumed(state, why, answer)];
+}

@@ -1,0 +1,85 @@
+/** A raise of the budget of a day: which other runs that asked for it go on. */
+import { describe, expect, test } from '@jest/globals';
+import { intercept } from '../../support/intercept.ts';
+import { calling, Tenant } from './tenant.ts';
+
+/** Runs of one call for 0.10 USD, of which the first has spent the day. */
+async function reached(count: number) {
+  const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling({ usd: 0 }, { usd: 0.1 }));
+  await tenant.start(count);
+  await tenant.run();
+  const asking = tenant.asking();
+  expect(asking.length).toBe(count - 1);
+  return { tenant, asking };
+}
+
+const eventsOf = (tenant: Tenant, id: string, type: string) =>
+  (tenant.world.db.runs.get(id)?.events ?? []).filter((event) => event.type === type);
+
+describe('when the day is raised by the answer to one run, of the others that ask', () => {
+  test('those go on that fit beside it; the rest ask on, with the question that they had', async () => {
+    const { tenant, asking } = await reached(5);
+    const [, approved = ''] = asking;
+    await tenant.decide(approved, 'approve', { raise: { usd: 0.3 } });
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 4, awaiting_approval: 1 });
+    expect(await tenant.today()).toMatchObject({
+      raises: [{ by: 'c.ada', amounts: { microUsd: 300_000 } }],
+      spent: { microUsd: 400_000 },
+    });
+    for (const id of asking.filter((one) => one !== approved)) {
+      expect(eventsOf(tenant, id, 'wait_opened')).toHaveLength(1);
+      const answers = eventsOf(tenant, id, 'wait_resolved');
+      if (tenant.world.stateOf(id).status === 'awaiting_approval') expect(answers).toEqual([]);
+      else expect(answers).toMatchObject([{ initiator: 'approval', actor: 'c.ada' }]);
+    }
+  });
+
+  test('none goes on if the raise is for the answered run only', async () => {
+    const { tenant, asking } = await reached(3);
+    const [approved = '', other = ''] = asking;
+    await tenant.decide(approved, 'approve', { raise: { usd: 0.1 } });
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 2, awaiting_approval: 1 });
+    expect(eventsOf(tenant, other, 'wait_resolved')).toEqual([]);
+  });
+
+  test('those of other tenants are left alone', async () => {
+    const tenant = new Tenant({ perTenantAndDay: { usd: 0.1 } }, calling({ usd: 0 }, { usd: 0.1 }));
+    await tenant.start(2, 't1');
+    await tenant.start(2, 't2');
+    await tenant.run();
+    const approved = tenant.asking().find((id) => tenant.world.stateOf(id).tenantId === 't1') ?? '';
+    await tenant.decide(approved, 'approve', { raise: { usd: 5 } });
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 3, awaiting_approval: 1 });
+    expect(tenant.asking().map((id) => tenant.world.stateOf(id).tenantId)).toEqual(['t2']);
+  });
+
+  test('one that a person has answered meanwhile keeps that answer', async () => {
+    const { tenant, asking } = await reached(3);
+    const [approved = '', rejected = ''] = asking;
+    const { deps } = tenant.world;
+    const store = intercept(deps.store, async ({ method }, proceed) => {
+      const found = await proceed();
+      if (method === 'listRuns') await tenant.decide(rejected, 'reject');
+      return found;
+    });
+    await tenant.decide(approved, 'approve', { raise: { usd: 5 } }, { ...deps, store });
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 2, failed: 1 });
+    expect(eventsOf(tenant, rejected, 'wait_resolved')).toMatchObject([{ data: { decision: 'reject' } }]);
+  });
+
+  test('none goes on if they cannot be found, and the answer counts all the same', async () => {
+    const { tenant, asking } = await reached(3);
+    const [approved = ''] = asking;
+    const { deps } = tenant.world;
+    const store = intercept(deps.store, ({ method }, proceed) =>
+      method === 'listRuns' ? Promise.reject(new Error('unreachable')) : proceed(),
+    );
+    await tenant.decide(approved, 'approve', { raise: { usd: 5 } }, { ...deps, store });
+    await tenant.run();
+    expect(tenant.statuses()).toEqual({ completed: 2, awaiting_approval: 1 });
+  });
+});
