@@ -114,6 +114,27 @@ describe('the streaming client', () => {
 });
 
 describe('a stream', () => {
+  test('gets a message only when its publisher has been told its id, also while others are acknowledged', async () => {
+    await subscribe();
+    const stream = pubsub.subscriber.streamingPull();
+    const ackIds = new Map<string, string>();
+    stream.on('data', ({ receivedMessages }: { receivedMessages: { ackId: string; message: object }[] }) => {
+      for (const { ackId, message } of receivedMessages) ackIds.set(text(message), ackId);
+    });
+    stream.write({ subscription: SUBSCRIPTION, streamAckDeadlineSeconds: 30 });
+    await publish('before');
+    await until(() => ackIds.size === 1, 'the message before');
+    const deliver = pubsub.holdDeliveries();
+    await publish('m');
+    await ack(ackIds.get('before') ?? '');
+    await pubsub.subscriber.getSubscription({ subscription: SUBSCRIPTION });
+    expect([...ackIds.keys()]).toEqual(['before']);
+    deliver();
+    await until(() => ackIds.has('m'), 'the message');
+    stream.end();
+    await new Promise((resolve) => stream.once('end', resolve));
+  });
+
   test('passes on more than a client takes at once, each message once', async () => {
     await subscribe();
     const large = Buffer.alloc(1024 * 1024, 'x');

@@ -103,8 +103,12 @@ export class Broker {
       for (const feed of takers) feed.add(message);
     }
     this.counts.published += ids.length;
+    const last = ids.at(-1) ?? 0;
     this.#options.afterAnswer(() => {
-      for (const feed of feeds) feed.pump();
+      for (const feed of feeds) {
+        feed.admit(last);
+        feed.pump();
+      }
     });
     return ids;
   }

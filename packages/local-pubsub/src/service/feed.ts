@@ -63,6 +63,8 @@ export class Feed {
   #config: SubscriptionConfig;
   #filter: Filter;
   #backlog: Backlog;
+  /** Stored messages whose publisher may not have been told their ids yet; they are delivered after that. */
+  #unannounced: Message[] = [];
   #timer: { readonly atMs: number; readonly cancel: Cancel } | undefined;
   #pumping = false;
   #pumpAgain = false;
@@ -81,18 +83,27 @@ export class Feed {
 
   /** Messages not yet acknowledged. */
   get size(): number {
-    return this.#backlog.size;
+    return this.#backlog.size + this.#unannounced.length;
   }
 
   wants(attributes: Readonly<Record<string, string>>): boolean {
     return !this.#config.detached && this.#filter(attributes);
   }
 
-  /** A stored message; `pump` follows once all of a call are added. */
+  /** A stored message. It is not delivered before `admit`, whatever else has messages delivered meanwhile. */
   add(message: Message): void {
-    const key = this.#config.ordered ? message.orderingKey : '';
-    const { id, publishedAt } = message;
-    this.#backlog.add({ id, key, bytes: messageBytes(message), publishedAt, failures: 0 }, publishedAt);
+    this.#unannounced.push(message);
+  }
+
+  /** Makes the messages up to this id deliverable; `pump` delivers them. */
+  admit(upTo = Number.POSITIVE_INFINITY): void {
+    const later = this.#unannounced.findIndex(({ id }) => id > upTo);
+    const admitted = this.#unannounced.splice(0, later < 0 ? this.#unannounced.length : later);
+    for (const message of admitted) {
+      const key = this.#config.ordered ? message.orderingKey : '';
+      const { id, publishedAt } = message;
+      this.#backlog.add({ id, key, bytes: messageBytes(message), publishedAt, failures: 0 }, publishedAt);
+    }
   }
 
   attach(receiver: Receiver): void {
@@ -131,6 +142,7 @@ export class Feed {
   /** Reloads the backlog from storage: earlier deliveries no longer count. */
   reload(): void {
     this.#backlog.abandon();
+    this.#unannounced = [];
     this.#backlog = this.#load();
     this.pump();
   }

@@ -38,7 +38,11 @@ export function pull({ feed, clock, most, returnImmediately, cancelled }: PullRe
       settle();
     };
     cancelled.addEventListener('abort', giveUp);
-    if (!cancelled.aborted) feed.attach(receiver);
+    if (!cancelled.aborted) {
+      // A publisher that pulls next finds what it has published.
+      feed.admit();
+      feed.attach(receiver);
+    }
     if (returnImmediately || cancelled.aborted) giveUp();
   });
 }
