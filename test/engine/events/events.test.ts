@@ -41,6 +41,18 @@ const twice = defineWorkflow({
   },
 });
 
+/** A run that waits for the same event twice, one after the other. */
+const inTurn = defineWorkflow({
+  type: 'in-turn',
+  planVersion: 1,
+  input: z.object({}),
+  steps(step) {
+    const wait = { event: 'built', key: () => 'main', output: z.object({ build: z.number() }) };
+    const first = step.event('first', wait);
+    return { first, second: step.event('second', { ...wait, needs: { first } }) };
+  },
+});
+
 async function started(type = 'waits', world = new World({ workflows: [waits, twice] })) {
   const runId = await world.start(type);
   const until = () => world.db.runs.get(runId)?.snapshot.status === 'waiting_external';
@@ -163,6 +175,33 @@ describe('a step that waits for an event', () => {
 });
 
 describe('two steps of a run that wait for the same event', () => {
+  test('one after the other, each take an event of their own, though the first sender died before the mailbox knew', async () => {
+    const { world, runId } = await started('in-turn', new World({ workflows: [inTurn] }));
+    let writes = 0;
+    const { mailboxes: whole } = world;
+    const mailboxes: typeof world.deps.mailboxes = {
+      read: (address) => whole.read(address),
+      async write(...change) {
+        writes += 1;
+        if (writes > 1) throw new Error('the sender died');
+        return whole.write(...change);
+      },
+    };
+    const sent = deliverEvent({ ...world.deps, mailboxes }, { ...PLACE, eventId: 'e1', data: { build: 1 } });
+    await expect(sent).rejects.toThrow('the sender died');
+    await world.run(() =>
+      world.stateOf(runId).waits.some(({ id, announced }) => id === 'second.1' && announced),
+    );
+    expect(world.stateOf(runId).waits.map(({ id }) => id)).toEqual(['second.1']);
+    await send(world, 'e2', { build: 2 });
+    expect(await result(world, runId)).toEqual({
+      status: 'completed',
+      first: { build: 1 },
+      second: { build: 2 },
+    });
+    expect(await send(world, 'e1', { build: 1 })).toMatchObject({ delivered: [runId] });
+  });
+
   test('both take it', async () => {
     const { world, runId } = await started('twice');
     await send(world, 'e1');

@@ -25,8 +25,8 @@ export async function putPlaceRight(deps: PlaceDeps, state: RunState, place: Pla
   }
   const step = workflowOf(deps.registry, state)?.steps.get(wait.execution.stepId);
   // A step that is not deployed takes nothing yet: it is listed, and asked again when an event is sent.
-  const accepts = ({ dataText }: BufferedEvent) =>
-    step !== undefined && 'text' in eventOutput(step, dataText);
+  const accepts = ({ eventId, dataText }: BufferedEvent) =>
+    step !== undefined && !tookIn(state, eventId) && 'text' in eventOutput(step, dataText);
   const early = await joinMailbox(deps, { ...at, accepts });
   if (!early) return undefined;
   const { eventId: id, dataText, actor } = early;

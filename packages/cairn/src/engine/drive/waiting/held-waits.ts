@@ -106,7 +106,9 @@ export class HeldWaits {
     const place = { tenantId, event: wait.name, key: wait.key, runId, waitId: wait.id };
     let early: BufferedEvent | undefined;
     try {
-      const accepts = ({ dataText }: BufferedEvent) => acceptable(step, dataText) !== undefined;
+      // An event that already answered an earlier wait of this run can still lie here: its sender died before it said so.
+      const accepts = ({ eventId, dataText }: BufferedEvent) =>
+        !tookIn(journal.state, eventId) && acceptable(step, dataText) !== undefined;
       const patience = { ms: JOIN_PATIENCE_MS, signal: this.#params.hurry };
       this.#joined.push(place);
       early = await joinMailbox({ ...deps, patience }, { ...place, accepts });
