@@ -1,8 +1,9 @@
 /**
  * The functions of the demo: the project's own, but every step of the shipped review takes a second and notes in a
- * file when it begins and ends, so that something can be killed in the middle and executions can be counted.
+ * file when it begins and ends, so that something can be killed in the middle and executions can be counted. The three
+ * parallel steps take as long as the file named by CAIRN_DEMO_HOLD exists: a busy machine misses none of them.
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { installWorkflows } from '../../functions/src/shipped.ts';
 import { reviewPullRequestThat } from '../../functions/src/workflows/review-pull-request/workflow.ts';
@@ -10,6 +11,9 @@ import type { StepDefinition, Workflow } from '../../packages/cairn/src/engine/d
 
 /** Long enough to be hit in the middle, short enough to watch. */
 const STEP_MS = 1_000;
+/** Steps of the review that run side by side, and in whose middle the demo kills. */
+const HELD: ReadonlySet<string> = new Set(['assess-risk', 'suggest-labels', 'find-reviewers']);
+const HOLD_POLL_MS = 100;
 
 export * from './unsampled-functions.ts';
 
@@ -27,11 +31,17 @@ function pacedStep(step: StepDefinition): StepDefinition {
     async body(context) {
       note('begin', step.id);
       await delay(STEP_MS);
+      while (HELD.has(step.id) && isHeld()) await delay(HOLD_POLL_MS);
       const output = await step.body(context);
       note('end', step.id);
       return output;
     },
   };
+}
+
+function isHeld(): boolean {
+  const file = process.env.CAIRN_DEMO_HOLD;
+  return file !== undefined && existsSync(file);
 }
 
 function note(what: 'begin' | 'end', stepId: string): void {

@@ -4,7 +4,7 @@
  * comment and not answered. Prints the trail, and last one line of JSON. Exit code 0 only if the run ended as if nothing
  * had happened.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,10 +33,13 @@ interface RunView {
 
 const folder = mkdtempSync(join(tmpdir(), 'cairn-demo-'));
 const notesFile = join(folder, 'notes');
+/** While it exists the parallel steps do not end, so that none of them is over before it is seen and killed. */
+const holdFile = join(folder, 'hold');
+writeFileSync(holdFile, '');
 const cloudOptions = {
   data: join(folder, 'data'),
   functionsModule: fileURLToPath(new URL('./functions.ts', import.meta.url)),
-  env: { CAIRN_DEMO_NOTES: notesFile, CAIRN_LEASE_MS: '5000' },
+  env: { CAIRN_DEMO_NOTES: notesFile, CAIRN_DEMO_HOLD: holdFile, CAIRN_LEASE_MS: '5000' },
 };
 let cloud: CloudProcess | undefined;
 try {
@@ -71,6 +74,7 @@ async function demo(): Promise<boolean> {
   cloud.process.kill('SIGKILL');
   await cloud.ended;
   say(`SIGKILL to the whole local cloud, in the middle of ${atSecondKill.join(', ')}`);
+  rmSync(holdFile);
   cloud = await startCloudProcess({ ...cloudOptions, port: Number(new URL(ready.gateway).port) });
   ready = cloud.ready;
   say(`local cloud started again at ${ready.gateway}`);
