@@ -20,6 +20,8 @@ const MORE = {
   DIMENSIONS: '200',
   RETENTION_RUNS: '10000',
   BODIES: '2000',
+  SWEEP_FLOWS: 'all',
+  KILLS: '12',
 };
 const DRAWN = [
   'test/programs/',
@@ -36,6 +38,7 @@ const DRAWN = [
   'test/platform/body-guard/',
   'test/system/cloud-crash',
   'test/system/storms/',
+  'test/system/sweep-sample',
 ];
 
 const words = process.argv.slice(2);

@@ -69,8 +69,8 @@ export function verdictOn(scenario: Scenario, performance: Performance, expected
   const [dropped] = droppedIn(performance, expected);
   if (dropped !== undefined && performance.doubted.size === 0)
     return { kind: 'dropped', why: `'${dropped}' never took place` };
-  const endsOnly = scenario.effects || scenario.attemptsAnew;
-  const why = endsOnly ? differenceOfEnds(expected, actual) : firstDifference(expected, actual);
+  const endsOnly = scenario.effects || scenario.judgedByEnd;
+  const why = endsOnly ? differenceOfEnds(expected.runs, actual.runs) : firstDifference(expected, actual);
   if (why === undefined) return { kind: 'recovered' };
   const instead = doubted.size > 0 ? prescribedDifference(performance, scenario) : why;
   return instead === undefined ? { kind: 'recovered' } : { kind: 'different', why: instead };
@@ -106,9 +106,12 @@ function droppedIn({ receiver }: Performance, { actions }: Outcome): string[] {
   });
 }
 
-/** Compares only the ends of runs that act outside or count attempts that a crash cut off: their attempts, questions and answers depend on what went wrong. */
-function differenceOfEnds(expected: Outcome, actual: Outcome): string | undefined {
-  const ends = ({ runs }: Outcome) =>
+/** Compares only the ends of runs whose attempts, questions, answers or moments depend on what went wrong. */
+export function differenceOfEnds(
+  expected: readonly RunOutcome[],
+  actual: readonly RunOutcome[],
+): string | undefined {
+  const ends = (runs: readonly RunOutcome[]) =>
     runs.map(({ type, final }) => ({ type, final, story: {}, begun: {}, cutOff: {} }));
   return differenceOfRuns(ends(expected), ends(actual));
 }

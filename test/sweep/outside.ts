@@ -126,9 +126,9 @@ export class Outside {
     acting.by = process;
     acting.tries += 1;
     const { runId } = this;
-    const receiver = this.#receiver;
+    const [stage, receiver] = [this.#stage, this.#receiver];
     const result = await process
-      .run((deps) => act({ deps, tenantId: TENANT, runId, receiver }))
+      .run((deps) => act({ deps, tenantId: TENANT, runId, stage, receiver }))
       .then(
         (answer) => ({ answer, error: undefined }),
         (error: unknown) => ({ answer: undefined, error }),

@@ -49,6 +49,8 @@ export interface View {
 
 /** Means of an operation. */
 export interface Client {
+  /** Stage of the bodies, for a deployment that changes the code. */
+  readonly stage: Stage;
   /** Outcomes of effects, for an operator who checks them. */
   readonly receiver: Receiver;
   readonly deps: ProcessDeps;
@@ -108,8 +110,8 @@ export interface Scenario {
    * attempts and questions that took depends on what went wrong.
    */
   readonly effects?: readonly Bound[];
-  /** A crash makes further attempts of its steps: how its runs end is judged, not their journals, which number them. */
-  readonly attemptsAnew?: true;
+  /** A crash changes what its journals tell, such as attempts or moments: how its runs end is judged. */
+  readonly judgedByEnd?: true;
   /** Requests the receiver refuses the first time. */
   readonly refusesOnce?: readonly string[];
   /** The events of its runs are published; each must arrive, and first arrivals in order. */

@@ -71,7 +71,10 @@ const agent = defineWorkflow({
   planVersion: 1,
   input: z.object({ question: z.string() }),
   uses: [charge],
-  compensate: { paid: ({ output, input }) => void [output, input.question] },
+  compensate: {
+    paid: ({ output, input }) => void [output, input.question],
+    told: { undo: ({ output, input }) => void [output, input.question], retry: { maxAttempts: 3 } },
+  },
   run: async (flow, { question }) => {
     const length: number = await flow.step('count', ({ input }) => input.question.length);
     const { chargeId } = await flow.perform(charge, { cents: length });

@@ -246,6 +246,17 @@ describe('a loop', () => {
     expect(run.compensations().map(({ stepId }) => stepId)).toEqual(['main[turn.2]', 'main[turn]']);
   });
 
+  test('undoes a turn with the retries of its turns', async () => {
+    let attempts = 0;
+    const undo = () => {
+      attempts += 1;
+      throw new Error('down');
+    };
+    const { run } = await ended({ max: 1, retry: { maxAttempts: 4, initialMs: 1 }, compensate: undo });
+    expect(run.compensations().map(({ outcome }) => outcome)).toEqual(['failed']);
+    expect(attempts).toBe(4);
+  });
+
   test('goes on after its last turn whatever its pauses were', async () => {
     const options: Record<string, unknown> = { ...counting, pause: '12h' };
     const runtime = createTestRuntime({ workflows: [workflowOf(options)] });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { Fatal, OperationFailed } from '../../../packages/cairn/src/core/errors.ts';
 import { defineBinding, defineCapability } from '../../../packages/cairn/src/engine/define/capability.ts';
-import { ended, started } from './one-flow.ts';
+import { ended, flowWorkflow, started } from './one-flow.ts';
 
 const pay = defineCapability({
   id: 'shop.pay',
@@ -246,6 +246,59 @@ describe('a flow', () => {
       ['main[reserve.2]', 'compensated'],
       ['main[reserve]', 'compensated'],
     ]);
+  });
+
+  test('undoes an operation with the retries and the time limit that it was given', async () => {
+    const attempts = { reserve: 0, slow: 0, other: 0 };
+    const down = (name: keyof typeof attempts) => {
+      attempts[name] += 1;
+      throw new Error('down');
+    };
+    const { run } = await ended(
+      async (flow) => {
+        for (const name of ['reserve', 'slow', 'other']) await flow.step(name, () => name);
+        throw new Fatal('broken');
+      },
+      {
+        compensate: {
+          reserve: { undo: () => down('reserve'), retry: { maxAttempts: 5, initialMs: 1 } },
+          slow: {
+            undo: async () => {
+              attempts.slow += 1;
+              if (attempts.slow === 1) await new Promise(() => {});
+            },
+            retry: { maxAttempts: 2, initialMs: 1 },
+            timeout: '1s',
+          },
+          other: () => down('other'),
+        },
+      },
+      { patienceMs: 0 },
+    );
+    expect(attempts).toEqual({ reserve: 5, slow: 2, other: 3 });
+    expect(run.compensations().map(({ stepId, outcome }) => [stepId, outcome])).toEqual([
+      ['main[other]', 'failed'],
+      ['main[slow]', 'compensated'],
+      ['main[reserve]', 'failed'],
+    ]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['a word', 'undo', `step 'main.compensate.reserve': is a function, or { undo:`],
+    [
+      'no function',
+      { retry: { maxAttempts: 2 } },
+      `step 'main.compensate.reserve': is a function, or { undo:`,
+    ],
+    [
+      'an unknown option',
+      { undo: () => {}, retries: 2 },
+      `unknown option 'retries'; use retry, timeout, undo`,
+    ],
+    ['no time', { undo: () => {}, timeout: 'soon' }, 'main.compensate.reserve.timeout'],
+    ['no attempts', { undo: () => {}, retry: { maxAttempts: 0 } }, 'maxAttempts'],
+  ])('refuses %s to undo an operation with', (_, undo, message) => {
+    expect(() => flowWorkflow(async () => null, { compensate: { reserve: undo as never } })).toThrow(message);
   });
 
   test.each([

@@ -2,26 +2,11 @@
 import { z } from 'zod';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import { MAX_TURNS_IN_A_RUN } from '../../../packages/cairn/src/core/flow/parts.ts';
-import type { Flow } from '../../../packages/cairn/src/engine/define/flow/types.ts';
-import type { StepContext } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { posting } from '../receiver.ts';
 import type { Scenario, Stage } from '../scenario.ts';
+import { acting, code, coded, completed, input } from './flow-code.ts';
 import { cancels, decides, delivers, person } from './operations.ts';
-
-const input = z.object({});
-type AnyFlow = Flow<Record<never, never>>;
-
-/** A body that takes its time on the stage. */
-const acting =
-  (stage: Stage, operation: string, ms = 0) =>
-  async (context: StepContext<Record<never, never>>) => {
-    await stage.acts({ ...context, operation }, ms);
-    return operation;
-  };
-
-const code = (run: (flow: AnyFlow) => Promise<unknown>) =>
-  defineWorkflow({ type: 'coded', planVersion: 1, input, run: run as (flow: AnyFlow) => Promise<string> });
 
 const several = (stage: Stage) =>
   code(async (flow) => {
@@ -88,9 +73,9 @@ const parent = (stage: Stage) =>
     return [JSON.stringify(kids), after].join();
   });
 
-const undone = (stage: Stage) =>
+const undone = (stage: Stage) => (type: string) =>
   defineWorkflow({
-    type: 'coded',
+    type,
     planVersion: 1,
     input,
     compensate: {
@@ -116,9 +101,9 @@ const mapped = (stage: Stage) =>
     ),
   );
 
-const looping = (stage: Stage) =>
+const looping = (stage: Stage) => (type: string) =>
   defineWorkflow({
-    type: 'coded',
+    type,
     planVersion: 1,
     input,
     steps: (step) => ({
@@ -136,9 +121,9 @@ const looping = (stage: Stage) =>
 const TURNS_OF_A_RUN = 2;
 
 /** A loop that continues in two child runs. */
-const loopingOn = (stage: Stage) =>
+const loopingOn = (stage: Stage) => (type: string) =>
   defineWorkflow({
-    type: 'coded',
+    type,
     planVersion: 1,
     input,
     steps: (step) => ({
@@ -157,9 +142,9 @@ const loopingOn = (stage: Stage) =>
 
 const post = posting();
 
-const sending = () =>
+const sending = () => (type: string) =>
   defineWorkflow({
-    type: 'coded',
+    type,
     planVersion: 1,
     input,
     uses: [post.capability],
@@ -173,9 +158,9 @@ const sending = () =>
     },
   });
 
-const sendingInTurns = () =>
+const sendingInTurns = () => (type: string) =>
   defineWorkflow({
-    type: 'coded',
+    type,
     planVersion: 1,
     input,
     steps: (step) => ({
@@ -190,65 +175,42 @@ const sendingInTurns = () =>
     }),
   });
 
-const start = { type: 'coded' };
-const completed = { status: 'completed' } as const;
-
 export const flowScenarios: readonly Scenario[] = [
-  { name: 'flow', workflows: (stage) => [several(stage)], start, ends: completed },
-  { name: 'flow-turns', workflows: (stage) => [turns(stage)], start, ends: completed },
-  {
-    name: 'flow-asking',
-    workflows: (stage) => [asking(stage)],
-    start,
+  coded('flow', several, { ends: completed }),
+  coded('flow-turns', turns, { ends: completed }),
+  coded('flow-asking', asking, {
     operations: [
       delivers('built', 'sha1', { green: true }, { when: (view) => view.waitsAt('flow[build]') }),
       decides('flow[release]', { decision: 'approve' }),
     ],
     ends: { status: 'completed', shows: ['wait_resolved'] },
-  },
-  { name: 'flow-race', workflows: (stage) => [racing(stage)], start, ends: completed },
-  {
-    name: 'flow-cancelled',
-    workflows: (stage) => [racing(stage)],
-    start,
+  }),
+  coded('flow-race', racing, { ends: completed }),
+  coded('flow-cancelled', racing, {
     operations: [cancels((view) => view.waitsAt('flow[answer]'))],
     ends: { status: 'cancelled' },
-  },
-  {
-    name: 'flow-children',
-    workflows: (stage) => [parent(stage), doubling(stage)],
-    start,
+  }),
+  coded('flow-children', parent, {
+    called: doubling,
     ends: { status: 'completed', others: ['doubling: completed', 'doubling: completed'] },
-  },
-  {
-    name: 'flow-undone',
-    workflows: (stage) => [undone(stage)],
-    start,
+  }),
+  coded('flow-undone', undone, {
     ends: { status: 'failed', errorCode: 'STEP_FAILED', shows: ['step_compensated'] },
-  },
-  { name: 'flow-map', workflows: (stage) => [mapped(stage)], start, ends: completed },
-  { name: 'loop', workflows: (stage) => [looping(stage)], start, ends: completed },
-  {
-    name: 'loop-parts',
-    workflows: (stage) => [loopingOn(stage)],
-    start,
+  }),
+  coded('flow-map', mapped, { ends: completed }),
+  coded('loop', looping, { ends: completed }),
+  coded('loop-parts', loopingOn, {
     settings: { turnsOfARun: TURNS_OF_A_RUN },
-    ends: { status: 'completed', others: ['coded.loop: completed', 'coded.loop: completed'] },
-  },
-  {
-    name: 'loop-effects',
+    ends: { status: 'completed', others: ['loop-parts.loop: completed', 'loop-parts.loop: completed'] },
+  }),
+  coded('loop-effects', sendingInTurns, {
     effects: [post],
-    workflows: () => [sendingInTurns()],
-    start,
     operations: person(),
     ends: { status: 'completed', shows: ['effect_attempted', 'effect_settled'] },
-  },
-  {
-    name: 'flow-effects',
+  }),
+  coded('flow-effects', sending, {
     effects: [post],
-    workflows: () => [sending()],
-    start,
     operations: person(),
     ends: { status: 'completed', shows: ['effect_attempted', 'effect_settled'] },
-  },
+  }),
 ];

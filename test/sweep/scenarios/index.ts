@@ -7,6 +7,8 @@ import { childScenarios } from './children.ts';
 import { effectScenarios } from './effects.ts';
 import { endingScenarios } from './endings.ts';
 import { eventScenarios } from './events.ts';
+import { flowEndingScenarios } from './flow-endings.ts';
+import { flowWaitScenarios } from './flow-waits.ts';
 import { flowScenarios } from './flows.ts';
 import { mapScenarios } from './maps.ts';
 import { operatorScenarios } from './operators.ts';
@@ -28,6 +30,8 @@ const quiet: readonly Scenario[] = [
   ...effectScenarios,
   ...successorScenarios,
   ...flowScenarios,
+  ...flowWaitScenarios,
+  ...flowEndingScenarios,
   ...budgetScenarios,
 ];
 

@@ -258,7 +258,7 @@ export const plainScenarios: readonly Scenario[] = [
     name: 'not-idempotent-new-attempt',
     workflows: (stage) => [fragileAnew(stage)],
     start: { type: 'fragile-anew' },
-    attemptsAnew: true,
+    judgedByEnd: true,
     ends: { status: 'completed', shows: ['step_started'] },
     pairs: true,
   },

@@ -40,8 +40,9 @@ export class NotingStage implements Stage {
     return name;
   }
 
-  #note(what: Note['what'], { runId, stepId, revision, index }: Acting): void {
-    const ref = index === undefined ? { stepId } : { stepId, itemKey: String(index) };
+  #note(what: Note['what'], { runId, stepId, revision, index, operation }: Acting): void {
+    const itemKey = operation ?? (index === undefined ? undefined : String(index));
+    const ref = itemKey === undefined ? { stepId } : { stepId, itemKey };
     const note: Note = {
       what,
       runId,

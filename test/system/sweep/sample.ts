@@ -22,7 +22,18 @@ const NAMES: ReadonlySet<string> = new Set([
   'child',
 ]);
 
-export const sample: readonly Scenario[] = scenarios.filter(({ name }) => NAMES.has(name));
+/** `SWEEP_FLOWS=all`: also every scenario of a flow or loop that a client of the API can play. */
+const WITH_FLOWS = process.env.SWEEP_FLOWS === 'all';
+
+export const sample: readonly Scenario[] = scenarios.filter(
+  (scenario) => NAMES.has(scenario.name) || (WITH_FLOWS && isPlayable(scenario)),
+);
+
+/** Nothing that it acts on outside, no time at which something is asked, no setting of an engine of its own. */
+function isPlayable({ name, effects, settings, budgets, operations = [] }: Scenario): boolean {
+  if (!/^(flow|loop)(-|$)/.test(name) || effects || settings || budgets) return false;
+  return operations.every(({ request, atMs }) => request !== undefined && atMs === undefined);
+}
 
 /** Environment variable with the file in which a worker's bodies record their actions. */
 export const NOTES = 'SWEEP_NOTES';

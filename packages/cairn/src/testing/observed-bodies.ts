@@ -99,8 +99,8 @@ export class ObservedBodies {
 
   /** Its operations are observed as the items of a map are; its code counts as under way while it does not wait for them. */
   #flow(step: FlowStep): FlowStep {
-    const undo = Object.entries(step.undo).map(([name, compensate]): [string, AnyBody] => {
-      return [name, this.#observed(compensate, 'compensate', [step.id])];
+    const undo = Object.entries(step.undo).map(([name, undoing]) => {
+      return [name, { ...undoing, compensate: this.#observed(undoing.compensate, 'compensate', [step.id]) }];
     });
     const observer: FlowObserver = {
       body: (body, key) => this.#observed(body, 'body', [step.id, key]),

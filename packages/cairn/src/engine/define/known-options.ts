@@ -115,6 +115,13 @@ export const OPERATION_OPTIONS: Names<flows.OperationOptions<unknown>> = {
   output: true,
 };
 
+/** Options of what undoes an operation of a flow. */
+export const UNDO_OPTIONS: Names<flows.UndoOptions<unknown, types.Needs>> = {
+  undo: true,
+  retry: true,
+  timeout: true,
+};
+
 const workflow = {
   type: true,
   planVersion: true,

@@ -123,10 +123,15 @@ export interface FlowStep extends AnyStep {
   readonly returns?: ZodType<unknown>;
   /** A loop: its code is the engine's and goes on after the last turn that completed, so it cannot diverge. */
   readonly loop?: Loop;
-  /** By the name of an operation: what undoes it. */
-  readonly undo: Readonly<Record<string, (context: Context) => unknown>>;
+  /** By the name of an operation. */
+  readonly undo: Readonly<Record<string, Undoing>>;
   /** Between the engine and the code, for the test kit. */
   readonly observer?: FlowObserver;
+}
+
+/** What undoes an operation of a flow, and its own retries and time limit. */
+export interface Undoing extends Pick<AnyBody, 'retry' | 'retryPerError' | 'timeoutMs'> {
+  readonly compensate: (context: Context) => unknown;
 }
 
 interface Loop {

@@ -3,7 +3,13 @@
 import { CairnError } from '../../../core/errors.ts';
 import { givenName, operationName } from '../../../core/flow/names.ts';
 import type { Capability } from '../capability.ts';
-import { isRecord, OPERATION_OPTIONS, unknownOption } from '../known-options.ts';
+import {
+  isRecord,
+  misshapenOption,
+  OPERATION_OPTIONS,
+  UNDO_OPTIONS,
+  unknownOption,
+} from '../known-options.ts';
 import * as define from '../step-definitions.ts';
 import { bodyPart, common, type Given, type StepName, stepError } from '../step-options.ts';
 import type * as steps from '../steps.ts';
@@ -39,15 +45,28 @@ function undoOf(name: StepName, given: unknown = {}): steps.FlowStep['undo'] {
       `'compensate' of a flow names operations: { reserve: ({ output }) => release(output) }`,
     );
   }
-  for (const [operation, undo] of Object.entries(given)) {
-    try {
-      operationName(operation);
-    } catch (error) {
-      throw stepError(name, `in 'compensate' ${(error as Error).message}`);
-    }
-    if (typeof undo !== 'function') throw stepError(name, `'compensate.${operation}' is not a function`);
+  return Object.fromEntries(
+    Object.entries(given).map(([operation, undo]) => {
+      try {
+        operationName(operation);
+      } catch (error) {
+        throw stepError(name, `in 'compensate' ${(error as Error).message}`);
+      }
+      return [operation, undoing({ type: name.type, id: `${name.id}.compensate.${operation}` }, undo)];
+    }),
+  );
+}
+
+function undoing(name: StepName, given: unknown): steps.Undoing {
+  const options = typeof given === 'function' ? { undo: given } : given;
+  if (!isRecord(options) || typeof options.undo !== 'function') {
+    throw stepError(name, `is a function, or { undo: ({ output }) => …, retry, timeout }`);
   }
-  return given as steps.FlowStep['undo'];
+  const problem = unknownOption(options, UNDO_OPTIONS) ?? misshapenOption(options);
+  if (problem !== undefined) throw stepError(name, problem);
+  const { undo, ...more } = options;
+  const { retry, retryPerError, timeoutMs } = bodyPart(name, more, undo);
+  return { compensate: undo as steps.Undoing['compensate'], retry, retryPerError, timeoutMs };
 }
 
 /**
@@ -92,13 +111,13 @@ const WAITS = {
 
 /** The step that undoes an operation of the flow; undefined: nothing does. @param operation its name, with number and index */
 export function undoStep(flow: steps.FlowStep, operation: string): steps.PlainStep | undefined {
-  const compensate = undoOfOperation(flow, operation);
-  if (!compensate) return undefined;
+  const undoing = undoOfOperation(flow, operation);
+  if (!undoing) return undefined;
   const step = define.plainStep({ type: flow.type, id: flow.id }, {}, () => null);
-  return { ...step, ...seenLike(flow), uses: flow.uses, compensate };
+  return { ...step, ...seenLike(flow), uses: flow.uses, ...undoing };
 }
 
-export function undoOfOperation({ undo }: steps.FlowStep, operation: string) {
+export function undoOfOperation({ undo }: steps.FlowStep, operation: string): steps.Undoing | undefined {
   const name = givenName(operation);
   return Object.hasOwn(undo, name) ? undo[name] : undefined;
 }

@@ -28,6 +28,7 @@ type Options = LoopOptions<unknown, Record<never, never>, unknown>;
 const RESERVED = ['state', 'turn'] as const;
 const OF_THE_LOOP = ['needs', 'reads', 'when', 'ifSkipped', 'resumable', 'onFailure', 'uses'] as const;
 const OF_A_TURN = ['retry', 'poll', 'timeout', 'heartbeatTimeout', 'uses', 'estimate', 'output'] as const;
+const OF_AN_UNDO = ['retry', 'timeout'] as const;
 
 /** @throws CairnError INVALID_INPUT naming the option and the forms that are valid */
 export function loopStep(name: StepName, options: Given, more: unknown): steps.FlowStep {
@@ -53,7 +54,9 @@ export function loopStep(name: StepName, options: Given, more: unknown): steps.F
     name,
     {
       ...only(options, OF_THE_LOOP),
-      ...(compensate === undefined ? {} : { compensate: { [TURN]: compensate } }),
+      ...(compensate === undefined
+        ? {}
+        : { compensate: { [TURN]: { undo: compensate, ...only(options, OF_AN_UNDO) } } }),
     },
     (flow: Flow<unknown>, seen: steps.Context, start: steps.LoopStart) =>
       new Turns({ name, needs: step.needs, loop, turn, flow, seen, start }).run(),

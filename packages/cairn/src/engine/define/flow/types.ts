@@ -138,6 +138,15 @@ export type UndoOperation<Input, N extends Needs> = (
   context: StepContext<Input> & Outputs<N> & { readonly output: unknown },
 ) => void | Promise<void>;
 
+/** Undoes an operation with retries and a time limit of its own. */
+export interface UndoOptions<Input, N extends Needs> {
+  readonly undo: UndoOperation<Input, N>;
+  /** Default: that of a step. The delays are at most five seconds. */
+  readonly retry?: RetryOptions;
+  /** Longest time that one attempt may take; default: that of a step. */
+  readonly timeout?: string | number;
+}
+
 interface FlowBodyOptions<Input, N extends Needs, T> {
   /** Attempts of the whole flow; default one. Completed operations answer again, and one that failed stays failed. */
   readonly retry?: RetryOptions;
@@ -147,7 +156,7 @@ interface FlowBodyOptions<Input, N extends Needs, T> {
   /** Checks, and may transform, what the code returns. */
   readonly output?: ZodType<T>;
   /** By the name of an operation: undoes it when the run ends badly. The newest completion is undone first. */
-  readonly compensate?: Readonly<Record<string, UndoOperation<Input, N>>>;
+  readonly compensate?: Readonly<Record<string, UndoOperation<Input, N> | UndoOptions<Input, N>>>;
 }
 
 export interface FlowOptions<Input, N extends Needs, T>
@@ -202,7 +211,7 @@ interface TurnOptions<Input, N extends Needs, S, Returned = NoInfer<S>> extends 
   /** Most that one attempt of a turn costs; absent: one call of each of `uses`, if they declare an estimate. */
   readonly estimate?: Estimate;
   readonly onFailure?: OnFailure<NoInfer<S>>;
-  /** Undoes a turn when the run ends badly, the newest first; `output` is the state that the turn returned. */
+  /** Undoes a turn when the run ends badly, the newest first, with `retry` and `timeout` of the turns; `output` is the state that the turn returned. */
   readonly compensate?: (
     context: StepContext<Input> & Outputs<N> & { readonly output: NoInfer<S> },
   ) => void | Promise<void>;
