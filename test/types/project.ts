@@ -71,6 +71,7 @@ const agent = defineWorkflow({
   planVersion: 1,
   input: z.object({ question: z.string() }),
   uses: [charge],
+  answers: { refund: z.object({ cents: z.number() }) },
   compensate: {
     paid: ({ output, input }) => void [output, input.question],
     told: { undo: ({ output, input }) => void [output, input.question], retry: { maxAttempts: 3 } },
@@ -81,6 +82,9 @@ const agent = defineWorkflow({
     const doubled: number[] = await flow.map('double', [1, 2], ({ item, index }) => item * index);
     const told = await flow.event<{ text: string }>('told', { key: question });
     const { decision } = await flow.approval('allow', { question, details: { chargeId } });
+    const refunded: number = (await flow.approval('refund', 'Refund?')).data.cents;
+    // @ts-expect-error -- this approval has no schema
+    (await flow.approval('allow', 'Again?')).data;
     const child = await flow.child('order', order, { cents: await flow.now(), at: told.text });
     await flow.sleep('rest', '1h');
     // @ts-expect-error -- a Date does not survive as JSON
@@ -93,7 +97,7 @@ const agent = defineWorkflow({
     await flow.child('order', order, { euros: 1 });
     // @ts-expect-error -- there is no such option
     await flow.step('option', () => 1, { idempotent: false });
-    return { decision, sizes: child.sizes, doubled };
+    return { decision, sizes: child.sizes, doubled, refunded };
   },
 });
 

@@ -21,6 +21,7 @@ export {
   type LookupOptions,
 } from './engine/define/capability.ts';
 export type {
+  AskingFlow,
   Flow,
   FlowApprovalOptions,
   FlowChildOptions,

@@ -47,3 +47,6 @@ export const coded = (
 });
 
 export const completed = { status: 'completed' } as const;
+
+/** Key of the events of this run alone. */
+export const ofRun = (runId: string) => runId;

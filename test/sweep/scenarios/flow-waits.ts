@@ -8,7 +8,7 @@ import type {
 } from '../../../packages/cairn/src/engine/define/flow/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage, View } from '../scenario.ts';
-import { acting, code, coded, completed, input } from './flow-code.ts';
+import { type AnyFlow, acting, code, coded, completed, input, ofRun } from './flow-code.ts';
 import { beats, cancels, decides, delivers, failsWait, holds, signals, suspends } from './operations.ts';
 
 interface Built {
@@ -30,21 +30,25 @@ const failureOf = async (operation: Promise<unknown>): Promise<string> => {
   }
 };
 
-const building = (options: Partial<FlowEventOptions> = {}) => ({ event: 'built', key: 'sha1', ...options });
+const building = ({ runId }: AnyFlow, options: Partial<FlowEventOptions> = {}) => ({
+  event: 'built',
+  key: runId,
+  ...options,
+});
 const waitsForBuild = (view: View) => view.waitsAt('flow[build]');
 
 /** An event between two bodies. */
 const waiting = (stage: Stage, options: Partial<FlowEventOptions> = {}, ms = 0) =>
   code(async (flow) => {
     const before = await flow.step('before', acting(stage, 'before', ms));
-    const build = await flow.event<Built>('build', building(options));
+    const build = await flow.event<Built>('build', building(flow, options));
     return [before, build.green, await flow.step('after', acting(stage, 'after'))].join();
   });
 
 /** Code that goes on when the event fails. */
 const waitingOrNot = (stage: Stage, options: Partial<FlowEventOptions> = {}) =>
   code(async (flow) => {
-    const failure = await failureOf(flow.event('build', building(options)));
+    const failure = await failureOf(flow.event('build', building(flow, options)));
     return [failure, await flow.step('instead', acting(stage, 'instead'))].join();
   });
 
@@ -53,7 +57,7 @@ const waitingTwice = (stage: Stage) =>
   code(async (flow) => {
     const said: unknown[] = [];
     for (const name of ['turn', 'turn.2']) {
-      said.push(await flow.event('build', building()));
+      said.push(await flow.event('build', building(flow)));
       await flow.step('turn', acting(stage, name, 50));
     }
     return JSON.stringify(said);
@@ -62,7 +66,7 @@ const waitingTwice = (stage: Stage) =>
 const waitingForBoth = (stage: Stage) =>
   code(async (flow) => {
     const [build, release] = await Promise.all([
-      flow.event<Built>('build', building()),
+      flow.event<Built>('build', building(flow)),
       flow.approval('release', 'Release?'),
       flow.sleep('cool-down', '10m'),
     ]);
@@ -72,7 +76,7 @@ const waitingForBoth = (stage: Stage) =>
 const waitingWhileBusy = (stage: Stage) =>
   code(async (flow) => {
     const [build, work] = await Promise.all([
-      flow.event<Built>('build', building()),
+      flow.event<Built>('build', building(flow)),
       flow.step('work', acting(stage, 'work', 9_000)),
     ]);
     return [build.green, work].join();
@@ -181,16 +185,16 @@ const limited = { timeout: '2h' };
 
 export const flowWaitScenarios: readonly Scenario[] = [
   coded('flow-event-early', (stage) => waiting(stage, {}, 2_000), {
-    operations: [delivers('built', 'sha1', green)],
+    operations: [delivers('built', ofRun, green)],
     ends: { status: 'completed', shows: ['wait_resolved'] },
   }),
   coded('flow-event-while-busy', waitingWhileBusy, {
-    operations: [delivers('built', 'sha1', green, { when: waitsForBuild })],
+    operations: [delivers('built', ofRun, green, { when: waitsForBuild })],
     ends: { status: 'completed', shows: ['wait_resolved'] },
   }),
   coded('flow-event-twice', waitingTwice, {
     operations: [
-      delivers('built', 'sha1', green, { name: 'first', when: waitsForBuild }),
+      delivers('built', ofRun, green, { name: 'first', when: waitsForBuild }),
       delivers(
         'built',
         'sha1',
@@ -207,7 +211,7 @@ export const flowWaitScenarios: readonly Scenario[] = [
     ends: { status: 'failed', errorCode: 'STEP_TIMEOUT', shows: ['wait_expired'] },
   }),
   coded('flow-event-late', (stage) => waitingOrNot(stage, limited), {
-    operations: [delivers('built', 'sha1', green, { when: (view) => view.hasDone('flow[build]') })],
+    operations: [delivers('built', ofRun, green, { when: (view) => view.hasDone('flow[build]') })],
     ends: { status: 'completed', shows: ['wait_expired'] },
   }),
   coded('flow-event-failed', waitingOrNot, {
@@ -217,7 +221,7 @@ export const flowWaitScenarios: readonly Scenario[] = [
   coded('flow-event-kept-alive', (stage) => waiting(stage, { heartbeat: { within: '1h' } }), {
     operations: [
       beats('flow[build]', 40 * MINUTE_MS),
-      delivers('built', 'sha1', green, { atMs: 80 * MINUTE_MS }),
+      delivers('built', ofRun, green, { atMs: 80 * MINUTE_MS }),
     ],
     ends: { status: 'completed', shows: ['wait_heartbeat', 'wait_resolved'] },
   }),
@@ -229,10 +233,7 @@ export const flowWaitScenarios: readonly Scenario[] = [
     ends: { status: 'completed', shows: ['wait_resolved'] },
   }),
   coded('flow-waits-at-once', waitingForBoth, {
-    operations: [
-      delivers('built', 'sha1', green, { when: waitsForBuild }),
-      decides('flow[release]', approve),
-    ],
+    operations: [delivers('built', ofRun, green, { when: waitsForBuild }), decides('flow[release]', approve)],
     ends: { status: 'completed', shows: ['wait_resolved'] },
   }),
   coded('flow-rejected', askingOrNot, {

@@ -78,6 +78,7 @@ const flow: Names<flows.FlowOptions<unknown, types.Needs, unknown>> = {
   uses: true,
   output: true,
   onFailure: true,
+  answers: true,
   compensate: true,
 };
 
@@ -144,6 +145,7 @@ export const FLOW_WORKFLOW_OPTIONS: Names<flows.FlowWorkflowOptions<unknown, unk
   retry: true,
   uses: true,
   output: true,
+  answers: true,
   compensate: true,
   run: true,
 };
@@ -216,6 +218,11 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   onDoubt: oneOf('fail', 'ask'),
   on: { fits: isRecord, is: "an object, such as { schedule: { cron: '0 9 * * *' } }" },
 };
+
+/** Zod, of whatever copy of the package. */
+export function isSchema(value: unknown): boolean {
+  return schema.fits(value);
+}
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -123,6 +123,8 @@ export interface FlowStep extends AnyStep {
   readonly returns?: ZodType<unknown>;
   /** A loop: its code is the engine's and goes on after the last turn that completed, so it cannot diverge. */
   readonly loop?: Loop;
+  /** By the name of an approval: schema of what a person fills in to approve. */
+  readonly answers: Readonly<Record<string, ZodType<unknown>>>;
   /** By the name of an operation. */
   readonly undo: Readonly<Record<string, Undoing>>;
   /** Between the engine and the code, for the test kit. */

@@ -9,7 +9,7 @@ import { buildGraph, type Graph } from '../../core/graph/graph.ts';
 import { optional } from '../../core/optional.ts';
 import { flowStep } from './flow/flow-step.ts';
 import { loopStep } from './flow/loop-step.ts';
-import type { Flow, FlowWorkflowOptions } from './flow/types.ts';
+import type { AnswerSchemas, AskingFlow, FlowWorkflowOptions } from './flow/types.ts';
 import {
   FLOW_WORKFLOW_OPTIONS,
   isRecord,
@@ -34,8 +34,8 @@ const MAX_TYPE_LENGTH = 100;
  *
  * @throws CairnError INVALID_INPUT naming the step and the reason
  */
-export function defineWorkflow<Input, Takes, T>(
-  options: FlowWorkflowOptions<Input, Takes, T>,
+export function defineWorkflow<Input, Takes, T, A extends AnswerSchemas = Record<never, never>>(
+  options: FlowWorkflowOptions<Input, Takes, T, A>,
 ): TypedWorkflow<Takes, { readonly output: T | null }>;
 export function defineWorkflow<Input, Takes = unknown, Returned extends Needs = Needs>(
   options: WorkflowOptions<Input, Takes, Returned>,
@@ -100,15 +100,20 @@ function isOneFlow(given: object): given is FlowWorkflowOptions<unknown, unknown
 function ofOneFlow(given: FlowWorkflowOptions<unknown, unknown, unknown>): WorkflowOptions<unknown> {
   const problem = unknownOption(given, FLOW_WORKFLOW_OPTIONS);
   if (problem !== undefined) throw invalid(given.type, 'options', problem);
-  const { run, uses, output, retry, compensate, ...options } = given;
+  const { run, uses, output, retry, answers, compensate, ...options } = given;
   if (typeof run !== 'function') throw invalid(given.type, 'run', `'run' must be an async function`);
-  const code = (flow: Flow<unknown>, { input }: { readonly input: unknown }) => run(flow, input);
-  const own = { ...optional('uses', uses), ...optional('output', output), ...optional('retry', retry) };
+  const code = (flow: AskingFlow<unknown, Record<never, never>>, { input }: { readonly input: unknown }) =>
+    run(flow, input);
+  const own = {
+    ...optional('uses', uses),
+    ...optional('output', output),
+    ...optional('retry', retry),
+    ...optional('answers', answers),
+    ...optional('compensate', compensate),
+  };
   return {
     ...options,
-    steps: (step) => ({
-      output: step.flow(FLOW_ID, { ...own, ...optional('compensate', compensate) }, code),
-    }),
+    steps: (step) => ({ output: step.flow(FLOW_ID, own, code) }),
   };
 }
 

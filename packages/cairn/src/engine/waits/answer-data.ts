@@ -1,20 +1,29 @@
 /** Checks the data with which a person approves, by the schema of the approval. */
+import type { ZodType } from 'zod';
 import { CairnError } from '../../core/errors.ts';
 import { allIssues, type Issue } from '../../core/first-issue.ts';
+import type { StepRef, Wait } from '../../core/run/events.ts';
+import { stepKey } from '../../core/run/state.ts';
 import { messageOf, readable } from '../../core/thrown.ts';
-import type { ApprovalStep, StepDefinition } from '../define/steps.ts';
+import { answerSchema } from '../define/flow/flow-step.ts';
+import type { StepDefinition } from '../define/steps.ts';
 
-type TypedApproval = ApprovalStep & Required<Pick<ApprovalStep, 'data'>>;
-
-export function takesData(step: StepDefinition): step is TypedApproval {
-  return step.kind === 'approval' && step.data !== undefined;
+/** Schema of the data with which this question is approved; undefined: it takes none. */
+export function dataSchema(
+  step: StepDefinition,
+  { purpose, execution: { itemKey } }: Pick<Wait, 'purpose' | 'execution'>,
+): ZodType<unknown> | undefined {
+  // It asks about an effect, a crash or the budget.
+  if (purpose !== undefined) return undefined;
+  if (step.kind === 'approval') return step.data;
+  return step.kind === 'flow' && itemKey !== undefined ? answerSchema(step, itemKey) : undefined;
 }
 
 /** The data as the schema returns it. @throws CairnError INVALID_INPUT with every issue */
-export function checkedData(step: TypedApproval, given: unknown, stepKey: string): unknown {
+export function checkedData(schema: ZodType<unknown>, given: unknown, asked: StepRef): unknown {
   let issues: readonly Issue[];
   try {
-    const parsed = step.data.safeParse(given);
+    const parsed = schema.safeParse(given);
     if (parsed.success) return parsed.data;
     issues = parsed.error.issues;
   } catch (thrown) {
@@ -24,7 +33,7 @@ export function checkedData(step: TypedApproval, given: unknown, stepKey: string
   const { field, why } = allIssues(issues, 'data');
   throw new CairnError('INVALID_INPUT', why, {
     field,
-    stepId: stepKey,
+    stepId: stepKey(asked),
     help: 'Send data that fits. `dataSchema` of the wait is its JSON Schema; the page of the run has a form for it. The question is still open.',
   });
 }

@@ -20,7 +20,7 @@ import type { Approved } from '../../engine/define/approval.ts';
 import type { StepDefinition, Workflow } from '../../engine/define/steps.ts';
 import * as drafts from '../../engine/facts/drafts.ts';
 import { NO_OUTPUT, type Output, outputFrom } from '../../engine/facts/output.ts';
-import { checkedData, takesData } from '../../engine/waits/answer-data.ts';
+import { checkedData, dataSchema } from '../../engine/waits/answer-data.ts';
 import { raiseByDefault } from '../../engine/waits/budget-question.ts';
 import * as settle from '../../engine/waits/settle.ts';
 import { cancelDrafts } from '../cancel-run.ts';
@@ -48,7 +48,7 @@ export function decisionDrafts(deciding: Deciding): EventDraft[] {
     const what = `'${stepKey(wait.execution)}' does not ask about the budget`;
     throw new CairnError('INVALID_INPUT', what, { field: 'raise', stepId: stepKey(wait.execution) });
   }
-  if (data !== undefined && (wait.purpose !== undefined || !takesData(step))) {
+  if (data !== undefined && !dataSchema(step, wait)) {
     const what = `'${stepKey(wait.execution)}' takes no data`;
     const help = 'Send the decision without data, or with a note.';
     throw new CairnError('INVALID_INPUT', what, { field: 'data', stepId: stepKey(wait.execution), help });
@@ -220,9 +220,10 @@ function answerOf(request: DecideRequest): settle.WaitAnswer {
 /** @throws CairnError INVALID_INPUT with every issue of the data */
 function approvedOutput(decision: Approved['decision'], { step, wait, request }: Settling): Output {
   const { note, actor: by, data: given } = request;
-  if (!takesData(step)) return outputFrom(canonicalJson({ decision, note, by }));
+  const schema = dataSchema(step, wait);
+  if (!schema) return outputFrom(canonicalJson({ decision, note, by }));
   const what = `the data for step '${step.id}'`;
-  const data = checkedData(step, given, stepKey(wait.execution));
+  const data = checkedData(schema, given, wait.execution);
   const text = toJsonText({ decision, ...optional('note', note), by, data }, what);
   assertFits(text, what);
   return outputFrom(text);

@@ -5,6 +5,7 @@ import { givenName, operationName } from '../../../core/flow/names.ts';
 import type { Capability } from '../capability.ts';
 import {
   isRecord,
+  isSchema,
   misshapenOption,
   OPERATION_OPTIONS,
   UNDO_OPTIONS,
@@ -33,9 +34,29 @@ export function flowStep(name: StepName, options: Given, code: unknown): steps.F
     retry: checked.retry,
     retryPerError: checked.retryPerError,
     idleMs: checked.timeoutMs,
+    answers: answersOf(name, options.answers),
     undo: undoOf(name, compensate),
     ...(checked.output ? { returns: checked.output } : {}),
   };
+}
+
+function answersOf(name: StepName, given: unknown = {}): steps.FlowStep['answers'] {
+  if (!isRecord(given)) {
+    throw stepError(name, `'answers' names approvals: { release: z.object({ … }) }`);
+  }
+  for (const [approval, schema] of Object.entries(given)) {
+    assertOperation(name, 'answers', approval);
+    if (!isSchema(schema)) throw stepError(name, `'answers.${approval}' is a Zod schema, such as z.string()`);
+  }
+  return given as steps.FlowStep['answers'];
+}
+
+function assertOperation(name: StepName, option: string, operation: string): void {
+  try {
+    operationName(operation);
+  } catch (error) {
+    throw stepError(name, `in '${option}' ${(error as Error).message}`);
+  }
 }
 
 function undoOf(name: StepName, given: unknown = {}): steps.FlowStep['undo'] {
@@ -47,11 +68,7 @@ function undoOf(name: StepName, given: unknown = {}): steps.FlowStep['undo'] {
   }
   return Object.fromEntries(
     Object.entries(given).map(([operation, undo]) => {
-      try {
-        operationName(operation);
-      } catch (error) {
-        throw stepError(name, `in 'compensate' ${(error as Error).message}`);
-      }
+      assertOperation(name, 'compensate', operation);
       return [operation, undoing({ type: name.type, id: `${name.id}.compensate.${operation}` }, undo)];
     }),
   );
@@ -91,15 +108,27 @@ export function operationStep(
 export function operationWait<K extends 'sleep' | 'event' | 'approval' | 'child'>(
   flow: steps.FlowStep,
   kind: K,
-  options: Given,
+  { operation, options }: { readonly operation: string; readonly options: Given },
 ): steps.WaitStep {
   const name = { type: flow.type, id: flow.id };
   // An answer is checked where it arrives, and there the options that the code gives are not known.
-  const schema = kind === 'approval' ? 'data' : kind === 'event' ? 'output' : undefined;
-  if (schema !== undefined && options[schema] !== undefined) {
-    throw stepError(name, `'${schema}' is no option of flow.${kind}: the code checks what it gets`);
+  if (kind === 'event' && options.output !== undefined) {
+    throw stepError(name, `'output' is no option of flow.event: the code checks what it gets`);
   }
-  return { ...WAITS[kind](name, options), ...seenLike(flow) };
+  if (kind === 'approval' && options.data !== undefined) {
+    throw stepError(
+      name,
+      `'data' is no option of flow.approval: declare the schema in 'answers' of the flow: { ${operation}: schema }`,
+    );
+  }
+  const data = kind === 'approval' ? answerSchema(flow, operation) : undefined;
+  return { ...WAITS[kind](name, data ? { ...options, data } : options), ...seenLike(flow) };
+}
+
+/** Schema of the data with which an approval of the flow is answered. @param operation its name, with or without number */
+export function answerSchema({ answers }: steps.FlowStep, operation: string) {
+  const name = givenName(operation);
+  return Object.hasOwn(answers, name) ? answers[name] : undefined;
 }
 
 const WAITS = {

@@ -44,6 +44,7 @@ function derivedFrom({ planVersion, onDoubt, policy, retention }: Workflow, of: 
     needs: {},
     ifSkipped: 'skip',
     onFailure: { kind: 'fail' },
+    answers: {},
     undo: {},
     idempotent,
     resumable,

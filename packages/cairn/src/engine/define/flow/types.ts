@@ -133,6 +133,20 @@ export interface Flow<Input> {
   readonly log: StepLog;
 }
 
+/** By the name of an approval: schema of what a person fills in to approve. */
+export type AnswerSchemas = Readonly<Record<string, ZodType>>;
+
+/** A flow whose approvals give typed data. */
+export interface AskingFlow<Input, A extends AnswerSchemas> extends Flow<Input> {
+  /** Asks a person, who approves with data as `answers` of the flow declares it. A rejection throws `OperationFailed` with the code APPROVAL_REJECTED. */
+  approval<Name extends keyof A & string>(
+    name: Name,
+    question: Question,
+    options?: FlowApprovalOptions,
+  ): Promise<Approved<A[Name] extends ZodType<infer D> ? D : undefined>>;
+  approval(name: string, question: Question, options?: FlowApprovalOptions): Promise<Approved>;
+}
+
 /** Undoes an operation: called with its output when the run fails or is cancelled after it. */
 export type UndoOperation<Input, N extends Needs> = (
   context: StepContext<Input> & Outputs<N> & { readonly output: unknown },
@@ -147,7 +161,7 @@ export interface UndoOptions<Input, N extends Needs> {
   readonly timeout?: string | number;
 }
 
-interface FlowBodyOptions<Input, N extends Needs, T> {
+interface FlowBodyOptions<Input, N extends Needs, T, A extends AnswerSchemas> {
   /** Attempts of the whole flow; default one. Completed operations answer again, and one that failed stays failed. */
   readonly retry?: RetryOptions;
   /** Capabilities that operations and compensations may call. */
@@ -155,20 +169,25 @@ interface FlowBodyOptions<Input, N extends Needs, T> {
   readonly uses?: readonly Capability<any, any>[];
   /** Checks, and may transform, what the code returns. */
   readonly output?: ZodType<T>;
+  /** By the name of an approval: schema of the data with which a person approves it, checked before the answer is accepted. May be corrected while runs live. */
+  readonly answers?: A;
   /** By the name of an operation: undoes it when the run ends badly. The newest completion is undone first. */
   readonly compensate?: Readonly<Record<string, UndoOperation<Input, N> | UndoOptions<Input, N>>>;
 }
 
-export interface FlowOptions<Input, N extends Needs, T>
+export interface FlowOptions<Input, N extends Needs, T, A extends AnswerSchemas = Record<never, never>>
   extends CommonOptions<Input, N>,
-    FlowBodyOptions<Input, N, T> {
+    FlowBodyOptions<Input, N, T, A> {
   /** Longest time that the code may take without an operation under way; default one minute. */
   readonly timeout?: string | number;
   readonly resumable?: boolean;
   readonly onFailure?: OnFailure<T>;
 }
 
-export type FlowCode<Input, N extends Needs, T> = (flow: Flow<Input>, seen: Seen<Input, N>) => Promise<T>;
+export type FlowCode<Input, N extends Needs, T, A extends AnswerSchemas = Record<never, never>> = (
+  flow: AskingFlow<Input, A>,
+  seen: Seen<Input, N>,
+) => Promise<T>;
 
 /** State and number of turns that a loop has done; 0 before the first. */
 interface Turned<S> {
@@ -226,10 +245,10 @@ export interface LoopOptions<Input, N extends Needs, S> extends TurnOptions<Inpu
 
 /** Steps whose executions are asked for while they run (docs/flows.md). */
 export interface FlowFactory<Input> {
-  flow<N extends Needs, T>(
+  flow<N extends Needs, T, A extends AnswerSchemas = Record<never, never>>(
     id: string,
-    options: FlowOptions<Input, N, T>,
-    code: FlowCode<Input, N, T> & Recorded<T>,
+    options: FlowOptions<Input, N, T, A>,
+    code: FlowCode<Input, N, T, A> & Recorded<T>,
   ): Handle<T>;
   /** Turns of one body, each of which gets the state that the one before returned. Its output is the last state. */
   loop<N extends Needs, S>(
@@ -249,8 +268,8 @@ export interface FlowFactory<Input> {
 }
 
 /** A workflow that is one flow. Its result is `{ output }`: what the code returns. */
-export interface FlowWorkflowOptions<Input, Takes, T>
+export interface FlowWorkflowOptions<Input, Takes, T, A extends AnswerSchemas = Record<never, never>>
   extends Omit<WorkflowOptions<Input, Takes>, 'steps'>,
-    FlowBodyOptions<Input, Record<never, never>, T> {
-  readonly run: ((flow: Flow<Input>, input: Input) => Promise<T>) & Recorded<T>;
+    FlowBodyOptions<Input, Record<never, never>, T, A> {
+  readonly run: ((flow: AskingFlow<Input, A>, input: Input) => Promise<T>) & Recorded<T>;
 }

@@ -73,7 +73,7 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
       from: flow[kind],
       make: () => ({
         request: operationRequest(kind, request()),
-        step: operationWait(step, kind, options()),
+        step: operationWait(step, kind, { operation: String(name), options: options() }),
       }),
     });
   const flow: Record<Exclude<keyof Flow<unknown>, keyof FlowParts['about']>, Called> = {
