@@ -90,7 +90,7 @@ export function outcomeOf({ world, outside, receiver, stage }: Performance): Out
     );
   });
   const early = [...world.db.mailboxes.values()].map(({ mailbox }) => [
-    `${mailbox.event} ${withoutIds(mailbox.key)}`,
+    `${mailbox.event} ${mailbox.key}`,
     mailbox.buffered.map(({ eventId }) => eventId),
   ]);
   return {

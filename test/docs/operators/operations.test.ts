@@ -46,9 +46,9 @@ test('docs/operations.md has no section of a code that there is not', () => {
 
 test('each section of an error says the status that it is answered with', () => {
   for (const [code, { httpStatus }] of Object.entries(ERROR_CODES)) {
-    expect([code, sections.get(code)?.slice(0, 4)]).toEqual([
+    expect([code, sections.get(code)?.slice(0, 'Status 409.'.length)]).toEqual([
       code,
-      expect.stringMatching(new RegExp(`^${httpStatus}[.,]`)),
+      expect.stringMatching(new RegExp(`^Status ${httpStatus}[.,]`)),
     ]);
   }
 });

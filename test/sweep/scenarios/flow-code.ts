@@ -25,11 +25,16 @@ export const failing =
     throw error;
   };
 
-/** A workflow of one flow, of a type that is given later. */
+/** A workflow of one flow, of a type that is given later; the code gets it too. */
 export const code =
-  (run: (flow: AnyFlow) => Promise<unknown>) =>
+  (run: (flow: AnyFlow, type: string) => Promise<unknown>) =>
   (type: string): Workflow =>
-    defineWorkflow({ type, planVersion: 1, input, run: run as (flow: AnyFlow) => Promise<string> });
+    defineWorkflow({
+      type,
+      planVersion: 1,
+      input,
+      run: (flow) => run(flow, type) as Promise<string>,
+    });
 
 /** A scenario of one workflow, whose type is the name of the scenario, and of workflows that it calls. */
 export const coded = (
@@ -47,6 +52,3 @@ export const coded = (
 });
 
 export const completed = { status: 'completed' } as const;
-
-/** Key of the events of this run alone. */
-export const ofRun = (runId: string) => runId;

@@ -8,7 +8,7 @@ import type {
 } from '../../../packages/cairn/src/engine/define/flow/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import type { Scenario, Stage, View } from '../scenario.ts';
-import { type AnyFlow, acting, code, coded, completed, input, ofRun } from './flow-code.ts';
+import { acting, code, coded, completed, input } from './flow-code.ts';
 import { beats, cancels, decides, delivers, failsWait, holds, signals, suspends } from './operations.ts';
 
 interface Built {
@@ -30,43 +30,44 @@ const failureOf = async (operation: Promise<unknown>): Promise<string> => {
   }
 };
 
-const building = ({ runId }: AnyFlow, options: Partial<FlowEventOptions> = {}) => ({
+/** Real processes play all scenarios as one tenant: each has events of its own. */
+const building = (type: string, options: Partial<FlowEventOptions> = {}) => ({
   event: 'built',
-  key: runId,
+  key: type,
   ...options,
 });
 const waitsForBuild = (view: View) => view.waitsAt('flow[build]');
 
 /** An event between two bodies. */
 const waiting = (stage: Stage, options: Partial<FlowEventOptions> = {}, ms = 0) =>
-  code(async (flow) => {
+  code(async (flow, type) => {
     const before = await flow.step('before', acting(stage, 'before', ms));
-    const build = await flow.event<Built>('build', building(flow, options));
+    const build = await flow.event<Built>('build', building(type, options));
     return [before, build.green, await flow.step('after', acting(stage, 'after'))].join();
   });
 
 /** Code that goes on when the event fails. */
 const waitingOrNot = (stage: Stage, options: Partial<FlowEventOptions> = {}) =>
-  code(async (flow) => {
-    const failure = await failureOf(flow.event('build', building(flow, options)));
+  code(async (flow, type) => {
+    const failure = await failureOf(flow.event('build', building(type, options)));
     return [failure, await flow.step('instead', acting(stage, 'instead'))].join();
   });
 
 /** A second wait for the same event, after a pause. */
 const waitingTwice = (stage: Stage) =>
-  code(async (flow) => {
+  code(async (flow, type) => {
     const said: unknown[] = [];
     for (const name of ['turn', 'turn.2']) {
-      said.push(await flow.event('build', building(flow)));
+      said.push(await flow.event('build', building(type)));
       await flow.step('turn', acting(stage, name, 50));
     }
     return JSON.stringify(said);
   });
 
 const waitingForBoth = (stage: Stage) =>
-  code(async (flow) => {
+  code(async (flow, type) => {
     const [build, release] = await Promise.all([
-      flow.event<Built>('build', building(flow)),
+      flow.event<Built>('build', building(type)),
       flow.approval('release', 'Release?'),
       flow.sleep('cool-down', '10m'),
     ]);
@@ -74,9 +75,9 @@ const waitingForBoth = (stage: Stage) =>
   });
 
 const waitingWhileBusy = (stage: Stage) =>
-  code(async (flow) => {
+  code(async (flow, type) => {
     const [build, work] = await Promise.all([
-      flow.event<Built>('build', building(flow)),
+      flow.event<Built>('build', building(type)),
       flow.step('work', acting(stage, 'work', 9_000)),
     ]);
     return [build.green, work].join();
@@ -185,19 +186,19 @@ const limited = { timeout: '2h' };
 
 export const flowWaitScenarios: readonly Scenario[] = [
   coded('flow-event-early', (stage) => waiting(stage, {}, 2_000), {
-    operations: [delivers('built', ofRun, green)],
+    operations: [delivers('built', 'flow-event-early', green)],
     ends: { status: 'completed', shows: ['wait_resolved'] },
   }),
   coded('flow-event-while-busy', waitingWhileBusy, {
-    operations: [delivers('built', ofRun, green, { when: waitsForBuild })],
+    operations: [delivers('built', 'flow-event-while-busy', green, { when: waitsForBuild })],
     ends: { status: 'completed', shows: ['wait_resolved'] },
   }),
   coded('flow-event-twice', waitingTwice, {
     operations: [
-      delivers('built', ofRun, green, { name: 'first', when: waitsForBuild }),
+      delivers('built', 'flow-event-twice', green, { name: 'first', when: waitsForBuild }),
       delivers(
         'built',
-        'sha1',
+        'flow-event-twice',
         { green: false },
         {
           name: 'second',
@@ -211,7 +212,9 @@ export const flowWaitScenarios: readonly Scenario[] = [
     ends: { status: 'failed', errorCode: 'STEP_TIMEOUT', shows: ['wait_expired'] },
   }),
   coded('flow-event-late', (stage) => waitingOrNot(stage, limited), {
-    operations: [delivers('built', ofRun, green, { when: (view) => view.hasDone('flow[build]') })],
+    operations: [
+      delivers('built', 'flow-event-late', green, { when: (view) => view.hasDone('flow[build]') }),
+    ],
     ends: { status: 'completed', shows: ['wait_expired'] },
   }),
   coded('flow-event-failed', waitingOrNot, {
@@ -221,7 +224,7 @@ export const flowWaitScenarios: readonly Scenario[] = [
   coded('flow-event-kept-alive', (stage) => waiting(stage, { heartbeat: { within: '1h' } }), {
     operations: [
       beats('flow[build]', 40 * MINUTE_MS),
-      delivers('built', ofRun, green, { atMs: 80 * MINUTE_MS }),
+      delivers('built', 'flow-event-kept-alive', green, { atMs: 80 * MINUTE_MS }),
     ],
     ends: { status: 'completed', shows: ['wait_heartbeat', 'wait_resolved'] },
   }),
@@ -233,7 +236,10 @@ export const flowWaitScenarios: readonly Scenario[] = [
     ends: { status: 'completed', shows: ['wait_resolved'] },
   }),
   coded('flow-waits-at-once', waitingForBoth, {
-    operations: [delivers('built', ofRun, green, { when: waitsForBuild }), decides('flow[release]', approve)],
+    operations: [
+      delivers('built', 'flow-waits-at-once', green, { when: waitsForBuild }),
+      decides('flow[release]', approve),
+    ],
     ends: { status: 'completed', shows: ['wait_resolved'] },
   }),
   coded('flow-rejected', askingOrNot, {

@@ -5,7 +5,7 @@ import { MAX_TURNS_IN_A_RUN } from '../../../packages/cairn/src/core/flow/parts.
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { posting } from '../receiver.ts';
 import type { Scenario, Stage } from '../scenario.ts';
-import { acting, code, coded, completed, input, ofRun } from './flow-code.ts';
+import { acting, code, coded, completed, input } from './flow-code.ts';
 import { cancels, decides, delivers, person } from './operations.ts';
 
 const several = (stage: Stage) =>
@@ -38,9 +38,9 @@ const turns = (stage: Stage) =>
   });
 
 const asking = (stage: Stage) =>
-  code(async (flow) => {
+  code(async (flow, type) => {
     const before = await flow.step('before', acting(stage, 'before'));
-    const build = await flow.event<{ green: boolean }>('build', { event: 'built', key: flow.runId });
+    const build = await flow.event<{ green: boolean }>('build', { event: 'built', key: type });
     const { decision } = await flow.approval('release', 'Release?');
     const after = await flow.step('after', acting(stage, 'after'));
     return [before, build.green, decision, after].join();
@@ -180,7 +180,7 @@ export const flowScenarios: readonly Scenario[] = [
   coded('flow-turns', turns, { ends: completed }),
   coded('flow-asking', asking, {
     operations: [
-      delivers('built', ofRun, { green: true }, { when: (view) => view.waitsAt('flow[build]') }),
+      delivers('built', 'flow-asking', { green: true }, { when: (view) => view.waitsAt('flow[build]') }),
       decides('flow[release]', { decision: 'approve' }),
     ],
     ends: { status: 'completed', shows: ['wait_resolved'] },

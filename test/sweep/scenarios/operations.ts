@@ -99,28 +99,19 @@ export function raisesBudget(raise: NonNullable<DecideRequest['raise']>): Operat
 /** To whom an event goes, who refuses it, or that it is kept, may be another matter by the time it is sent again. */
 export function delivers(
   event: string,
-  /** Also as it follows from the id of the run, where other runs of the tenant wait for the event too. */
-  key: string | ((runId: string) => string),
+  key: string,
   data: unknown,
   more: Partial<Operation> = {},
 ): Operation {
-  const keyOf = typeof key === 'string' ? () => key : key;
   return {
     name: `deliver ${event}`,
     when: () => true,
-    act: async ({ deps, tenantId, runId }) => {
-      const sent = {
-        tenantId,
-        event,
-        key: keyOf(runId),
-        data,
-        eventId: `e-${event}-${more.name ?? ''}`,
-        actor: ACTOR,
-      };
+    act: async ({ deps, tenantId }) => {
+      const sent = { tenantId, event, key, data, eventId: `e-${event}-${more.name ?? ''}`, actor: ACTOR };
       const { delivered, kept } = await deliverEvent(deps, sent);
       return { isSomewhere: delivered.length > 0 || kept };
     },
-    request: (runId) => ({ path: '/v1/events', body: { event, key: keyOf(runId), data } }),
+    request: () => ({ path: '/v1/events', body: { event, key, data } }),
     ...more,
   };
 }

@@ -131,7 +131,7 @@ export interface FlowStep extends AnyStep {
   readonly observer?: FlowObserver;
 }
 
-/** What undoes an operation of a flow, and its own retries and time limit. */
+/** Compensation of an operation of a flow, with its own retries and time limit. */
 export interface Undoing extends Pick<AnyBody, 'retry' | 'retryPerError' | 'timeoutMs'> {
   readonly compensate: (context: Context) => unknown;
 }
