@@ -57,7 +57,7 @@ const racing = (stage: Stage) =>
 
 const doubling = (stage: Stage) =>
   defineWorkflow({
-    type: 'doubling',
+    type: 'flow-doubling',
     planVersion: 1,
     input: z.object({ n: z.number() }),
     run: async (flow, { n }) => {
@@ -68,7 +68,7 @@ const doubling = (stage: Stage) =>
 
 const parent = (stage: Stage) =>
   code(async (flow) => {
-    const kids = await Promise.all([1, 2].map((n) => flow.child('kid', 'doubling', { n })));
+    const kids = await Promise.all([1, 2].map((n) => flow.child('kid', 'flow-doubling', { n })));
     const after = await flow.step('after', acting(stage, 'after'));
     return [JSON.stringify(kids), after].join();
   });
@@ -192,7 +192,7 @@ export const flowScenarios: readonly Scenario[] = [
   }),
   coded('flow-children', parent, {
     called: doubling,
-    ends: { status: 'completed', others: ['doubling: completed', 'doubling: completed'] },
+    ends: { status: 'completed', others: ['flow-doubling: completed', 'flow-doubling: completed'] },
   }),
   coded('flow-undone', undone, {
     ends: { status: 'failed', errorCode: 'STEP_FAILED', shows: ['step_compensated'] },
