@@ -1,6 +1,6 @@
 /**
- * Recorded ends of the operations of a flow: read when the code asks for them, in batches that follow the journal, and kept
- * only until they are taken. The memory does not grow with the number of operations.
+ * Recorded ends of the operations of a flow: read when the code asks for them, in batches that follow the journal, the next one
+ * while the code takes the one before, and kept only until they are taken. The memory does not grow with the number of operations.
  */
 import { OperationFailed } from '../../../core/errors.ts';
 import { optional } from '../../../core/optional.ts';
@@ -13,6 +13,8 @@ import { originsOf, originText } from '../../stored-text.ts';
 
 /** Checkpoints read in one call: with the largest outputs that they carry they take 25 MiB. */
 const READ_CHUNK = 100;
+/** With so many left of a batch that is taken in order the next one is read: code that stops before costs no more than these reads. */
+const READ_AHEAD = READ_CHUNK / 2;
 /** Most checkpoints kept for operations that are not asked for in the order of the journal. */
 const MAX_KEPT = 2 * READ_CHUNK;
 
@@ -28,6 +30,8 @@ export class RecordedEnds {
   /** Sequence numbers of checkpoints of the flow when it began in this dispatch, ascending. */
   readonly #seqs: readonly number[];
   readonly #read = new Map<number, Checkpoint>();
+  /** The read of the next batch. */
+  #ahead: Promise<unknown> | undefined;
 
   constructor(store: RunStore, runId: string, seqs: readonly number[]) {
     this.#store = store;
@@ -37,18 +41,32 @@ export class RecordedEnds {
 
   async take(seq: number, outcome: StepOutcome): Promise<RecordedEnd> {
     if (outcome === 'failed') return this.#failure(seq);
-    if (!this.#read.has(seq)) await this.#fetch(seq);
-    const checkpoint = this.#read.get(seq);
+    if (!this.#read.has(seq)) await this.#ahead;
+    const checkpoint = this.#read.get(seq) ?? (await this.#fetch([seq, ...this.#after(seq, READ_CHUNK - 1)]));
     if (!checkpoint) throw new Error(`run ${this.#runId} has no checkpoint ${seq}`);
     this.#read.delete(seq);
+    if (this.#read.size === READ_AHEAD) this.#readAhead(seq);
     return { ...optional('request', checkpoint.request), read: () => this.#output(checkpoint) };
   }
 
-  async #fetch(seq: number): Promise<void> {
-    const next = this.#seqs.filter((other) => other > seq && !this.#read.has(other)).slice(0, READ_CHUNK - 1);
-    if (this.#read.size + next.length > MAX_KEPT) this.#read.clear();
-    const checkpoints = await this.#store.readCheckpoints(this.#runId, [seq, ...next]);
+  #readAhead(seq: number): void {
+    const next = this.#after(seq, READ_CHUNK);
+    if (next.length === 0) return;
+    // A read that failed is made again for the code that asks, and fails there.
+    this.#ahead = this.#fetch(next).catch(() => undefined);
+  }
+
+  /** The next ones that are not here. */
+  #after(seq: number, most: number): number[] {
+    return this.#seqs.filter((other) => other > seq && !this.#read.has(other)).slice(0, most);
+  }
+
+  /** Reads them, and answers with the first. */
+  async #fetch(seqs: readonly number[]): Promise<Checkpoint | undefined> {
+    const checkpoints = await this.#store.readCheckpoints(this.#runId, seqs);
+    if (this.#read.size + checkpoints.length > MAX_KEPT) this.#read.clear();
     for (const checkpoint of checkpoints) this.#read.set(checkpoint.seq, checkpoint);
+    return this.#read.get(seqs[0] as number);
   }
 
   async #output(checkpoint: Checkpoint): Promise<Outcome> {
