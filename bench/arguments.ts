@@ -20,12 +20,15 @@ export const WORKLOADS = [
 ] as const;
 export type WorkloadName = (typeof WORKLOADS)[number];
 
+/** Storage of the measured cloud: `sync` has each commit on the disk before it is acknowledged, as other engines do. */
+export type BenchData = 'memory' | 'sqlite' | 'sync';
+
 export interface BenchArguments {
   readonly json: boolean;
   readonly help: boolean;
   readonly peers: boolean;
   readonly only: ReadonlySet<WorkloadName>;
-  readonly data: 'memory' | 'sqlite';
+  readonly data: BenchData;
   readonly workers: number;
   /** For W1: number of runs. */
   readonly runs: number;
@@ -45,6 +48,7 @@ export const USAGE = `npm run bench -- [options]
 
   --only A,B,…       of ${WORKLOADS.join(', ')} (default: all)
   --data memory      keep the state in memory (default: sqlite, in a folder that is deleted afterwards)
+  --data sync        the same folder, with each commit on the disk before it is acknowledged (npm start -- --sync)
   --workers N        worker processes that run the functions (default 1)
   --runs N           runs measured by W1 (default 60)
   --peers            also run W1 to W5 on the other engines installed in the folder PEERS names, and print ratios
@@ -100,9 +104,9 @@ function workload(name: string): WorkloadName {
   throw new UsageError(`--only knows ${WORKLOADS.join(', ')}, not '${name}'`);
 }
 
-function storage(text: string): 'memory' | 'sqlite' {
-  if (text === 'memory' || text === 'sqlite') return text;
-  throw new UsageError(`--data is memory or sqlite, not '${text}'`);
+function storage(text: string): BenchData {
+  if (text === 'memory' || text === 'sqlite' || text === 'sync') return text;
+  throw new UsageError(`--data is memory, sqlite or sync, not '${text}'`);
 }
 
 /** @throws UsageError */

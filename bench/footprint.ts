@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { control } from '../packages/local/src/cloud-process.ts';
+import type { BenchData } from './arguments.ts';
 import { type MeasuredCloud, startMeasuredCloud } from './cloud/measured-cloud.ts';
 import { median } from './statistics.ts';
 
@@ -17,7 +18,7 @@ const STARTS = 3;
 const REST_MS = 3_000;
 
 /** With the functions a user starts, not those of the benchmark. */
-export async function startUp(options: { data: 'memory' | 'sqlite'; workers: number }): Promise<StartUp> {
+export async function startUp(options: { data: BenchData; workers: number }): Promise<StartUp> {
   const functionsModule = join(import.meta.dirname, '../functions/src/index.ts');
   const times: number[] = [];
   let idleMb: number | null = null;

@@ -1,7 +1,7 @@
 /** The workloads of a benchmark, their order and repetitions. Knows no flags and prints nothing. */
 import { loadavg } from 'node:os';
 import { PRODUCTION_SETTINGS } from '../packages/cairn/src/engine/settings.ts';
-import type { WorkloadName } from './arguments.ts';
+import type { BenchData, WorkloadName } from './arguments.ts';
 import { type CrowdedDeath, crowdedDeath } from './cloud/crowded-death.ts';
 import { type MeasuredCloud, startMeasuredCloud } from './cloud/measured-cloud.ts';
 import { type Discovery, discovery } from './codebase/discovery.ts';
@@ -26,7 +26,7 @@ import {
 
 export interface SuiteOptions {
   readonly only: ReadonlySet<WorkloadName>;
-  readonly data: 'memory' | 'sqlite';
+  readonly data: BenchData;
   readonly workers: number;
   /** Runs of W1. */
   readonly runs: number;

@@ -50,6 +50,7 @@ const commands = {
   soak: [buildTestFunctions, [join(root, 'scripts/soak.mjs')]],
   crowds: [[...quiet, join(root, 'test/programs/crowds/main.ts')]],
   'agent-kills': [buildTestFunctions, [...quiet, join(root, 'scripts/agent-kills/main.ts')]],
+  'power-cut': [[...quiet, join(root, 'scripts/power-cut/main.ts')]],
   cairn: [[...quiet, join(root, 'packages/cli/src/main.ts')]],
   check: [[join(root, 'scripts/check.mjs')]],
   format: [[join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check', '--write', '.']],

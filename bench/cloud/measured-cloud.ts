@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { control, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
+import type { BenchData } from '../arguments.ts';
 import { Client } from '../client.ts';
 import { type ProcessorTime, processorMs, residentMb } from '../processes.ts';
 
@@ -21,7 +22,7 @@ export interface MeasuredCloud {
 }
 
 export interface MeasuredCloudOptions {
-  readonly data: 'memory' | 'sqlite';
+  readonly data: BenchData;
   readonly workers: number;
   /** The functions that are served; left out: those of the benchmark. */
   readonly functionsModule?: string;
@@ -38,6 +39,7 @@ export async function startMeasuredCloud(options: MeasuredCloudOptions): Promise
   const startedAt = performance.now();
   const cloud = await startCloudProcess({
     data: options.data === 'memory' ? 'memory' : join(folder, 'data'),
+    sync: options.data === 'sync',
     functionsModule: options.functionsModule ?? join(import.meta.dirname, '../functions.ts'),
     workers: options.workers,
     ...(options.tickSeconds !== undefined && { tickSeconds: options.tickSeconds }),

@@ -17,11 +17,11 @@ await serve(
         help: 'a firestore.indexes.json: refuse queries that need a missing index, as production does',
       },
     ],
-    async start({ port, data }, values) {
+    async start({ port, data, sync }, values) {
       const { startFirestoreServer } = await import('./server.ts');
       const indexesFile = values.one('indexes');
       return startFirestoreServer({
-        storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data },
+        storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data, sync },
         port,
         ...(indexesFile !== undefined && { indexesFile }),
       });

@@ -70,7 +70,7 @@ const MAX_MESSAGE_BYTES = 2 * MAX_REQUEST_BYTES;
 export async function startFirestoreServer(options: FirestoreServerOptions): Promise<FirestoreServer> {
   const storage =
     options.storage.kind === 'sqlite'
-      ? openSqliteStorage(options.storage.file, options.storage.acceptDamage)
+      ? openSqliteStorage(options.storage.file, options.storage)
       : openSqliteStorage(undefined);
   const clock = options.clock ?? Date.now;
   const indexes = new DeclaredIndexes();

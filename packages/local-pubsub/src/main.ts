@@ -15,11 +15,11 @@ await serve(
     summary: 'Serves Pub/Sub on this machine until it is interrupted.',
     variable: 'PUBSUB_EMULATOR_HOST',
     flags: [{ name: 'topic', value: 'NAME', help: 'a topic to create if it does not exist', multiple: true }],
-    async start({ port, data, project = DEFAULT_PROJECT }, values) {
+    async start({ port, data, sync, project = DEFAULT_PROJECT }, values) {
       const { startPubsubServer } = await import('./server.ts');
       const topics = values.all('topic').map((id) => topicOf(project, id));
       const server = await startPubsubServer({
-        storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data },
+        storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data, sync },
         port,
         clock: movableClock(Date.now),
         dispatch: dispatchOverHttp,

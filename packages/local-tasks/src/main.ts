@@ -25,13 +25,13 @@ await serve(
         help: 'target of firebase-admin tasks without a URL: tasks of queue Q go to URL/Q',
       },
     ],
-    async start({ port, data, project = DEFAULT_PROJECT }, values) {
+    async start({ port, data, sync, project = DEFAULT_PROJECT }, values) {
       const { startTasksServer } = await import('./server.ts');
       const parent = `projects/${project}/locations/${values.one('location') ?? DEFAULT_LOCATION}`;
       const queues = values.all('queue').map((id) => queueOf(parent, id));
       const functions = functionsUrl(values);
       const server = await startTasksServer({
-        storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data },
+        storage: data === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: data, sync },
         port,
         clock: movableClock(Date.now),
         dispatch: dispatchOverHttp,

@@ -13,6 +13,8 @@ export interface StartArguments {
   readonly tickSeconds: number;
   /** Starts with the readable data of damaged files. */
   readonly acceptDamage: boolean;
+  /** Each commit is on the disk before it is acknowledged. */
+  readonly sync: boolean;
   /** Undefined: the usual time. */
   readonly watchdogSeconds: number | undefined;
   readonly projectId: string | undefined;
@@ -35,6 +37,7 @@ export const USAGE = `npm start -- [options]
 
   --json           print one line of JSON when ready, and nothing else, on standard output
   --data DIR       keep state in DIR (default .cairn); 'memory' keeps nothing
+  --sync           acknowledge a commit once it is on the disk, so that it survives a power cut; slower
   --port N         port of the gateway (default 8080 if it is free, any free one with --json)
   --workers N      worker processes that run steps (default 1); API, webhooks and schedules have one of their own
   --no-spare       start no spare worker: a worker that dies is replaced once another has loaded
@@ -58,6 +61,8 @@ export function readArguments(words: readonly string[]): StartArguments {
       '--workers, --no-spare, --watchdog and --functions cannot be combined with --emulators: firebase-tools serves the folder functions/',
     );
   }
+  if (values.sync && data === 'memory')
+    throw new UsageError('--sync requires a folder: --data memory keeps nothing');
   if (official && !emulators) throw new UsageError('--official requires --emulators');
   return {
     json: json ?? false,
@@ -73,6 +78,7 @@ export function readArguments(words: readonly string[]): StartArguments {
     emulators: emulators ?? false,
     official: official ?? false,
     acceptDamage: values['accept-damage'] ?? false,
+    sync: values.sync ?? false,
   };
 }
 
@@ -96,6 +102,7 @@ function parse(words: readonly string[]) {
         emulators: flag,
         official: flag,
         'accept-damage': flag,
+        sync: flag,
       },
     }).values;
   } catch (error) {

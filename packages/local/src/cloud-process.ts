@@ -28,6 +28,7 @@ export interface CloudProcess {
 
 export interface CloudProcessOptions {
   readonly data: string;
+  readonly sync?: boolean;
   /** Default: the project's own. */
   readonly functionsModule?: string;
   /** True if firebase-tools runs the functions, which takes longer to start. */
@@ -54,12 +55,14 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
   const watchdog = watchdogSeconds === undefined ? [] : ['--watchdog', String(watchdogSeconds)];
   const tick = tickSeconds === undefined ? [] : ['--tick', String(tickSeconds)];
   const spare = options.keepsSpare === false ? ['--no-spare'] : [];
+  const sync = options.sync ? ['--sync'] : [];
   const functions = options.functionsModule === undefined ? [] : ['--functions', options.functionsModule];
   const emulators = options.emulators ? ['--emulators'] : [];
   const flags = [
     '--json',
     '--data',
     options.data,
+    ...sync,
     ...functions,
     ...emulators,
     ...port,

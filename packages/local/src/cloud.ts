@@ -64,6 +64,8 @@ export interface LocalCloudOptions {
   readonly projectId?: string;
   /** Starts with the readable data of damaged files in the data directory; default: refuses to start. */
   readonly acceptDamage?: boolean;
+  /** Each commit is on the disk before it is acknowledged; default: it has reached the operating system. */
+  readonly sync?: boolean;
   /** Length of the minute in `every N minutes`. */
   readonly tickSeconds?: number;
   /** Added to this process's environment for the functions. */
@@ -275,6 +277,7 @@ function settingOf(options: LocalCloudOptions, stack: Closing): Setting {
     clock,
     dir,
     acceptDamage: options.acceptDamage ?? false,
+    sync: options.sync ?? false,
     dev,
     // Not `GITHUB_TOKEN`: who has a real one in the environment does not mean it for this.
     githubToken: (outside.CAIRN_GITHUB_API_URL && outside.GITHUB_TOKEN) || dev.secret('GITHUB_TOKEN'),

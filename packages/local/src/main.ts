@@ -63,6 +63,7 @@ async function start(): Promise<Cloud> {
     keepsSpare,
     tickSeconds,
     acceptDamage: flags.acceptDamage,
+    sync: flags.sync,
     ...(watchdogSeconds !== undefined && { watchdogSeconds }),
     ...(projectId !== undefined && { projectId }),
     ...(functionsModule !== undefined && { functionsModule }),

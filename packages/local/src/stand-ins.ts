@@ -18,6 +18,7 @@ import type { OutsideServer } from './outside/server.ts';
 interface ServerContext {
   readonly dir: string | undefined;
   readonly acceptDamage: boolean;
+  readonly sync: boolean;
   readonly clock: MovableClock;
   readonly stack: Closing;
   /** Default: any free one. */
@@ -51,8 +52,8 @@ export async function startStandIns(
   functionUrl: (name: string) => string,
 ) {
   const { outside, githubToken: token } = setting;
-  const { dir, acceptDamage, clock, stack } = setting;
-  const context: ServerContext = { dir, acceptDamage, clock, stack };
+  const { dir, acceptDamage, sync, clock, stack } = setting;
+  const context: ServerContext = { dir, acceptDamage, sync, clock, stack };
   const at = (port: number | undefined) => (port === undefined ? {} : { port });
   const [firestore, tasks, pubsub, github, slack] = await Promise.all([
     startFirestore({
@@ -71,8 +72,8 @@ export async function startStandIns(
   return { firestore, tasks, tasksHost, pubsub, github, slack };
 }
 
-const storageIn = ({ dir, acceptDamage }: ServerContext, file: string): SqliteStorage =>
-  dir === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: join(dir, file), acceptDamage };
+const storageIn = ({ dir, acceptDamage, sync }: ServerContext, file: string): SqliteStorage =>
+  dir === undefined ? { kind: 'memory' } : { kind: 'sqlite', file: join(dir, file), acceptDamage, sync };
 
 /** The Firestore server, or where the one from outside is. It stops with the stack. */
 async function startFirestore(context: ServerContext & FirestoreChoice) {

@@ -30,9 +30,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function open(acceptDamage = false, at = file) {
+function open(acceptDamage = false, at = file, sync = false) {
   const db: GroupedDatabase<typeof SQL, number> = new GroupedDatabase({
-    storage: { kind: 'sqlite', file: at, acceptDamage },
+    storage: { kind: 'sqlite', file: at, acceptDamage, sync },
     schema: 'CREATE TABLE IF NOT EXISTS rows (value BLOB NOT NULL) STRICT',
     sql: SQL,
     apply: (bytes: number) => void db.statements.add.run(Buffer.alloc(bytes, 1)),
@@ -46,6 +46,7 @@ const SQL = {
   count: 'SELECT count(*) AS n FROM rows',
   noMore: 'PRAGMA max_page_count = 12',
   room: 'PRAGMA max_page_count = 10000',
+  synchronous: 'PRAGMA synchronous',
 };
 
 const rows = (db: ReturnType<typeof open>) => Number(db.statements.count.get()?.n);
@@ -93,6 +94,16 @@ describe('a full disk', () => {
     db.catchUp();
     expect(rows(db)).toBe(2);
   });
+});
+
+/** SQLite's numbers of NORMAL and FULL. */
+test.each([
+  [false, 1],
+  [true, 2],
+])('with sync %j the log is synced by the setting %i', (sync, setting) => {
+  const db = open(false, file, sync);
+  opened.push(db);
+  expect(db.statements.synchronous.get()).toEqual({ synchronous: setting });
 });
 
 describe('files of a process that was killed', () => {

@@ -11,6 +11,7 @@ test('without flags there are defaults', () => {
     keepsSpare: true,
     watchdogSeconds: undefined,
     acceptDamage: false,
+    sync: false,
     tickSeconds: 5,
     projectId: undefined,
     functionsModule: undefined,
@@ -21,13 +22,14 @@ test('without flags there are defaults', () => {
 
 test('every flag is read', () => {
   const words =
-    '--json --data memory --port 0 --workers 3 --no-spare --watchdog 30 --accept-damage --tick 0.5 --project demo-x1 --functions f.ts';
+    '--json --data d --sync --port 0 --workers 3 --no-spare --watchdog 30 --accept-damage --tick 0.5 --project demo-x1 --functions f.ts';
   expect(readArguments(words.split(' '))).toEqual({
     watchdogSeconds: 30,
     acceptDamage: true,
+    sync: true,
     json: true,
     help: false,
-    data: 'memory',
+    data: 'd',
     port: 0,
     workers: 3,
     keepsSpare: false,
@@ -64,6 +66,7 @@ test.each([
     ['--emulators', '--functions', 'f.ts'],
     /--workers, --no-spare, --watchdog and --functions cannot be combined with --emulators/,
   ],
+  [['--sync', '--data', 'memory'], /--sync requires a folder/],
   [['--official'], /--official requires --emulators/],
 ])('%j is refused with the flag at fault', (words, message) => {
   expect(() => readArguments(words)).toThrow(UsageError);

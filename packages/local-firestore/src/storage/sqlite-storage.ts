@@ -1,11 +1,11 @@
 /**
  * Documents and index entries in SQLite, on disk (WAL) or in memory. Commits that arrive in one turn of the event
- * loop share one SQLite transaction; their answers wait for it. With synchronous=NORMAL a committed transaction has
- * reached the operating system: it survives the death of every process, though not a power cut.
+ * loop share one SQLite transaction; their answers wait for it. A committed transaction has reached the operating system: it survives the
+ * death of every process, and with `sync` a power cut.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
-import { checkDatabase, Witness } from '@cairn/local-kit/sqlite/witness';
+import { checkDatabase, synchronous, Witness } from '@cairn/local-kit/sqlite/witness';
 import { prefixEnd } from '../model/byte-writer.ts';
 import { databasePrefix } from '../model/document-key.ts';
 import { Code, StatusError } from '../model/status.ts';
@@ -73,16 +73,25 @@ interface Batch {
   readonly reject: (error: Error) => void;
 }
 
+export interface StorageOptions {
+  /** Starts with the readable data of a damaged file. */
+  readonly acceptDamage?: boolean | undefined;
+  /** Each group of commits is on the disk before it is acknowledged. */
+  readonly sync?: boolean | undefined;
+}
+
 /**
- * `file` undefined: in memory.
- *
+ * @param file undefined: in memory
  * @throws when another process has the file, or it is damaged and that is not accepted
  */
-export function openSqliteStorage(file: string | undefined, acceptDamage = false): DocumentStorage {
+export function openSqliteStorage(
+  file: string | undefined,
+  { acceptDamage = false, sync = false }: StorageOptions = {},
+): DocumentStorage {
   if (file !== undefined) check(file, acceptDamage);
   const db = new DatabaseSync(file ?? ':memory:', { timeout: HANDOVER_MS });
   try {
-    return new SqliteStorage(db, file);
+    return new SqliteStorage(db, { file, sync });
   } catch (error) {
     db.close();
     throw inUse(error, file);
@@ -115,12 +124,12 @@ export class SqliteStorage implements DocumentStorage {
   readonly #large = new LargeBodies();
   #batch: Batch | undefined;
 
-  constructor(db: DatabaseSync, file?: string) {
+  constructor(db: DatabaseSync, { file, sync = false }: { file?: string | undefined; sync?: boolean } = {}) {
     this.#db = db;
-    db.exec(`PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;`);
+    db.exec(`PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; ${synchronous(sync)}`);
     db.exec(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}; PRAGMA cache_size=-${CACHE_KIB};`);
     db.exec(SCHEMA);
-    this.#witness = new Witness(db, file);
+    this.#witness = new Witness(db, file, sync);
   }
 
   databaseNumber(name: string): number {

@@ -25,7 +25,7 @@ export interface ServerCommand {
   readonly summary: string;
   /** The environment variable by which clients find the server. */
   readonly variable: string;
-  /** Besides `port`, `data`, `project`, `json` and `help`, which all have. */
+  /** Besides `port`, `data`, `sync`, `project`, `json` and `help`, which all have. */
   readonly flags: readonly Flag[];
   /**
    * Loads the server, after the Node version was checked. @throws UsageError for an invalid value; Error when it cannot
@@ -40,6 +40,8 @@ export interface CommonFlags {
   /** Undefined: everything is kept in memory. */
   readonly data: string | undefined;
   readonly project: string | undefined;
+  /** Each commit is on the disk before it is acknowledged. */
+  readonly sync: boolean;
 }
 
 /** A flag that makes no sense. */
@@ -51,6 +53,7 @@ const COMMON: readonly Flag[] = [
   { name: 'project', value: 'ID', help: 'print GCLOUD_PROJECT=ID as well; any project is served' },
 ];
 const SWITCHES: readonly (readonly [name: string, help: string])[] = [
+  ['sync', 'with --data: acknowledge a change once it is on the disk, so that it survives a power cut'],
   ['json', 'print the ready line as JSON'],
   ['help', 'print this'],
 ];
@@ -111,9 +114,17 @@ function parse(command: ServerCommand, words: readonly string[]) {
   return {
     help: given.help === true,
     json: given.json === true,
-    common: { port: portOf(one('port') ?? '0'), data: one('data'), project: one('project') },
+    common: commonOf(one, given.sync === true),
     values: { one, all },
   };
+}
+
+/** @throws UsageError */
+function commonOf(one: FlagValues['one'], sync: boolean): CommonFlags {
+  const data = one('data');
+  if (sync && data === undefined)
+    throw new UsageError('--sync requires --data FILE: without it everything is kept in memory');
+  return { port: portOf(one('port') ?? '0'), data, project: one('project'), sync };
 }
 
 function valuesOf(words: readonly string[], options: ParseArgsOptionsConfig) {

@@ -12,7 +12,7 @@ import {
   type StatementResultingChanges,
 } from 'node:sqlite';
 import { StorageFullError, storageError } from './storage-full.ts';
-import { checkDatabase, Witness } from './witness.ts';
+import { checkDatabase, synchronous, Witness } from './witness.ts';
 
 export type SqliteStorage =
   | { readonly kind: 'memory' }
@@ -21,6 +21,8 @@ export type SqliteStorage =
       readonly file: string;
       /** Starts with the readable data of damaged files. */
       readonly acceptDamage?: boolean;
+      /** Each commit is on the disk before it is acknowledged, so that it survives a power cut. */
+      readonly sync?: boolean;
     };
 
 export interface GroupedDatabaseParams<Sql extends Readonly<Record<string, string>>, Later> {
@@ -57,22 +59,23 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
   constructor({ storage, schema, sql, apply }: GroupedDatabaseParams<Sql, Later>) {
     this.#apply = apply;
     const file = storage.kind === 'memory' ? undefined : storage.file;
+    const sync = storage.kind === 'sqlite' && storage.sync === true;
     if (storage.kind === 'sqlite')
       checkDatabase({ file: storage.file, acceptDamage: storage.acceptDamage ?? false });
     this.#db = new DatabaseSync(file ?? ':memory:');
     this.#db.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;
+      `PRAGMA journal_mode = WAL; ${synchronous(sync)} PRAGMA busy_timeout = 5000;
        PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};`,
     );
     this.#db.exec(schema);
-    this.#witness = new Witness(this.#db, file);
+    this.#witness = new Witness(this.#db, file, sync);
     this.statements = Object.fromEntries(
       Object.entries(sql).map(([name, text]) => [name, this.#prepare(text)]),
     ) as Record<keyof Sql, Statement>;
   }
 
   /**
-   * All of it or nothing, on disk when this returns.
+   * All of it or nothing, durable when this returns.
    *
    * @throws StorageFullError when there is no room
    */

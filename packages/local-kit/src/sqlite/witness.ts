@@ -3,9 +3,20 @@
  * word. So each commit counts itself in the database, and the number of the newest one is written into a file beside it,
  * which says at the next start how many there must be. After an orderly end that file also has a checksum of the database.
  *
- * Must not: make anything more durable than it was. Both writes reach the operating system, not the disk.
+ * Must not: make a commit more durable than it was. The number of the newest one reaches the operating system; the disk may keep an older
+ * one, which asks for fewer commits.
  */
-import { closeSync, copyFileSync, existsSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 
@@ -18,6 +29,12 @@ const READ_BYTES = 4 * 1024 * 1024;
 /** As long as an owner that is ending may keep the file. */
 const HANDOVER_MS = 2_000;
 
+/**
+ * Setting of a database in WAL mode. `FULL` syncs the log at each commit; `NORMAL` leaves that to the operating system.
+ * Source: https://www.sqlite.org/pragma.html#pragma_synchronous
+ */
+export const synchronous = (sync: boolean) => `PRAGMA synchronous = ${sync ? 'FULL' : 'NORMAL'};`;
+
 /** The message says what is lost and what may be done. */
 export class DamagedDataError extends Error {
   override readonly name = 'DamagedDataError';
@@ -27,18 +44,27 @@ export class Witness {
   readonly #next: StatementSync;
   readonly #file: string | undefined;
   readonly #fd: number | undefined;
+  readonly #sync: boolean;
   /** The newest one that is committed; this process alone writes to the database. */
   #number = 0;
 
-  /** @param file of the database; undefined: it is in memory, and there is nothing to find again */
-  constructor(db: DatabaseSync, file: string | undefined) {
+  /**
+   * @param file of the database; undefined: it is in memory, and there is nothing to find again
+   * @param sync the file of the number is on the disk when this returns: one that a power cut left empty would be refused as unreadable.
+   *   Later numbers overwrite it in place, within one sector
+   */
+  constructor(db: DatabaseSync, file: string | undefined, sync = false) {
     db.exec(SCHEMA);
     this.#next = db.prepare(COUNT);
     this.#file = file;
+    this.#sync = sync;
     if (file === undefined) return;
     this.#number = Number(db.prepare('SELECT number FROM commits').get()?.number);
     this.#fd = openSync(besides(file), existsSync(besides(file)) ? 'r+' : 'w+');
     writeSync(this.#fd, line(this.#number), 0);
+    if (!sync) return;
+    fsyncSync(this.#fd);
+    syncFolder(dirname(file));
   }
 
   /** To be called inside each transaction. */
@@ -58,7 +84,18 @@ export class Witness {
   close(): void {
     if (this.#fd === undefined || this.#file === undefined) return;
     if (!existsSync(`${this.#file}-wal`)) writeSync(this.#fd, line(this.#number, checksum(this.#file)), 0);
+    if (this.#sync) fsyncSync(this.#fd);
     closeSync(this.#fd);
+  }
+}
+
+/** Makes the names of new files in it durable. */
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 
