@@ -9,6 +9,7 @@ export const WORKLOADS = [
   'W3',
   'W4',
   'W5',
+  'W1-warm',
   'W6',
   'recovery',
   'recovery-lost',
@@ -51,7 +52,8 @@ export const USAGE = `npm run bench -- [options]
   --data sync        the same folder, with each commit on the disk before it is acknowledged (npm start -- --sync)
   --workers N        worker processes that run the functions (default 1)
   --runs N           runs measured by W1 (default 60)
-  --peers            also run W1 to W5 on the other engines installed in the folder PEERS names, and print ratios
+  --peers            also run W1 to W5 with --data sync, and on the other engines installed in the folder PEERS names,
+                     by turns, and print ratios
   --rounds N         how often, by turns, with --peers (default 2)
   --json             print nothing but the line of JSON
   --help             print this

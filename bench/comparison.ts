@@ -1,8 +1,8 @@
 /**
- * The project and the other engines by turns, so that whatever else the machine does meets all of them, and the medians
+ * The project, at both durabilities, and the other engines by turns, so that whatever else the machine does meets all of them, and the medians
  * side by side.
  */
-import type { WorkloadName } from './arguments.ts';
+import type { BenchData, WorkloadName } from './arguments.ts';
 import { FIGURE_NAMES, measurePeers, ownFigures, type PeerFigures, speedRatios } from './peers.ts';
 import { median, rounded } from './statistics.ts';
 import { type Figures, runSuite, type SuiteOptions } from './suite.ts';
@@ -11,12 +11,22 @@ export interface Comparison {
   readonly rounds: number;
   /** Medians over the rounds. */
   readonly figures: Readonly<Record<string, PeerFigures>>;
-  /** Speed relative to the named engine. */
-  readonly ratios: Readonly<Record<string, PeerFigures>>;
+  /** By name of ours, then of the other engine: how many times as fast we are. */
+  readonly ratios: Readonly<Record<string, Readonly<Record<string, PeerFigures>>>>;
 }
 
-const OWN = 'cairn';
-const COMPARED = new Set<WorkloadName>(['W1', 'W2', 'W3', 'W4', 'W5']);
+interface Own {
+  readonly name: string;
+  readonly data: BenchData;
+}
+
+const COMPARED = new Set<WorkloadName>(['W1', 'W2', 'W3', 'W4', 'W5', 'W1-warm']);
+
+/** With the storage that is the default, also the one that is as durable as the other engines. */
+export function durabilitiesOf(data: BenchData): readonly Own[] {
+  const own = { name: data === 'sync' ? 'cairn sync' : 'cairn', data };
+  return data === 'sqlite' ? [own, { name: 'cairn sync', data: 'sync' }] : [own];
+}
 
 export async function compare(options: {
   readonly suite: Omit<SuiteOptions, 'only'>;
@@ -27,22 +37,28 @@ export async function compare(options: {
   readonly first?: Figures;
 }): Promise<Comparison> {
   const { suite, rounds, folder, first } = options;
+  const own = durabilitiesOf(suite.data);
   const measured = new Map<string, PeerFigures[]>();
   const note = (name: string, figures: PeerFigures) => {
     measured.set(name, [...(measured.get(name) ?? []), figures]);
   };
   for (let round = 0; round < rounds; round += 1) {
-    const own = round === 0 && first ? first : await runSuite({ ...suite, only: COMPARED });
-    note(OWN, ownFigures(own));
+    for (const { name, data } of own) {
+      const isMeasured = round === 0 && data === suite.data;
+      const found = isMeasured && first ? first : await runSuite({ ...suite, data, only: COMPARED });
+      note(name, ownFigures(found));
+    }
     for (const [name, figures] of await measurePeers(folder)) note(name, figures);
   }
   const figures = Object.fromEntries([...measured].map(([name, all]) => [name, medians(all)]));
-  const own = figures[OWN] ?? {};
-  const others = Object.entries(figures).filter(([name]) => name !== OWN);
+  const names = own.map(({ name }) => name);
+  const others = Object.entries(figures).filter(([name]) => !names.includes(name));
+  const ratiosOf = (mine: PeerFigures) =>
+    Object.fromEntries(others.map(([name, other]) => [name, speedRatios(mine, other)]));
   return {
     rounds,
     figures,
-    ratios: Object.fromEntries(others.map(([name, other]) => [name, speedRatios(own, other)])),
+    ratios: Object.fromEntries(names.map((name) => [name, ratiosOf(figures[name] ?? {})])),
   };
 }
 
@@ -56,14 +72,18 @@ function medians(all: readonly PeerFigures[]): PeerFigures {
 }
 
 /** The comparison as lines of text, one figure a line. */
-export function table({ figures, ratios }: Comparison): string[] {
+export function table({ figures, ratios }: Pick<Comparison, 'figures' | 'ratios'>): string[] {
   const names = Object.keys(figures);
-  const cell = (value: number | undefined) => (value === undefined ? '–' : String(value)).padStart(14);
-  const head = `${''.padEnd(18)}${names.map((name) => name.padStart(14)).join('')}   times as fast as ${Object.keys(ratios).join(', ')}`;
+  const pairs = Object.entries(ratios).flatMap(([own, others]) =>
+    Object.entries(others).map(([other, ratio]) => ({ head: `${own} : ${other}`, ratio })),
+  );
+  const cell = (value: number | string | undefined) => `  ${String(value ?? '–').padStart(14)}`;
+  const times = ({ head }: { head: string }, value: number | string | undefined) =>
+    `  ${String(value ?? '–').padStart(head.length)}`;
+  const head = [...names.map(cell), ...pairs.map((pair) => times(pair, pair.head))].join('');
   const rows = FIGURE_NAMES.map((figure) => {
-    const values = names.map((name) => cell(figures[name]?.[figure])).join('');
-    const times = Object.values(ratios).map((ratio) => String(ratio[figure] ?? '–'));
-    return `${figure.padEnd(18)}${values}   ${times.join(', ')}`;
+    const values = names.map((name) => cell(figures[name]?.[figure]));
+    return [figure.padEnd(16), ...values, ...pairs.map((pair) => times(pair, pair.ratio[figure]))].join('');
   });
-  return [head, ...rows];
+  return [`${''.padEnd(16)}${head}`, ...rows, 'a : b is how many times as fast a is'];
 }

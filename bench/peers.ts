@@ -17,6 +17,7 @@ export type PeerFigures = Partial<Record<FigureName, number>>;
 
 export const FIGURE_NAMES = [
   'W1 ms',
+  'W1 warm ms',
   'W2 runs/s',
   'W3 100 ms/step',
   'W3 1000 ms/step',
@@ -111,9 +112,10 @@ export function figuresOf(lines: readonly PeerLine[]): PeerFigures {
 }
 
 /** Our own figures by the same names. */
-export function ownFigures({ W1, W2, W3, W4, W5 }: Figures): PeerFigures {
+export function ownFigures({ W1, W2, W3, W4, W5, 'W1-warm': warm }: Figures): PeerFigures {
   const figures: PeerFigures = {};
   if (W1) figures['W1 ms'] = W1.medianMs;
+  if (warm) figures['W1 warm ms'] = warm.medianMs;
   if (W2) figures['W2 runs/s'] = W2.runsPerS;
   for (const { steps, msPerStep } of W3 ?? []) {
     const name = FIGURE_NAMES.find((one) => one === `W3 ${steps} ms/step`);
@@ -126,12 +128,12 @@ export function ownFigures({ W1, W2, W3, W4, W5 }: Figures): PeerFigures {
 
 /**
  * Speed relative to the other engine, for each common figure; below 1 the other is faster. With several passes the
- * caller takes the median first.
+ * caller takes the median first. Other engines have one W1, which both of ours are compared with.
  */
 export function speedRatios(own: PeerFigures, other: PeerFigures): PeerFigures {
   const ratios: PeerFigures = {};
   for (const name of FIGURE_NAMES) {
-    const [mine, theirs] = [own[name], other[name]];
+    const [mine, theirs] = [own[name], other[name === 'W1 warm ms' ? 'W1 ms' : name]];
     if (mine === undefined || theirs === undefined) continue;
     const ratio = name.endsWith('/s') ? mine / theirs : theirs / mine;
     ratios[name] = Number(ratio.toFixed(2));

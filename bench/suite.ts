@@ -39,11 +39,13 @@ export interface Figures {
   start?: StartUp;
   cost?: readonly Operations[];
   W1?: Latency & ProcessorUse;
-  W2?: Throughput & ProcessorUse;
+  W2?: Throughput & ProcessorUse & Footprint;
   /** Its processor time is that of a step. */
   W3?: readonly (Chain & ProcessorUse)[];
   W4?: Latency & ProcessorUse;
   W5?: OneKey;
+  /** W1 again, on processes that have carried out the workloads before it. */
+  'W1-warm'?: Latency & ProcessorUse;
   W6?: readonly Resume[];
   recovery?: KillToNextStep;
   'recovery-lost'?: KillToNextStep;
@@ -56,6 +58,11 @@ export interface Figures {
   residentAfterMb?: number | null;
   /** Mean load of the machine over one minute, before and after: figures of a busy machine are not comparable. */
   load: readonly [number, number];
+}
+
+export interface Footprint {
+  /** Memory of all processes right after the workload, in MB; null where the system does not tell. */
+  readonly residentMb: number | null;
 }
 
 /** Measured on processes of their own. */
@@ -122,16 +129,15 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
     await measure('cost', () =>
       inTurn(['seq-10', 'fan-100', 'seq-100'], (type) => operationsOf(cloud, type)),
     );
-    await measure('W2', () =>
-      withProcessorUse(
-        cloud,
-        () => manyAtOnce(cloud, W2),
-        () => W2.runs,
-      ),
-    );
+    await measure('W2', async () => {
+      const work = () => manyAtOnce(cloud, W2);
+      const found = await withProcessorUse(cloud, work, () => W2.runs);
+      return { ...found, residentMb: await cloud.residentMb() };
+    });
     await measure('W3', () => chains(cloud));
     await measure('W4', () => withProcessorUse(cloud, () => fanOut(cloud, W4_RUNS), latencyRuns));
     await measure('W5', () => oneKey(cloud, W5));
+    await measure('W1-warm', () => withProcessorUse(cloud, () => oneAtATime(cloud, runs), latencyRuns));
     await measure('W6', () => inTurn(W6, (run) => resumed(cloud, { ...run, n: W6_KILLS })));
     await measure('recovery', () => killToNextStep(cloud, { kills: KILLS, isTaskLost: false }));
     await measure('large-map', () => largeMap(cloud));

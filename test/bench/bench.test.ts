@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readArguments, UsageError, WORKLOADS } from '../../bench/arguments.ts';
-import { figuresOf, ownFigures, speedRatios } from '../../bench/peers.ts';
+import { durabilitiesOf, table } from '../../bench/comparison.ts';
+import { FIGURE_NAMES, figuresOf, ownFigures, speedRatios } from '../../bench/peers.ts';
 import { median, percentile } from '../../bench/statistics.ts';
 
 const MAIN = join(import.meta.dirname, '../../bench/main.ts');
@@ -110,5 +111,28 @@ describe('the comparison', () => {
   test('takes our own figures by the same names', () => {
     const W3 = [{ steps: 1_000, n: 1, ms: 2_000, msPerStep: 2, cpuMs: { cloud: null, workers: null } }];
     expect(ownFigures({ load: [0, 0], W3 })).toEqual({ 'W3 1000 ms/step': 2 });
+  });
+
+  test('compares warm processes with the only figure that other engines have', () => {
+    const ratios = speedRatios({ 'W1 ms': 20, 'W1 warm ms': 10 }, { 'W1 ms': 30 });
+    expect(ratios).toEqual({ 'W1 ms': 1.5, 'W1 warm ms': 3 });
+  });
+
+  test('measures the default storage at both durabilities, and one that was asked for alone', () => {
+    const storages = (['sqlite', 'sync', 'memory'] as const).map((data) =>
+      durabilitiesOf(data).map((own) => own.data),
+    );
+    expect(storages).toEqual([['sqlite', 'sync'], ['sync'], ['memory']]);
+  });
+
+  test('prints a line for each figure, with a dash for what was not measured', () => {
+    const figures = { cairn: { 'W1 ms': 20 }, 'cairn sync': {}, Restate: { 'W1 ms': 30 } };
+    const ratios = { cairn: { Restate: { 'W1 ms': 1.5 } }, 'cairn sync': { Restate: {} } };
+    const [head = '', w1 = '', ...rest] = table({ figures, ratios }).map((line) =>
+      line.trim().split(/ {2,}/).join('|'),
+    );
+    expect(head).toBe('cairn|cairn sync|Restate|cairn : Restate|cairn sync : Restate');
+    expect(w1).toBe('W1 ms|20|–|30|1.5|–');
+    expect(rest).toHaveLength(FIGURE_NAMES.length);
   });
 });
