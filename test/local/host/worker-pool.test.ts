@@ -67,6 +67,34 @@ test('it gets that spare if nothing loaded is about to be idle', async () => {
   task.release();
 });
 
+test('requests that wait for a full function are served in their order, and hold up none of another', async () => {
+  const [many, other] = ['many', 'other'].map((name) => ({ ...SPEC, name, concurrency: 2 })) as [
+    FunctionSpec,
+    FunctionSpec,
+  ];
+  const held = [await pool.acquire(many), await pool.acquire(many)];
+  const served: number[] = [];
+  const waiting = [0, 1, 2].map(async (index) => {
+    const lease = await pool.acquire(many);
+    served.push(index);
+    return lease;
+  });
+  const others = [await pool.acquire(other), await pool.acquire(other)];
+  const last = pool.acquire(other);
+  expect(served).toEqual([]);
+  others[0]?.release();
+  (await last).release();
+  expect(served).toEqual([]);
+  for (const lease of held) lease.release();
+  const [first, second] = await Promise.all(waiting.slice(0, 2));
+  expect(served).toEqual([0, 1]);
+  first?.release();
+  (await waiting[2])?.release();
+  second?.release();
+  others[1]?.release();
+  expect(served).toEqual([0, 1, 2]);
+});
+
 test('a worker of such a function serves one request, and ends in peace', async () => {
   // Those of earlier requests may still be ending.
   const seen = new Set<number>();

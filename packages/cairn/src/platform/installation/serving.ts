@@ -10,11 +10,14 @@ const served = servedInstallations();
 let exported: ReadonlyMap<string, string> | undefined;
 
 let isServing = false;
+/** In front of the deployed names of the codebase. Kept, because each request asks, and a read of the environment is slow. */
+let prefix = '';
 
 /** To be called when an installation is registered. */
 export function startServing(): void {
   if (isServing) return;
   isServing = true;
+  prefix = runningFunction().prefix ?? '';
   guardBodies(memberOf);
   endAfterDispatch(memberOf);
   setImmediate(() => void learnExports());
@@ -30,7 +33,6 @@ export function startServing(): void {
 
 /** Until the exports are known, what has the last name of one of our functions is taken for it. */
 function memberOf(called: string): string | undefined {
-  const { prefix = '' } = runningFunction();
   const name = called.startsWith(prefix) ? called.slice(prefix.length) : called;
   if (exported) return exported.get(name);
   const last = name.split('-').at(-1) ?? '';

@@ -291,9 +291,15 @@ export class WorkerPool {
   }
 
   #serveWaiters(): void {
+    // Waiters behind one that found no place, and that ask for the same, find none either: a crowd is passed over, not tried.
+    const full = new Set<string>();
     for (const waiter of this.#waiters) {
-      const lease = this.#place(waiter.spec, waiter.role, waiter.takesCold);
+      const { spec, role, takesCold } = waiter;
+      const asked = `${role} ${spec.name} ${takesCold}`;
+      if (full.has(asked)) continue;
+      const lease = this.#place(spec, role, takesCold);
       if (lease) waiter.grant(lease);
+      else full.add(asked);
     }
   }
 
