@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { openDevValues } from '../../packages/local/src/data-dir/dev-values.ts';
 import { DataDirBusyError, lockDataDir } from '../../packages/local/src/data-dir/lock.ts';
@@ -49,10 +49,13 @@ describe('development values', () => {
     const at = folder();
     const file = join(at, 'dev.json');
     let isFull = false;
-    const values = openDevValues(file, counter(), (name, text) => {
-      // Part of it is written before the disk is full.
-      writeFileSync(name, isFull ? text.slice(0, 10) : text);
-      if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    const values = openDevValues(file, counter(), {
+      write(name, text) {
+        // Part of it is written before the disk is full.
+        writeFileSync(name, isFull ? text.slice(0, 10) : text);
+        if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+      },
+      syncFolder: () => {},
     });
     const clock = movableClock(() => 1_000);
     clock.onAdvance((offsetMs) => values.rememberClock(offsetMs));
@@ -72,11 +75,34 @@ describe('development values', () => {
     expect([again.clockOffsetMs, again.functionsPorts]).toEqual([60_500, [1001]]);
   });
 
-  test('a file that holds something else is refused, not overwritten', () => {
+  test.each([
+    ['other JSON', '{"mine": true}'],
+    ['null', 'null'],
+    ['half of its text', '{"apiSecret": "a'],
+    ['nothing, as after a power cut', ''],
+  ])('a file that holds %s is refused with what to do, not overwritten', (_what, text) => {
     const file = join(folder(), 'dev.json');
-    writeFileSync(file, '{"mine": true}');
-    expect(() => openDevValues(file, counter())).toThrow(/does not contain development values/);
-    expect(readFileSync(file, 'utf8')).toBe('{"mine": true}');
+    writeFileSync(file, text);
+    expect(() => openDevValues(file, counter())).toThrow(
+      `${file} does not contain development values; delete it to create new ones`,
+    );
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test('a value is returned once the file and its name are on the disk', () => {
+    const at = folder();
+    const file = join(at, 'dev.json');
+    const calls: string[] = [];
+    const values = openDevValues(file, counter(), {
+      write(name, text) {
+        calls.push(`write ${basename(name)}`);
+        writeFileSync(name, text);
+      },
+      syncFolder: (synced) => calls.push(`sync ${relative(at, synced)} ${readdirSync(synced).join()}`),
+    });
+    calls.length = 0;
+    values.secret('A');
+    expect(calls).toEqual(['write dev.json.new', 'sync  dev.json']);
   });
 });
 

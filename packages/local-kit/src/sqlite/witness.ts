@@ -19,6 +19,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { syncFolder } from './sync-folder.ts';
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS commits (
@@ -90,15 +91,6 @@ export class Witness {
 }
 
 /** Makes the names of new files in it durable. */
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
 export interface Checking {
   readonly file: string;
   /** Copies damaged files to `*.damaged` and continues with the readable data. */

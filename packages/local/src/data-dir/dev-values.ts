@@ -5,7 +5,9 @@
  * same from start to start. Without a file (memory mode) they live as long as the process.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
+import { syncFolder } from '@cairn/local-kit/sqlite/sync-folder';
 
 interface Values {
   readonly apiSecret: string;
@@ -26,6 +28,14 @@ export interface DevValues {
   rememberClock(offsetMs: number): void;
 }
 
+/** The file system as far as the values need it. */
+export interface Disk {
+  /** Makes a file that only its owner can read; its bytes are on the disk when it returns. */
+  write(file: string, text: string): void;
+  /** Has the names in a folder on the disk. */
+  syncFolder(folder: string): void;
+}
+
 /** More former ports than this are forgotten: it takes as many starts that found their port taken. */
 const MAX_PORTS = 32;
 
@@ -36,13 +46,12 @@ const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'E
  * A value that cannot be kept is not changed either: the next attempt succeeds once there is room.
  *
  * @param freshSecret makes 32 URL-safe characters
- * @param writeText makes a file that only its owner can read
  * @throws StorageFullError from here and whatever changes a value
  */
 export function openDevValues(
   file: string | undefined,
   freshSecret: () => string,
-  writeText: (file: string, text: string) => void = writePrivate,
+  disk: Disk = { write: writePrivate, syncFolder },
 ): DevValues {
   const known = file === undefined ? undefined : read(file);
   let values: Values = known ?? {
@@ -53,7 +62,7 @@ export function openDevValues(
   };
   const change = (changes: Partial<Values>) => {
     const changed = { ...values, ...changes };
-    if (file !== undefined) write(file, changed, writeText);
+    if (file !== undefined) write(file, changed, disk);
     values = changed;
   };
   if (known === undefined) change({});
@@ -92,7 +101,7 @@ function read(file: string): Values | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  const values = JSON.parse(text) as Partial<Values>;
+  const values = parsed(text);
   if (typeof values.apiSecret !== 'string' || typeof values.secrets !== 'object') {
     throw new Error(`${file} does not contain development values; delete it to create new ones`);
   }
@@ -104,11 +113,21 @@ function read(file: string): Values | undefined {
   };
 }
 
-/** Written beside and renamed, so that a crash leaves the old values or the new ones. */
-function write(file: string, values: Values, writeText: (file: string, text: string) => void): void {
+/** Without members if it is no JSON object. */
+function parsed(text: string): Partial<Values> {
   try {
-    writeText(`${file}.new`, `${JSON.stringify(values, null, 2)}\n`);
+    return (JSON.parse(text) ?? {}) as Partial<Values>;
+  } catch {
+    return {};
+  }
+}
+
+/** Written beside, synced and renamed, so that a crash or a power cut leaves the old values or the new ones. */
+function write(file: string, values: Values, disk: Disk): void {
+  try {
+    disk.write(`${file}.new`, `${JSON.stringify(values, null, 2)}\n`);
     renameSync(`${file}.new`, file);
+    disk.syncFolder(dirname(file));
   } catch (error) {
     if (!NO_ROOM.has((error as NodeJS.ErrnoException).code)) throw error;
     rmSync(`${file}.new`, { force: true });
@@ -117,5 +136,5 @@ function write(file: string, values: Values, writeText: (file: string, text: str
 }
 
 function writePrivate(file: string, text: string): void {
-  writeFileSync(file, text, { mode: 0o600 });
+  writeFileSync(file, text, { mode: 0o600, flush: true });
 }
