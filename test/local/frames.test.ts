@@ -19,12 +19,12 @@ afterEach(() => {
 
 /** Messages are texts. */
 const definition = Object.fromEntries(
-  ['Echo', 'Refuse', 'Never', 'List', 'Talk'].map((name) => [
+  ['Echo', 'Refuse', 'Never', 'List', 'Talk', 'Follow'].map((name) => [
     name,
     {
       path: `/test.Service/${name}`,
-      requestStream: name === 'Talk',
-      responseStream: name === 'List' || name === 'Talk',
+      requestStream: name === 'Talk' || name === 'Follow',
+      responseStream: name === 'List' || name === 'Talk' || name === 'Follow',
       requestSerialize: Buffer.from,
       requestDeserialize(bytes: Buffer) {
         if (bytes.toString() === 'unreadable') throw new Error('no such message');
@@ -39,6 +39,7 @@ const definition = Object.fromEntries(
 interface Texts {
   readonly request: { readonly text: string };
   on(event: 'cancelled', listener: () => void): void;
+  on(event: 'data', listener: (request: { readonly text: string }) => void): void;
 }
 interface Sends {
   write(message: { readonly text: string }): void;
@@ -46,6 +47,9 @@ interface Sends {
   emit(event: 'error', failure: object): void;
 }
 type Reply = (error: object | null, answer?: object) => void;
+
+/** Listeners under way, by what they asked for. */
+const followed = new Map<string, Sends>();
 
 /** @param cancelled told of each call of `Never` whose caller has gone */
 async function serve(port = 0, cancelled = () => {}): Promise<SharedPort> {
@@ -64,10 +68,20 @@ async function serve(port = 0, cancelled = () => {}): Promise<SharedPort> {
       call.end();
     },
     Talk: () => {},
+    Follow: (call: Texts & Sends) => {
+      call.on('data', ({ text }) => followed.set(text, call));
+      call.on('cancelled', () => {
+        for (const [text, one] of followed) if (one === call) followed.delete(text);
+      });
+    },
   } as unknown as UntypedServiceImplementation;
   const http = createHttpServer((_request, response) => response.end('http'));
   const shared = await listenForBoth(
-    { grpc: new Server(), http, frames: frameServer([{ definition, implementation }]) },
+    {
+      grpc: new Server(),
+      http,
+      frames: frameServer([{ definition, implementation, listeners: ['Follow'] }]),
+    },
     port,
   );
   open.push(shared);
@@ -181,6 +195,66 @@ describe('a call that is answered by a stream', () => {
       details: 'ends with 14',
     });
     expect(await wire.stream('/test.Service/List', bytes('1'), PATIENCE_MS)).toHaveLength(1);
+  });
+});
+
+describe('a listener', () => {
+  function follow(wire: Wire, text: string) {
+    const heard: string[] = [];
+    const ends: number[] = [];
+    const stop = wire.listen('/test.Service/Follow', bytes(text), {
+      onMessage: (message) => heard.push(String(message)),
+      onEnd: ({ code }) => ends.push(code),
+    });
+    return { heard, ends, stop };
+  }
+  const tell = (text: string, message: string) => followed.get(text)?.write({ text: message });
+
+  test('hears what it asked for until it ends the call, which the server is told', async () => {
+    const wire = new Wire((await serve()).host);
+    const one = follow(wire, 'one');
+    const other = follow(wire, 'other');
+    await until(() => followed.has('one') && followed.has('other'), 'both to be heard of');
+    tell('one', 'first');
+    tell('other', 'else');
+    tell('one', 'second');
+    await until(() => one.heard.length === 2 && other.heard.length === 1, 'the messages');
+    expect([one.heard, other.heard]).toEqual([['first', 'second'], ['else']]);
+    one.stop();
+    one.stop();
+    await until(() => !followed.has('one'), 'the server to be told');
+    expect(followed.has('other')).toBe(true);
+    expect(String(await wire.call('/test.Service/Echo', bytes('next'), PATIENCE_MS))).toBe('next');
+    expect([one.ends, other.ends]).toEqual([[], []]);
+  });
+
+  test.each([
+    ['the status with which the server ends it', (call: Sends) => call.emit('error', { code: 7 }), 7],
+    ['UNAVAILABLE when the server ends it without one', (call: Sends) => call.end(), 14],
+  ])('ends with %s', async (_what, end, code) => {
+    const wire = new Wire((await serve()).host);
+    const one = follow(wire, 'ending');
+    await until(() => followed.has('ending'), 'it to be heard of');
+    end(followed.get('ending') as Sends);
+    await until(() => one.ends.length > 0, 'the end');
+    expect(one.ends).toEqual([code]);
+    followed.delete('ending');
+  });
+
+  test('ends with UNAVAILABLE when the connection is lost', async () => {
+    const served = await serve();
+    const one = follow(new Wire(served.host), 'lost');
+    await until(() => followed.has('lost'), 'it to be heard of');
+    served.close();
+    await until(() => one.ends.length > 0, 'the end');
+    expect(one.ends).toEqual([14]);
+  });
+
+  test('does not count among the calls beyond which a connection is not read', async () => {
+    const wire = new Wire((await serve()).host);
+    for (let i = 0; i < 1_100; i += 1) follow(wire, `many ${i}`);
+    await until(() => followed.has('many 1099'), 'all to be heard of');
+    expect(String(await wire.call('/test.Service/Echo', bytes('next'), PATIENCE_MS))).toBe('next');
   });
 });
 

@@ -102,10 +102,8 @@ export async function startFirestoreServer(options: FirestoreServerOptions): Pro
       session.listeners.cut();
     },
   });
-  const port = await listenForBoth(
-    { grpc: server, http: rest, frames: frameServer([{ definition: service, implementation: calls }]) },
-    options.port ?? 0,
-  );
+  const frames = frameServer([{ definition: service, implementation: calls, listeners: ['Listen'] }]);
+  const port = await listenForBoth({ grpc: server, http: rest, frames }, options.port ?? 0);
   const sweeper = setInterval(() => session.sweep(), SWEEP_INTERVAL_MS);
   sweeper.unref();
   let expiring = Promise.resolve();

@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Firestore } from '@google-cloud/firestore';
+import { readsByFrames } from '../../../packages/cairn/src/platform/clients/reads-by-frames.ts';
+import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
 import { FirestoreRunListWatch } from '../../../packages/cairn/src/store/firestore-run-list-watch.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
@@ -13,29 +15,35 @@ const LOOK_MS = 5;
 /** The deployed indexes: a listener needs the index of its query, like any read. */
 const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', import.meta.url));
 
-let server: FirestoreServer | undefined;
-const clients: Firestore[] = [];
+conform('Firestore run list watch', (db) => db);
+conform('Firestore run list watch over the wire of the local cloud', (db, host) =>
+  readsByFrames(db, new Wire(host)),
+);
 
-runListWatchConformance('Firestore run list watch', {
-  async make() {
-    server ??= await startFirestoreServer({ storage: { kind: 'memory' }, indexesFile });
-    server.faults.clear();
-    const db = connect(server.host, `lists-${clients.length}`);
-    clients.push(db);
-    return {
-      runs: new FirestoreRunStore(db),
-      retention: new FirestoreRetentionStore(db),
-      watch: new FirestoreRunListWatch(db, systemClock),
-      cut: () => cutNextStreams(server),
-    };
-  },
-  async close() {
-    // A stopped watch ends its stream in its own time; this waits for it, and so shows that it does.
-    while ((server?.listening() ?? 0) > 0) await setTimeout(LOOK_MS);
-    await Promise.all(clients.map((client) => client.terminate()));
-    await server?.stop();
-  },
-});
+function conform(name: string, over: (db: Firestore, host: string) => Firestore): void {
+  let server: FirestoreServer | undefined;
+  const clients: Firestore[] = [];
+  runListWatchConformance(name, {
+    async make() {
+      server ??= await startFirestoreServer({ storage: { kind: 'memory' }, indexesFile });
+      server.faults.clear();
+      const db = over(connect(server.host, `lists-${clients.length}`), server.host);
+      clients.push(db);
+      return {
+        runs: new FirestoreRunStore(db),
+        retention: new FirestoreRetentionStore(db),
+        watch: new FirestoreRunListWatch(db, systemClock),
+        cut: () => cutNextStreams(server),
+      };
+    },
+    async close() {
+      // A stopped watch ends its stream in its own time; this waits for it, and so shows that it does.
+      while ((server?.listening() ?? 0) > 0) await setTimeout(LOOK_MS);
+      await Promise.all(clients.map((client) => client.terminate()));
+      await server?.stop();
+    },
+  });
+}
 
 function cutNextStreams(firestore: FirestoreServer | undefined): void {
   const fault = { kind: 'cut-stream', afterMessages: 4 } as const;

@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Firestore } from '@google-cloud/firestore';
+import { readsByFrames } from '../../../packages/cairn/src/platform/clients/reads-by-frames.ts';
+import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { FirestoreRunWatch } from '../../../packages/cairn/src/store/firestore-run-watch.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
@@ -10,27 +12,33 @@ import { runWatchConformance } from './run-watch.suite.ts';
 const WINDOW = 3;
 const LOOK_MS = 5;
 
-let server: FirestoreServer | undefined;
-const clients: Firestore[] = [];
+conform('Firestore run watch', (db) => db);
+conform('Firestore run watch over the wire of the local cloud', (db, host) =>
+  readsByFrames(db, new Wire(host)),
+);
 
-runWatchConformance('Firestore run watch', {
-  async make() {
-    server ??= await startFirestoreServer({ storage: { kind: 'memory' } });
-    const db = connect(server.host, `watch-${clients.length}`);
-    clients.push(db);
-    return {
-      runs: new FirestoreRunStore(db),
-      watch: new FirestoreRunWatch(db, undefined, WINDOW),
-      cut: () => cutNextStream(server),
-    };
-  },
-  async close() {
-    // A stopped watch ends its stream in its own time; this waits for it, and so shows that it does.
-    while ((server?.listening() ?? 0) > 0) await setTimeout(LOOK_MS);
-    await Promise.all(clients.map((client) => client.terminate()));
-    await server?.stop();
-  },
-});
+function conform(name: string, over: (db: Firestore, host: string) => Firestore): void {
+  let server: FirestoreServer | undefined;
+  const clients: Firestore[] = [];
+  runWatchConformance(name, {
+    async make() {
+      server ??= await startFirestoreServer({ storage: { kind: 'memory' } });
+      const db = over(connect(server.host, `watch-${clients.length}`), server.host);
+      clients.push(db);
+      return {
+        runs: new FirestoreRunStore(db),
+        watch: new FirestoreRunWatch(db, undefined, WINDOW),
+        cut: () => cutNextStream(server),
+      };
+    },
+    async close() {
+      // A stopped watch ends its stream in its own time; this waits for it, and so shows that it does.
+      while ((server?.listening() ?? 0) > 0) await setTimeout(LOOK_MS);
+      await Promise.all(clients.map((client) => client.terminate()));
+      await server?.stop();
+    },
+  });
+}
 
 function cutNextStream(firestore: FirestoreServer | undefined): void {
   const fault = { kind: 'cut-stream', afterMessages: 4 } as const;

@@ -7,9 +7,11 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import {
+  type handleBidiStreamingCall,
   type handleServerStreamingCall,
   type handleUnaryCall,
   type MethodDefinition,
+  type ServerDuplexStream,
   type ServerUnaryCall,
   type ServerWritableStream,
   type ServiceDefinition,
@@ -19,7 +21,7 @@ import {
 } from '@grpc/grpc-js';
 import { FrameReader, MORE, PREFACE } from './frames.ts';
 
-/** Most concurrent calls of one connection; beyond, it is not read. */
+/** Most concurrent calls of one connection, without listeners; beyond, it is not read. */
 const MAX_UNDER_WAY = 1_000;
 const NOTHING = Buffer.alloc(0);
 
@@ -31,6 +33,11 @@ type Served =
       readonly kind: 'stream';
       readonly method: Method;
       readonly handler: handleServerStreamingCall<object, object>;
+    }
+  | {
+      readonly kind: 'listener';
+      readonly method: Method;
+      readonly handler: handleBidiStreamingCall<object, object>;
     };
 
 /** The outcome of a call that did not succeed, as handlers tell it. */
@@ -39,6 +46,8 @@ type Failure = Partial<ServiceError>;
 export interface ServedService {
   readonly definition: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
+  /** Methods with a stream of requests of which callers send the first only, and then listen until they end the call. */
+  readonly listeners?: readonly string[];
 }
 
 /** Takes over connections whose next bytes are the preface. */
@@ -46,11 +55,12 @@ export type ServeFrames = (socket: Socket) => void;
 
 export function frameServer(services: readonly ServedService[]): ServeFrames {
   const calls = new Map<string, Served>();
-  for (const { definition, implementation } of services) {
+  for (const { definition, implementation, listeners = [] } of services) {
     for (const [name, method] of Object.entries(definition)) {
       const handler = implementation[name];
-      if (!handler || method.requestStream) continue;
-      const kind = method.responseStream ? 'stream' : 'unary';
+      const listens = listeners.includes(name);
+      if (!handler || (method.requestStream && !listens)) continue;
+      const kind = listens ? 'listener' : method.responseStream ? 'stream' : 'unary';
       calls.set(method.path, { kind, method, handler } as Served);
     }
   }
@@ -62,15 +72,20 @@ class Connection {
   readonly #calls: ReadonlyMap<string, Served>;
   readonly #frames = new FrameReader();
   readonly #underWay = new Set<EventEmitter>();
+  readonly #listeners = new Map<number, EventEmitter>();
   #preface = PREFACE.length;
 
   constructor(socket: Socket, calls: ReadonlyMap<string, Served>) {
     this.#socket = socket;
     this.#calls = calls;
     socket.on('data', (piece) => this.#take(piece));
-    socket.on('drain', () => this.#readOrRest());
+    socket.on('drain', () => {
+      this.#readOrRest();
+      for (const call of this.#listeners.values()) call.emit('drain');
+    });
     socket.once('close', () => {
-      for (const call of this.#underWay) call.emit('cancelled', 'cancelled');
+      for (const call of [...this.#underWay, ...this.#listeners.values()])
+        call.emit('cancelled', 'cancelled');
     });
   }
 
@@ -89,6 +104,10 @@ class Connection {
   #serve(frame: Buffer): void {
     const id = frame.readUInt32LE(0);
     const pathLength = frame.readUInt8(4);
+    if (pathLength === 0) {
+      this.#endListener(id);
+      return;
+    }
     const path = frame.toString('latin1', 5, 5 + pathLength);
     const served = this.#calls.get(path);
     if (!served) {
@@ -106,6 +125,10 @@ class Connection {
         status.INTERNAL,
         Buffer.from(`Error deserializing request: ${(error as Error).message}`),
       );
+      return;
+    }
+    if (served.kind === 'listener') {
+      this.#listen(id, served, request);
       return;
     }
     const call = Object.assign(new EventEmitter(), { request });
@@ -132,6 +155,32 @@ class Connection {
       end: () => end(null, NOTHING),
     });
     served.handler(stream as unknown as ServerWritableStream<object, object>);
+  }
+
+  #listen(id: number, { method, handler }: Served & { kind: 'listener' }, request: object): void {
+    const call = new EventEmitter();
+    this.#listeners.set(id, call);
+    const end = (code: number, text: string) => {
+      if (this.#listeners.delete(id)) this.#answer(id, code, Buffer.from(text));
+    };
+    call.once('error', ({ code, details }: Failure) => end(code ?? status.UNKNOWN, details ?? ''));
+    Object.assign(call, {
+      sendMetadata: () => {},
+      write: (message: object) => {
+        if (this.#listeners.has(id)) this.#answer(id, MORE, method.responseSerialize(message));
+        return !this.#socket.writableNeedDrain;
+      },
+      end: () => end(status.OK, ''),
+    });
+    handler(call as unknown as ServerDuplexStream<object, object>);
+    call.emit('data', request);
+  }
+
+  /** One that has ended by itself meanwhile is not there any more. */
+  #endListener(id: number): void {
+    const call = this.#listeners.get(id);
+    this.#listeners.delete(id);
+    call?.emit('cancelled', 'cancelled');
   }
 
   #answer(id: number, code: number, payload: Buffer): void {

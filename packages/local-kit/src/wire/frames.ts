@@ -5,7 +5,8 @@
  *
  * - of a request: the length of the method's path (u8), the path (`/google.firestore.v1.Firestore/Commit`), the request message;
  * - of an answer: the gRPC status (u8), and the response message, or the text of the status if it is not 0. The messages of a method that
- *   answers by a stream come before it, each in a frame with {@link MORE} as its status; the answer itself is then empty.
+ *   answers by a stream come before it, each in a frame with {@link MORE} as its status; the answer itself is then empty;
+ * - of the end of a listener, which its caller decides: a request without a path. It has no answer.
  *
  * The worker's end is `packages/cairn/src/platform/clients/wire.ts`.
  */

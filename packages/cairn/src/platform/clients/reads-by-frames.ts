@@ -1,11 +1,10 @@
 /**
- * Sends what the Firestore client reads by the wire of the local cloud (wire.ts). The library has no setting for that; the method through
- * which it sends everything that is answered by a stream is replaced, as in bounded.ts. A version without it fails loudly here.
- *
- * Must not: touch listeners, which send more than one request.
+ * Sends what the Firestore client reads and listens to by the wire of the local cloud (wire.ts). The library has no setting for that; the
+ * method through which it sends everything that is answered by a stream is replaced, as in bounded.ts. A version without it fails loudly here.
  */
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import type { Firestore } from '@google-cloud/firestore';
+import type { protos } from '@google-cloud/firestore-api';
 import { DEADLINES } from './deadlines.ts';
 import type { Wire } from './wire.ts';
 
@@ -32,11 +31,13 @@ export function readsByFrames(
     throw new Error('the Firestore client changed how it sends requests');
   let loaded: Promise<typeof import('@google-cloud/firestore-api')> | undefined;
   client.requestStream = async (method, bidirectional, message, tag) => {
-    if (!(method in READS)) return requestStream.call(client, method, bidirectional, message, tag);
-    const [name, request, response] = READS[method as keyof typeof READS];
+    if (method !== 'listen' && !(method in READS))
+      return requestStream.call(client, method, bidirectional, message, tag);
     loaded ??= import('@google-cloud/firestore-api');
-    const { protos } = await loaded;
-    const { [request]: asked, [response]: told } = protos.google.firestore.v1;
+    const { v1 } = (await loaded).protos.google.firestore;
+    if (method === 'listen') return new ListenStream(wire, v1, message);
+    const [name, request, response] = READS[method as keyof typeof READS];
+    const { [request]: asked, [response]: told } = v1;
     const bytes = asked.encode(asked.fromObject(message)).finish();
     const answers = await wire.stream(`/google.firestore.v1.Firestore/${name}`, bytes, deadlineMs());
     // The library ends the stream that it was given, so it is one that can be written to.
@@ -47,3 +48,36 @@ export function readsByFrames(
   };
   return db;
 }
+
+type Messages = typeof protos.google.firestore.v1;
+
+/** A listener sends one request, and then takes messages until it ends the stream, or the stream fails: the library opens another one then. */
+class ListenStream extends Readable {
+  readonly #stop: () => void;
+
+  constructor(wire: Wire, { ListenRequest, ListenResponse, TargetChange }: Messages, request: object) {
+    super({ objectMode: true, read() {} });
+    const bytes = ListenRequest.encode(ListenRequest.fromObject(request)).finish();
+    this.#stop = wire.listen('/google.firestore.v1.Firestore/Listen', bytes, {
+      onMessage: (message) => {
+        const told = ListenResponse.decode(message);
+        // The library knows kinds of changes by their names.
+        const { targetChange } = told;
+        this.push(
+          targetChange ? { targetChange: TargetChange.toObject(targetChange as never, BY_NAME) } : told,
+        );
+      },
+      onEnd: (error) => this.destroy(error),
+    });
+    // Emitted by the library for a stream that it needs no more when it gets it.
+    this.once('end', this.#stop);
+  }
+
+  /** Called by the library as if it could write to it. */
+  end(): void {
+    this.#stop();
+    this.destroy();
+  }
+}
+
+const BY_NAME = { enums: String, longs: Number, defaults: true };

@@ -13,6 +13,9 @@ import { systemClock } from '../clock.ts';
 const PREFACE = Buffer.from('CWIRE1\n');
 const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const LENGTH_BYTES = 4;
+/** Number of the call, length of the path, and the longest path. */
+const MAX_HEAD_BYTES = 5 + 255;
+const NOTHING = Buffer.alloc(0);
 /** In place of a status: a message of a stream, which is not over. */
 const MORE = 255;
 const MAX_CALL_ID = 0xffff_ffff;
@@ -35,11 +38,17 @@ interface Answer {
   readonly last: Buffer;
 }
 
+/** A call that waits for its answer. */
 interface Call {
-  readonly messages: Buffer[];
-  resolve(answer: Answer): void;
-  reject(error: Error): void;
-  readonly cancelDeadline: CancelTimer;
+  onMessage(message: Buffer): void;
+  onAnswer(last: Buffer): void;
+  onFailure(error: WireError): void;
+}
+
+export interface WireListener {
+  onMessage(message: Buffer): void;
+  /** The server has ended it, or the connection is lost. Not called after the caller has ended it. */
+  onEnd(error: WireError): void;
 }
 
 export class Wire {
@@ -72,36 +81,71 @@ export class Wire {
     return (await this.#send(path, request, timeoutMs)).messages;
   }
 
+  /**
+   * The messages of a method that tells what changes, as they come, without a deadline.
+   *
+   * @returns function that ends it
+   */
+  listen(path: string, request: Uint8Array, { onMessage, onEnd }: WireListener): () => void {
+    const ended = () => onEnd(new WireError(GRPC_STATUS.UNAVAILABLE, `${this.#host}: the stream was ended`));
+    const id = this.#begin(path, request, { onMessage, onAnswer: ended, onFailure: onEnd });
+    return () => {
+      if (!this.#calls.delete(id)) return;
+      if (this.#socket) this.#write(this.#socket, id, '', NOTHING);
+      this.#rest();
+    };
+  }
+
   #send(path: string, request: Uint8Array, timeoutMs: number): Promise<Answer> {
-    const pathBytes = Buffer.byteLength(path, 'latin1');
-    const length = 5 + pathBytes + request.length;
+    const length = request.length + MAX_HEAD_BYTES;
     if (length > MAX_FRAME_BYTES) {
       const details = `a request of ${request.length} bytes is larger than a frame may be (${MAX_FRAME_BYTES})`;
       return Promise.reject(new WireError(GRPC_STATUS.INVALID_ARGUMENT, details));
     }
-    const socket = this.#connected();
-    const id = this.#freshId();
-    const head = Buffer.allocUnsafe(LENGTH_BYTES + 5 + pathBytes);
-    head.writeUInt32LE(length, 0);
-    head.writeUInt32LE(id, 4);
-    head.writeUInt8(pathBytes, 8);
-    head.write(path, 9, 'latin1');
     return new Promise((resolve, reject) => {
-      const cancelDeadline = this.#clock.timer(timeoutMs, () => {
+      const messages: Buffer[] = [];
+      const id = this.#begin(path, request, {
+        onMessage: (message) => messages.push(message),
+        onAnswer(last) {
+          cancelDeadline();
+          resolve({ messages, last });
+        },
+        onFailure(error) {
+          cancelDeadline();
+          reject(error);
+        },
+      });
+      const cancelDeadline: CancelTimer = this.#clock.timer(timeoutMs, () => {
         this.#calls.delete(id);
         this.#rest();
         reject(new WireError(GRPC_STATUS.DEADLINE_EXCEEDED, `no answer within ${timeoutMs} ms`));
       });
-      this.#calls.set(id, { messages: [], resolve, reject, cancelDeadline });
-      socket.ref();
-      // Calls of one step of the event loop leave together.
-      if (socket.writableCorked === 0) {
-        socket.cork();
-        process.nextTick(() => socket.uncork());
-      }
-      socket.write(head);
-      socket.write(request);
     });
+  }
+
+  #begin(path: string, request: Uint8Array, call: Call): number {
+    const socket = this.#connected();
+    const id = this.#freshId();
+    this.#calls.set(id, call);
+    socket.ref();
+    this.#write(socket, id, path, request);
+    return id;
+  }
+
+  #write(socket: Socket, id: number, path: string, request: Uint8Array): void {
+    const pathBytes = Buffer.byteLength(path, 'latin1');
+    const head = Buffer.allocUnsafe(LENGTH_BYTES + 5 + pathBytes);
+    head.writeUInt32LE(5 + pathBytes + request.length, 0);
+    head.writeUInt32LE(id, 4);
+    head.writeUInt8(pathBytes, 8);
+    head.write(path, 9, 'latin1');
+    // Calls of one step of the event loop leave together.
+    if (socket.writableCorked === 0) {
+      socket.cork();
+      process.nextTick(() => socket.uncork());
+    }
+    socket.write(head);
+    socket.write(request);
   }
 
   #freshId(): number {
@@ -145,13 +189,12 @@ export class Wire {
     const code = frame.readUInt8(4);
     const payload = frame.subarray(5);
     if (code === MORE) {
-      call.messages.push(payload);
+      call.onMessage(payload);
       return;
     }
     this.#calls.delete(id);
-    call.cancelDeadline();
-    if (code === 0) call.resolve({ messages: call.messages, last: payload });
-    else call.reject(new WireError(code, payload.toString()));
+    if (code === 0) call.onAnswer(payload);
+    else call.onFailure(new WireError(code, payload.toString()));
     this.#rest();
   }
 
@@ -160,10 +203,7 @@ export class Wire {
     this.#socket = undefined;
     const lost = [...this.#calls.values()];
     this.#calls.clear();
-    for (const { reject, cancelDeadline } of lost) {
-      cancelDeadline();
-      reject(new WireError(GRPC_STATUS.UNAVAILABLE, `${this.#host}: ${why}`));
-    }
+    for (const call of lost) call.onFailure(new WireError(GRPC_STATUS.UNAVAILABLE, `${this.#host}: ${why}`));
   }
 
   /** A connection without calls keeps no process alive. */
