@@ -6,24 +6,25 @@
  */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import {
-  type handleBidiStreamingCall,
-  type handleServerStreamingCall,
-  type handleUnaryCall,
-  type MethodDefinition,
-  type ServerDuplexStream,
-  type ServerUnaryCall,
-  type ServerWritableStream,
-  type ServiceDefinition,
-  type ServiceError,
-  status,
-  type UntypedServiceImplementation,
+import type {
+  handleBidiStreamingCall,
+  handleServerStreamingCall,
+  handleUnaryCall,
+  MethodDefinition,
+  ServerDuplexStream,
+  ServerUnaryCall,
+  ServerWritableStream,
+  ServiceDefinition,
+  ServiceError,
+  UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { FrameReader, MORE, PREFACE } from './frames.ts';
+import { FrameReader, framed, MORE, PAUSE, PREFACE, RESUME } from './frames.ts';
 
 /** Most concurrent calls of one connection, without listeners; beyond, it is not read. */
 const MAX_UNDER_WAY = 1_000;
 const NOTHING = Buffer.alloc(0);
+/** Statuses of gRPC, whose library a worker of the local cloud need not load. */
+const STATUS = { OK: 0, UNKNOWN: 2, UNIMPLEMENTED: 12, INTERNAL: 13 } as const;
 
 type Method = MethodDefinition<object, object>;
 
@@ -39,6 +40,8 @@ type Served =
       readonly method: Method;
       readonly handler: handleBidiStreamingCall<object, object>;
     };
+
+type Listener = EventEmitter & { isPaused: boolean };
 
 /** The outcome of a call that did not succeed, as handlers tell it. */
 type Failure = Partial<ServiceError>;
@@ -72,7 +75,7 @@ class Connection {
   readonly #calls: ReadonlyMap<string, Served>;
   readonly #frames = new FrameReader();
   readonly #underWay = new Set<EventEmitter>();
-  readonly #listeners = new Map<number, EventEmitter>();
+  readonly #listeners = new Map<number, Listener>();
   #preface = PREFACE.length;
 
   constructor(socket: Socket, calls: ReadonlyMap<string, Served>) {
@@ -81,7 +84,7 @@ class Connection {
     socket.on('data', (piece) => this.#take(piece));
     socket.on('drain', () => {
       this.#readOrRest();
-      for (const call of this.#listeners.values()) call.emit('drain');
+      for (const call of this.#listeners.values()) if (!call.isPaused) call.emit('drain');
     });
     socket.once('close', () => {
       for (const call of [...this.#underWay, ...this.#listeners.values()])
@@ -105,13 +108,13 @@ class Connection {
     const id = frame.readUInt32LE(0);
     const pathLength = frame.readUInt8(4);
     if (pathLength === 0) {
-      this.#endListener(id);
+      this.#told(id, frame[5]);
       return;
     }
     const path = frame.toString('latin1', 5, 5 + pathLength);
     const served = this.#calls.get(path);
     if (!served) {
-      this.#answer(id, status.UNIMPLEMENTED, Buffer.from(`The server does not implement ${path} by frames.`));
+      this.#answer(id, STATUS.UNIMPLEMENTED, Buffer.from(`The server does not implement ${path} by frames.`));
       return;
     }
     const { method } = served;
@@ -122,7 +125,7 @@ class Connection {
     } catch (error) {
       this.#answer(
         id,
-        status.INTERNAL,
+        STATUS.INTERNAL,
         Buffer.from(`Error deserializing request: ${(error as Error).message}`),
       );
       return;
@@ -135,8 +138,8 @@ class Connection {
     this.#underWay.add(call);
     const end = (failure: Failure | null, answer: Buffer) => {
       if (!this.#underWay.delete(call)) return;
-      if (failure) this.#answer(id, failure.code ?? status.UNKNOWN, Buffer.from(failure.details ?? ''));
-      else this.#answer(id, status.OK, answer);
+      if (failure) this.#answer(id, failure.code ?? STATUS.UNKNOWN, Buffer.from(failure.details ?? ''));
+      else this.#answer(id, STATUS.OK, answer);
       this.#readOrRest();
     };
     if (served.kind === 'unary') {
@@ -158,44 +161,50 @@ class Connection {
   }
 
   #listen(id: number, { method, handler }: Served & { kind: 'listener' }, request: object): void {
-    const call = new EventEmitter();
+    const call = Object.assign(new EventEmitter(), { isPaused: false });
     this.#listeners.set(id, call);
     const end = (code: number, text: string) => {
       if (this.#listeners.delete(id)) this.#answer(id, code, Buffer.from(text));
     };
-    call.once('error', ({ code, details }: Failure) => end(code ?? status.UNKNOWN, details ?? ''));
+    call.once('error', ({ code, details }: Failure) => end(code ?? STATUS.UNKNOWN, details ?? ''));
     Object.assign(call, {
       sendMetadata: () => {},
       write: (message: object) => {
         if (this.#listeners.has(id)) this.#answer(id, MORE, method.responseSerialize(message));
-        return !this.#socket.writableNeedDrain;
+        return !call.isPaused && !this.#socket.writableNeedDrain;
       },
-      end: () => end(status.OK, ''),
+      end: () => end(STATUS.OK, ''),
     });
     handler(call as unknown as ServerDuplexStream<object, object>);
     call.emit('data', request);
   }
 
-  /** One that has ended by itself meanwhile is not there any more. */
-  #endListener(id: number): void {
+  /** A listener that has ended by itself meanwhile is not there any more. */
+  #told(id: number, word: number | undefined): void {
     const call = this.#listeners.get(id);
+    if (!call) return;
+    call.isPaused = word === PAUSE;
+    if (word === PAUSE) return;
+    if (word === RESUME) {
+      if (!this.#socket.writableNeedDrain) call.emit('drain');
+      return;
+    }
     this.#listeners.delete(id);
-    call?.emit('cancelled', 'cancelled');
+    call.emit('cancelled', 'cancelled');
   }
 
   #answer(id: number, code: number, payload: Buffer): void {
     if (this.#socket.destroyed) return;
-    const head = Buffer.allocUnsafe(9);
-    head.writeUInt32LE(5 + payload.length, 0);
-    head.writeUInt32LE(id, 4);
-    head.writeUInt8(code, 8);
+    const pieces = framed(5, payload, (head) => {
+      head.writeUInt32LE(id, 0);
+      head.writeUInt8(code, 4);
+    });
     // Answers of one step of the event loop leave together.
     if (this.#socket.writableCorked === 0) {
       this.#socket.cork();
       process.nextTick(() => this.#socket.uncork());
     }
-    this.#socket.write(head);
-    this.#socket.write(payload);
+    for (const piece of pieces) this.#socket.write(piece);
   }
 
   #readOrRest(): void {

@@ -6,7 +6,7 @@
  * - of a request: the length of the method's path (u8), the path (`/google.firestore.v1.Firestore/Commit`), the request message;
  * - of an answer: the gRPC status (u8), and the response message, or the text of the status if it is not 0. The messages of a method that
  *   answers by a stream come before it, each in a frame with {@link MORE} as its status; the answer itself is then empty;
- * - of the end of a listener, which its caller decides: a request without a path. It has no answer.
+ * - of a word about a listener, from its caller: a request without a path, and {@link END}, {@link PAUSE} or {@link RESUME} (u8). It has no answer.
  *
  * The worker's end is `packages/cairn/src/platform/clients/wire.ts`.
  */
@@ -15,9 +15,32 @@
 export const PREFACE = Buffer.from('CWIRE1\n');
 /** In place of a status: a message of a stream, which is not over. No status of gRPC. */
 export const MORE = 255;
+/** Words of a caller about a listener: it wants no more, no more for now, or more again. Nothing is the same as {@link END}. */
+export const END = 0;
+export const PAUSE = 1;
+export const RESUME = 2;
 /** Well above what any server accepts as a request. */
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024;
 const LENGTH_BYTES = 4;
+
+/** The frame in one piece if the payload is small: a write of its own costs more than to copy that. */
+const COPIED_BYTES = 16 * 1024;
+
+/** A head of a frame, with room for its length before it, and its payload; to be written in their order. */
+export function framed(
+  headBytes: number,
+  payload: Uint8Array,
+  fill: (head: Buffer) => void,
+): readonly Uint8Array[] {
+  const isCopied = payload.length <= COPIED_BYTES;
+  const size = LENGTH_BYTES + headBytes;
+  const whole = Buffer.allocUnsafe(isCopied ? size + payload.length : size);
+  whole.writeUInt32LE(headBytes + payload.length, 0);
+  fill(whole.subarray(LENGTH_BYTES));
+  if (!isCopied) return [whole, payload];
+  whole.set(payload, size);
+  return [whole];
+}
 
 /** Puts frames together from the pieces in which they arrive. */
 export class FrameReader {

@@ -1,21 +1,21 @@
 /**
- * Sends a request to a function on a worker and times it out as the platform would. Owns the connections to the
- * workers. Two callers: people's requests (streamed through) and the queue's dispatches (a body in hand).
+ * Sends a request to a function on a worker and times it out as the platform would. Owns the choice between the link to a worker and
+ * HTTP. Two callers: people's requests (streamed through) and the queue's dispatches (a body in hand).
  */
-import {
-  Agent,
-  type ClientRequest,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request,
-  type ServerResponse,
-} from 'node:http';
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { refuse } from '@cairn/local-kit/http/problem';
 import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec } from './function-spec.ts';
+import { type AnswerReceiver, type Body, Carriage, type RequestLine } from './link/carried.ts';
+import { MAX_WHOLE_BYTES } from './link/messages.ts';
+import { sendByHttp } from './link/send-by-http.ts';
+import { sendByLink } from './link/send-by-link.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
-import { type Lease, NoWorkerError, type WorkerPool } from './workers/worker-pool.ts';
+import { type Lease, NoWorkerError } from './workers/lease.ts';
+import type { WorkerPool } from './workers/worker-pool.ts';
 
+const NOTHING = Buffer.alloc(0);
 const HOP_HEADERS = [
   'connection',
   'keep-alive',
@@ -43,6 +43,17 @@ export interface Forwarded {
   readonly response: ServerResponse;
 }
 
+interface Carrying {
+  readonly spec: FunctionSpec;
+  readonly line: RequestLine;
+  readonly body: Body;
+  /** False: its length is not known, or not small. */
+  readonly isWhole: boolean;
+  readonly receiver: AnswerReceiver;
+  readonly carriage: Carriage;
+  readonly signal: AbortSignal;
+}
+
 export class Forwarder {
   readonly #pool: () => WorkerPool;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, scheduling: 'lifo' });
@@ -51,7 +62,7 @@ export class Forwarder {
     this.#pool = pool;
   }
 
-  /** Streams the request to a worker and its answer back. Every failure is answered; never throws. */
+  /** Sends the request to a worker and its answer back. Every failure is answered; never throws. */
   async forward({ spec, path, headers, request: incoming, response }: Forwarded): Promise<void> {
     if (Number(incoming.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
       refuse(response, 413, `the body is larger than ${MAX_BODY_BYTES} bytes`);
@@ -62,38 +73,39 @@ export class Forwarder {
     response.once('close', leave);
     // Without it Node frames no body of a GET or DELETE, and the bytes would be taken for the next request.
     const chunked = incoming.headers['transfer-encoding'] !== undefined;
-    const head = {
-      path,
-      method: incoming.method ?? 'GET',
-      headers: chunked ? { ...headers, 'transfer-encoding': 'chunked' } : headers,
-    };
-    const connected = await this.#connect(spec, head, gone.signal);
+    const carriage = new Carriage();
+    const failure = await this.#carry({
+      spec,
+      line: {
+        name: spec.name,
+        path,
+        method: incoming.method ?? 'GET',
+        headers: chunked ? { ...headers, 'transfer-encoding': 'chunked' } : headers,
+      },
+      body: hasBody(incoming.headers) ? incoming : NOTHING,
+      isWhole: isWhole(incoming.headers),
+      receiver: receiverFor(response, () => carriage.resume()),
+      carriage,
+      signal: gone.signal,
+    });
     // Nothing waits for a place any more, and to abort makes an error with a stack for every request.
     response.off('close', leave);
-    if (connected instanceof NoWorkerError) {
-      refuse(response, connected.status, connected.message);
+    if (failure) {
+      refuse(response, failure.status, failure.message);
       return;
     }
-    const { outgoing } = connected;
     if (response.closed) {
-      outgoing.destroy();
+      carriage.abort();
       return;
     }
     const cancel = after(spec.timeoutSeconds, () => {
       refuse(response, 504, 'upstream request timeout');
-      outgoing.destroy();
+      carriage.abort();
     });
     response.once('close', () => {
       cancel();
-      outgoing.destroy();
+      carriage.abort();
     });
-    outgoing.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, withoutHopHeaders(answer.headers));
-      answer.pipe(response);
-      answer.on('error', () => response.destroy());
-    });
-    outgoing.on('error', (error) => refuse(response, 503, `the function's worker failed: ${error.message}`));
-    incoming.pipe(outgoing);
   }
 
   /**
@@ -101,37 +113,42 @@ export class Forwarder {
    * that gives no sign of life is killed by the pool.
    */
   async dispatch(spec: FunctionSpec, path: string, task: DispatchRequest): Promise<DispatchOutcome> {
-    const head = {
-      path,
-      method: task.method,
-      headers: { ...task.headers, 'content-length': task.body.length },
-    };
-    const connected = await this.#connect(spec, head, task.signal);
-    if (connected instanceof NoWorkerError) {
-      return { kind: 'answered', status: connected.status, retryAfter: undefined };
-    }
-    const { outgoing } = connected;
-    return new Promise((resolve) => {
-      const abort = () => outgoing.destroy(new Error('aborted by the queue'));
-      const cancel = after(spec.timeoutSeconds, () => {
-        settle({ kind: 'answered', status: 504, retryAfter: undefined });
-        outgoing.destroy();
-      });
-      const settle = (outcome: DispatchOutcome) => {
-        cancel();
-        task.signal.removeEventListener('abort', abort);
-        resolve(outcome);
-      };
-      task.signal.addEventListener('abort', abort, { once: true });
-      outgoing.on('response', (answer) => {
-        const { statusCode: status = 502, headers } = answer;
-        answer.resume();
-        answer.on('end', () => settle({ kind: 'answered', status, retryAfter: headers['retry-after'] }));
-        answer.on('error', (error) => settle({ kind: 'unreachable', reason: error.message }));
-      });
-      outgoing.on('error', (error) => settle({ kind: 'unreachable', reason: error.message }));
-      outgoing.end(task.body);
+    const { method, body, signal } = task;
+    const headers = { ...task.headers, 'content-length': body.length };
+    const carriage = new Carriage();
+    const settled = Promise.withResolvers<DispatchOutcome>();
+    let answer: DispatchOutcome = { kind: 'unreachable', reason: 'no answer' };
+    const failure = await this.#carry({
+      spec,
+      line: { name: spec.name, path, method, headers },
+      body,
+      isWhole: body.length <= MAX_WHOLE_BYTES,
+      receiver: {
+        onHead(status, { 'retry-after': after }) {
+          answer = { kind: 'answered', status, retryAfter: after === undefined ? undefined : String(after) };
+        },
+        onData: () => true,
+        onEnd: () => settled.resolve(answer),
+        onFailure: (reason) => settled.resolve({ kind: 'unreachable', reason }),
+      },
+      carriage,
+      signal,
     });
+    if (failure) return { kind: 'answered', status: failure.status, retryAfter: undefined };
+    const abort = () => {
+      settled.resolve({ kind: 'unreachable', reason: 'aborted by the queue' });
+      carriage.abort();
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    const cancel = after(spec.timeoutSeconds, () => {
+      settled.resolve({ kind: 'answered', status: 504, retryAfter: undefined });
+      carriage.abort();
+    });
+    const outcome = await settled.promise;
+    cancel();
+    signal.removeEventListener('abort', abort);
+    return outcome;
   }
 
   close(): void {
@@ -139,39 +156,39 @@ export class Forwarder {
   }
 
   /**
-   * A request connected to a worker, nothing sent yet; it gives its place back when it is over, however it ends. A
-   * worker that refuses the connection has died a moment ago: nothing was delivered, so another one is asked.
+   * Resolves once a worker has the request, or with the reason why none gets it. A worker that refuses the connection has died a
+   * moment ago: nothing was delivered, so another one is asked.
    */
-  async #connect(
-    spec: FunctionSpec,
-    head: RequestHead,
-    signal: AbortSignal,
-  ): Promise<Connected | NoWorkerError> {
+  async #carry(carrying: Carrying): Promise<NoWorkerError | undefined> {
+    const { spec, line, isWhole, receiver, carriage, signal } = carrying;
+    let { body } = carrying;
     for (;;) {
       const lease = await this.#lease(spec, signal);
       if (lease instanceof NoWorkerError) return lease;
-      const outgoing = this.#request(spec, lease, head);
-      const failure = await connectionFailure(outgoing);
-      if (failure === undefined) {
-        // Also when it is we who give up: asking whether the worker lives costs less than telling the cases apart.
-        outgoing.once('error', lease.broken);
-        return { outgoing };
+      const { link } = lease;
+      if (link?.isOpen && isWhole && spec.takesWhole) {
+        const read = body instanceof Uint8Array ? body : await whole(body);
+        if (read === undefined) {
+          lease.release();
+          return new NoWorkerError(503, 'the request was aborted');
+        }
+        body = read;
+        const notTaken = async () => {
+          const failure = await this.#carry({ ...carrying, body: read });
+          if (failure) receiver.onFailure(failure.message);
+        };
+        carriage.carriedBy(
+          sendByLink({ link, lease, line, body: read, receiver, notTaken: () => void notTaken() }),
+        );
+        return undefined;
       }
-      if (failure.code !== 'ECONNREFUSED') return new NoWorkerError(503, failure.message);
+      const sent = await sendByHttp(this.#agent, { lease, line, body, receiver });
+      if (!('refused' in sent)) {
+        carriage.carriedBy(sent);
+        return undefined;
+      }
+      if (sent.refused.code !== 'ECONNREFUSED') return new NoWorkerError(503, sent.refused.message);
       lease.broken();
-    }
-  }
-
-  /** @throws TypeError for a path or header that HTTP cannot carry; the place is given back. */
-  #request(spec: FunctionSpec, lease: Lease, { path, method, headers }: RequestHead): ClientRequest {
-    try {
-      const target = { agent: this.#agent, host: '127.0.0.1', port: lease.port };
-      const outgoing = request({ ...target, path: `/${spec.name}${path}`, method, headers });
-      outgoing.once('close', lease.release);
-      return outgoing;
-    } catch (error) {
-      lease.release();
-      throw error;
     }
   }
 
@@ -189,25 +206,43 @@ export class Forwarder {
   }
 }
 
-interface Connected {
-  readonly outgoing: ClientRequest;
+/** Small, of known length, and not encoded. */
+function isWhole(headers: IncomingMessage['headers']): boolean {
+  return (
+    headers['transfer-encoding'] === undefined &&
+    headers['content-encoding'] === undefined &&
+    Number(headers['content-length'] ?? 0) <= MAX_WHOLE_BYTES
+  );
 }
 
-interface RequestHead {
-  readonly path: string;
-  readonly method: string;
-  readonly headers: OutgoingHttpHeaders;
+function hasBody(headers: IncomingMessage['headers']): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Undefined once the connection stands; an error after that is for the listeners of the request. */
-function connectionFailure(outgoing: ClientRequest): Promise<NodeJS.ErrnoException | undefined> {
+/** Undefined: its sender has gone. */
+function whole(body: Readable): Promise<Uint8Array | undefined> {
   return new Promise((resolve) => {
-    outgoing.once('error', resolve);
-    outgoing.once('socket', (socket) => {
-      if (socket.connecting) socket.once('connect', () => resolve(undefined));
-      else resolve(undefined);
-    });
+    const chunks: Buffer[] = [];
+    body.on('data', (chunk: Buffer) => chunks.push(chunk));
+    body.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    body.once('error', () => resolve(undefined));
+    body.once('close', () => resolve(undefined));
   });
+}
+
+function receiverFor(response: ServerResponse, resume: () => void): AnswerReceiver {
+  return {
+    onHead(status, headers) {
+      if (!response.headersSent) response.writeHead(status, withoutHopHeaders(headers));
+    },
+    onData(chunk) {
+      if (response.write(chunk)) return true;
+      response.once('drain', resume);
+      return false;
+    },
+    onEnd: () => response.end(),
+    onFailure: (reason) => refuse(response, 503, `the function's worker failed: ${reason}`),
+  };
 }
 
 export function withoutHopHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {

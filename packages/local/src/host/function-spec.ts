@@ -51,6 +51,8 @@ export interface FunctionSpec {
   /** Requests of this function one worker may serve at a time. */
   readonly concurrency: number;
   readonly secrets: readonly string[];
+  /** It uses of its request and response only what `link/` has, so small requests reach it by frames. */
+  readonly takesWhole?: true;
   /** Location of the runs of its Cairn installation; provided by one function of each. */
   readonly store?: StoreLocation;
 }
@@ -75,6 +77,7 @@ const DEFAULT_TIMEOUT_S = 60;
 const DEFAULT_CONCURRENCY = 80;
 const MESSAGE_PUBLISHED = 'google.cloud.pubsub.topic.v1.messagePublished';
 const STORE_LOCATION = Symbol.for('cairn:store-location');
+const TAKES_WHOLE = Symbol.for('cairn:takes-whole-requests');
 const EXPRESSION = Symbol.for('firebase-functions:Expression:Tag');
 
 /** Every function the module exports, in the order of its exports. */
@@ -85,7 +88,11 @@ export function functionsOf(module: object, defaultRegion: string, prefix = ''):
       const endpoint: unknown = (value as { __endpoint?: unknown }).__endpoint;
       if (!isObject(endpoint)) return [];
       const store = storeOf(value, name);
-      const spec = { ...specOf(name, plain(endpoint), defaultRegion), ...(store && { store }) };
+      const spec = {
+        ...specOf(name, plain(endpoint), defaultRegion),
+        ...(store && { store }),
+        ...(TAKES_WHOLE in value && { takesWhole: true as const }),
+      };
       const call = value as Handler & ((event: object) => unknown);
       const handler = spec.trigger.kind === 'message' ? messageHandler(call, spec.trigger) : call;
       return [{ spec, handler }];

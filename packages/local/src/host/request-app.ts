@@ -8,6 +8,7 @@ import { refuse } from '@cairn/local-kit/http/problem';
 import express, { type ErrorRequestHandler } from 'express';
 import type { Handler } from './function-spec.ts';
 import { MAX_BODY_BYTES, splitPath } from './request-shape.ts';
+import { answerUncaught } from './uncaught.ts';
 
 /** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
 const MAX_HEAD_BYTES = 32 * 1024;
@@ -84,8 +85,7 @@ const ENCODING = { field: 'Content-Encoding', help: 'Send the body unencoded, or
 
 /** Express needs four parameters to see an error handler. */
 const uncaught: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
-  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-  refuse(response, 500, 'the function threw an uncaught exception');
+  answerUncaught(error, response);
 };
 
 function notFound(response: ServerResponse, name: string): void {

@@ -10,6 +10,16 @@ import { doors } from './load-doors.ts';
 import type { DriveOptions, SecretOption } from './options.ts';
 import { apiSizes, driveSizes, githubSizes, slackSizes } from './sizes.ts';
 
+/**
+ * Marks a function that uses of its request and response only `method`, `url`, `headers`, `rawBody`, `body` and `header()`, and what
+ * `FunctionResponse` has: the local cloud hands small requests to it without Express. Means nothing elsewhere.
+ */
+const TAKES_WHOLE = Symbol.for('cairn:takes-whole-requests');
+
+function takesWhole<F extends object>(one: F): F {
+  return Object.assign(one, { [TAKES_WHOLE]: true });
+}
+
 export interface DeploymentTarget {
   readonly installation: CairnInstallation;
   readonly region: string | Expression<string>;
@@ -27,7 +37,7 @@ export function apiOf({ installation, region }: DeploymentTarget) {
   const hasConsole = installation.options.console === true;
   if (hasConsole) consoleFolder();
   const sizes = apiSizes(installation.options);
-  return onRequest({ region, invoker: 'public', ...sizes }, async (request, response) => {
+  const api = onRequest({ region, invoker: 'public', ...sizes }, async (request, response) => {
     if (hasConsole && isOfConsole(request.url)) {
       const { answerConsole } = await import('../console/site.ts');
       return answerConsole(request, response);
@@ -35,29 +45,34 @@ export function apiOf({ installation, region }: DeploymentTarget) {
     const { answerApi } = await doors();
     await answerApi(installation, request, response);
   });
+  return hasConsole ? api : takesWhole(api);
 }
 
 /** GitHub's webhook. Open to everybody: it checks signatures itself. */
 export function githubDoor({ installation, region }: DeploymentTarget, secret: SecretOption) {
   const sizes = githubSizes(installation.options);
-  return onRequest(
-    { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
-    async (request, response) => {
-      const { answerGithub } = await doors();
-      await answerGithub(installation, request, response);
-    },
+  return takesWhole(
+    onRequest(
+      { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
+      async (request, response) => {
+        const { answerGithub } = await doors();
+        await answerGithub(installation, request, response);
+      },
+    ),
   );
 }
 
 /** Slack's commands and buttons. Open to everybody: it checks signatures itself. */
 export function slackDoor({ installation, region }: DeploymentTarget, secret: SecretOption) {
   const sizes = slackSizes(installation.options);
-  return onRequest(
-    { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
-    async (request, response) => {
-      const { answerSlack } = await doors();
-      await answerSlack(installation, request, response);
-    },
+  return takesWhole(
+    onRequest(
+      { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
+      async (request, response) => {
+        const { answerSlack } = await doors();
+        await answerSlack(installation, request, response);
+      },
+    ),
   );
 }
 
@@ -111,13 +126,11 @@ export function drivesOf(
     if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be dispatched now');
   };
   return {
-    [driveMember(pool)]: onTaskDispatched(
-      { ...common, concurrency, minInstances, rateLimits: rates },
-      dispatched(false),
+    [driveMember(pool)]: takesWhole(
+      onTaskDispatched({ ...common, concurrency, minInstances, rateLimits: rates }, dispatched(false)),
     ),
-    [aloneMember(pool)]: onTaskDispatched(
-      { ...common, concurrency: 1, rateLimits: aloneRates },
-      dispatched(true),
+    [aloneMember(pool)]: takesWhole(
+      onTaskDispatched({ ...common, concurrency: 1, rateLimits: aloneRates }, dispatched(true)),
     ),
   };
 }

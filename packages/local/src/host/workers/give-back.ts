@@ -4,6 +4,7 @@
  *
  * Must not: collect during a request. A collection stops the process for about 0.1 s.
  */
+import type { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -18,10 +19,12 @@ export const REQUESTS_BETWEEN = 100;
 export interface GiveBackOptions {
   collect(): void;
   readonly restMs?: number;
+  /** Takes requests beside the server. */
+  readonly also?: Pick<EventEmitter, 'on'>;
 }
 
 /** Once it serves, at the first rest after a request, when everything is loaded, and at rests after much work. */
-export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: GiveBackOptions): void {
+export function giveBackAtRest(server: Server, { collect, restMs = REST_MS, also }: GiveBackOptions): void {
   let underWay = 0;
   let since = REQUESTS_BETWEEN;
   let timer: NodeJS.Timeout | undefined;
@@ -34,7 +37,7 @@ export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: Gi
   };
   // A spare may never have a request.
   server.once('listening', () => collectSoon(REQUESTS_BETWEEN, UNUSED_MS));
-  server.on('request', (_request, response) => {
+  const onRequest = (_request: unknown, response: Pick<EventEmitter, 'once'>) => {
     clearTimeout(timer);
     underWay += 1;
     since += 1;
@@ -43,7 +46,9 @@ export function giveBackAtRest(server: Server, { collect, restMs = REST_MS }: Gi
       if (underWay > 0 || since < REQUESTS_BETWEEN) return;
       collectSoon(0);
     });
-  });
+  };
+  server.on('request', onRequest);
+  also?.on('request', onRequest);
 }
 
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;

@@ -27,7 +27,8 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly kind: 'loaded'; readonly functions: readonly FunctionSpec[] }
-  | { readonly kind: 'ready'; readonly port: number }
+  /** `hasLink`: its server also takes requests by frames (`host/link/`). */
+  | { readonly kind: 'ready'; readonly port: number; readonly hasLink?: true }
   | { readonly kind: 'alive' }
   /** Answers `warm-up`, whether or not that succeeded. */
   | { readonly kind: 'warm' }

@@ -4,6 +4,7 @@
  * waiting; knows nothing of HTTP.
  */
 import type { FunctionSpec } from '../function-spec.ts';
+import { type Lease, NoWorkerError } from './lease.ts';
 import { Reaper } from './reaper.ts';
 import { type Crew, crewOf, DOORS, type Role, roleOf, TASKS } from './roles.ts';
 import { describeEnd, type WorkerEnd, type WorkerOptions, WorkerProcess } from './worker-process.ts';
@@ -19,25 +20,6 @@ export interface PoolOptions extends WorkerOptions {
   readonly watchdogMs: number;
   /** One line about a worker that ended unasked. */
   log(line: string): void;
-}
-
-/** A place in a worker; give it back exactly once. */
-export interface Lease {
-  readonly port: number;
-  release(): void;
-  /** The connection to the worker broke or was refused: it may be dead without notice. */
-  broken(): void;
-}
-
-/** The reason why a request got no worker. */
-export class NoWorkerError extends Error {
-  readonly status: 503 | 504;
-
-  constructor(status: 503 | 504, message: string) {
-    super(message);
-    this.name = 'NoWorkerError';
-    this.status = status;
-  }
 }
 
 /** Time that a request waits while no worker is alive. */
@@ -382,6 +364,7 @@ export class WorkerPool {
     let isBroken = false;
     return {
       port,
+      link: worker.link,
       release: () => {
         worker.count(name, -1);
         // One whose connection broke is dead, or still at the request that somebody gave up: then it ends when it was idle.

@@ -5,7 +5,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import type { FunctionSpec } from '../function-spec.ts';
+import { openLink } from '../link/open-link.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 import type { Role } from './roles.ts';
 
@@ -66,6 +68,7 @@ export class WorkerProcess {
   #retired = false;
   #error: string | undefined;
   #port: number | undefined;
+  #link: FrameClient | undefined;
   #onAlive: () => void = () => {};
   /** Called for moves of the clock that it has not answered yet. */
   readonly #onMoved: (() => void)[] = [];
@@ -105,6 +108,7 @@ export class WorkerProcess {
         if (message.kind === 'ready') {
           this.#port = message.port;
           this.#hasServed = true;
+          if (message.hasLink) void openLink(message.port).then((link) => this.#linked(link));
           resolve(message.port);
         }
       });
@@ -123,6 +127,11 @@ export class WorkerProcess {
   /** Undefined while the worker does not serve: before, after, and when that is in doubt. */
   get port(): number | undefined {
     return this.#port;
+  }
+
+  /** Requests by frames; undefined before it stands, and for a worker without it. */
+  get link(): FrameClient | undefined {
+    return this.#link;
   }
 
   /** It has loaded what its first request needs. */
@@ -221,6 +230,11 @@ export class WorkerProcess {
 
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  #linked(link: FrameClient | undefined): void {
+    this.#link = link;
+    void this.ended.then(() => link?.close());
   }
 
   #send(message: ToWorker): void {

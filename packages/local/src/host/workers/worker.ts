@@ -14,14 +14,16 @@ import { shiftableTime } from './shifted-time.ts';
 enableCompileCache();
 const setClockOffset = shiftableTime();
 const { functionsServer } = await import('../request-app.ts');
+const { ServedLink } = await import('../link/serve-link.ts');
 
 /** Grace period of Cloud Run between SIGTERM and SIGKILL. */
 let graceMs = 10_000;
 const BEAT_MS = 1_000;
 const handlers = new Map<string, Handler>();
 const server = functionsServer(handlers, Date.now);
-const drain = drainable(server);
-giveBackAtRest(server, { collect: collectAll });
+const link = new ServedLink(server, handlers, Date.now);
+const drainServer = drainable(server);
+giveBackAtRest(server, { collect: collectAll, also: link });
 
 /** A word that the cloud process is no longer there to hear is not missed: `disconnect` ends this one. */
 const tell = (message: FromWorker) => process.send?.(message, () => {});
@@ -29,7 +31,9 @@ const tell = (message: FromWorker) => process.send?.(message, () => {});
 process.on('disconnect', () => process.exit(1));
 // Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
 process.on('SIGINT', () => {});
-process.on('SIGTERM', () => void drain(graceMs).then(() => process.exit(0)));
+process.on('SIGTERM', () => {
+  void Promise.all([drainServer(graceMs), link.drain(graceMs)]).then(() => process.exit(0));
+});
 process.on('message', (message: ToWorker) => {
   obey(message).catch((error: unknown) => {
     tell({ kind: 'failed', error: reasonOf(error) });
@@ -100,9 +104,16 @@ async function serve(env: Readonly<Record<string, string>>): Promise<void> {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
-  tell({ kind: 'ready', port: (server.address() as AddressInfo).port });
+  tell({
+    kind: 'ready',
+    port: (server.address() as AddressInfo).port,
+    ...(takesFrames() && { hasLink: true }),
+  });
   setInterval(() => tell({ kind: 'beat' }), BEAT_MS).unref();
 }
+
+/** Off with the other short ways (`CAIRN_WIRE_HOSTS=`), so that both can be tested. */
+const takesFrames = () => process.env.CAIRN_WIRE_HOSTS !== '';
 
 /** `firebase deploy` writes the defaults of declared parameters into the environment; this does it here. */
 function setParamDefaults(): void {

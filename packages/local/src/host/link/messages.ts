@@ -1,0 +1,55 @@
+/**
+ * Requests and answers as the cloud process and a worker hand them to each other by frames: a head as JSON behind its length (u32, little
+ * endian), then bytes of the body. An answer that has more goes on with messages that are bytes of the body only.
+ */
+
+/** Value of the `Upgrade` header that asks a worker's server for frames. */
+export const UPGRADE = 'cairn-frames';
+export const PATH = '/Serve';
+/** A larger body is streamed by HTTP. */
+export const MAX_WHOLE_BYTES = 1024 * 1024;
+/** gRPC's FAILED_PRECONDITION: the worker is ending, and nothing of the request was looked at. */
+export const NOT_TAKEN = 9;
+
+export type Headers = Readonly<Record<string, string | number | string[] | undefined>>;
+
+export interface RequestHead {
+  /** Name of the function. */
+  readonly name: string;
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: Headers;
+}
+
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: Headers;
+}
+
+export interface Message<Head> {
+  readonly head: Head;
+  /** The part of the body that is in this message. */
+  readonly body: Buffer;
+}
+
+const LENGTH_BYTES = 4;
+
+export function encode(head: RequestHead | AnswerHead, body: Uint8Array): Buffer {
+  const text = JSON.stringify(head);
+  const headBytes = Buffer.byteLength(text);
+  const bytes = Buffer.allocUnsafe(LENGTH_BYTES + headBytes + body.length);
+  bytes.writeUInt32LE(headBytes, 0);
+  bytes.write(text, LENGTH_BYTES);
+  bytes.set(body, LENGTH_BYTES + headBytes);
+  return bytes;
+}
+
+/** @throws Error for bytes that no {@link encode} has made */
+export function decode<Head extends RequestHead | AnswerHead>(bytes: Buffer): Message<Head> {
+  const end = LENGTH_BYTES + bytes.readUInt32LE(0);
+  return {
+    head: JSON.parse(bytes.toString('utf8', LENGTH_BYTES, end)) as Head,
+    body: bytes.subarray(end),
+  };
+}

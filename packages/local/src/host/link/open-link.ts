@@ -1,0 +1,28 @@
+/** The cloud process's end of the link to a worker: opens it, and knows nothing of what goes over it. */
+import { request } from 'node:http';
+import { FrameClient } from '@cairn/local-kit/wire/frame-client';
+import { UPGRADE } from './messages.ts';
+
+/** Undefined if the worker does not open it: it ends, or its main knows no frames. */
+export function openLink(port: number): Promise<FrameClient | undefined> {
+  return new Promise((resolve) => {
+    const asking = request({
+      host: '127.0.0.1',
+      port,
+      agent: false,
+      headers: { connection: 'Upgrade', upgrade: UPGRADE },
+    });
+    asking.once('upgrade', (_answer, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      // The connection alone keeps neither process alive.
+      socket.unref();
+      resolve(new FrameClient(socket));
+    });
+    asking.once('response', (answer) => {
+      answer.resume();
+      resolve(undefined);
+    });
+    asking.once('error', () => resolve(undefined));
+    asking.end();
+  });
+}

@@ -1,0 +1,61 @@
+/** Sends a request to a worker by HTTP: of any size, to any function. */
+import { type Agent, type ClientRequest, request } from 'node:http';
+import type { RequestLine, Sending, Sent } from './carried.ts';
+
+/**
+ * Resolves once the connection stands; with the reason if it does not. Nothing was delivered then. The place is given back when the request
+ * is over, however it ends.
+ *
+ * @throws TypeError for a path or header that HTTP cannot carry
+ */
+export async function sendByHttp(
+  agent: Agent,
+  { lease, line, body, receiver }: Sending,
+): Promise<Sent | { readonly refused: NodeJS.ErrnoException }> {
+  const outgoing = requestOf(agent, line, lease);
+  const refused = await connectionFailure(outgoing);
+  if (refused !== undefined) return { refused };
+  // Also when it is we who give up: asking whether the worker lives costs less than telling the cases apart.
+  outgoing.once('error', lease.broken);
+  let resume = () => {};
+  outgoing.on('response', (answer) => {
+    resume = () => answer.resume();
+    receiver.onHead(answer.statusCode ?? 502, answer.headers);
+    answer.on('data', (chunk: Buffer) => {
+      if (!receiver.onData(chunk)) answer.pause();
+    });
+    answer.on('end', () => receiver.onEnd());
+    answer.on('error', ({ message }) => receiver.onFailure(message));
+  });
+  outgoing.on('error', ({ message }) => receiver.onFailure(message));
+  if (body instanceof Uint8Array) outgoing.end(body);
+  else body.pipe(outgoing);
+  return { abort: () => outgoing.destroy(), resume: () => resume() };
+}
+
+function requestOf(
+  agent: Agent,
+  { name, path, method, headers }: RequestLine,
+  lease: Sending['lease'],
+): ClientRequest {
+  try {
+    const target = { agent, host: '127.0.0.1', port: lease.port };
+    const outgoing = request({ ...target, path: `/${name}${path}`, method, headers });
+    outgoing.once('close', lease.release);
+    return outgoing;
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
+}
+
+/** Undefined once the connection stands; an error after that is for the listeners of the request. */
+function connectionFailure(outgoing: ClientRequest): Promise<NodeJS.ErrnoException | undefined> {
+  return new Promise((resolve) => {
+    outgoing.once('error', resolve);
+    outgoing.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', () => resolve(undefined));
+      else resolve(undefined);
+    });
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * The worker's end of the link to the cloud process: serves functions that take whole requests by frames, on connections that ask the
+ * worker's HTTP server for them (`Upgrade`). Owns what is in hand of them.
+ *
+ * Must not: serve a function that uses more of Express than {@link WholeRequest} and {@link WholeResponse} have.
+ */
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { frameServer } from '@cairn/local-kit/wire/frame-server';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import type { Handler } from '../function-spec.ts';
+import { answerUncaught } from '../uncaught.ts';
+import { decode, type Message, NOT_TAKEN, PATH, type RequestHead, UPGRADE } from './messages.ts';
+import { WholeRequest } from './whole-request.ts';
+import { type AnsweredCall, WholeResponse } from './whole-response.ts';
+
+const SERVICE = {
+  Serve: {
+    path: PATH,
+    requestStream: true,
+    responseStream: true,
+    requestDeserialize: (bytes: Buffer) => decode<RequestHead>(bytes),
+    responseSerialize: (bytes: Buffer) => bytes,
+  },
+} as unknown as ServiceDefinition;
+
+/** Emits `request` with each request and its response, as an HTTP server does. */
+export class ServedLink extends EventEmitter {
+  readonly #handlers: ReadonlyMap<string, Handler>;
+  readonly #now: () => number;
+  readonly #sockets = new Set<Socket>();
+  #inHand = 0;
+  #onIdle: (() => void) | undefined;
+
+  /** @param now epoch ms: what answers are dated with */
+  constructor(server: Server, handlers: ReadonlyMap<string, Handler>, now: () => number) {
+    super();
+    this.#handlers = handlers;
+    this.#now = now;
+    const implementation = { Serve: (call: AnsweredCall) => this.#serve(call) } as never;
+    const serve = frameServer([{ definition: SERVICE, implementation, listeners: ['Serve'] }]);
+    server.on('upgrade', (request, socket: Socket, head) => {
+      if (request.headers.upgrade !== UPGRADE || this.#onIdle) {
+        socket.destroy();
+        return;
+      }
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+      socket.on('error', () => socket.destroy());
+      // Sockets of an HTTP server stay half open.
+      socket.on('end', () => socket.destroy());
+      socket.setNoDelay(true);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${UPGRADE}\r\n\r\n`);
+      if (head.length > 0) socket.unshift(head);
+      serve(socket);
+    });
+  }
+
+  /** Takes no further request; resolves when those in hand are answered, or are cut after `graceMs`. */
+  async drain(graceMs: number): Promise<void> {
+    const idle = Promise.withResolvers<void>();
+    this.#onIdle = idle.resolve;
+    if (this.#inHand === 0) idle.resolve();
+    const cut = setTimeout(idle.resolve, graceMs);
+    await idle.promise;
+    clearTimeout(cut);
+    for (const socket of this.#sockets) socket.destroySoon();
+  }
+
+  #serve(call: AnsweredCall): void {
+    call.once('data', (message: Message<RequestHead>) => {
+      if (this.#onIdle) {
+        call.emit('error', { code: NOT_TAKEN, details: 'the worker is ending' });
+        return;
+      }
+      const request = new WholeRequest(message);
+      const response = new WholeResponse(call, this.#now());
+      this.#inHand += 1;
+      response.once('close', () => {
+        this.#inHand -= 1;
+        if (this.#inHand === 0) this.#onIdle?.();
+      });
+      this.emit('request', request, response);
+      void this.#answer(message.head.name, request, response);
+    });
+  }
+
+  async #answer(name: string, request: WholeRequest, response: WholeResponse): Promise<void> {
+    try {
+      await this.#handlers.get(name)?.(request, response);
+    } catch (error) {
+      answerUncaught(error, response as never);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/** The part of Express's request that functions may read which take whole requests. */
+import type { Message, RequestHead } from './messages.ts';
+
+const JSON_TYPE = /^application\/(?:[^;\s]+\+)?json\s*(?:;|$)/i;
+
+export class WholeRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Undefined without a body. */
+  readonly rawBody: Buffer | undefined;
+  /** Parsed if it is JSON; undefined if it is said to be and does not parse; without a body an empty object. */
+  readonly body: unknown;
+
+  constructor({ head, body }: Message<RequestHead>) {
+    this.method = head.method;
+    this.url = head.path;
+    // As HTTP hands them over.
+    this.headers = Object.fromEntries(
+      Object.entries(head.headers).map(([name, value]) => [
+        name.toLowerCase(),
+        typeof value === 'number' ? String(value) : value,
+      ]),
+    );
+    this.rawBody = this.header('content-length') === undefined ? undefined : body;
+    this.body = body.length > 0 ? parsed(body, this.header('content-type')) : {};
+  }
+
+  header(name: string): string | readonly string[] | undefined {
+    return this.headers[name.toLowerCase()];
+  }
+
+  get(name: string): string | readonly string[] | undefined {
+    return this.header(name);
+  }
+}
+
+function parsed(body: Buffer, type: string | readonly string[] | undefined): unknown {
+  if (!JSON_TYPE.test(String(type))) return body;
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    // As Express: JSON for requests is an object or an array.
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

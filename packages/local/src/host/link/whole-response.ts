@@ -1,0 +1,94 @@
+/**
+ * The part of Express's response that functions may use which take whole requests, sent by frames. An answer whose end follows at once is one message.
+ */
+import { EventEmitter } from 'node:events';
+import { encode, type Headers } from './messages.ts';
+
+/** The call that the answer is for, as the frame server serves it. */
+export interface AnsweredCall extends EventEmitter {
+  write(message: Uint8Array): boolean;
+  end(): void;
+}
+
+const NOTHING = Buffer.alloc(0);
+/** gRPC's UNKNOWN: what was sent so far is not whole. */
+const CUT = 2;
+
+export class WholeResponse extends EventEmitter {
+  readonly #call: AnsweredCall;
+  readonly #headers: Record<string, Headers[string]> = {};
+  statusCode = 200;
+  headersSent = false;
+  closed = false;
+
+  constructor(call: AnsweredCall, dateMs: number) {
+    super();
+    this.#call = call;
+    this.setHeader('date', new Date(dateMs).toUTCString());
+    call.on('drain', () => this.emit('drain'));
+    call.once('cancelled', () => this.#close());
+  }
+
+  get destroyed(): boolean {
+    return this.closed;
+  }
+
+  setHeader(name: string, value: string | string[]): this {
+    this.#headers[name.toLowerCase()] = value;
+    return this;
+  }
+
+  status(code: number): this {
+    this.statusCode = code;
+    return this;
+  }
+
+  writeHead(status: number, headers: Headers = {}): this {
+    this.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) this.#headers[name.toLowerCase()] = value;
+    return this;
+  }
+
+  /** False: the client takes no more until `drain`. */
+  write(chunk: Uint8Array): boolean {
+    if (this.closed) return false;
+    if (this.headersSent) return this.#call.write(chunk);
+    this.headersSent = true;
+    return this.#call.write(encode({ status: this.statusCode, headers: this.#headers }, chunk));
+  }
+
+  end(body: Uint8Array | string = NOTHING): this {
+    if (this.closed) return this;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    if (!this.headersSent) {
+      this.#headers['content-length'] ??= String(bytes.length);
+      this.write(bytes);
+    } else if (bytes.length > 0) this.write(bytes);
+    this.#call.end();
+    this.#close();
+    return this;
+  }
+
+  /** As Express: text is HTML, everything else JSON. */
+  send(body?: unknown): this {
+    if (body === undefined) return this.end();
+    const isText = typeof body === 'string';
+    this.setHeader('content-type', `${isText ? 'text/html' : 'application/json'}; charset=utf-8`);
+    return this.end(isText ? body : JSON.stringify(body));
+  }
+
+  /** The client sees that the answer is not whole. */
+  destroy(): this {
+    if (this.closed) return this;
+    this.#call.emit('error', { code: CUT, details: 'the function cut its answer' });
+    this.#close();
+    return this;
+  }
+
+  #close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    // As of an HTTP response: whoever ends it may listen after that.
+    process.nextTick(() => this.emit('close'));
+  }
+}

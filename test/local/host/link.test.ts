@@ -1,0 +1,278 @@
+/** The link between the cloud process and a worker: a function that takes whole requests answers by frames as it does by HTTP. */
+import { once } from 'node:events';
+import { Agent, type OutgoingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { onRequest } from 'firebase-functions/v2/https';
+import { onTaskDispatched } from 'firebase-functions/v2/tasks';
+import type { Handler } from '../../../packages/local/src/host/function-spec.ts';
+import type { AnswerReceiver, Sent } from '../../../packages/local/src/host/link/carried.ts';
+import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
+import { sendByHttp } from '../../../packages/local/src/host/link/send-by-http.ts';
+import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.ts';
+import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
+import { functionsServer } from '../../../packages/local/src/host/request-app.ts';
+import type { Lease } from '../../../packages/local/src/host/workers/lease.ts';
+import { until } from '../support.ts';
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+const TASK = {
+  'Content-Type': 'application/json',
+  'X-CloudTasks-QueueName': 'drive',
+  'X-CloudTasks-TaskName': '17',
+  'X-CloudTasks-TaskRetryCount': '3',
+  'X-CloudTasks-TaskPreviousResponse': '409',
+  Authorization: `Bearer h.${Buffer.from(JSON.stringify({ email: 'a@b.c' })).toString('base64url')}.s`,
+};
+
+/** Promise that the functions below wait for, and what they have seen. */
+let hold: PromiseWithResolvers<void>;
+let seen: unknown[];
+let written: boolean[];
+
+const functions = new Map<string, Handler>(
+  Object.entries({
+    echo: onRequest((request, response) => {
+      const { method, url, headers, rawBody } = request;
+      const body = Buffer.from(JSON.stringify({ method, url, headers, raw: rawBody?.toString('base64') }));
+      response.writeHead(201, { 'content-type': 'application/json', 'x-more': 'a' });
+      response.end(body);
+    }),
+    pieces: onRequest(async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const piece of ['one', 'two', 'three']) {
+        response.write(Buffer.from(piece));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      response.end();
+    }),
+    nothing: onRequest((_request, response) => void response.writeHead(204).end()),
+    throws: onRequest(() => {
+      throw new Error('on purpose');
+    }),
+    cut: onRequest((_request, response) => {
+      response.writeHead(200);
+      response.write(Buffer.from('half'));
+      setImmediate(() => response.destroy());
+    }),
+    held: onRequest(async (_request, response) => {
+      response.once('close', () => seen.push('closed'));
+      seen.push('held');
+      await hold.promise;
+      response.end(Buffer.from('held'));
+    }),
+    flood: onRequest(async (_request, response) => {
+      response.writeHead(200);
+      written.push(response.write(Buffer.from('first')));
+      await hold.promise;
+      written.push(response.write(Buffer.from('second')));
+      response.once('drain', () => response.end(Buffer.from('third')));
+    }),
+    task: onTaskDispatched(async (request) => {
+      seen.push(request);
+      if ((request.data as { fails?: boolean }).fails) throw new Error('on purpose');
+    }),
+  }) as unknown as [string, Handler][],
+);
+
+let server: Server;
+let served: ServedLink;
+let link: FrameClient;
+let agent: Agent;
+let given: string[];
+
+// The log of firebase-functions about refused tasks and exceptions on purpose.
+for (const level of ['error', 'warn'] as const) jest.spyOn(console, level).mockImplementation(() => {});
+
+beforeEach(async () => {
+  hold = Promise.withResolvers();
+  seen = [];
+  written = [];
+  given = [];
+  server = functionsServer(functions, () => NOW);
+  served = new ServedLink(server, functions, () => NOW);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  agent = new Agent({ keepAlive: true });
+  link = (await openLink((server.address() as AddressInfo).port)) as FrameClient;
+});
+afterEach(() => {
+  link.close();
+  agent.destroy();
+  server.close();
+  server.closeAllConnections();
+});
+
+interface Answer {
+  status?: number;
+  headers?: OutgoingHttpHeaders;
+  body: string;
+  failed?: string;
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string;
+}
+
+function leaseOf(): Lease {
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    link,
+    release: () => given.push('released'),
+    broken: () => given.push('broken'),
+  };
+}
+
+type Way = 'link' | 'http';
+
+function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
+  const { method = 'GET', headers = {}, body = '' } = asked;
+  const answer: Answer = { body: '' };
+  const over = Promise.withResolvers<Answer>();
+  const receiver: AnswerReceiver = {
+    onHead(status, all) {
+      answer.status = status;
+      const { connection, 'keep-alive': _, 'transfer-encoding': __, ...kept } = all;
+      answer.headers = kept;
+    },
+    onData(chunk) {
+      answer.body += chunk.toString();
+      return takes();
+    },
+    onEnd: () => over.resolve(answer),
+    onFailure: (failed) => over.resolve({ ...answer, failed }),
+  };
+  const bytes = Buffer.from(body);
+  const line = { name, method, path: '/a?b=c', headers: { ...headers, 'content-length': bytes.length } };
+  const sending = { lease: leaseOf(), line, body: bytes, receiver };
+  const sent: Promise<Sent> =
+    way === 'link'
+      ? Promise.resolve(sendByLink({ ...sending, link, notTaken: () => over.resolve({ body: 'not taken' }) }))
+      : (sendByHttp(agent, sending) as Promise<Sent>);
+  return { sent, over: over.promise, answer };
+}
+
+const ask = (way: Way, name: string, asked?: Asked) => begin(way, name, asked).over;
+
+describe('by frames a function is asked and answers as by HTTP', () => {
+  test.each<[string, string, Asked]>([
+    ['a GET', 'echo', { headers: { 'X-Mine': 'kept' } }],
+    [
+      'a POST of JSON',
+      'echo',
+      { method: 'POST', headers: { 'content-type': 'text/json' }, body: '{"a": 1}' },
+    ],
+    ['a DELETE with a body', 'echo', { method: 'DELETE', headers: { 'content-type': 'x/y' }, body: 'ä\0' }],
+    ['a status without a body', 'nothing', {}],
+    ['an uncaught exception', 'throws', {}],
+  ])('%s', async (_what, name, asked) => {
+    const [byLink, byHttp] = [await ask('link', name, asked), await ask('http', name, asked)];
+    const shown = (answer: Answer) => {
+      const headers = { ...answer.headers };
+      if (name !== 'echo') delete headers['content-length'];
+      // Express's own.
+      delete headers.etag;
+      if (name !== 'echo') return { ...answer, headers };
+      const { headers: got, ...rest } = JSON.parse(answer.body) as { headers: OutgoingHttpHeaders };
+      // Headers of HTTP's own connection.
+      const { host, connection, ...kept } = got;
+      return { ...answer, headers: { ...headers, 'content-length': undefined }, body: { ...rest, kept } };
+    };
+    expect(shown(byLink)).toEqual(shown(byHttp));
+    expect(byLink.headers?.date).toBe(new Date(NOW).toUTCString());
+  });
+
+  test.each<[string, Asked, number]>([
+    ['is carried out', { headers: TASK, body: '{"data":{"runId":"r"}}' }, 204],
+    ['fails', { headers: TASK, body: '{"data":{"fails":true}}' }, 500],
+    ['has no data', { headers: TASK, body: '{"other":1}' }, 400],
+    ['has no JSON', { headers: TASK, body: '{"data"' }, 400],
+    ['has a number for JSON', { headers: TASK, body: '7' }, 400],
+    ['has no body', { headers: TASK }, 400],
+    ['has another type', { headers: { ...TASK, 'Content-Type': 'text/plain' }, body: '{"data":{}}' }, 400],
+    ['has no token', { headers: { ...TASK, Authorization: '' }, body: '{"data":{}}' }, 401],
+  ])('a task that %s', async (_what, asked, status) => {
+    const byLink = await ask('link', 'task', { method: 'POST', ...asked });
+    const byHttp = await ask('http', 'task', { method: 'POST', ...asked });
+    expect(byLink.status).toBe(status);
+    expect([byLink.status, byLink.body]).toEqual([byHttp.status, byHttp.body]);
+    const [first, second] = seen as { headers?: OutgoingHttpHeaders }[];
+    const { connection, host, ...ofHttp } = second?.headers ?? {};
+    expect(first && { ...first, headers: first.headers }).toEqual(second && { ...second, headers: ofHttp });
+  });
+});
+
+describe('an answer by frames', () => {
+  test('comes piece by piece, as the function writes it', async () => {
+    const { status, body, failed } = await ask('link', 'pieces');
+    expect({ status, body, failed }).toEqual({ status: 200, body: 'onetwothree', failed: undefined });
+    expect(given).toEqual(['released']);
+  });
+
+  test('that the function cuts is not taken for whole, and the worker is not doubted', async () => {
+    expect(await ask('link', 'cut')).toMatchObject({ status: 200, body: 'half', failed: expect.any(String) });
+    expect(given).toEqual(['released']);
+  });
+
+  test('waits at the function while its receiver takes no more', async () => {
+    const { over, answer, sent } = begin('link', 'flood', {}, () => false);
+    await until(() => answer.body === 'first', 'the first piece');
+    // Behind the word that it takes no more, on the same connection.
+    await ask('link', 'nothing');
+    hold.resolve();
+    await until(() => answer.body === 'firstsecond', 'what was written without asking');
+    await ask('link', 'nothing');
+    expect([written, answer.body]).toEqual([[true, false], 'firstsecond']);
+    (await sent).resume();
+    await until(() => answer.body === 'firstsecondthird', 'the rest');
+    (await sent).resume();
+    expect((await over).failed).toBeUndefined();
+  });
+
+  test('that nobody wants any more is told to the function, and the place is given back once', async () => {
+    const { sent } = begin('link', 'held');
+    await until(() => seen.length === 1, 'the function');
+    (await sent).abort();
+    (await sent).abort();
+    await until(() => seen.includes('closed'), 'the function to hear of it');
+    expect(given).toEqual(['released']);
+    hold.resolve();
+  });
+
+  test('is lost with the connection, and the worker is in doubt', async () => {
+    const { over } = begin('link', 'held');
+    await until(() => seen.length === 1, 'the function');
+    link.close();
+    expect((await over).failed).toBeDefined();
+    expect(given).toEqual(['released', 'broken']);
+    expect(link.isOpen).toBe(false);
+    await until(() => seen.includes('closed'), 'the function to hear of it');
+    hold.resolve();
+  });
+});
+
+test('a worker that ends answers what it has in hand, and takes nothing more', async () => {
+  const { over } = begin('link', 'held');
+  await until(() => seen.length === 1, 'the function');
+  const drained = served.drain(60_000);
+  expect(await ask('link', 'echo')).toEqual({ body: 'not taken' });
+  expect(given).toEqual(['released', 'broken']);
+  hold.resolve();
+  expect(await over).toMatchObject({ status: 200, body: 'held' });
+  await drained;
+  await until(() => !link.isOpen, 'the end of the link');
+  expect(await openLink((server.address() as AddressInfo).port)).toBeUndefined();
+});
+
+test('a server without a link has none', async () => {
+  const plain = functionsServer(functions, () => NOW);
+  plain.listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  expect(await openLink((plain.address() as AddressInfo).port)).toBeUndefined();
+  plain.close();
+  plain.closeAllConnections();
+});
