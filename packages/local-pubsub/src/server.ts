@@ -90,13 +90,19 @@ export async function startPubsubServer(options: PubsubServerOptions): Promise<P
   const access = iamCalls({ store, now: () => clock.now(), requireResource });
   server.addService(iam, implementation(iam, access, faults));
   server.addService(schemas, implementation(schemas, schemaCalls(broker, freshId), faults));
-  const frames = frameServer([{ definition: publisher, implementation: published }]);
+  const frames = frameServer([
+    { definition: publisher, implementation: published },
+    broker.audience.service(),
+  ]);
   const port = await listenForBoth({ grpc: server, http: nothingElse(), frames }, options.port ?? 0);
   return {
     host: port.host,
     counts: broker.counts,
     faults,
-    ensureTopic: (name) => broker.topics.ensure(name),
+    ensureTopic(name) {
+      broker.topics.ensure(name);
+      broker.audience.changed();
+    },
     ensureSubscription(config) {
       broker.topics.ensure(config.topic);
       broker.ensureSubscription(config);

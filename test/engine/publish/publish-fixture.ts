@@ -54,6 +54,12 @@ export class FlakyBus extends MemoryEventBus {
   }
 }
 
+/** A bus that knows whether anybody listens. */
+export class KnownBus extends FlakyBus {
+  heard = false;
+  isHeard = () => this.heard;
+}
+
 export function worldWith(bus: EventBus | undefined): World {
   return new World({ workflows: [chain, asking, sleeping], ...(bus ? { bus } : {}) });
 }

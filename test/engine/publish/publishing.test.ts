@@ -12,6 +12,7 @@ import {
   FOUND_MS,
   firstArrivals,
   HOUR,
+  KnownBus,
   MINUTE,
   shownBy,
   stored,
@@ -53,6 +54,13 @@ async function callsOf(type: string, bus?: MemoryEventBus): Promise<Record<strin
   return counts;
 }
 
+async function eventsOf(type: string) {
+  const world = worldWith(undefined);
+  const runId = await world.start(type);
+  await world.run();
+  return world.store.readEvents(runId, 0, 100);
+}
+
 describe('the events of a run', () => {
   test('are published, all of them in order, as the API shows them', async () => {
     const bus = new MemoryEventBus();
@@ -86,6 +94,53 @@ describe('the events of a run', () => {
     };
     expect(await more('chain')).toEqual({ load: 0, commit: 0, touch: 1 });
     expect(await more('asking')).toEqual({ load: 0, commit: 0, touch: 1 });
+  });
+
+  test('that nobody hears cost nothing, and nothing is left to be done for them', async () => {
+    for (const type of ['chain', 'asking']) {
+      const bus = new KnownBus();
+      expect(await callsOf(type, bus)).toEqual(await callsOf(type));
+      expect(bus.asked).toBe(0);
+    }
+    const world = worldWith(new KnownBus());
+    const runId = await world.start('chain');
+    await world.run();
+    const { snapshot, soft, wakeAt } = stored(world, runId);
+    expect(soft.publishedSeq).toBe(snapshot.head);
+    expect(wakeAt).toBeUndefined();
+    assertStored(world.db, runId);
+  });
+
+  test('are published from the first commit on that somebody hears, whenever that begins or ends', async () => {
+    const { length } = await eventsOf('chain');
+    for (let from = 0; from <= length; from += 1)
+      for (const listensFirst of [false, true]) {
+        const bus = new KnownBus();
+        bus.heard = listensFirst;
+        const world = worldWith(bus);
+        let headThen = 0;
+        let runId = '';
+        const store = intercept(world.store, async ({ method }, proceed) => {
+          const result = await proceed();
+          const head = (await world.store.readEvents(runId, 0, 100)).length;
+          if (method === 'commit' && head >= from && bus.heard === listensFirst) {
+            bus.heard = !listensFirst;
+            headThen = head;
+          }
+          return result;
+        });
+        runId = await world.start('chain');
+        await world.run(undefined, { ...world.deps, store });
+        const seqs = firstArrivals(bus, runId).map(({ attributes }) => Number(attributes.seq));
+        // One batch: in order, without gaps.
+        expect(seqs).toEqual(seqs.map((_, i) => (seqs[0] ?? 0) + i));
+        if (!listensFirst && headThen < length) {
+          expect(seqs[0]).toBeLessThanOrEqual(headThen + 1);
+          expect(seqs.at(-1)).toBe(length);
+        }
+        const { snapshot, soft, wakeAt } = stored(world, runId);
+        expect([soft.publishedSeq, wakeAt]).toEqual([snapshot.head, undefined]);
+      }
   });
 
   test('leave no trace in a run where they are not published', async () => {

@@ -34,6 +34,8 @@ export class FusedBus implements EventBus {
     this.#options = options;
   }
 
+  readonly isHeard = (): boolean => this.#options.bus.isHeard?.() ?? true;
+
   async publish(messages: readonly BusMessage[]): Promise<void> {
     const { bus, clock } = this.#options;
     if (clock.now() < this.#closedUntil) throw new BusDown('the bus rejected an earlier message');

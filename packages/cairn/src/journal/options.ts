@@ -5,8 +5,8 @@ import type { SoftUpdate } from '../ports/run-store.ts';
 /** Receives every durable event in order; may miss some, and receive some twice. Must neither throw nor wait. */
 export interface Follower {
   take(events: readonly RunEvent[]): void;
-  /** Events up to this seq are published. */
-  readonly publishedSeq: number;
+  /** Events up to this seq are published, or heard by nobody, once those up to `head` are durable. */
+  publishedUpTo(head: number): number;
 }
 
 /** Updates about running bodies, and what they log; written with the next snapshot of the lease holder. */

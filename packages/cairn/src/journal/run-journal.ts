@@ -369,7 +369,7 @@ export class RunJournal {
   }
 
   #soft(state: RunState, news: News): { soft?: SoftUpdate } {
-    const publishedSeq = this.#options.follower?.publishedSeq ?? this.#publishedSeq;
+    const publishedSeq = this.#options.follower?.publishedUpTo(state.head) ?? this.#publishedSeq;
     const soft = { ...(publishedSeq === undefined ? {} : { publishedSeq }), ...news };
     if (!this.#isHolder(state))
       return Object.keys(soft).length === 0 ? {} : { soft: { heartbeat: false, ...soft } };

@@ -16,6 +16,7 @@ import { type Message, messageBytes, type Publication, type SubscriptionConfig }
 import { exists, missing, PubsubError, precondition, unavailable } from '../model/status.ts';
 import type { Seeking } from '../storage/holdings.ts';
 import type { PubsubStore } from '../storage/storage.ts';
+import { Audience } from './audience.ts';
 import { Feed } from './feed.ts';
 import { byName, within } from './page.ts';
 import type { Pushers } from './push.ts';
@@ -45,6 +46,7 @@ export class Broker {
   readonly #feeds = new Map<string, Feed>();
   readonly topics: Topics;
   readonly snapshots: Snapshots;
+  readonly audience = new Audience((topic) => this.#hasAudience(topic));
   readonly counts: BrokerCounts = { published: 0, deadLetters: 0 };
   #started = false;
   #cancelSweep: Cancel = () => {};
@@ -76,6 +78,7 @@ export class Broker {
     this.topics.forget(name);
     this.snapshots.adopt(snapshots);
     for (const { feed, config } of orphans) feed.configure(config);
+    this.audience.changed();
   }
 
   /** All or nothing. @returns the ids, in the order of the messages */
@@ -181,6 +184,7 @@ export class Broker {
     this.#options.pushers.forget(feed);
     feed.close(missing(name));
     this.#options.store.deleteSubscription(name);
+    this.audience.changed();
   }
 
   /** Forgets its messages and gets no more. */
@@ -236,6 +240,7 @@ export class Broker {
       forward: (source, message, failures) => this.#forward(source, message, failures),
     });
     this.#feeds.set(config.name, feed);
+    this.audience.changed();
     return feed;
   }
 
@@ -259,6 +264,16 @@ export class Broker {
     }
     this.counts.deadLetters++;
     return true;
+  }
+
+  /** Unknown topics have one: whoever publishes to them is to hear that they do not exist. */
+  #hasAudience(topic: string): boolean {
+    return (
+      !this.topics.has(topic) ||
+      this.topics.retentionOf(topic) !== undefined ||
+      this.snapshots.of(topic).length > 0 ||
+      this.#feedsOf(topic).some((feed) => !feed.config.detached)
+    );
   }
 
   #feedsOf(topic: string): Feed[] {

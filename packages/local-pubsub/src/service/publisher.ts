@@ -15,7 +15,11 @@ interface OfTopic {
 /** Handlers by method name; each returns the response message or throws a `PubsubError`. */
 export function publisherCalls(broker: Broker) {
   return {
-    CreateTopic: (topic: WireTopic) => toWireTopic(broker.topics.create(topicFrom(topic))),
+    CreateTopic(topic: WireTopic) {
+      const created = broker.topics.create(topicFrom(topic));
+      broker.audience.changed();
+      return toWireTopic(created);
+    },
 
     UpdateTopic({
       topic,
@@ -25,7 +29,9 @@ export function publisherCalls(broker: Broker) {
       updateMask?: { paths?: string[] } | null;
     }) {
       const before = broker.topics.get(requireTopic(topic?.name ?? ''));
-      return toWireTopic(broker.topics.update(updatedTopic(before, topic ?? {}, updateMask?.paths)));
+      const updated = broker.topics.update(updatedTopic(before, topic ?? {}, updateMask?.paths));
+      broker.audience.changed();
+      return toWireTopic(updated);
     },
 
     GetTopic: ({ topic }: OfTopic) => toWireTopic(broker.topics.get(requireTopic(topic))),

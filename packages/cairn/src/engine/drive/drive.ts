@@ -274,7 +274,8 @@ async function driveHeld(
   );
   if (events.length === 0) return 'look_again';
   account.took(state);
-  const unpublished = () => publisher && { publisher, seen: journal.snapshotVersion };
+  const unpublished = () =>
+    publisher && !publisher.isNoted ? { publisher, seen: journal.snapshotVersion } : undefined;
   if (state.lease?.owner !== owner) {
     if (!isOver(state)) {
       await settleIf(deps, state, unpublished());

@@ -53,6 +53,8 @@ export class RunPublisher implements Follower {
   #timer: CancelTimer | undefined;
   #retryMs = 0;
   #ended = false;
+  /** Watermark of the last snapshot that was made. */
+  #notedSeq = 0;
 
   constructor(params: RunPublisherParams) {
     this.#params = params;
@@ -62,6 +64,20 @@ export class RunPublisher implements Follower {
 
   get publishedSeq(): number {
     return this.#publishedSeq;
+  }
+
+  publishedUpTo(head: number): number {
+    this.#notedSeq = this.#isUnheard ? head : this.#publishedSeq;
+    return this.#notedSeq;
+  }
+
+  /** True if the last snapshot of the run says that nothing is left to publish. */
+  get isNoted(): boolean {
+    return this.#notedSeq >= this.#head;
+  }
+
+  get #isUnheard(): boolean {
+    return this.#params.bus.isHeard?.() === false;
   }
 
   get isDone(): boolean {
@@ -75,6 +91,12 @@ export class RunPublisher implements Follower {
       // Beyond a gap nothing is kept: what lies in it has to be read first, and this with it.
       if (event.seq === next && this.#held.length < MAX_HELD) this.#held.push(event);
       this.#head = event.seq;
+    }
+    if (this.#isUnheard && !this.#sending) {
+      this.#held = [];
+      this.#publishedSeq = this.#head;
+      this.#disarm();
+      return;
     }
     const isFull = this.#held.length >= MAX_BATCH && this.#retryMs === 0 && !this.#sending && !this.#ended;
     if (!isFull) this.#arm(LINGER_MS);

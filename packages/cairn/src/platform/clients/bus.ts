@@ -23,9 +23,10 @@ export function lazyBus({ settings, clock, random, log }: LazyBusOptions): Event
   const { project, runEventsTopic: topic, pubsubHost, wireHosts } = settings;
   if (topic === undefined) return undefined;
   let connected: Promise<EventBus> | undefined;
+  const wire = wireTo(pubsubHost, wireHosts);
   const bus: EventBus = {
+    isHeard: wire && audienceOf(wire, `projects/${project}/topics/${topic}`, clock),
     async publish(messages) {
-      const wire = wireTo(pubsubHost, wireHosts);
       connected ??= (wire ? publisherByFrames(wire) : publisherClient(pubsubHost)).then(
         (client) => new PubsubEventBus({ client, project, topic, clock, random }),
       );
@@ -42,6 +43,32 @@ async function publisherClient(host: string | undefined): Promise<PublisherClien
   const { credentials } = await import('@grpc/grpc-js');
   const sslCreds = credentials.createInsecure();
   return new v1.PublisherClient({ apiEndpoint, port: Number(port), sslCreds }) as PublisherClient;
+}
+
+/** Between two attempts to learn of the audience. */
+const AUDIENCE_RETRY_MS = 1_000;
+
+/** True unless the local Pub/Sub says that nobody takes messages of the topic. Asked with the first call, and told of changes from then on. */
+function audienceOf(wire: Wire, topic: string, clock: Clock): () => boolean {
+  let isHeard = true;
+  let isWatching = false;
+  let askAt = 0;
+  return () => {
+    if (!isWatching && clock.now() >= askAt) {
+      isWatching = true;
+      wire.listen('/cairn.local.Audience/Watch', Buffer.from(topic), {
+        onMessage(message) {
+          isHeard = message[0] === 1;
+        },
+        onEnd() {
+          isWatching = false;
+          isHeard = true;
+          askAt = clock.now() + AUDIENCE_RETRY_MS;
+        },
+      });
+    }
+    return isHeard;
+  };
 }
 
 const PUBLISH = '/google.pubsub.v1.Publisher/Publish';

@@ -16,6 +16,8 @@ export interface EventBus {
    * seconds either way.
    */
   publish(messages: readonly BusMessage[]): Promise<void>;
+  /** False: it is known that nobody takes what would be published now. Absent: nobody can know. */
+  readonly isHeard?: (() => boolean) | undefined;
 }
 
 /** Pub/Sub's own limits, and what only a bug of the caller can ask for. @throws Error */

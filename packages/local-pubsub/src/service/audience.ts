@@ -1,0 +1,59 @@
+/**
+ * Tells publishers of this machine whether anybody takes what they publish to a topic, by frames only: a message that nobody takes is gone
+ * when it is published, so they need not send it. Told before the call that changed it is answered.
+ */
+import type { EventEmitter } from 'node:events';
+import type { ServedService } from '@cairn/local-kit/wire/frame-server';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+
+/** Name of the only method. The request is the full name of a topic, each message one byte: 1 if the topic has an audience, else 0. */
+const METHOD = 'Watch';
+const PATH = '/cairn.local.Audience/Watch';
+
+interface Watcher extends EventEmitter {
+  write(message: Buffer): boolean;
+}
+
+export class Audience {
+  readonly #has: (topic: string) => boolean;
+  readonly #watchers = new Map<Watcher, { readonly topic: string; told: boolean }>();
+
+  constructor(has: (topic: string) => boolean) {
+    this.#has = has;
+  }
+
+  /** To be called after each change of subscriptions, topics and snapshots. */
+  changed(): void {
+    for (const [watcher, watched] of this.#watchers) {
+      const has = this.#has(watched.topic);
+      if (has === watched.told) continue;
+      watched.told = has;
+      watcher.write(byte(has));
+    }
+  }
+
+  service(): ServedService {
+    const definition = {
+      [METHOD]: {
+        path: PATH,
+        requestStream: true,
+        responseStream: true,
+        requestDeserialize: (bytes: Buffer) => bytes.toString(),
+        responseSerialize: (bytes: Buffer) => bytes,
+      },
+    } as unknown as ServiceDefinition;
+    const implementation = { [METHOD]: (watcher: Watcher) => this.#watch(watcher) } as never;
+    return { definition, implementation, listeners: [METHOD] };
+  }
+
+  #watch(watcher: Watcher): void {
+    watcher.once('data', (topic: string) => {
+      const told = this.#has(topic);
+      this.#watchers.set(watcher, { topic, told });
+      watcher.write(byte(told));
+    });
+    watcher.once('cancelled', () => this.#watchers.delete(watcher));
+  }
+}
+
+const byte = (has: boolean) => Buffer.of(has ? 1 : 0);

@@ -1,0 +1,95 @@
+/** Publishers of this machine hear by frames whether anybody takes what they publish to a topic. */
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { lazyBus } from '../../../packages/cairn/src/platform/clients/bus.ts';
+import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
+import { systemRandomness } from '../../../packages/cairn/src/platform/randomness.ts';
+import { VirtualClock } from '../../support/virtual-clock.ts';
+import { SILENT } from '../../support/world.ts';
+import { until } from '../support.ts';
+import { PROJECT, type PubsubFixture, SUBSCRIPTION, startPubsub, TOPIC } from './pubsub-fixture.ts';
+
+let pubsub: PubsubFixture;
+beforeEach(async () => {
+  pubsub = await startPubsub();
+});
+afterEach(() => pubsub.stop());
+
+/** Watches a topic; `now` tells the newest word after everything that was sent before it on the same connection. */
+async function heardOf(topic = TOPIC) {
+  const wire = new Wire(pubsub.server.host);
+  const heard: number[] = [];
+  const stop = wire.listen('/cairn.local.Audience/Watch', Buffer.from(topic), {
+    onMessage: (message) => heard.push(message[0] ?? -1),
+    onEnd: () => {},
+  });
+  await until(() => heard.length > 0, 'the first word');
+  const now = async () => {
+    await wire.call('/google.pubsub.v1.Publisher/ListTopics', Buffer.alloc(0), 60_000).catch(() => {});
+    return heard.at(-1);
+  };
+  return { heard, now, stop };
+}
+
+test('a topic has an audience from its first subscription to its last, and is said to before that call is answered', async () => {
+  await pubsub.publisher.createTopic({ name: TOPIC });
+  const { now, heard } = await heardOf();
+  expect(await now()).toBe(0);
+  await pubsub.subscriber.createSubscription({ name: SUBSCRIPTION, topic: TOPIC });
+  expect(await now()).toBe(1);
+  await pubsub.subscriber.createSubscription({ name: `${PROJECT}/subscriptions/other`, topic: TOPIC });
+  await pubsub.subscriber.deleteSubscription({ subscription: SUBSCRIPTION });
+  expect(await now()).toBe(1);
+  await pubsub.publisher.detachSubscription({ subscription: `${PROJECT}/subscriptions/other` });
+  expect(await now()).toBe(0);
+  expect(heard).toEqual([0, 1, 0]);
+});
+
+test('a topic that keeps messages has an audience, and so has one with a snapshot', async () => {
+  await pubsub.publisher.createTopic({ name: TOPIC, messageRetentionDuration: { seconds: 600 } });
+  await pubsub.publisher.createTopic({ name: `${TOPIC}-2` });
+  const [kept, snapped] = [await heardOf(), await heardOf(`${TOPIC}-2`)];
+  expect(await kept.now()).toBe(1);
+  await pubsub.subscriber.createSubscription({ name: SUBSCRIPTION, topic: `${TOPIC}-2` });
+  await pubsub.subscriber.createSnapshot({ name: `${PROJECT}/snapshots/before`, subscription: SUBSCRIPTION });
+  await pubsub.subscriber.deleteSubscription({ subscription: SUBSCRIPTION });
+  expect(await snapped.now()).toBe(1);
+});
+
+test('whoever publishes to a topic that does not exist is to hear that', async () => {
+  const { now } = await heardOf();
+  expect(await now()).toBe(1);
+});
+
+test('the bus of a worker asks once, learns of changes, and takes a lost server for an audience', async () => {
+  const clock = new VirtualClock();
+  await pubsub.publisher.createTopic({ name: TOPIC });
+  const { host } = pubsub.server;
+  const settings = {
+    project: 'demo-cairn',
+    runEventsTopic: 'news',
+    pubsubHost: host,
+    wireHosts: new Set([host]),
+  };
+  const bus = lazyBus({ settings, clock, random: systemRandomness, log: SILENT });
+  const isHeard = () => bus?.isHeard?.();
+  expect(isHeard()).toBe(true);
+  await until(() => isHeard() === false, 'the answer');
+  await pubsub.subscriber.createSubscription({ name: SUBSCRIPTION, topic: TOPIC });
+  await until(() => isHeard() === true, 'the change');
+  await pubsub.subscriber.deleteSubscription({ subscription: SUBSCRIPTION });
+  await until(() => isHeard() === false, 'the change back');
+  await pubsub.kill();
+  await until(() => isHeard() === true, 'the loss');
+  pubsub = await startPubsub();
+});
+
+test('a bus that is reached by gRPC has an audience, since nobody can know', () => {
+  const settings = {
+    project: 'p',
+    runEventsTopic: 'news',
+    pubsubHost: pubsub.server.host,
+    wireHosts: new Set<string>(),
+  };
+  const bus = lazyBus({ settings, clock: new VirtualClock(), random: systemRandomness, log: SILENT });
+  expect(bus?.isHeard?.()).toBe(true);
+});
