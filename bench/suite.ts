@@ -8,6 +8,7 @@ import { type Discovery, discovery } from './codebase/discovery.ts';
 import { type Reload, reload } from './codebase/reload.ts';
 import { type ColdStart, coldStarts } from './cold/cold-start.ts';
 import { type Operations, operationsOf, type StartUp, startUp } from './footprint.ts';
+import { type Installed, installation } from './install.ts';
 import { type LargeMap, largeMap } from './large-map.ts';
 import { type ProcessorUse, withProcessorUse } from './processes.ts';
 import { type KillToNextStep, killToNextStep, type Resume, resumed } from './recovery.ts';
@@ -54,6 +55,7 @@ export interface Figures {
   'cold-start'?: readonly ColdStart[];
   discovery?: Discovery;
   reload?: Reload;
+  install?: Installed;
   /** All processes, when everything had been run. */
   residentAfterMb?: number | null;
   /** Mean load of the machine over one minute, before and after: figures of a busy machine are not comparable. */
@@ -71,6 +73,7 @@ const WITHOUT_CLOUD: ReadonlySet<WorkloadName> = new Set([
   'cold-start',
   'discovery',
   'reload',
+  'install',
   'recovery-lost',
   'recovery-crowd',
 ]);
@@ -110,6 +113,7 @@ export async function runSuite(options: SuiteOptions): Promise<Figures> {
   await measure('cold-start', async () => coldStarts());
   await measure('discovery', async () => discovery());
   await measure('reload', () => reload());
+  await measure('install', async () => installation());
   await measure('recovery-lost', async () => {
     await using cloud = await startMeasuredCloud({
       data,
