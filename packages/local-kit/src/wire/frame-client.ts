@@ -99,7 +99,7 @@ export class FrameClient {
     // Calls of one step of the event loop leave together.
     if (this.#socket.writableCorked === 0) {
       this.#socket.cork();
-      process.nextTick(() => this.#socket.uncork());
+      setImmediate(() => this.#socket.uncork());
     }
     for (const piece of pieces) this.#socket.write(piece);
   }
