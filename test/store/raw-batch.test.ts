@@ -2,8 +2,9 @@ import { FieldValue, Firestore, Timestamp } from '@google-cloud/firestore';
 import { protos } from '@google-cloud/firestore-api';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { EncodedBatch, type EncodedCommit } from '../../packages/cairn/src/store/commits/encoded-batch.ts';
 import { increment } from '../../packages/cairn/src/store/commits/increment.ts';
-import { RawBatch } from '../../packages/cairn/src/store/commits/raw-batch.ts';
+import { RawBatch, type StoreBatch } from '../../packages/cairn/src/store/commits/raw-batch.ts';
 
 type Writes = readonly protos.google.firestore.v1.IWrite[];
 
@@ -31,7 +32,7 @@ const { memberArbitrary } = fc.letrec<{ memberArbitrary: unknown }>((tie) => ({
 }));
 
 /** The writes of a batch, as they would go out. */
-async function sent(fill: (batch: RawBatch) => unknown): Promise<Writes> {
+async function sent(fill: (batch: StoreBatch) => unknown): Promise<Writes> {
   let seen: Writes = [];
   const send = async (writes: Writes) => {
     seen = [...writes];
@@ -41,6 +42,22 @@ async function sent(fill: (batch: RawBatch) => unknown): Promise<Writes> {
   fill(batch);
   expect(await batch.commit()).toHaveLength(seen.length);
   return seen;
+}
+
+async function encoded(fill: (batch: StoreBatch) => unknown): Promise<EncodedCommit> {
+  const seen: EncodedCommit[] = [];
+  const send = async (commit: EncodedCommit) => {
+    seen.push(commit);
+    return Array.from({ length: commit.writes }, (_, i) => new Timestamp(i, 0));
+  };
+  const channel = {
+    database: 'projects/p/databases/(default)',
+    send: () => Promise.reject(new Error('sent')),
+  };
+  const batch = new EncodedBatch(channel, send);
+  fill(batch);
+  await batch.commit();
+  return seen[0] as EncodedCommit;
 }
 
 describe('a raw batch', () => {
@@ -115,21 +132,23 @@ describe('a raw batch', () => {
     });
     await fc.assert(
       fc.asyncProperty(members, plainNames, async (whole, some) => {
-        const writes = await sent((batch) =>
-          batch
-            .create(document, whole)
-            .set(document, whole)
-            .update(document, { ...some, gone: FieldValue.delete(), at: FieldValue.serverTimestamp() })
-            .update(
-              document,
-              { 'soft.reads': increment(3), ...some },
-              { lastUpdateTime: new Timestamp(3, 4_000) },
-            )
-            .delete(document),
-        );
-        const request = { database: 'projects/p/databases/(default)', writes: [...writes] };
+        const fill = (batch: StoreBatch) => {
+          batch.create(document, whole);
+          batch.set(document, whole);
+          batch.update(document, { ...some, gone: FieldValue.delete(), at: FieldValue.serverTimestamp() });
+          batch.update(
+            document,
+            { 'soft.reads': increment(3), ...some, 'soft.a': whole, 'soft.b': 1, 'more.c': -3 },
+            { lastUpdateTime: new Timestamp(3, 4_000) },
+          );
+          batch.delete(document);
+        };
+        const request = { database: 'projects/p/databases/(default)', writes: [...(await sent(fill))] };
         const bytes = Buffer.from(CommitRequest.encode(request).finish());
         expect(bytes).toEqual(Buffer.from(CommitRequest.encode(CommitRequest.fromObject(request)).finish()));
+        const commit = await encoded(fill);
+        expect(Buffer.from(commit.bytes)).toEqual(bytes);
+        expect([commit.writes, commit.deletes]).toEqual([5, 1]);
       }),
     );
   });
@@ -149,5 +168,35 @@ describe('a raw batch', () => {
     const send = () => Promise.reject(new Error('sent'));
     const batch = new RawBatch({ database: 'd', send });
     expect(() => batch.set(document, { member })).toThrow("member 'member' has a kind that no codec writes");
+    const other = new EncodedBatch({ database: 'd', send }, send);
+    expect(() => other.set(document, { deep: { member } })).toThrow(
+      "member 'member' has a kind that no codec writes",
+    );
   });
+});
+
+describe('a batch that encodes itself', () => {
+  test('leaves nothing of a refused write in the next one', async () => {
+    const good = (batch: StoreBatch) => batch.set(document, { a: 'x' });
+    const expected = await encoded(good);
+    const found = await encoded((batch) => {
+      expect(() => batch.set(document, { a: 'y', b: undefined })).toThrow('no codec writes');
+      good(batch);
+    });
+    expect(found).toEqual(expected);
+  });
+
+  test.each([0, 1, 63, 64, 127, 128, 16_383, 16_384, 70_000, 1_100_000])(
+    'writes text of %i characters, in one byte or more, as the protocol does',
+    async (length) => {
+      const { CommitRequest } = protos.google.firestore.v1;
+      for (const character of ['a', 'ä', '€']) {
+        const fill = (batch: StoreBatch) => batch.set(document, { text: character.repeat(length), after: 7 });
+        const request = { database: 'projects/p/databases/(default)', writes: [...(await sent(fill))] };
+        expect(Buffer.from(CommitRequest.encode(request).finish()).equals((await encoded(fill)).bytes)).toBe(
+          true,
+        );
+      }
+    },
+  );
 });

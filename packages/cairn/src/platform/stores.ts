@@ -1,6 +1,7 @@
 /** The Firestore adapters of an instance, all over one client: each port's, by the name under which the doors and the engine know it. */
 import type { Firestore } from '@google-cloud/firestore';
-import { RawBatch } from '../store/commits/raw-batch.ts';
+import { batchesFor } from '../store/commits/batches.ts';
+import type { CommitChannel } from '../store/commits/raw-batch.ts';
 import { FirestoreFindingStore } from '../store/diagnosis/firestore-finding-store.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreDayBudgetStore } from '../store/firestore-day-budget-store.ts';
@@ -29,11 +30,11 @@ import type { Settings } from './settings/settings.ts';
 export function storesOn(
   db: Firestore,
   { collectionPrefix: prefix, shards: written }: Pick<Settings, 'collectionPrefix' | 'shards'>,
-  commits: ConstructorParameters<typeof RawBatch>[0],
+  commits: CommitChannel,
 ) {
   const shards = new Shards(new Paths(db, prefix), written);
   return {
-    runs: new FirestoreRunStore(db, prefix, () => new RawBatch(commits), { shards }),
+    runs: new FirestoreRunStore(db, prefix, batchesFor(commits), { shards }),
     records: new FirestoreIdempotencyStore(db, prefix, written),
     config: new FirestoreRuntimeConfigStore(db, prefix),
     mailboxes: new FirestoreMailboxStore(db, prefix),

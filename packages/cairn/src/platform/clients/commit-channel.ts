@@ -43,6 +43,18 @@ export function lazyCommitChannel(
       if (options.tally) billWrites(options.tally, writes);
       return writes.map((_, i) => timestampOf(writeResults?.[i]?.updateTime ?? commitTime));
     },
+    sendBytes: carrier.commitBytes && bytesBy(carrier.commitBytes, options),
+  };
+}
+
+function bytesBy(
+  commitBytes: NonNullable<Carrier['commitBytes']>,
+  { tally, deadlineMs = () => DEADLINES.commitMs }: CommitChannelOptions,
+): CommitChannel['sendBytes'] {
+  return async ({ bytes, writes, deletes }) => {
+    const { writeResults, commitTime } = await commitBytes(bytes, deadlineMs());
+    tally?.billed({ reads: 0, writes: writes - deletes, deletes });
+    return Array.from({ length: writes }, (_, i) => timestampOf(writeResults?.[i]?.updateTime ?? commitTime));
   };
 }
 
@@ -52,6 +64,7 @@ type Response = protos.google.firestore.v1.ICommitResponse;
 interface Carrier {
   connect(): Promise<unknown>;
   commit(request: Request, timeoutMs: number): Promise<Response>;
+  readonly commitBytes?: (request: Uint8Array, timeoutMs: number) => Promise<Response>;
 }
 
 function carriedByGrpc(options: CommitChannelOptions): Carrier {
@@ -84,6 +97,10 @@ function carriedByFrames(wire: Wire): Carrier {
       const { CommitRequest, CommitResponse } = await messages();
       // As it is: `RawBatch` makes what the protocol describes, which a test compares with what `fromObject` would make of it.
       return CommitResponse.decode(await wire.call(COMMIT, CommitRequest.encode(request).finish(), timeout));
+    },
+    async commitBytes(request, timeout) {
+      const { CommitResponse } = await messages();
+      return CommitResponse.decode(await wire.call(COMMIT, request, timeout));
     },
   };
 }

@@ -5,6 +5,7 @@
  */
 import { type DocumentReference, FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
+import type { EncodedCommit } from './encoded-batch.ts';
 import { incrementOf } from './increment.ts';
 
 type Write = protos.google.firestore.v1.IWrite;
@@ -18,6 +19,8 @@ export interface CommitChannel {
   readonly database: string;
   /** The update time of each write, in order. Rejects with the gRPC status as `code`. */
   send(writes: readonly Write[]): Promise<readonly Timestamp[]>;
+  /** The same with the request in bytes, for a channel that takes them as they are. */
+  readonly sendBytes?: ((commit: EncodedCommit) => Promise<readonly Timestamp[]>) | undefined;
 }
 
 /** The part of a batch that the stores use; the client library's batch has it too. */
@@ -29,8 +32,8 @@ export interface StoreBatch {
   commit(): Promise<readonly { readonly writeTime: Timestamp }[]>;
 }
 
-type Members = Record<string, unknown>;
-type Precondition = { readonly lastUpdateTime?: Timestamp };
+export type Members = Record<string, unknown>;
+export type Precondition = { readonly lastUpdateTime?: Timestamp };
 
 /** Numbers of the protocol's enums, and not their names: the wire of the local cloud encodes messages as they are. */
 const REQUEST_TIME = 1;
