@@ -5,7 +5,7 @@
 import { declaredType } from '../core/flow/parts.ts';
 import { optional } from '../core/optional.ts';
 import { messageOf } from '../core/thrown.ts';
-import { type Clock, pause } from '../ports/clock.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { DriveTask, TaskQueue } from '../ports/task-queue.ts';
 
@@ -37,18 +37,22 @@ export const QUEUE_WAIT_MS = 2_000;
 /** Never rejects. Sending continues after the wait, up to the queue's own deadline. */
 export async function enqueueSoon({ queue, clock, log }: EnqueueDeps, task: DriveTask): Promise<void> {
   const { runId } = task;
-  const answered = new AbortController();
-  const sent = queue
-    .enqueue(task)
-    .catch((error: unknown) => log.error('enqueue_failed', { runId, error: messageOf(error) }))
-    .finally(() => answered.abort());
-  const waited = pause(clock, QUEUE_WAIT_MS, answered.signal).then(() => {
-    if (answered.signal.aborted) return;
-    log.warn('enqueue_unanswered', {
-      runId,
-      afterMs: QUEUE_WAIT_MS,
-      help: 'the scan finds the run within two minutes',
+  // Without an abort signal, which makes an error with a stack for each start.
+  await new Promise<void>((resolve) => {
+    const cancel = clock.timer(QUEUE_WAIT_MS, () => {
+      log.warn('enqueue_unanswered', {
+        runId,
+        afterMs: QUEUE_WAIT_MS,
+        help: 'the scan finds the run within two minutes',
+      });
+      resolve();
     });
+    void queue
+      .enqueue(task)
+      .catch((error: unknown) => log.error('enqueue_failed', { runId, error: messageOf(error) }))
+      .finally(() => {
+        cancel();
+        resolve();
+      });
   });
-  await Promise.race([sent, waited]);
 }

@@ -1,5 +1,5 @@
 /** A signal to wait for while a watch is open, at most for a time or until an abort. */
-import { type Clock, pause } from '../ports/clock.ts';
+import type { Clock } from '../ports/clock.ts';
 
 export class WakeSignal {
   readonly #clock: Clock;
@@ -15,10 +15,18 @@ export class WakeSignal {
   }
 
   /** Resolves at the next `notify`, after `forMs`, or when the signal aborts. One waits at a time. */
-  async wait(forMs: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await pause(this.#clock, forMs, AbortSignal.any([signal, woken.signal]));
-    this.#wake = () => {};
+  wait(forMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const done = () => {
+        cancel();
+        signal.removeEventListener('abort', done);
+        this.#wake = () => {};
+        resolve();
+      };
+      const cancel = this.#clock.timer(forMs, done);
+      signal.addEventListener('abort', done, { once: true });
+      this.#wake = done;
+    });
   }
 }
