@@ -32,7 +32,7 @@ export type AgentMessage =
       readonly role: 'assistant';
       readonly text: string;
       readonly calls: readonly ToolCall[];
-      readonly raw?: Json;
+      readonly raw?: Json | undefined;
     }
   | { readonly role: 'tool'; readonly results: readonly ToolResult[] };
 

@@ -63,7 +63,7 @@ export async function runAgent<Input>(flow: Flow<Input>, options: AgentOptions):
     const { text, calls, raw, usage: used } = answer;
     usage.input += used?.input ?? 0;
     usage.output += used?.output ?? 0;
-    messages.push({ role: 'assistant', text, calls, ...(raw === undefined ? {} : { raw }) });
+    messages.push({ role: 'assistant', text, calls, raw });
     if (calls.length > 0) {
       messages.push({ role: 'tool', results: await carryOut(flow, calls, { tools, approvalTimeout }) });
       continue;
@@ -88,10 +88,10 @@ function asked<Input>(
       const answer = await (options.stream
         ? streamed(model, { ...request, signal }, stream)
         : model.generate({ ...request, signal }));
-      usage({ agent: model.id, ...(answer.usage && { tokens: answer.usage }) });
+      usage({ agent: model.id, tokens: answer.usage });
       return answer;
     },
-    { timeout, ...(retry && { retry }) },
+    { timeout, retry },
   );
 }
 

@@ -7,7 +7,7 @@ interface OfAttempt {
   readonly revision: number;
   readonly attempt: number;
   /** A compensation of the step streams it. */
-  readonly undoes?: true;
+  readonly undoes?: true | undefined;
 }
 
 export type StreamedLine =
@@ -41,7 +41,7 @@ export function withLine(texts: StreamedTexts, line: StreamedLine): StreamedText
     step,
     revision,
     attempt,
-    ...(undoes ? { undoes } : {}),
+    undoes,
     text: `${before?.text ?? ''}${line.kind === 'text' ? line.text : ''}`,
     state: line.kind !== 'text_end' ? 'open' : line.cut ? 'cut' : 'whole',
   });

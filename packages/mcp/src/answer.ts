@@ -17,7 +17,12 @@ export class ToolProblem extends Error {
   readonly field: string | undefined;
   readonly help: string;
 
-  constructor({ code, detail, field, help }: { code: string; detail: string; field?: string; help: string }) {
+  constructor({
+    code,
+    detail,
+    field,
+    help,
+  }: { code: string; detail: string; field?: string | undefined; help: string }) {
     super(detail);
     this.code = code;
     this.field = field;

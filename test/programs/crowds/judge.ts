@@ -7,7 +7,7 @@ export const MOST_DEATHS = 5;
 
 export interface End {
   readonly status: string;
-  readonly error?: { readonly code: string; readonly message?: string; readonly stepId?: string };
+  readonly error?: { readonly code: string; readonly message?: string; readonly stepId?: string | undefined };
 }
 
 export interface Ends {

@@ -33,7 +33,7 @@ export function readQuery<Name extends string>(url: string, known: readonly Name
 
 /** @throws CairnError INVALID_INPUT unless `limit` is a number from 1 to {@link MAX_LIMIT} */
 export function pageRequest({ limit, cursor }: Query<'limit' | 'cursor'>): PageRequest {
-  return { limit: limitOf(limit, DEFAULT_LIMIT), ...(cursor === undefined ? {} : { cursor }) };
+  return { limit: limitOf(limit, DEFAULT_LIMIT), cursor };
 }
 
 /**

@@ -8,5 +8,5 @@ export function tellRoute(span: Span, { method, url }: Request, route: string): 
   const path = route.replace(/:(\w+)/g, '{$1}');
   span.rename(`${method} ${path}`);
   const [, runId = ''] = /^\/v1\/runs\/([^/]+)/.exec(new URL(url).pathname) ?? [];
-  span.set({ 'http.route': path, ...(isRunId(runId) ? { 'cairn.run.id': runId } : {}) });
+  span.set({ 'http.route': path, 'cairn.run.id': isRunId(runId) ? runId : undefined });
 }

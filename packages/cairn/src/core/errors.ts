@@ -185,7 +185,7 @@ export interface CairnErrorOptions {
   /** Replaces the general advice of the code where something more precise is known. */
   readonly help?: string | undefined;
   /** Facts for programs, for example the id of the conflicting run. Sent to the caller: nothing secret. */
-  readonly details?: Readonly<Record<string, Json>> | undefined;
+  readonly details?: Readonly<Record<string, Json | undefined>> | undefined;
   /** For the log only. */
   readonly cause?: unknown;
 }
@@ -198,7 +198,7 @@ export class CairnError extends Error {
   readonly field: string | undefined;
   readonly stepId: string | undefined;
   readonly help: string;
-  readonly details: Readonly<Record<string, Json>> | undefined;
+  readonly details: Readonly<Record<string, Json | undefined>> | undefined;
 
   constructor(code: ErrorCode, message: string, options: CairnErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -218,10 +218,10 @@ export interface ProblemJson {
   readonly status: number;
   readonly detail: string;
   readonly code: ErrorCode;
-  readonly field?: string;
-  readonly stepId?: string;
+  readonly field?: string | undefined;
+  readonly stepId?: string | undefined;
   readonly help: string;
-  readonly details?: Readonly<Record<string, Json>>;
+  readonly details?: Readonly<Record<string, Json | undefined>> | undefined;
 }
 
 /** The answer for any thrown value. What is not a {@link CairnError} becomes `INTERNAL` and says nothing of its cause. */

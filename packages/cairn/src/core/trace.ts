@@ -20,7 +20,7 @@ export interface TracedRun {
   readonly id: string;
   readonly traceId: string;
   /** Sampling flag of the caller; absent: none. */
-  readonly traceSampled?: boolean;
+  readonly traceSampled?: boolean | undefined;
 }
 
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;

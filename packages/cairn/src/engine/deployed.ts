@@ -1,7 +1,6 @@
 /** Facts of this deployment about the plan of a run. */
 import type { DeployedPlan } from '../core/decisions/deployed.ts';
 import { CairnError } from '../core/errors.ts';
-import { optional } from '../core/optional.ts';
 import { differ } from '../core/plan/plan.ts';
 import type { RunLimits, StepKind } from '../core/run/events.ts';
 import { isOver, type RunState, stepIdOf, stepRefOf } from '../core/run/state.ts';
@@ -30,15 +29,15 @@ export function limitsOf(registry: WorkflowRegistry, state: RunState, now: numbe
   if (state.steps.size > 0 || state.deadlineAt !== undefined || state.budget !== undefined) return {};
   const { timeoutMs, budget } = workflowOf(registry, state) ?? {};
   return {
-    ...optional('deadlineAt', timeoutMs === undefined ? undefined : now + timeoutMs),
-    ...optional('budget', budget),
+    deadlineAt: timeoutMs === undefined ? undefined : now + timeoutMs,
+    budget,
   };
 }
 
 /** The error for a run without a {@link workflowOf}. */
 export function planMissing(registry: WorkflowRegistry, run: Pinned, stepId?: string): CairnError {
   const { type, planVersion } = run;
-  const more = { details: { type, planVersion }, ...optional('stepId', stepId) };
+  const more = { details: { type, planVersion }, stepId };
   return registry.pinned(type, planVersion)
     ? new CairnError(
         'PLAN_CHANGED',

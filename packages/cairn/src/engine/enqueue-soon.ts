@@ -3,7 +3,6 @@
  * slow, the scan finds the run, so the caller does not wait for it.
  */
 import { declaredType } from '../core/flow/parts.ts';
-import { optional } from '../core/optional.ts';
 import { messageOf } from '../core/thrown.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -22,7 +21,7 @@ export function placed(
   { poolOf }: Pools,
   { type, tenantId }: { readonly type: string; readonly tenantId: string },
 ): Pick<DriveTask, 'pool' | 'tenantId'> {
-  return { tenantId, ...optional('pool', poolOf?.(declaredType(type))) };
+  return { tenantId, pool: poolOf?.(declaredType(type)) };
 }
 
 export interface EnqueueDeps {

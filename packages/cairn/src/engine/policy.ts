@@ -1,5 +1,4 @@
 /** Asks a policy of the author's, and says in the journal what it decided and by which rules. */
-import { optional } from '../core/optional.ts';
 import type { EventDraft } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
@@ -32,7 +31,7 @@ export function passedOver(actor: string | undefined): EventDraft[] {
     reason: `passed over by ${actor}`,
     forced: true,
   } as const;
-  return [{ type: 'policy_evaluated', initiator: 'user', ...optional('actor', actor), data }];
+  return [{ type: 'policy_evaluated', initiator: 'user', actor, data }];
 }
 
 /** Undefined if the policy could not be asked: nothing may run unasked. */
@@ -44,8 +43,8 @@ export async function askPolicy(
   const { id: runId, tenantId, type, environment } = state;
   const about = {
     ...{ runId, tenantId, type, environment },
-    ...optional('actor', state.trigger.userId),
-    ...optional('mode', state.source?.mode),
+    actor: state.trigger.userId,
+    mode: state.source?.mode,
   };
   const step = stepId === undefined ? {} : { stepId };
   for (let asked = 1; asked <= MAX_ASKED; asked += 1) {

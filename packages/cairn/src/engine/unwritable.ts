@@ -5,7 +5,6 @@
  */
 import { compensationsDue } from '../core/decisions/compensation.ts';
 import { type FindingReason, isStuck, stillStands } from '../core/findings.ts';
-import { optional } from '../core/optional.ts';
 import type { EventDraft, RecordedError } from '../core/run/events.ts';
 import { currentStepOf } from '../core/run/now/running.ts';
 import { cut } from '../core/run/records.ts';
@@ -47,7 +46,7 @@ export async function endUnwritable(deps: EngineDeps, refused: Refused): Promise
     stepId = stepAt(loaded.state, loaded.soft);
     log.error('run_unwritable', {
       runId,
-      ...(stepId === undefined ? {} : { stepId }),
+      stepId,
       reason,
       error: refusal,
     });
@@ -62,7 +61,7 @@ export async function endUnwritable(deps: EngineDeps, refused: Refused): Promise
           runId,
           reason: 'continue',
           ...placed(deps, state),
-          ...optional('alone', state.suspect?.alone),
+          alone: state.suspect?.alone,
         });
         return { kind: 'ended' };
       }
@@ -117,7 +116,7 @@ function endDrafts(
     code: 'RUN_UNWRITABLE',
     message: cut(refusal.message, MAX_FINDING_CHARS),
     retryable: false,
-    ...(stepId === undefined ? {} : { stepId }),
+    stepId,
   };
   const due = compensationsDue(state, deployedFor(registry, state).isCompensable);
   // Undoing needs room too: if it was refused, nothing is undone any more.
@@ -156,7 +155,7 @@ async function name(deps: EngineDeps, state: RunState, said: Said): Promise<void
     tenantId,
     type,
     head,
-    ...(stepId === undefined ? {} : { stepId }),
+    stepId,
     reason,
     message: cut(message, MAX_FINDING_CHARS),
     since: now,

@@ -30,7 +30,7 @@ export function versionsOf(
         id,
         sideEffects,
         idempotency,
-        ...(requiresConfirmation ? { requiresConfirmation } : {}),
+        requiresConfirmation,
         replayPolicy,
       })),
     ),

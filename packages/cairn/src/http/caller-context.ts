@@ -1,6 +1,5 @@
 /** Reads from the headers of a request which program sends it, and which conversation it belongs to. */
 import { correlationId } from '../core/encoding/correlation.ts';
-import { optional } from '../core/optional.ts';
 import type { Trigger } from '../core/run/events.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { traceOf } from './trace-context.ts';
@@ -17,16 +16,13 @@ export function clientOf(headers: Headers): Trigger['source'] {
 /** Properties that a run takes from the request that starts it, at every endpoint. */
 export interface RequestContext {
   readonly trace: TraceContext | undefined;
-  readonly a2aCorrelationId?: string;
+  readonly a2aCorrelationId?: string | undefined;
 }
 
 /** @throws CairnError INVALID_INPUT for a correlation id that no run could carry */
 export function contextOf(headers: Headers): RequestContext {
   return {
     trace: traceOf(headers),
-    ...optional(
-      'a2aCorrelationId',
-      correlationId(headers.get(CORRELATION_HEADER) ?? undefined, CORRELATION_HEADER),
-    ),
+    a2aCorrelationId: correlationId(headers.get(CORRELATION_HEADER) ?? undefined, CORRELATION_HEADER),
   };
 }

@@ -62,7 +62,7 @@ function refusedByStore(error: StoreRefused): CairnError {
     Object.entries(GRPC_STATUS).find(([, code]) => code === error.code) ?? [];
   return new CairnError('STORE_REFUSED', `the store refuses a read or write of this request (${status})`, {
     details: { status, reason: error.reason },
-    ...(error.reason === 'installation' ? { help: INSTALLATION_HELP } : {}),
+    help: error.reason === 'installation' ? INSTALLATION_HELP : undefined,
     cause: error,
   });
 }

@@ -31,7 +31,7 @@ export interface BatchParams {
   readonly state: RunState;
   readonly proposals: readonly Decide[];
   /** Owner of the lease this writer holds or is about to take; its events carry owner and epoch. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   /** Epoch ms. */
   readonly now: number;
   readonly newEventId: () => string;
@@ -98,7 +98,7 @@ export function assembleBatch({ state, proposals, owner, now, newEventId }: Batc
     const first = events.length;
     for (const draft of drafts) {
       const writer = writerOf(draft, after, owner);
-      const event = seal(draft, { chain: after, id: newEventId(), now, ...(writer ? { writer } : {}) });
+      const event = seal(draft, { chain: after, id: newEventId(), now, writer });
       const checkpoint = checkpointOf(event, after, draft);
       if (checkpoint) checkpoints.push(checkpoint);
       const step = stepRecordOf(event, after.planVersion);

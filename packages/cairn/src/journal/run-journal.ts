@@ -49,7 +49,7 @@ export interface Appended {
   /** Events added by this append; empty if its decision added none. */
   readonly events: readonly RunEvent[];
   /** Version of the ledger rows in the commit, if known. */
-  readonly effectsVersion?: Version;
+  readonly effectsVersion?: Version | undefined;
 }
 
 /** Tail events read at once after a conflict; more are read page by page. */
@@ -67,7 +67,7 @@ type Job =
 type News = ReturnType<BodyNews['take']>;
 
 type CommitEnd =
-  | { readonly kind: 'durable'; readonly effectsVersion?: Version }
+  | { readonly kind: 'durable'; readonly effectsVersion?: Version | undefined }
   | { readonly kind: 'overtaken' | 'effect_moved' };
 
 export class RunJournal {
@@ -192,7 +192,7 @@ export class RunJournal {
         proposals: jobs.map((job) => job.decide),
         now,
         newEventId: () => this.#deps.random.token(),
-        ...(this.#options.owner === undefined ? {} : { owner: this.#options.owner }),
+        owner: this.#options.owner,
       });
       if (batch.events.length === 0) return this.#settle(jobs, batch);
       const end = await this.#commit(batch, deadline);
@@ -226,7 +226,7 @@ export class RunJournal {
           events: batch.events,
           checkpoints: batch.checkpoints,
           steps: batch.steps,
-          ...(batch.effects.length > 0 ? { effects: batch.effects } : {}),
+          effects: batch.effects.length > 0 ? batch.effects : undefined,
           ...(withSnapshot ? { snapshot: batch.after, ...this.#soft(batch.after, news) } : {}),
         }),
       deadline,
@@ -246,7 +246,7 @@ export class RunJournal {
     // By what we wrote, not by what others wrote after it: who was taken over has not let go, and must stop.
     this.#holding = this.#isHolder(batch.after);
     const effectsVersion = result.kind === 'committed' ? result.effectsVersion : undefined;
-    return { kind: 'durable', ...(effectsVersion === undefined ? {} : { effectsVersion }) };
+    return { kind: 'durable', effectsVersion };
   }
 
   /**
@@ -357,7 +357,7 @@ export class RunJournal {
         done?.resolve({
           state: this.#state,
           events: result.events,
-          ...(effectsVersion === undefined ? {} : { effectsVersion }),
+          effectsVersion,
         });
     });
   }

@@ -148,7 +148,7 @@ export class MemoryRunStore implements RunStore {
     return {
       kind: 'committed',
       ...written,
-      snapshotVersion: this.#writeSnapshot(run, { snapshot, ...(soft ? { soft } : {}) }),
+      snapshotVersion: this.#writeSnapshot(run, { snapshot, soft }),
     };
   }
 

@@ -45,7 +45,7 @@ export interface Cancellation {
   readonly status: 'cancelled' | 'cancelling';
   /** Epoch ms. */
   readonly requestedAt: number;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 /** @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE (completed or failed), UNAVAILABLE (send the same again) */
@@ -85,8 +85,8 @@ export function cancelDrafts(
   const { stopKind, reason, actor } = request;
   const cancellation = state.cancellation ?? {
     stopKind,
-    ...optional('reason', reason),
-    ...optional('actor', actor),
+    reason,
+    actor,
   };
   const ended = runCancelled({ cancellation, inbox: state.inbox }, leftUndone(state, deployed.isCompensable));
   const { unread: _, notUndone: __, ...why } = ended.data;
@@ -124,7 +124,7 @@ function cancellationOf(state: RunState): Cancellation {
     runId,
     status: status === 'cancelled' ? 'cancelled' : 'cancelling',
     requestedAt: cancellation?.requestedAt ?? state.updatedAt,
-    ...optional('reason', cancellation?.reason),
+    reason: cancellation?.reason,
   };
 }
 

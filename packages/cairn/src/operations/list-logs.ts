@@ -14,7 +14,7 @@ export const MAX_SEGMENTS_A_PAGE = 500;
 
 export interface LogPage extends Page<LogLine> {
   /** Cursor for lines that are added later; absent: there is none yet. */
-  readonly after?: string;
+  readonly after?: string | undefined;
 }
 
 export async function listLogs(
@@ -45,7 +45,7 @@ export async function listLogs(
     }
     read += segments.length;
     const after = place && at(place);
-    if (segments.length < SEGMENTS_AT_ONCE) return { items, ...(after === undefined ? {} : { after }) };
+    if (segments.length < SEGMENTS_AT_ONCE) return { items, after };
     if (read >= MAX_SEGMENTS_A_PAGE && after !== undefined) return { items, next: after, after };
   }
 }

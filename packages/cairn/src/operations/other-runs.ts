@@ -8,7 +8,6 @@
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
 import { loopOfPart } from '../core/flow/parts.ts';
-import { optional } from '../core/optional.ts';
 import type { RecordedError, Wait } from '../core/run/events.ts';
 import { type RunState, stepKey } from '../core/run/state.ts';
 import { runSpan } from '../core/trace.ts';
@@ -73,10 +72,10 @@ async function startChild(deps: OtherRunsDeps, { parent, wait, type, input }: Ch
     requestHash: sha256Hex(runId),
     threadId,
     trace: runSpan(parent),
-    ...optional('repoId', repoId),
-    ...optional('prId', prId),
-    ...optional('prUrl', prUrl),
-    ...optional('a2aCorrelationId', a2aCorrelationId),
+    repoId,
+    prId,
+    prUrl,
+    a2aCorrelationId,
   });
 }
 

@@ -27,7 +27,7 @@ export interface Suspension {
   /** `suspending`: a worker still holds the run, starts no more steps, and lets bodies end. */
   readonly status: 'suspended' | 'suspending';
   readonly reason: string;
-  readonly actor?: string;
+  readonly actor?: string | undefined;
   /** Epoch ms. */
   readonly requestedAt: number;
 }
@@ -49,7 +49,7 @@ export async function suspendRun(
     status: lease ? 'suspending' : 'suspended',
     reason: suspension.reason,
     requestedAt: suspension.requestedAt,
-    ...optional('actor', suspension.actor),
+    actor: suspension.actor,
   };
 }
 

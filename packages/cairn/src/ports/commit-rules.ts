@@ -116,6 +116,8 @@ function sizeOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 8;
   let bytes = 0;
   if (Array.isArray(value)) for (const member of value) bytes += sizeOf(member);
-  else for (const [name, member] of Object.entries(value)) bytes += name.length + sizeOf(member);
+  else
+    for (const [name, member] of Object.entries(value))
+      if (member !== undefined) bytes += name.length + sizeOf(member);
   return bytes;
 }

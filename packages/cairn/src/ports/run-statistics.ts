@@ -29,9 +29,9 @@ export interface DueQuery {
   /** Only runs whose `wakeAt` is not after this, epoch ms. */
   readonly until: number;
   /** Only runs of this workflow. */
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** The last entry of the page before. */
-  readonly after?: DueEntry;
+  readonly after?: DueEntry | undefined;
   readonly limit: number;
 }
 

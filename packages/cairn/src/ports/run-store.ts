@@ -39,9 +39,9 @@ export interface ListedRun {
   readonly stepCounts?: StepCounts;
   readonly waits: ListedWaits;
   /** Absent: it waits for nothing, or an earlier version has written the snapshot. */
-  readonly waitsFor?: WaitsFor;
+  readonly waitsFor?: WaitsFor | undefined;
   /** Time of its next scan, epoch ms; absent: none. */
-  readonly wakeAt?: number;
+  readonly wakeAt?: number | undefined;
 }
 
 /** A run as it stands: snapshot with the tail of the journal folded over it (J7). */
@@ -62,13 +62,13 @@ export interface LoadedRun {
 /** An idempotency record to be made by a start; `replaces` is the version of an expired one it takes the place of. */
 export interface StartRecord {
   readonly record: IdempotencyRecord;
-  readonly replaces?: Version;
+  readonly replaces?: Version | undefined;
 }
 
 export interface StartCommit {
   readonly state: RunState;
   /** For the first drive, where it will publish; and what the start itself is billed. */
-  readonly soft?: Pick<SoftState, 'firstEventId' | 'cost'>;
+  readonly soft?: Pick<SoftState, 'firstEventId' | 'cost'> | undefined;
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];
   readonly records: readonly StartRecord[];
@@ -92,7 +92,7 @@ export interface JournalCommit {
   readonly checkpoints: readonly Checkpoint[];
   readonly steps: readonly StepRecord[];
   /** Rows of the ledger: created under must-not-exist, or changed under the version their writer last saw. */
-  readonly effects?: readonly EffectWrite[];
+  readonly effects?: readonly EffectWrite[] | undefined;
   /** The state after the last of `events`; given when the snapshot is to be written with them. */
   readonly snapshot?: RunState;
   readonly soft?: SoftUpdate;
@@ -110,11 +110,11 @@ export interface SoftUpdate {
   /** Lines that bodies logged, written as a document beside the snapshot; absent: none. */
   readonly logged?: LogUpdate;
   /** Set once all completion duties of the run are done: it is not scanned again. */
-  readonly obligationsMet?: true;
+  readonly obligationsMet?: true | undefined;
   /** Events up to this seq are published; absent: as it was. */
   readonly publishedSeq?: number;
   /** By when the bus must have been asked again; absent: as it was. */
-  readonly publishDueAt?: number;
+  readonly publishDueAt?: number | undefined;
   /** Added to what is there. */
   readonly cost?: Spent;
 }
@@ -122,9 +122,9 @@ export interface SoftUpdate {
 export type CommitResult =
   | {
       readonly kind: 'committed';
-      readonly snapshotVersion?: Version;
+      readonly snapshotVersion?: Version | undefined;
       /** Version of the ledger rows that it wrote. */
-      readonly effectsVersion?: Version;
+      readonly effectsVersion?: Version | undefined;
     }
   /** An event of these sequence numbers (or, at a start, the run or a record) exists already; nothing was applied. */
   | { readonly kind: 'exists' }
@@ -136,9 +136,9 @@ export interface SnapshotTouch {
   readonly runId: string;
   readonly seen: Version;
   readonly snapshot?: RunState;
-  readonly soft?: SoftUpdate;
+  readonly soft?: SoftUpdate | undefined;
   /** Overrides the `wakeAt` that the state implies; only ever used to move it forward before acting. */
-  readonly wakeAt?: number;
+  readonly wakeAt?: number | undefined;
   /** For an ended run: the ledger knows the outcome of all its effects, and the inbox no longer lists it. */
   readonly asksNothing?: true;
 }
@@ -174,9 +174,9 @@ export interface SilentRun {
  */
 export interface Page<T> {
   readonly items: readonly T[];
-  readonly next?: string;
+  readonly next?: string | undefined;
   /** Ids of runs that belong on the page and cannot be decoded: one damaged document must not hide all others. */
-  readonly unreadable?: readonly string[];
+  readonly unreadable?: readonly string[] | undefined;
 }
 
 export interface RunFilter {
@@ -185,20 +185,20 @@ export interface RunFilter {
    * One of these, if there are any. A run is also found by the status it would have if only its open waits were left
    * (`core/run/now/waits-for.ts`).
    */
-  readonly status?: RunStatus | readonly RunStatus[];
+  readonly status?: RunStatus | readonly RunStatus[] | undefined;
   /** The status by its open waits alone; not of runs that an earlier version wrote last. */
-  readonly waitsFor?: WaitsFor;
+  readonly waitsFor?: WaitsFor | undefined;
   /** For cancelled runs. */
-  readonly stopKind?: readonly StopKind[];
-  readonly type?: string;
-  readonly repoId?: string;
-  readonly threadId?: string;
+  readonly stopKind?: readonly StopKind[] | undefined;
+  readonly type?: string | undefined;
+  readonly repoId?: string | undefined;
+  readonly threadId?: string | undefined;
   /** As `name:value`. */
-  readonly tag?: string;
+  readonly tag?: string | undefined;
   /** Created at this time or later, epoch ms. */
-  readonly createdFrom?: number;
+  readonly createdFrom?: number | undefined;
   /** Created before this time, epoch ms. */
-  readonly createdBefore?: number;
+  readonly createdBefore?: number | undefined;
   /** Only runs without a parent. Of lists by pages only: a page may then be short, see {@link MOST_PASSED_OVER}. */
   readonly topLevel?: true;
   /** Only runs that match. For lists by pages only, as `topLevel`. */
@@ -215,7 +215,7 @@ export interface PageRequest {
   /** Most items; bounded by the caller. */
   readonly limit: number;
   /** `next` of the page before. Throws `INVALID_INPUT` for a text that never was one. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 export interface RunStore extends PayloadStore, MemoStore {

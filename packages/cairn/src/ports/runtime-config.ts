@@ -11,7 +11,7 @@ export interface PauseMark {
   readonly since: number;
   /** The principal, as journals name it. */
   readonly by: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export interface RuntimeConfig {

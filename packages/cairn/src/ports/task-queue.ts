@@ -17,13 +17,13 @@ export interface DriveTask {
   readonly runId: string;
   readonly reason: DriveReason;
   /** To the queue whose dispatches have a process of their own; absent: to the one where a process serves many. */
-  readonly alone?: boolean;
+  readonly alone?: boolean | undefined;
   /** Class of workflows that have functions and queues of their own; absent: the queues of all others. */
   readonly pool?: string | undefined;
   /** Tenant of the run, to choose one of its queues; absent: the caller does not know. */
   readonly tenantId?: string | undefined;
   /** Not before this time, epoch ms; absent: now. */
-  readonly at?: number;
+  readonly at?: number | undefined;
   /**
    * Collapses repeated enqueues of the same intent (a hash of run, head and due time). A name that was used once is
    * never accepted again for hours, so it must not name anything that can become necessary a second time.

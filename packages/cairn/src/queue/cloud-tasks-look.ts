@@ -80,7 +80,7 @@ export class CloudTasksLook implements Pick<QueueLook, 'look'> {
         kind: 'counted',
         depth: tasks.length,
         isCut: Boolean(next),
-        ...(due.length === 0 ? {} : { oldestDueAt: Math.min(...due) }),
+        oldestDueAt: due.length === 0 ? undefined : Math.min(...due),
       };
     } catch (error) {
       if (grpcStatusOf(error) === GRPC_STATUS.PERMISSION_DENIED) return { kind: 'denied' };

@@ -5,7 +5,6 @@
  * Must not: fail a tick. What it misses is recovered when it is due.
  */
 import { taskName } from '../core/encoding/task-name.ts';
-import { optional } from '../core/optional.ts';
 import { WATCH_MOST, watchAt, watchedHeartbeats } from '../core/recovery/lease-watch.ts';
 import { someAtOnce } from '../core/some-at-once.ts';
 import { messageOf } from '../core/thrown.ts';
@@ -55,6 +54,6 @@ async function watch(deps: EngineDeps, run: SilentRun, trace: TraceContext | und
     at,
     name: taskName(runId, NO_HEAD, at),
     ...(isPlaceable && placed(deps, { type, tenantId })),
-    ...optional('trace', trace),
+    trace,
   });
 }

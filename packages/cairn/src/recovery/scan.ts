@@ -4,7 +4,6 @@
  */
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
-import { optional } from '../core/optional.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasObligations, owesEvents } from '../core/run/state.ts';
 import { nextParkedLookMs, OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
@@ -205,8 +204,8 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
         runId: state.id,
         reason: 'resume',
         ...placed(deps, state),
-        ...optional('alone', alone),
-        ...optional('trace', trace),
+        alone,
+        trace,
       });
       return 'recovered';
     }
@@ -241,9 +240,9 @@ async function enqueue(
     reason: 'recovery',
     name,
     ...placed(deps, state),
-    ...optional('alone', state.suspect?.alone),
-    ...optional('at', at),
-    ...optional('trace', trace),
+    alone: state.suspect?.alone,
+    at,
+    trace,
   });
   return 'enqueued';
 }

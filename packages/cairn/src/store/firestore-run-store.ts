@@ -162,7 +162,7 @@ export class FirestoreRunStore implements RunStore {
     const bytes = assertSoundCommit(commit);
     const { runId, snapshot, soft } = commit;
     if (!snapshot) return this.#commit(commit, bytes);
-    const members = encodeSnapshotUpdate({ snapshot, ...(soft ? { soft } : {}) });
+    const members = encodeSnapshotUpdate({ snapshot, soft });
     return this.#pages.write(
       { run: this.#paths.run(runId), snapshot, members, cost: soft?.cost },
       (pages) => this.#commit(commit, bytes, { members, pages }),
@@ -192,8 +192,8 @@ export class FirestoreRunStore implements RunStore {
     const part = { writes, bytes: bytes + (pages?.bytes ?? 0), fill };
     return outcomeOf(() => this.#commits.commit(part), {
       what: `commit of run ${runId}`,
-      ...(members ? { snapshotAt: 0 } : {}),
-      ...(effects.length > 0 ? { effectAt: others } : {}),
+      snapshotAt: members && 0,
+      effectAt: effects.length > 0 ? others : undefined,
       isRefusal: isTaken,
       isMovedEffect: (error) => effects.length > 0 && isStale(error),
     });
@@ -364,9 +364,9 @@ interface SnapshotUpdate {
 interface Sending {
   readonly what: string;
   /** Place of the snapshot among the writes, if it is one of them. */
-  readonly snapshotAt?: number;
+  readonly snapshotAt?: number | undefined;
   /** Index of the first ledger row in the commit. */
-  readonly effectAt?: number;
+  readonly effectAt?: number | undefined;
   /** Returns true if the error means that nothing was applied because a document existed. */
   readonly isRefusal: (error: unknown) => boolean;
   /** Returns true if it means that for a ledger row. */
@@ -384,8 +384,8 @@ async function outcomeOf(
     const effect = at(effectAt);
     return {
       kind: 'committed',
-      ...(snapshot ? { snapshotVersion: versionOf(snapshot.writeTime) } : {}),
-      ...(effect ? { effectsVersion: versionOf(effect.writeTime) } : {}),
+      snapshotVersion: snapshot && versionOf(snapshot.writeTime),
+      effectsVersion: effect && versionOf(effect.writeTime),
     };
   } catch (error) {
     if (isRefusal(error)) return { kind: 'exists' };

@@ -18,16 +18,16 @@ export interface OpenWait {
   readonly step: string;
   readonly kind: Wait['kind'];
   /** For an approval. */
-  readonly question?: string;
-  readonly details?: Json;
+  readonly question?: string | undefined;
+  readonly details?: Json | undefined;
   /** For a question about an effect: its id, see `effects`. */
-  readonly effect?: string;
+  readonly effect?: string | undefined;
   /** For an event: its name and correlation key. */
-  readonly event?: string;
-  readonly key?: string;
+  readonly event?: string | undefined;
+  readonly key?: string | undefined;
   /** For a child: the id of its run, see `TestRuntime.run`. */
-  readonly child?: string;
-  readonly until?: Date;
+  readonly child?: string | undefined;
+  readonly until?: Date | undefined;
 }
 
 export class TestRun {
@@ -130,12 +130,12 @@ function openWait(wait: Wait): OpenWait {
   return {
     step: itemKey === undefined ? stepId : `${stepId}[${itemKey}]`,
     kind,
-    ...(question === undefined ? {} : { question }),
-    ...(details === undefined ? {} : { details }),
-    ...(effectId === undefined ? {} : { effect: effectId }),
-    ...(name === undefined ? {} : { event: name }),
-    ...(key === undefined ? {} : { key }),
-    ...(child === undefined ? {} : { child: child.runId }),
-    ...(dueAt === undefined ? {} : { until: new Date(dueAt) }),
+    question,
+    details,
+    effect: effectId,
+    event: name,
+    key,
+    child: child?.runId,
+    until: dueAt === undefined ? undefined : new Date(dueAt),
   };
 }

@@ -70,9 +70,10 @@ export const resolveEffect = command({
     const params = { id, effectId: await effectIdOf(context, id, args.effect) };
     const body = {
       outcome,
-      ...(options.result === undefined
-        ? {}
-        : { result: (await jsonValue('--result', options.result, world)) as never }),
+      result:
+        options.result === undefined
+          ? undefined
+          : ((await jsonValue('--result', options.result, world)) as never),
       note: options.note,
     };
     const resolved = await api.change('POST', '/v1/runs/{id}/effects/{effectId}/resolve', { params, body });

@@ -5,7 +5,7 @@ import { cells, clean, cutTo, pad } from './width.ts';
 export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => string;
-  readonly tone?: (row: Row) => Tone;
+  readonly tone?: ((row: Row) => Tone) | undefined;
   readonly align?: 'right';
   /** May be truncated to this number of cells. */
   readonly least?: number;

@@ -19,7 +19,7 @@ export function foundTable(found: Answer<'FoundRuns'>['items'], now: number, sha
     ...runColumns(now).map(({ of, tone, ...column }) => ({
       ...column,
       of: ({ run }: (typeof found)[number]) => of(run),
-      ...(tone ? { tone: ({ run }: (typeof found)[number]) => tone(run) } : {}),
+      tone: tone && (({ run }: (typeof found)[number]) => tone(run)),
     })),
   ];
   return table(found, columns, shape);

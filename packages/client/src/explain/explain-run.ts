@@ -157,8 +157,8 @@ function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
     const first = running.find(({ step }) => step === working[0]);
     return {
       text: `${working.length === 0 ? 'Running.' : `Running ${named(working)}.`}${again}${wait}`,
-      ...(working.length === 1 && !wait && { since: first?.since }),
-      ...(wait && { until: run.leaseWait?.until }),
+      since: working.length === 1 && !wait ? first?.since : undefined,
+      until: wait ? run.leaseWait?.until : undefined,
     };
   }
   if (steps.retrying > 0) return { text: `${retryText(steps.retrying, retrying)}${again}`, until: dueAt };

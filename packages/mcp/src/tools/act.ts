@@ -105,7 +105,7 @@ function blockedText(name: string, text: string, blockers: readonly Blocker[]): 
 }
 
 function withoutUndefined({ field, ...rest }: Blocker) {
-  return { ...rest, ...(field !== undefined && { field }) };
+  return { ...rest, field };
 }
 
 const PROBLEMS: Readonly<Record<SealProblem, readonly [code: string, detail: string]>> = {

@@ -17,7 +17,7 @@ export const deliver: Change<'POST', '/v1/events'> = {
     const delivered = {
       ...told,
       refused: refused.map((refusal) => ({ ...refusal })),
-      ...(keptUntil === undefined ? {} : { keptUntil: iso(keptUntil) }),
+      keptUntil: keptUntil === undefined ? undefined : iso(keptUntil),
     };
     return { status: 200, body: delivered };
   },

@@ -22,7 +22,7 @@ export const listEffects: Read<'GET', '/v1/runs/{id}/effects'> = async (asked) =
   const { id } = asked.params;
   if (isOwnExternal(id, asked.caller.tenantId)) {
     const { items, next } = await effects.listOfRun(id, page);
-    return { items: items.map(effectView), ...(next === undefined ? {} : { next }) };
+    return { items: items.map(effectView), next };
   }
   const { state } = await ownRun(asked);
   const { items, next } = await effects.listOfRun(state.id, page);

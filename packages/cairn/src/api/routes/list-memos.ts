@@ -29,7 +29,7 @@ export const listMemos: Read<'GET', '/v1/runs/{id}/memos'> = async (asked) => {
     page,
   });
   const { items, revision: shown, ...more } = found;
-  const of = { step, revision: shown, ...(undoes && { undoes }) };
+  const of = { step, revision: shown, undoes: undoes || undefined };
   return {
     items: items.map(({ recordedAt, ...memo }) => ({ ...of, ...memo, recordedAt: iso(recordedAt) })),
     ...more,

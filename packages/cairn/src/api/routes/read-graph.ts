@@ -58,7 +58,7 @@ async function durationsOf(store: RunStore, runId: string): Promise<DurationOf> 
   do {
     const page = await store.listSteps(runId, {
       limit: STEPS_A_READ,
-      ...(cursor === undefined ? {} : { cursor }),
+      cursor,
     });
     for (const { id, revision, durationMs } of page.items)
       if (durationMs !== undefined) found.set(id, { revision, durationMs });

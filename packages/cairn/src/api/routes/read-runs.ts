@@ -145,13 +145,13 @@ export function runFilter(
   const { status, waitsFor, type, repoId, threadId, tag, since, until } = query;
   const vocabulary = vocabularyOf(optional('vocabulary', query.vocabulary));
   const named = {
-    ...(waitsFor === undefined ? {} : { waitsFor: waitingWord(waitsFor) }),
-    ...(type === undefined ? {} : { type }),
-    ...(repoId === undefined ? {} : { repoId }),
-    ...(threadId === undefined ? {} : { threadId }),
-    ...optional('tag', tag),
-    ...optional('createdFrom', since === undefined ? undefined : timeOf('since', since)),
-    ...optional('createdBefore', until === undefined ? undefined : timeOf('until', until)),
+    waitsFor: waitsFor === undefined ? undefined : waitingWord(waitsFor),
+    type,
+    repoId,
+    threadId,
+    tag,
+    createdFrom: since === undefined ? undefined : timeOf('since', since),
+    createdBefore: until === undefined ? undefined : timeOf('until', until),
   };
   return { filter: { tenantId, ...named, ...statusFilter(status, vocabulary) }, vocabulary };
 }
@@ -183,8 +183,8 @@ function statusFilter(
   const statuses = [...new Set(called.flatMap((one) => one.statuses))];
   const [only, ...others] = statuses;
   return {
-    ...(only !== undefined && { status: others.length === 0 ? only : statuses }),
-    ...(stopKinds && { stopKind: stopKinds }),
+    status: only && (others.length === 0 ? only : statuses),
+    stopKind: stopKinds,
   };
 }
 

@@ -1,13 +1,12 @@
 /** Diagnosis of the installation, as admins see it. Values that could not be determined are absent, with a finding. */
 import type { Json } from '../../core/encoding/json.ts';
-import { optional } from '../../core/optional.ts';
 import type { Diagnosis } from '../../operations/diagnosis/diagnose.ts';
 import { BEATING, type HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
 import type { BilledOperations } from '../../ports/diagnosis/operations.ts';
 import type { SeenQueue } from '../../ports/diagnosis/queue-look.ts';
 import { iso } from './values.ts';
 
-type View = { readonly [name: string]: Json };
+type View = { readonly [name: string]: Json | undefined };
 
 export interface InstallationFacts {
   readonly version: string;
@@ -24,22 +23,19 @@ export function diagnosisView(diagnosis: Diagnosis, told: InstallationFacts): Vi
     version,
     project,
     environment,
-    ...optional('clockSkewMs', skewMs),
+    clockSkewMs: skewMs,
     findings: findings.map((finding) => ({ ...finding })),
     functions: heard ? functionsView(heard) : [],
     scan: {
-      ...optional('lastAt', heard?.beats.recoverRuns && iso(heard.beats.recoverRuns.at)),
+      lastAt: heard?.beats.recoverRuns && iso(heard.beats.recoverRuns.at),
       ...(waking ? { lagMs: waking.lagMs, due: waking.due, isCut: waking.isCut } : {}),
     },
     queue: queue ? queueView(queue, at) : {},
     leases: waking ? { held: waking.held, stale: waking.stale } : {},
     problems: Object.entries(heard?.beats.found?.problems ?? {}).map(([code, count]) => ({ code, count })),
-    ...optional(
-      'sample',
-      heard?.beats.found && { at: iso(heard.beats.found.at), checked: heard.beats.found.checked },
-    ),
+    sample: heard?.beats.found && { at: iso(heard.beats.found.at), checked: heard.beats.found.checked },
     schedules: lateSchedules ? { ...lateSchedules } : {},
-    published: { isOn: publishes, ...optional('behind', waking?.behind) },
+    published: { isOn: publishes, behind: waking?.behind },
     operations: {
       of: 'this instance',
       since: iso(operations.since),
@@ -54,7 +50,7 @@ function functionsView({ beats }: HeardBeats): View[] {
     const beat = beats[name];
     if (!beat) return [];
     const { at, tookMs, outcome, error } = beat;
-    return [{ name, lastAt: iso(at), tookMs, outcome, ...optional('error', error) }];
+    return [{ name, lastAt: iso(at), tookMs, outcome, error }];
   });
 }
 
@@ -64,7 +60,7 @@ function queueView(queue: SeenQueue, at: number): View {
   if (tasks.kind === 'denied') return { state };
   const { depth, isCut, oldestDueAt } = tasks;
   const oldestMs = oldestDueAt === undefined ? undefined : Math.max(0, at - oldestDueAt);
-  return { state, depth, isCut, ...optional('oldestMs', oldestMs) };
+  return { state, depth, isCut, oldestMs };
 }
 
 function billed({ reads, writes, deletes }: BilledOperations): View {

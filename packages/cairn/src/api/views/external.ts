@@ -14,7 +14,7 @@ export function externalQuestion(row: EffectRecord) {
     capabilityId,
     why: row.blockedBy === 'confirmation' ? ('confirmation' as const) : ('doubt' as const),
     question: questionOf(row),
-    ...(requestText === undefined ? {} : { request: JSON.parse(requestText) as unknown }),
+    request: requestText === undefined ? undefined : (JSON.parse(requestText) as unknown),
     calledAt: iso(updatedAt),
     openedAt: iso(askingSince ?? createdAt),
     answers: RESOLUTIONS,

@@ -1,7 +1,6 @@
 /** The problem that keeps a run from making progress, and what to do about it. */
 import { findingCode } from '../../core/findings.ts';
 import { PROBLEMS } from '../../core/integrity/problem-table.ts';
-import { optional } from '../../core/optional.ts';
 import type { RunFinding } from '../../ports/diagnosis/findings.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
@@ -14,7 +13,7 @@ export function findingView({ reason, message, stepId, since, lastAt }: RunFindi
     title,
     reason,
     message,
-    ...optional('stepId', stepId),
+    stepId,
     since: iso(since),
     lastAt: iso(lastAt),
     help,

@@ -1,5 +1,4 @@
 /** A question as the inbox shows it: enough to answer it there, and small whatever the workflow asks. */
-import { optional } from '../../core/optional.ts';
 import { cut } from '../../core/run/records.ts';
 import type { AskingRun, InboxQuestion } from '../../operations/inbox/read-inbox.ts';
 import type { View } from './run.ts';
@@ -18,8 +17,8 @@ export function inboxItems({ run, questions, more }: AskingRun): View[] {
     type,
     status,
     threadId,
-    ...optional('repoId', repoId),
-    ...optional('prUrl', prUrl),
+    repoId,
+    prUrl,
     ...questionView(run.status, question),
     // The last of a run says that the run has more.
     ...(at === last && more > 0 ? { more } : {}),
@@ -35,17 +34,17 @@ function questionView(status: string, asked: InboxQuestion): View {
   return {
     kind,
     step,
-    ...optional('waitId', wait?.id),
+    waitId: wait?.id,
     question,
-    ...optional('detail', detail),
-    ...optional('to', to),
-    ...optional('dataSchema', schema === undefined ? undefined : fromText(schema)),
-    ...(isCut ? { isCut } : {}),
+    detail,
+    to,
+    dataSchema: schema === undefined ? undefined : fromText(schema),
+    isCut: isCut || undefined,
     openedAt: iso(openedAt),
-    ...optional('dueAt', isoIf(wait?.dueAt)),
-    ...optional('effectId', effectId),
-    ...optional('capabilityId', capabilityId),
-    ...optional('attemptedAt', kind === 'left_in_doubt' ? isoIf(row?.createdAt) : undefined),
+    dueAt: isoIf(wait?.dueAt),
+    effectId,
+    capabilityId,
+    attemptedAt: kind === 'left_in_doubt' ? isoIf(row?.createdAt) : undefined,
     answers: [...answers],
   };
 }

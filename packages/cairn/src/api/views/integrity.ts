@@ -18,7 +18,7 @@ export function consistencyView({ runId, checkedAt, head, problems, unread }: Co
     runId,
     checkedAt: iso(checkedAt),
     verdict: verdictOf(problems),
-    ...(head === undefined ? {} : { head }),
+    head,
     problems: problems.slice(0, MAX_SHOWN).map(problemView),
     ...moreOf(problems.length),
     unread: unread.slice(0, MAX_SHOWN).map((id) => `checkpoints/${id}`),
@@ -54,9 +54,10 @@ function changeView(change: RepairChange): View {
     subject,
     action,
     fixes: [...fixes],
-    ...(members.length > 0 && found && after
-      ? { differences: members.map((member) => differenceView(member, found, after)) }
-      : {}),
+    differences:
+      members.length > 0 && found && after
+        ? members.map((member) => differenceView(member, found, after))
+        : undefined,
   };
 }
 

@@ -28,7 +28,7 @@ function fateView({ runId, rootRunId, runs, verdict }: Fate): View {
     rootRunId,
     runs,
     would: keeps ? 'keep' : 'delete',
-    ...(keeps ? { because: reasonView(verdict.reason) } : {}),
+    because: keeps ? reasonView(verdict.reason) : undefined,
   };
 }
 
@@ -36,7 +36,7 @@ function reasonView(reason: Reason): View {
   const { why, runId } = reason;
   switch (reason.why) {
     case 'not_due':
-      return { why, runId, ...(reason.dueAt === undefined ? {} : { until: iso(reason.dueAt) }) };
+      return { why, runId, until: reason.dueAt === undefined ? undefined : iso(reason.dueAt) };
     case 'parent':
       return { why, runId, relatedRunId: reason.parentRunId };
     case 'child':

@@ -112,8 +112,8 @@ export function runView(
     soft,
     stepCounts: stepCounts(steps),
     waits: listedWaits(state.waits),
-    ...optional('waitsFor', waitsFor(state)),
-    ...optional('wakeAt', wakeAt(state, soft)),
+    waitsFor: waitsFor(state),
+    wakeAt: wakeAt(state, soft),
   };
   return {
     ...(readable(shown) as View),

@@ -8,7 +8,7 @@ import { iso } from './values.ts';
 const SHOWN_AHEAD = 5;
 const FAR_AHEAD = Number.MAX_SAFE_INTEGER;
 
-export type ScheduleView = { readonly [name: string]: Json };
+export type ScheduleView = { readonly [name: string]: Json | undefined };
 
 export function scheduleView(schedule: Schedule): ScheduleView {
   const { id, name, origin, state, type, cron, timezone, input, catchUp } = schedule;
@@ -16,7 +16,7 @@ export function scheduleView(schedule: Schedule): ScheduleView {
   const { fired, skipped, refused } = schedule;
   return {
     id,
-    ...(name === undefined ? {} : { name }),
+    name,
     origin,
     state,
     type,
@@ -24,12 +24,12 @@ export function scheduleView(schedule: Schedule): ScheduleView {
     timezone,
     input,
     catchUp,
-    ...(nextAt === undefined ? {} : { nextAt: iso(nextAt) }),
-    ...(pause ? { pause: { ...pause, since: iso(pause.since) } } : {}),
-    ...(last ? { last: outcomeView(last) } : {}),
-    ...(lastCatchUp ? { lastCatchUp: catchUpView(lastCatchUp) } : {}),
+    nextAt: nextAt === undefined ? undefined : iso(nextAt),
+    pause: pause && { ...pause, since: iso(pause.since) },
+    last: last && outcomeView(last),
+    lastCatchUp: lastCatchUp && catchUpView(lastCatchUp),
     slots: { fired, skipped, refused },
-    ...(createdBy === undefined ? {} : { createdBy }),
+    createdBy,
     createdAt: iso(createdAt),
     updatedAt: iso(updatedAt),
   };
@@ -50,8 +50,8 @@ function outcomeView({ slot, at, runId, error }: SlotOutcome): ScheduleView {
   return {
     slot: iso(slot),
     at: iso(at),
-    ...(runId === undefined ? {} : { runId }),
-    ...(error ? { error: { ...error } } : {}),
+    runId,
+    error: error && { ...error },
   };
 }
 

@@ -1,6 +1,5 @@
 /** A workflow as callers see it: its versions, what each is made of, and how many runs are on it. */
 import type { Json } from '../../core/encoding/json.ts';
-import { optional } from '../../core/optional.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { PlanChange } from '../../engine/plans/known-plans.ts';
 import type { LiveVersion } from '../../ports/run-statistics.ts';
@@ -26,7 +25,7 @@ export function workflowView({ type, deployed, live, changes, paused, showsReaso
     ...outline(workflow),
     deployed: true,
     liveRuns: liveRuns.get(workflow.planVersion) ?? 0,
-    ...optional('changed', changedIn(changes, workflow.planVersion)),
+    changed: changedIn(changes, workflow.planVersion),
   }));
   const known = new Set(deployed.map(({ planVersion }) => planVersion));
   const gone = [...liveRuns]
@@ -56,7 +55,7 @@ interface Outline {
   readonly planVersion: number;
   readonly steps: { readonly id: string; readonly kind: string; readonly needs: string[] }[];
   readonly on: {
-    readonly github: { readonly event: string; readonly actions?: string[] }[];
+    readonly github: { readonly event: string; readonly actions?: string[] | undefined }[];
     readonly slack: { readonly command: string }[];
     readonly pubsub: { readonly topic: string; readonly delivers: boolean }[];
     readonly schedule: {
@@ -84,7 +83,7 @@ function outline({ planVersion, graph, steps, ...on }: Workflow): Outline {
     on: {
       github: on.github.map(({ event, actions }) => ({
         event,
-        ...(actions ? { actions: [...actions] } : {}),
+        actions: actions && [...actions],
       })),
       slack: on.slack.map(({ command }) => ({ command })),
       pubsub: on.pubsub.map(({ topic, deliver }) => ({ topic, delivers: deliver !== undefined })),

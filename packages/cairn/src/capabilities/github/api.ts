@@ -5,7 +5,6 @@
  * Must not: repeat a request by itself; the engine does, and knows whether it may.
  */
 import { NotApplied, RetryAt } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { Found, LookupOptions } from '../../engine/define/capability.ts';
 import { type Clock, pause } from '../../ports/clock.ts';
 import { wasNeverSent } from '../unsent.ts';
@@ -148,7 +147,7 @@ export class GithubApi {
         authorization: `Bearer ${bearer}`,
         'user-agent': 'cairn',
         'x-github-api-version': API_VERSION,
-        ...optional('traceparent', traceparent),
+        traceparent,
       },
       request: {
         signal: AbortSignal.any([signal, tooLong.signal]),

@@ -1,7 +1,6 @@
 /** Budgets of tenants for a UTC day, as an installation gives them. */
 import { closest } from '../closest.ts';
 import { CairnError } from '../errors.ts';
-import { optional } from '../optional.ts';
 import type { Cost } from './budget.ts';
 import type { DayAmounts } from './day.ts';
 import { budgetLimits, estimatedCost, type GivenBudget, type GivenCost } from './given.ts';
@@ -23,7 +22,7 @@ export interface BudgetOptions {
 /** Limits of one tenant, in the units of the state. */
 export interface TenantLimits {
   readonly limits: DayAmounts;
-  readonly estimate?: Cost;
+  readonly estimate?: Cost | undefined;
 }
 
 /** Undefined: the tenant has no limit, and nothing is read or written for it. */
@@ -55,7 +54,7 @@ function limitsIn(given: DayBudgetLimits, field: string): TenantLimits {
   const { estimate, ...limits } = given;
   return {
     limits: dayAmounts(limits, field),
-    ...optional('estimate', estimate && estimatedCost(estimate, `${field}.estimate`)),
+    estimate: estimate && estimatedCost(estimate, `${field}.estimate`),
   };
 }
 

@@ -107,11 +107,11 @@ function decidedError(decided: Decided, answer: ApprovalAnswer, open?: Wait): Ca
       : ` as '${decision}'`;
   return new CairnError('APPROVAL_DECIDED', `'${answer.step}' was decided${by}${open ? ' before' : words}`, {
     stepId: answer.step,
-    ...(open ? { help: `To answer the question that is open now, name it: waitId '${open.id}'.` } : {}),
+    help: open && `To answer the question that is open now, name it: waitId '${open.id}'.`,
     details: {
       waitId,
       decision,
-      ...(actor === undefined ? {} : { decidedBy: actor }),
+      decidedBy: actor,
       decidedAt: new Date(at).toISOString(),
     },
   });

@@ -50,7 +50,7 @@ export type Conclusion =
   | { readonly kind: 'wait' }
   | Exclude<EndingDecision, { kind: 'goes_on' }>
   /** `until` absent: nothing happens without external input. */
-  | { readonly kind: 'suspend'; readonly until?: number }
+  | { readonly kind: 'suspend'; readonly until?: number | undefined }
   /** Its children have to end before it can end so: they are cancelled, and the run waits for them. */
   | { readonly kind: 'end_children'; readonly end: CancelledEnding | FailedEnding }
   | {
@@ -79,7 +79,7 @@ export function conclude(facts: DriveFacts): Conclusion {
   if (tellAgainAt !== undefined) {
     return { kind: 'release', reason: 'retry', dueAt: Math.min(tellAgainAt, dueAt ?? tellAgainAt) };
   }
-  if (facts.waits > 0) return { kind: 'suspend', ...(dueAt === undefined ? {} : { until: dueAt }) };
+  if (facts.waits > 0) return { kind: 'suspend', until: dueAt };
   if (dueAt !== undefined) return { kind: 'release', reason: 'retry', dueAt };
   throw new Error(`${facts.unsettled} steps have not ended, and no event can end them`);
 }

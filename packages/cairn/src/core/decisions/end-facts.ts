@@ -70,5 +70,5 @@ function lostWorkers({ suspect, compensating }: RunState, died: boolean): EndFac
   const found = guilty ?? several ?? (cutOff && cutOff.times >= MAX_CUT_OFF ? cutOff : undefined);
   if (!found || (compensating && !died && found.step !== UNDOING)) return undefined;
   const isSameStep = found !== several;
-  return { times: found.times, at: found.step, isSameStep, ...(found === cutOff && { shutDown: true }) };
+  return { times: found.times, at: found.step, isSameStep, shutDown: found === cutOff ? true : undefined };
 }

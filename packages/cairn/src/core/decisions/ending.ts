@@ -46,7 +46,7 @@ export interface EndFacts {
         readonly times: number;
         readonly at: string;
         readonly isSameStep: boolean;
-        readonly shutDown?: boolean;
+        readonly shutDown?: boolean | undefined;
       }
     | undefined;
   /** The first reason for its failure that became known; the time limit of the run is one. */
@@ -169,7 +169,7 @@ function poisoned({ lostWorkers, undoDue, compensating }: EndFacts): EndingDecis
       ? 'a compensation was running'
       : 'no step was running';
   const message = `the run was dispatched alone and its worker ${shutDown ? 'was shut down' : 'died'} ${times} times${isSameStep ? '' : ' with few steps in between, most recently'} while ${where}`;
-  const error = { code: 'RUN_RESUME_FAILED', message, retryable: false, ...(isStep && { stepId: at }) };
+  const error = { code: 'RUN_RESUME_FAILED', message, retryable: false, stepId: isStep ? at : undefined };
   return undoneFirst({ kind: 'failed', because: 'lost_workers', error }, undoDue && !compensating);
 }
 

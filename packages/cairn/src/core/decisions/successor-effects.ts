@@ -37,7 +37,7 @@ export interface ForetoldEffect {
   readonly effectId: string;
   readonly runId: string;
   readonly stepId: string;
-  readonly itemKey?: string;
+  readonly itemKey?: string | undefined;
   readonly revision: number;
   readonly capabilityId: string;
   /** `asked`: a person says first. */
@@ -78,7 +78,7 @@ function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: Call): Foreto
     effectId,
     runId,
     stepId,
-    ...(itemKey === undefined ? {} : { itemKey }),
+    itemKey,
     revision,
     capabilityId,
     action,

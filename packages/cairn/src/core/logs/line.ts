@@ -35,9 +35,9 @@ export interface LogLine extends LoggedBy {
   readonly at: number;
   readonly level: KeptLevel;
   readonly message: string;
-  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
   /** Message or fields were longer. */
-  readonly cut?: true;
+  readonly cut?: true | undefined;
 }
 
 export interface Logged {

@@ -18,34 +18,34 @@ export interface StepPlan {
   /** Ids, sorted: under which names a body knows them is its own business. */
   readonly needs: readonly string[];
   readonly when?: true;
-  readonly ifSkipped?: 'run';
-  readonly reads?: readonly string[];
-  readonly idempotent?: false;
+  readonly ifSkipped?: 'run' | undefined;
+  readonly reads?: readonly string[] | undefined;
+  readonly idempotent?: false | undefined;
   readonly newAttempt?: true;
-  readonly resumable?: false;
-  readonly onFailure?: 'skip' | 'degrade';
+  readonly resumable?: false | undefined;
+  readonly onFailure?: 'skip' | 'degrade' | undefined;
   readonly policy?: true;
   /** Ids of capabilities, sorted. */
-  readonly uses?: readonly string[];
-  readonly compensate?: true;
-  readonly output?: Shape;
+  readonly uses?: readonly string[] | undefined;
+  readonly compensate?: true | undefined;
+  readonly output?: Shape | undefined;
   /** Data that a person fills in to approve. */
-  readonly data?: Shape;
+  readonly data?: Shape | undefined;
   /** It has several executions. */
   readonly over?: true;
-  readonly completion?: string;
-  readonly onExpiry?: 'approve' | 'halt';
+  readonly completion?: string | undefined;
+  readonly onExpiry?: 'approve' | 'halt' | undefined;
   readonly event?: string;
   /** Type of the child workflow. */
   readonly workflow?: string;
-  readonly onParentEnd?: 'abandon' | 'wait';
+  readonly onParentEnd?: 'abandon' | 'wait' | undefined;
   /** A flow that is a loop. */
   readonly loop?: true;
 }
 
 export interface Plan {
   readonly input: Shape;
-  readonly onDoubt?: 'ask';
+  readonly onDoubt?: 'ask' | undefined;
   readonly policy?: true;
   /** Name in the result of the run → id of the step. */
   readonly result: Readonly<Record<string, string>>;

@@ -4,6 +4,7 @@
  * code that creates the event. Pure.
  */
 import { CairnError } from '../errors.ts';
+import { withoutUndefined } from '../optional.ts';
 import type { EventDraft, RecordedError } from './events.ts';
 import { cut, TRACE_CHARS } from './records.ts';
 
@@ -16,9 +17,10 @@ export const MAX_SHOWN = 100;
 /** Limit of a code or a name that an author chooses. */
 const MAX_NAME_CHARS = 200;
 
-/** The draft, with text that is longer than what is kept cut. */
+/** The draft, with text that is longer than what is kept cut, and without undefined members: so its data is written as text only once. */
 export function bounded(draft: EventDraft): EventDraft {
-  const { error, reason, policySnapshotId } = draft.data as {
+  const data = withoutUndefined(draft.data);
+  const { error, reason, policySnapshotId } = data as {
     readonly error?: RecordedError;
     readonly reason?: unknown;
     readonly policySnapshotId?: unknown;
@@ -30,8 +32,8 @@ export function bounded(draft: EventDraft): EventDraft {
       ? { policySnapshotId: cut(policySnapshotId, MAX_NAME_CHARS) }
       : {}),
   };
-  if (Object.keys(changes).length === 0) return draft;
-  return { ...draft, data: { ...draft.data, ...changes } } as EventDraft;
+  if (Object.keys(changes).length > 0) return { ...draft, data: { ...data, ...changes } } as EventDraft;
+  return data === draft.data ? draft : ({ ...draft, data } as EventDraft);
 }
 
 /** @throws CairnError RUN_TOO_LARGE if the event could not be stored */

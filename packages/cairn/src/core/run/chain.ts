@@ -5,6 +5,7 @@
 
 import { eventHash, genesisHash } from '../encoding/hash.ts';
 import { canonicalJson, canonicalTextOf, type Json } from '../encoding/json.ts';
+import { withoutUndefined } from '../optional.ts';
 import type { EventDraft, RunEvent, Writer } from './events.ts';
 import { FIRST_SCHEMA_VERSION, SCHEMA_VERSION } from './events.ts';
 
@@ -26,7 +27,7 @@ export interface SealParams {
   readonly id: string;
   /** The writer's clock, epoch ms. */
   readonly now: number;
-  readonly writer?: Writer;
+  readonly writer?: Writer | undefined;
 }
 
 /** Makes the event that follows `chain`: `at` is `max(now, at before)`. */
@@ -38,7 +39,8 @@ export function seal(draft: EventDraft, { chain, id, now, writer }: SealParams):
     at: Math.max(now, chain.updatedAt),
     initiator: draft.initiator,
     ...(draft.actor === undefined ? {} : { actor: draft.actor }),
-    data: draft.data,
+    // In the form that comes back from the store, so that the fold of the writer and that of a reader are equal.
+    data: withoutUndefined(draft.data),
     schemaVersion: versionOf(draft),
     ...(writer === undefined ? {} : { writer }),
     prevHash: chain.headHash,

@@ -25,7 +25,7 @@ export const FIRST_SCHEMA_VERSION = 1;
 /** Names one execution of a step: a map item has an `itemKey`, feedback raises the revision (from 1). */
 export interface StepRef {
   readonly stepId: string;
-  readonly itemKey?: string;
+  readonly itemKey?: string | undefined;
   readonly revision: number;
 }
 
@@ -33,9 +33,9 @@ export interface StepRef {
 export interface RecordedError {
   readonly code: string;
   readonly message: string;
-  readonly stepId?: string;
+  readonly stepId?: string | undefined;
   readonly retryable: boolean;
-  readonly trace?: string;
+  readonly trace?: string | undefined;
 }
 
 /** Location of a value too large for a checkpoint: under `payloads`, in chunks, addressed by content. */
@@ -53,7 +53,7 @@ export interface StepExecution extends StepRef {
   readonly attempt: number;
   readonly inputsHash: string;
   /** Kind and hash of a flow's request for this operation (core/flow/asked.ts); absent for other steps. */
-  readonly request?: string;
+  readonly request?: string | undefined;
   /** Place in the project's source where the flow's code asked for it, such as `src/orders.ts:12`; absent where unknown. */
   readonly location?: string;
   readonly startedAt: number;
@@ -70,7 +70,7 @@ export interface StepSettled extends StepExecution {
   readonly outputsSummary: string;
   readonly resumable: boolean;
   readonly idempotent: boolean;
-  readonly agent?: string;
+  readonly agent?: string | undefined;
   readonly tokensUsed?: { readonly input: number; readonly output: number };
   /** Money spent as the attempt reported it, in millionths of a US dollar. */
   readonly microUsd?: number;
@@ -88,8 +88,8 @@ export type StopKind = (typeof STOP_KINDS)[number];
 
 /** `deadlineAt`: when the whole run must have ended. `budget`: what it may spend. */
 export interface RunLimits {
-  readonly deadlineAt?: number;
-  readonly budget?: BudgetLimits;
+  readonly deadlineAt?: number | undefined;
+  readonly budget?: BudgetLimits | undefined;
 }
 
 /** Data by event type. */
@@ -148,22 +148,22 @@ export interface EventData {
     readonly capabilityId: string;
     readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt' | 'blocked';
     readonly by?: 'lookup' | 'person';
-    readonly originEffectId?: string;
+    readonly originEffectId?: string | undefined;
     /** Hash of the recorded answer, so that the journal vouches for it. */
-    readonly responseHash?: string;
+    readonly responseHash?: string | undefined;
   };
   /** `spent`: of the run's budget, by the attempt that the question ended. */
-  wait_opened: { readonly wait: Wait; readonly spent?: Cost };
+  wait_opened: { readonly wait: Wait; readonly spent?: Cost | undefined };
   /**
    * `signalId`: which event or signal answered it. `payloadText`: what a person said, canonical JSON. `raise`: by how much the
    * limits of the budget were raised.
    */
   wait_resolved: {
     readonly waitId: string;
-    readonly decision?: Decision;
-    readonly payloadText?: string;
-    readonly signalId?: string;
-    readonly raise?: BudgetLimits;
+    readonly decision?: Decision | undefined;
+    readonly payloadText?: string | undefined;
+    readonly signalId?: string | undefined;
+    readonly raise?: BudgetLimits | undefined;
   };
   wait_expired: { readonly waitId: string };
   /** The outside is still at work on the answer: the wait fails at `dueAt` now. */
@@ -171,7 +171,7 @@ export interface EventData {
   signal_received: {
     readonly signalId: string;
     readonly name: string;
-    readonly key?: string;
+    readonly key?: string | undefined;
     readonly payloadText: string;
   };
   /**
@@ -183,7 +183,7 @@ export interface EventData {
     readonly waitId: string;
     readonly steps: readonly string[];
     readonly again: readonly string[];
-    readonly undoable?: readonly string[];
+    readonly undoable?: readonly string[] | undefined;
     readonly feedback: string;
   };
   /** `stepId`: a step's own policy; absent: the workflow's. */
@@ -199,11 +199,11 @@ export interface EventData {
     readonly status: 'awaiting_approval' | 'waiting_external';
     /** The reason; absent: the open waits of the run. */
     readonly reason?: string;
-    readonly until?: number;
+    readonly until?: number | undefined;
     /** True if every open wait is announced. */
     readonly announced?: true;
     /** The reason of a failure that is not a step's; the run ends after the children that it waits for. */
-    readonly error?: RecordedError;
+    readonly error?: RecordedError | undefined;
   };
   run_resumed: { readonly reason: string };
   /**
@@ -232,7 +232,11 @@ export interface EventData {
   };
   replay_finished: Record<string, never>;
   /** `withoutUndo`: of a run that is not to wait until what it did can be undone. May follow one that did not say so. */
-  cancel_requested: { readonly stopKind: StopKind; readonly reason?: string; readonly withoutUndo?: true };
+  cancel_requested: {
+    readonly stopKind: StopKind;
+    readonly reason?: string | undefined;
+    readonly withoutUndo?: true;
+  };
   /** An operator wants nothing new to be started, until `continue_requested`. */
   suspend_requested: { readonly reason: string };
   continue_requested: { readonly reason?: string };
@@ -250,14 +254,20 @@ export interface EventData {
   compensation_failed: StepRef & { readonly error: RecordedError };
   /** `resultHash`: SHA-256 of a result that is not here in full. */
   /** `unread`: how many signals of its inbox no step has read; they stay readable. Absent: none. */
-  run_completed: { readonly result: StoredValue; readonly resultHash?: string; readonly unread?: number };
+  run_completed: {
+    readonly result: StoredValue;
+    readonly resultHash?: string | undefined;
+    readonly unread?: number;
+  };
   run_failed: { readonly error: RecordedError };
   /** `notUndone`: steps whose compensations were due and were not called. `count`: of them, where not all are named. */
   run_cancelled: {
     readonly stopKind: StopKind;
-    readonly reason?: string;
+    readonly reason?: string | undefined;
     readonly unread?: number;
-    readonly notUndone?: { readonly steps: readonly string[]; readonly count?: number };
+    readonly notUndone?:
+      | { readonly steps: readonly string[]; readonly count?: number | undefined }
+      | undefined;
   };
   run_superseded: { readonly by: string };
   /**
@@ -289,11 +299,11 @@ export type EventDraft<T extends EventType = EventType> = {
     readonly type: K;
     readonly data: EventData[K];
     readonly initiator: Initiator;
-    readonly actor?: string;
+    readonly actor?: string | undefined;
     readonly outputText?: string;
     readonly outputRef?: PayloadRef;
     /** The row of the ledger that the event is about, where the same commit writes it. */
-    readonly effect?: EffectWrite;
+    readonly effect?: EffectWrite | undefined;
   };
 }[T];
 

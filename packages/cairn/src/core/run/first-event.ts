@@ -56,7 +56,7 @@ export function firstEventOf(state: RunState, id: string, hash: string): RunEven
       type: 'run_created',
       initiator: initiatorOf(data.trigger),
       data,
-      ...(userId === undefined ? {} : { actor: userId }),
+      actor: userId,
     },
     { chain: emptyChain(state.id), id, now: state.createdAt },
   );

@@ -19,26 +19,26 @@ export interface Checkpoint {
   readonly parent: number;
   readonly at: number;
   readonly stepId?: string;
-  readonly itemKey?: string;
+  readonly itemKey?: string | undefined;
   readonly revision?: number;
   readonly attempt?: number;
   readonly outcome?: StepOutcome | 'completed' | 'failed' | 'cancelled';
   readonly inputsHash?: string;
   /** The flow's request for this operation, as in its execution; absent for other steps. */
-  readonly request?: string;
+  readonly request?: string | undefined;
   readonly outputHash?: string;
   /** The output as canonical JSON, if it is not too large to lie here. */
-  readonly outputText?: string;
+  readonly outputText?: string | undefined;
   /** Location of the output, if stored as a payload. */
-  readonly outputRef?: PayloadRef;
+  readonly outputRef?: PayloadRef | undefined;
   /** Checkpoint of an earlier run of the lineage that has the reused output. */
-  readonly outputFrom?: CheckpointRef;
+  readonly outputFrom?: CheckpointRef | undefined;
   readonly outputsSummary?: string;
   readonly errorTrace?: string;
-  readonly agent?: string;
-  readonly tokensUsed?: { readonly input: number; readonly output: number };
+  readonly agent?: string | undefined;
+  readonly tokensUsed?: { readonly input: number; readonly output: number } | undefined;
   /** Money spent, in millionths of a US dollar. */
-  readonly microUsd?: number;
+  readonly microUsd?: number | undefined;
   readonly resumable?: boolean;
   readonly idempotent?: boolean;
   readonly startedAt?: number;
@@ -183,21 +183,21 @@ function settledFields({ type, data }: RunEvent<SettledType>): Partial<Checkpoin
   const { agent, tokensUsed, microUsd, resumable, idempotent, startedAt, durationMs, request } = data;
   return {
     stepId,
-    ...(itemKey === undefined ? {} : { itemKey }),
+    itemKey,
     revision,
     attempt,
     outcome: OUTCOMES[type],
     inputsHash,
-    ...optional('request', request),
+    request,
     outputHash,
     outputsSummary,
     resumable,
     idempotent,
     startedAt,
     durationMs,
-    ...(agent === undefined ? {} : { agent }),
-    ...(tokensUsed === undefined ? {} : { tokensUsed }),
-    ...(microUsd === undefined ? {} : { microUsd }),
+    agent,
+    tokensUsed,
+    microUsd,
   };
 }
 
@@ -249,7 +249,11 @@ function statusOf(event: RunEvent<SettledType>): StepStatus {
   return event.data.skipped ? 'skipped' : 'succeeded';
 }
 
-function traceOf(error: { readonly code: string; readonly message: string; readonly trace?: string }): {
+function traceOf(error: {
+  readonly code: string;
+  readonly message: string;
+  readonly trace?: string | undefined;
+}): {
   errorTrace: string;
 } {
   return { errorTrace: cut(error.trace ?? `${error.code}: ${error.message}`, TRACE_CHARS) };

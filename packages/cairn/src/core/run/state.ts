@@ -106,7 +106,7 @@ export const UNDOING = '(undo)';
 export interface InboxSignal {
   readonly signalId: string;
   readonly name: string;
-  readonly key?: string;
+  readonly key?: string | undefined;
   readonly payloadText: string;
   readonly at: number;
 }
@@ -214,9 +214,9 @@ export interface RunState extends RunIdentity {
   readonly lastHandoff?: readonly Wait[];
   readonly cancellation?: {
     readonly stopKind: StopKind;
-    readonly reason?: string;
+    readonly reason?: string | undefined;
     readonly requestedAt: number;
-    readonly actor?: string;
+    readonly actor?: string | undefined;
     /** It ends although what it did cannot be undone now. */
     readonly withoutUndo?: true;
   };
@@ -252,31 +252,31 @@ export interface RunState extends RunIdentity {
 
 /** The part of the snapshot that is not folded and not checked. Times in epoch ms. */
 export interface SoftState {
-  readonly lastHeartbeatAt?: number;
-  readonly leaseExtendedTo?: number;
+  readonly lastHeartbeatAt?: number | undefined;
+  readonly leaseExtendedTo?: number | undefined;
   /** True if the completion duties (parent, children, event mailboxes) are done. */
-  readonly obligationsMet?: boolean;
+  readonly obligationsMet?: boolean | undefined;
   /**
    * Events up to this sequence number are published, later ones may be. Absent: the events of this run are not
    * published.
    */
   readonly publishedSeq?: number;
   /** The bus would not take them: by when it must have been asked again. */
-  readonly publishDueAt?: number;
+  readonly publishDueAt?: number | undefined;
   /** Id of the first event, from which the publisher rebuilds it (`first-event.ts`). */
   readonly firstEventId?: string;
   /** Last reported progress of the running bodies. */
   readonly inFlight?: readonly Progress[];
   /** Bodies running when the snapshot was written, oldest first: see `now/running.ts`. */
-  readonly running?: readonly RunningStep[];
+  readonly running?: readonly RunningStep[] | undefined;
   /** Lines that are kept of its bodies; absent: they logged none. */
   readonly logs?: LogTotals;
   /** Cost so far, as far as reported: see `journal/spending/`. Never decreases. */
-  readonly cost?: Spent;
+  readonly cost?: Spent | undefined;
   /** It is not to be deleted, nor anything of its lineage. */
-  readonly legalHold?: LegalHold;
+  readonly legalHold?: LegalHold | undefined;
   /** Time at which the run was marked for deletion; it is hidden from users. */
-  readonly deletionMarkedAt?: number;
+  readonly deletionMarkedAt?: number | undefined;
 }
 
 /** A sign of life of a body: `detailsText` is canonical JSON. */

@@ -112,7 +112,7 @@ export const PROJECTED_WORDS: readonly string[] = [
 /** The runs that one word is said of: of any of these statuses and, if the way they were stopped decides, so stopped. */
 export interface RunsCalled {
   readonly statuses: readonly RunStatus[];
-  readonly stopKinds?: readonly StopKind[];
+  readonly stopKinds?: readonly StopKind[] | undefined;
 }
 
 /**
@@ -127,7 +127,7 @@ export function runsCalled(word: string, vocabulary: Vocabulary): RunsCalled {
   const statuses = RUN_STATUSES.filter((status) => PROJECTIONS[vocabulary][status] === word);
   if (statuses.length > 0) return { statuses };
   const { status, stopKind } = canonicalWord(word);
-  return { statuses: [status], ...(stopKind === undefined ? {} : { stopKinds: [stopKind] }) };
+  return { statuses: [status], stopKinds: stopKind && [stopKind] };
 }
 
 function isHalted({ status, stopKind }: Called): boolean {

@@ -22,7 +22,7 @@ export interface DueDecision {
   /** Once the runs are started, the schedule is done with all slots up to and with this. */
   readonly settledUntil: number;
   /** About slots that were missed, if any were. */
-  readonly catchUp?: CatchUpReport;
+  readonly catchUp?: CatchUpReport | undefined;
 }
 
 /** Decision for an active schedule at `now` (epoch ms). Deterministic. */
@@ -42,9 +42,10 @@ export function decideDue(schedule: Schedule, now: number): DueDecision {
     fire,
     skipped: slots.length - wanted.length,
     settledUntil: (rest > 0 ? fire.at(-1) : slots.at(-1)) ?? settledUntil,
-    ...(isNew && until !== undefined
-      ? { catchUp: { at: now, policy: catchUp, from, until, missed: missed.length, more, made } }
-      : {}),
+    catchUp:
+      isNew && until !== undefined
+        ? { at: now, policy: catchUp, from, until, missed: missed.length, more, made }
+        : undefined,
   };
 }
 
@@ -59,7 +60,7 @@ function chosen(catchUp: CatchUp, slots: readonly number[], missed: readonly num
 export function armed(schedule: Schedule, settledUntil: number): Schedule {
   const { nextAt: _, pause: __, ...rest } = schedule;
   const nextAt = nextSlot(schedule, settledUntil);
-  return { ...rest, state: 'active', settledUntil, ...(nextAt === undefined ? {} : { nextAt }) };
+  return { ...rest, state: 'active', settledUntil, nextAt };
 }
 
 /** The schedule in a state in which it is never due. */

@@ -54,7 +54,7 @@ export interface CatchUpReport {
 export interface SchedulePause {
   readonly since: number;
   readonly by: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 /** A schedule as it stands. Times in epoch ms. */
@@ -65,14 +65,14 @@ export interface Schedule extends ScheduleSpec {
   readonly origin: 'declared' | 'stored';
   /** `withdrawn`: its workflow does not declare it any more. */
   readonly state: 'active' | 'paused' | 'withdrawn';
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Slots up to and with this are done with, whatever became of them. */
   readonly settledUntil: number;
   /**
    * The first slot after `settledUntil`, or when a start is tried again that the definition keeps from happening; there exactly
    * while it is active and such a slot exists.
    */
-  readonly nextAt?: number;
+  readonly nextAt?: number | undefined;
   /** While `paused`. */
   readonly pause?: SchedulePause;
   readonly last?: SlotOutcome;

@@ -2,7 +2,6 @@
  * The part of a run that lists show. Members that grow with the inputs and work of a run are omitted: a page of runs
  * with full inboxes took tens of megabytes, and a single run is read separately.
  */
-import { optional } from '../optional.ts';
 import type { RunState, SoftState } from '../run/state.ts';
 
 /** Members that only the run itself shows. */
@@ -40,9 +39,9 @@ export type ListedSoft = Pick<SoftState, 'lastHeartbeatAt' | 'leaseExtendedTo' |
 /** The same of what is kept beside the state. */
 export function listedSoft({ lastHeartbeatAt, leaseExtendedTo, running, cost }: ListedSoft): ListedSoft {
   return {
-    ...optional('lastHeartbeatAt', lastHeartbeatAt),
-    ...optional('leaseExtendedTo', leaseExtendedTo),
-    ...optional('running', running),
-    ...optional('cost', cost),
+    lastHeartbeatAt,
+    leaseExtendedTo,
+    running,
+    cost,
   };
 }

@@ -1,7 +1,6 @@
 /** Statistics of runs by when they were created: how many there were, how they ended, how long they took, what failed. */
 import { type Cost, costOf, type Spent, sum } from '../cost/cost.ts';
 import { usdOf } from '../cost/prices.ts';
-import { optional } from '../optional.ts';
 import type { RecordedError } from '../run/events.ts';
 import { isTerminal, type RunStatus } from '../run/status.ts';
 
@@ -34,10 +33,10 @@ export interface RunFigures {
   /** Live runs a worker of which died, and which are dispatched alone until they are cleared. */
   readonly suspects: number;
   /** Failed runs among those that completed or failed, from 0 to 1; absent if none did. */
-  readonly failureShare?: number;
+  readonly failureShare?: number | undefined;
   /** Median duration of completed runs, from the first dispatch to the end, waits included; absent if none completed. */
-  readonly p50Ms?: number;
-  readonly p95Ms?: number;
+  readonly p50Ms?: number | undefined;
+  readonly p95Ms?: number | undefined;
   readonly cost: Cost & { readonly usd: number };
 }
 
@@ -55,7 +54,7 @@ export interface PartFigures extends RunFigures {
 export interface FailureCause {
   readonly type: string;
   readonly code: string;
-  readonly step?: string;
+  readonly step?: string | undefined;
   readonly runs: number;
   /** The newest of them. */
   readonly last: { readonly runId: string; readonly at: number; readonly message: string };
@@ -114,9 +113,9 @@ function figuresOf(runs: readonly RunOutline[]): RunFigures {
     cancelled,
     live: runs.length - judged - cancelled,
     suspects: runs.filter(({ status, isSuspect }) => isSuspect && !isTerminal(status)).length,
-    ...optional('failureShare', judged === 0 ? undefined : failed / judged),
-    ...optional('p50Ms', percentile(times, 0.5)),
-    ...optional('p95Ms', percentile(times, 0.95)),
+    failureShare: judged === 0 ? undefined : failed / judged,
+    p50Ms: percentile(times, 0.5),
+    p95Ms: percentile(times, 0.95),
     cost: { ...cost, usd: usdOf(cost) },
   };
 }
@@ -138,7 +137,7 @@ function causesOf(runs: readonly RunOutline[]): FailureCause[] {
       return {
         type,
         code,
-        ...optional('step', stepOf(stepId)),
+        step: stepOf(stepId),
         runs: some.length,
         last: { runId, at, message },
       };

@@ -14,7 +14,7 @@ export interface CallQuestion {
   readonly tenantId: string;
   readonly environment: string;
   /** The actor that started the run, as in the journal; absent: unknown. */
-  readonly actor?: string;
+  readonly actor?: string | undefined;
 }
 
 export type CallVerdict =

@@ -41,8 +41,8 @@ export interface Capability<Request = unknown, Response = unknown> {
   readonly sideEffects: SideEffects;
   readonly idempotency: Idempotency;
   readonly replayPolicy: ReplayPolicy;
-  readonly requiresConfirmation?: true;
-  readonly estimate?: Cost;
+  readonly requiresConfirmation?: true | undefined;
+  readonly estimate?: Cost | undefined;
   readonly request: ZodType<Request>;
   readonly response: ZodType<Response>;
   readonly secrets: { readonly request: readonly string[]; readonly response: readonly string[] };
@@ -107,8 +107,8 @@ export function defineCapability<Request, Response>(
     sideEffects,
     idempotency,
     replayPolicy,
-    ...(requiresConfirmation ? { requiresConfirmation } : {}),
-    ...(estimate === undefined ? {} : { estimate: estimatedCost(estimate, 'estimate') }),
+    requiresConfirmation: requiresConfirmation || undefined,
+    estimate: estimate && estimatedCost(estimate, 'estimate'),
     request,
     response,
     secrets: { request: secrets?.request ?? [], response: secrets?.response ?? [] },

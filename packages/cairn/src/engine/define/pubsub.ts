@@ -13,7 +13,7 @@ export type PubsubMessage = {
   /** Its data, read as UTF-8. */
   readonly text: string;
   /** Its data, where that is JSON. */
-  readonly json?: Json;
+  readonly json?: Json | undefined;
 };
 
 /** Each message of the topic starts a run. */

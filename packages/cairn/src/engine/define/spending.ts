@@ -4,7 +4,7 @@ import type { GivenBudget, GivenCost } from '../../core/budget/given.ts';
 /** Model usage of a body. Counts and costs are summed over the attempt. */
 export interface Usage {
   readonly agent?: string;
-  readonly tokens?: { readonly input?: number; readonly output?: number };
+  readonly tokens?: { readonly input?: number; readonly output?: number } | undefined;
   /** US dollars. */
   readonly usd?: number;
 }

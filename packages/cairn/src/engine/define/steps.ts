@@ -29,7 +29,7 @@ interface AnyStep {
   /** Name in the body → id of the step. */
   readonly needs: Readonly<Record<string, string>>;
   /** Members of the input it sees; absent: all. */
-  readonly reads?: readonly string[];
+  readonly reads?: readonly string[] | undefined;
   readonly when?: (context: Context) => boolean;
   readonly ifSkipped: 'skip' | 'run';
   readonly idempotent: boolean;
@@ -120,7 +120,7 @@ export interface FlowStep extends AnyStep {
   /** Longest time that the code may take without an operation under way, ms. */
   readonly idleMs: number;
   /** Schema of what the code returns. */
-  readonly returns?: ZodType<unknown>;
+  readonly returns?: ZodType<unknown> | undefined;
   /** A loop: its code is the engine's and goes on after the last turn that completed, so it cannot diverge. */
   readonly loop?: Loop;
   /** By the name of an approval: schema of what a person fills in to approve. */
@@ -128,7 +128,7 @@ export interface FlowStep extends AnyStep {
   /** By the name of an operation. */
   readonly undo: Readonly<Record<string, Undoing>>;
   /** Between the engine and the code, for the test kit. */
-  readonly observer?: FlowObserver;
+  readonly observer?: FlowObserver | undefined;
 }
 
 /** Compensation of an operation of a flow, with its own retries and time limit. */
@@ -137,9 +137,9 @@ export interface Undoing extends Pick<AnyBody, 'retry' | 'retryPerError' | 'time
 }
 
 interface Loop {
-  readonly state?: ZodType<unknown>;
+  readonly state?: ZodType<unknown> | undefined;
   /** It may have more turns than fit into its run. */
-  readonly isLong?: true;
+  readonly isLong?: true | undefined;
   /** The code of its parts (core/flow/parts.ts); absent: the step is one itself. */
   readonly part?: FlowStep['code'];
 }
@@ -192,7 +192,7 @@ export interface Workflow {
   /** Limits of one run's spending. */
   readonly budget?: BudgetLimits;
   readonly onDoubt: 'fail' | 'ask';
-  readonly policy?: AnyPolicy;
+  readonly policy?: AnyPolicy | undefined;
   readonly retention: Retention;
   readonly graph: Graph;
   readonly steps: ReadonlyMap<string, StepDefinition>;

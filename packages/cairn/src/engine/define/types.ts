@@ -126,9 +126,9 @@ export interface PolicyQuestion<Input> {
   readonly tenantId: string;
   readonly environment: string;
   /** The actor that started it, as in the journal; absent: no known actor. */
-  readonly actor?: string;
+  readonly actor?: string | undefined;
   /** Mode of a successor. Before one is made, the policy is asked with the id of the source. */
-  readonly mode?: SuccessorMode;
+  readonly mode?: SuccessorMode | undefined;
   readonly type: string;
   /** The run begins, moves again after it was interrupted or waited, or is about to run a step that has its own policy. */
   readonly at: 'start' | 'resume' | 'step';

@@ -347,7 +347,7 @@ async function lookUp(
   const change = { ...what, resolution: { outcome, by: byLookup(binding.id), at: now } };
   const { wasWritten } = await effectCall.append(() => {
     const { responseHash } = answer ?? {};
-    const more = { by: 'lookup' as const, ...optional('responseHash', responseHash) };
+    const more = { by: 'lookup' as const, responseHash };
     const said = settled(effectCall, record.effectId, outcome, more);
     return [{ ...said, effect: { kind: 'change', effectId: record.effectId, seen: version, change } }];
   });

@@ -62,7 +62,7 @@ export function questionDrafts(
     effectId,
     capabilityId,
     outcome: 'blocked' as const,
-    ...(row.originEffectId === undefined ? {} : { originEffectId: row.originEffectId }),
+    originEffectId: row.originEffectId,
   };
   return [{ type: 'effect_settled', initiator: 'system', data, effect: write }, opened(wait, spent)];
 }

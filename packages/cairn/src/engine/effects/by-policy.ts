@@ -4,7 +4,6 @@
  */
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { NotApplied } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { cut } from '../../core/run/records.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
@@ -35,7 +34,7 @@ export function judgeOf(
   if (!policy) return undefined;
   const { id: runId, type, tenantId, environment, trigger } = state;
   const { id: capabilityId, sideEffects } = capability;
-  const about = { runId, type, tenantId, environment, ...optional('actor', trigger.userId) };
+  const about = { runId, type, tenantId, environment, actor: trigger.userId };
   return async () =>
     policy({
       ...about,

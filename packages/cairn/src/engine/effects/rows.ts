@@ -36,7 +36,7 @@ export interface Request {
   readonly value: unknown;
   readonly hash: string;
   /** Without its secret fields; absent if it is long. */
-  readonly shownText?: string;
+  readonly shownText?: string | undefined;
 }
 
 /** Members of the acting run, or of an owner in place of one, that the ledger needs. */
@@ -77,7 +77,7 @@ export function requestOf(capability: Capability, given: unknown): Request {
   return {
     value: parsed.data,
     hash: sha256Hex(text),
-    ...(Buffer.byteLength(shown) <= SHOWN_REQUEST_BYTES ? { shownText: shown } : {}),
+    shownText: Buffer.byteLength(shown) <= SHOWN_REQUEST_BYTES ? shown : undefined,
   };
 }
 

@@ -12,7 +12,6 @@ import {
   isExternalTenant,
 } from '../../core/effects/external.ts';
 import { CairnError, Fatal, type NotApplied, RetryAt } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { LeaseLost } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -247,7 +246,7 @@ export class ExternalEffects {
       call: key,
       undo: false,
       isBudgeted: false,
-      ...optional('restoredAt', restoredAt),
+      restoredAt,
       mayHaveRows: true,
       alive: this.#alive,
       signal,
@@ -303,7 +302,7 @@ function mismatchOf({ message, details }: CairnError): CairnError {
   return new CairnError('EFFECT_REQUEST_MISMATCH', message, {
     field: 'key',
     help: 'Under one key there is one request: give another action another key.',
-    ...optional('details', details),
+    details,
   });
 }
 

@@ -118,7 +118,7 @@ export function compensationStarted(steps: readonly string[], error: RecordedErr
 
 /** It ends once its children have ended, and until then nothing else moves it. `error`: why it is failing, if it is. */
 export function suspendedForChildren(error: RecordedError | undefined): EventDraft {
-  const data = { status: 'waiting_external' as const, announced: true as const, ...optional('error', error) };
+  const data = { status: 'waiting_external' as const, announced: true as const, error };
   return { type: 'run_suspended', initiator: 'system', data };
 }
 
@@ -130,7 +130,7 @@ export function suspended(state: RunState, until: number | undefined): EventDraf
     data: {
       status: waitingStatus(state.waits),
       announced: true,
-      ...(until === undefined ? {} : { until }),
+      until,
     },
   };
 }

@@ -75,7 +75,10 @@ export function composedOutput(text: string, what: string): Output | RecordedErr
 }
 
 /** Validates a value with the schema of the step; a refusal is final, because it would be repeated. */
-export function checked(step: { readonly id: string; readonly output?: ZodType }, value: unknown): unknown {
+export function checked(
+  step: { readonly id: string; readonly output?: ZodType | undefined },
+  value: unknown,
+): unknown {
   if (!step.output) return value;
   const parsed = step.output.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -114,7 +117,7 @@ export function recorded(stepId: string, cause: unknown): RecordedError {
     message: cut(messageOf(cause), TRACE_CHARS),
     stepId,
     retryable,
-    ...(trace === undefined ? {} : { trace: cut(trace, TRACE_CHARS) }),
+    trace: trace === undefined ? undefined : cut(trace, TRACE_CHARS),
   };
 }
 

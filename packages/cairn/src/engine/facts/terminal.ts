@@ -23,7 +23,7 @@ export function completed(state: RunState, result: Output): EventDraft {
     // The journal vouches for a value stored elsewhere, as for outputs of steps.
     data: {
       result: value,
-      ...('text' in value ? {} : { resultHash: result.hash }),
+      resultHash: 'text' in value ? undefined : result.hash,
       ...unread(state),
     },
     ...carried(result),
@@ -45,18 +45,18 @@ export function runCancelled(
   return {
     type: 'run_cancelled',
     initiator: cancellation?.stopKind === 'policy' ? 'policy' : cancellation?.actor ? 'user' : 'system',
-    ...(cancellation?.actor === undefined ? {} : { actor: cancellation.actor }),
+    actor: cancellation?.actor,
     data: {
       stopKind: cancellation?.stopKind ?? 'system',
-      ...(cancellation?.reason === undefined ? {} : { reason: cancellation.reason }),
+      reason: cancellation?.reason,
       ...unread({ inbox }),
-      ...(notUndone.length > 0 && { notUndone: named(notUndone) }),
+      notUndone: notUndone.length > 0 ? named(notUndone) : undefined,
     },
   };
 }
 
 function named(steps: readonly string[]) {
-  return { steps: steps.slice(0, MAX_SHOWN), ...(steps.length > MAX_SHOWN && { count: steps.length }) };
+  return { steps: steps.slice(0, MAX_SHOWN), count: steps.length > MAX_SHOWN ? steps.length : undefined };
 }
 
 function unread({ inbox }: Pick<RunState, 'inbox'>): { unread?: number } {

@@ -38,7 +38,7 @@ export interface Reception {
   /** It is in the journal, from now on or from an earlier time. */
   readonly isDelivered: boolean;
   /** The reason why an open wait refuses it. */
-  readonly refused?: CairnError;
+  readonly refused?: CairnError | undefined;
   /** Waits of the run for an event of this name and key that still are open. */
   readonly open: readonly string[];
 }
@@ -62,7 +62,7 @@ export async function offerTo(
   const { state } = appended;
   return {
     isDelivered: tookIn(state, brought.id),
-    ...(refused === undefined ? {} : { refused }),
+    refused,
     open: waitsFor(state, event, key).map(({ id }) => id),
   };
 }
@@ -87,7 +87,7 @@ export interface Answering {
 export function answersOn(
   state: RunState,
   { registry, brought, waits, now }: Answering,
-): { readonly drafts: readonly EventDraft[]; readonly refused?: CairnError } {
+): { readonly drafts: readonly EventDraft[]; readonly refused?: CairnError | undefined } {
   if (waits.length === 0 || tookIn(state, brought.id)) return { drafts: [] };
   const workflow = workflowOf(registry, state);
   if (!workflow) return { drafts: [], refused: planMissing(registry, state) };
@@ -104,7 +104,7 @@ export function answersOn(
     else refused ??= new CairnError('INVALID_INPUT', output.refusal, { field: 'data', stepId });
   }
   if (drafts.length > 0) drafts.push(...resumed(state, 'an event it waited for has come', answer));
-  return { drafts, ...(refused === undefined ? {} : { refused }) };
+  return { drafts, refused };
 }
 
 /** Output of an event step for the data, or the reason for its refusal. */

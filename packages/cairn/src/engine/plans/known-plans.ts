@@ -5,7 +5,6 @@
  * Must not: decide what follows from a change (operations/start, core/decisions).
  */
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { type PlanDifference, planDifference } from '../../core/plan/difference.ts';
 import { differ, planFrom, planText } from '../../core/plan/plan.ts';
 import type { StepKind } from '../../core/run/events.ts';
@@ -98,7 +97,7 @@ export class KnownPlans {
     const { type, planVersion } = workflow;
     const { plan, fingerprint } = planOf(workflow);
     const createdAt = this.#deps.clock.now();
-    const stored = { type, planVersion, fingerprint, createdAt, by, ...optional('planText', planText(plan)) };
+    const stored = { type, planVersion, fingerprint, createdAt, by, planText: planText(plan) };
     const created = await sendUntilKnown(this.#deps, () => this.#deps.store.create(stored));
     // It was there after all: by another start, or by an earlier sending of ours.
     return created === 'created' ? 'same' : this.#compare(workflow);
@@ -117,7 +116,7 @@ export function planChanged(change: PlanChange, nextVersion = change.planVersion
   const [first] = differences;
   const what = `the definition of version ${planVersion} of '${type}' changed since its first run started`;
   return new CairnError('PLAN_CHANGED', `${what}${saying(differences)}`, {
-    ...optional('stepId', first?.stepId),
+    stepId: first?.stepId,
     details: { type, planVersion, nextVersion, differences: differences.map(({ what }) => what) },
     help:
       `Give the new definition planVersion ${nextVersion} and keep version ${planVersion} unchanged beside it while runs ` +

@@ -1,5 +1,4 @@
 /** The plan of a workflow as it is defined in this process: its description and fingerprint, made once when first asked for. */
-import { optional } from '../../core/optional.ts';
 import { type Plan, planFingerprint, type StepPlan } from '../../core/plan/plan.ts';
 import type { FanOut, StepDefinition, Workflow } from '../define/steps.ts';
 import { shapeOf } from './shape.ts';
@@ -24,7 +23,7 @@ export function planOf(workflow: Workflow): Described {
 function describe({ input, onDoubt, policy, result, steps }: Workflow): Plan {
   return {
     input: shapeOf(input),
-    ...(onDoubt === 'ask' ? { onDoubt } : {}),
+    onDoubt: onDoubt === 'ask' ? onDoubt : undefined,
     ...there('policy', policy),
     result,
     steps: Object.fromEntries([...steps].map(([id, step]) => [id, stepPlan(step)])),
@@ -37,11 +36,11 @@ function stepPlan(step: StepDefinition): StepPlan {
     kind,
     needs: [...new Set(Object.values(needs))].sort(),
     ...there('when', when),
-    ...(ifSkipped === 'run' ? { ifSkipped } : {}),
-    ...optional('reads', reads),
-    ...(idempotent ? {} : { idempotent: false as const }),
-    ...(resumable ? {} : { resumable: false as const }),
-    ...(onFailure.kind === 'fail' ? {} : { onFailure: onFailure.kind }),
+    ifSkipped: ifSkipped === 'run' ? ifSkipped : undefined,
+    reads,
+    idempotent: idempotent ? undefined : (false as const),
+    resumable: resumable ? undefined : (false as const),
+    onFailure: onFailure.kind === 'fail' ? undefined : onFailure.kind,
     ...ofKind(step),
   };
 }
@@ -54,9 +53,9 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
       return {
         ...there('policy', policy),
         ...there('newAttempt', step.newAttempt),
-        ...(uses.length === 0 ? {} : { uses: uses.map(({ id }) => id).sort() }),
+        uses: uses.length === 0 ? undefined : uses.map(({ id }) => id).sort(),
         ...there('compensate', compensate),
-        ...(output ? { output: shapeOf(output) } : {}),
+        output: output && shapeOf(output),
         ...('fanOut' in step ? setPlan(step.fanOut) : {}),
       };
     }
@@ -64,25 +63,25 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
       const { uses, returns = step.loop?.state, undo } = step;
       return {
         ...there('loop', step.loop),
-        ...(uses.length === 0 ? {} : { uses: uses.map(({ id }) => id).sort() }),
-        ...(Object.keys(undo).length === 0 ? {} : { compensate: true as const }),
-        ...(returns ? { output: shapeOf(returns) } : {}),
+        uses: uses.length === 0 ? undefined : uses.map(({ id }) => id).sort(),
+        compensate: Object.keys(undo).length === 0 ? undefined : (true as const),
+        output: returns && shapeOf(returns),
       };
     }
     case 'approval':
       return {
-        ...(step.onExpiry === 'fail' ? {} : { onExpiry: step.onExpiry }),
-        ...(step.data ? { data: shapeOf(step.data) } : {}),
+        onExpiry: step.onExpiry === 'fail' ? undefined : step.onExpiry,
+        data: step.data && shapeOf(step.data),
       };
     case 'event':
-      return { event: step.event, ...(step.output ? { output: shapeOf(step.output) } : {}) };
+      return { event: step.event, output: step.output && shapeOf(step.output) };
     case 'sleep':
       return {};
     case 'child': {
       const { workflow, onParentEnd, fanOut } = step;
       return {
         workflow,
-        ...(onParentEnd === 'cancel' ? {} : { onParentEnd }),
+        onParentEnd: onParentEnd === 'cancel' ? undefined : onParentEnd,
         ...(fanOut ? setPlan(fanOut) : {}),
       };
     }
@@ -92,7 +91,7 @@ function ofKind(step: StepDefinition): Partial<StepPlan> {
 function setPlan({ completion }: FanOut): Partial<StepPlan> {
   return {
     over: true,
-    ...(completion.kind === 'all' ? {} : { completion: Object.values(completion).join(' ') }),
+    completion: completion.kind === 'all' ? undefined : Object.values(completion).join(' '),
   };
 }
 

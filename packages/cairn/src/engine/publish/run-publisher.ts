@@ -34,7 +34,7 @@ export interface RunPublisherParams {
   readonly log: Log;
   readonly run: RunState;
   /** Trace of the run, for readers of its events; absent: no collector is configured. */
-  readonly traceparent?: string;
+  readonly traceparent?: string | undefined;
   /** Undefined: not known. */
   readonly firstEventId: string | undefined;
   /** Events up to this seq are published. */

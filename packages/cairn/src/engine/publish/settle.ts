@@ -40,7 +40,7 @@ export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunP
     clock,
     log,
     run: state,
-    ...(tracer ? { traceparent: traceparentOf(tracer.decided(runSpan(state))) } : {}),
+    traceparent: tracer && traceparentOf(tracer.decided(runSpan(state))),
     firstEventId: soft.firstEventId,
     publishedSeq,
     head: state.head,
@@ -74,15 +74,15 @@ export async function settleEvents(
   const soft: SoftUpdate = {
     heartbeat: false,
     publishedSeq: retryAt === undefined ? head : publisher.publishedSeq,
-    ...(retryAt === undefined ? {} : { publishDueAt: retryAt + READY_GRACE_MS }),
-    ...(isOver(state) ? { obligationsMet: true } : {}),
+    publishDueAt: retryAt === undefined ? undefined : retryAt + READY_GRACE_MS,
+    obligationsMet: isOver(state) || undefined,
   };
   const dueAt = wakeAt(state, soft);
   const { kind } = await store.touch({
     runId,
     seen,
     soft,
-    ...(dueAt === undefined ? {} : { wakeAt: dueAt }),
+    wakeAt: dueAt,
   });
   // Stale: somebody has touched it since, and goes on from the watermark that is there.
   if (kind === 'stale' || retryAt === undefined) return;

@@ -6,7 +6,6 @@
  */
 
 import type { RecordedStep, SourceFacts } from '../../core/decisions/successor.ts';
-import { optional } from '../../core/optional.ts';
 import type { RunEvent, SettledType, StepSettled } from '../../core/run/events.ts';
 import { initialState, reduce } from '../../core/run/reduce/index.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
@@ -73,18 +72,18 @@ function settledOf({ data }: RunEvent<SettledType>): StepSettled {
   const { outputHash, outputsSummary, resumable, idempotent, agent, durationMs, request } = data;
   return {
     stepId,
-    ...(itemKey === undefined ? {} : { itemKey }),
+    itemKey,
     revision,
     kind,
     attempt,
     inputsHash,
-    ...optional('request', request),
+    request,
     startedAt,
     outputHash,
     outputsSummary,
     resumable,
     idempotent,
-    ...(agent === undefined ? {} : { agent }),
+    agent,
     durationMs,
   };
 }

@@ -3,7 +3,6 @@
  * lost its run, by the process that took the run over (recover-run.ts).
  */
 import type { TaskDelivery } from '../../core/decisions/claim.ts';
-import { optional } from '../../core/optional.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runSpan, type TraceContext } from '../../core/trace.ts';
 import { failureOf, type Span } from '../../ports/tracing.ts';
@@ -107,7 +106,7 @@ export class DriveAccount {
     // The process that took the run over has reported it.
     if (this.#span && end === 'lease_lost') return;
     const span = this.#span ?? tracer?.open(driveSpanOf(state, this.#asked));
-    span?.set({ 'cairn.drive.end': end, ...optional('faas.coldstart', isCold || undefined) });
+    span?.set({ 'cairn.drive.end': end, 'faas.coldstart': isCold || undefined });
     span?.end(failure);
   }
 }

@@ -66,7 +66,7 @@ export function driveSpanOf(state: RunState, asked: DriveAsked, epoch?: number):
     name: `drive ${state.type}`,
     kind: 'consumer',
     parent: runSpan(state),
-    ...(epoch === undefined ? {} : { self: driveSpan(state, epoch) }),
+    self: epoch === undefined ? undefined : driveSpan(state, epoch),
     startedAt: asked.startedAt,
     links: [asked.by],
     attributes: {

@@ -41,7 +41,7 @@ export function waitOf(step: WaitStep, { runId, execution, seen, now }: Opening)
         ...due,
         kind: 'approval',
         detailText: detailOf(step, seen, now),
-        ...optional('dataSchemaText', dataSchemaText(step.data)),
+        dataSchemaText: dataSchemaText(step.data),
       };
     case 'event': {
       const expected = step.expectedMs === undefined ? {} : { expectedAt: now + step.expectedMs };
@@ -63,13 +63,13 @@ function heartbeatOf(
   timeoutAt: number | undefined,
 ): Pick<EventWait, 'dueAt' | 'heartbeat'> {
   if (heartbeatMs === undefined) return {};
-  const heartbeat = { withinMs: heartbeatMs, ...optional('timeoutAt', timeoutAt) };
+  const heartbeat = { withinMs: heartbeatMs, timeoutAt };
   return { dueAt: firstDueAt(now, heartbeat), heartbeat };
 }
 
 /** @param spent of the run's budget, by the attempt that the question ends */
 export function opened(wait: Wait, spent?: Cost): EventDraft {
-  return { type: 'wait_opened', initiator: 'system', data: { wait, ...optional('spent', spent) } };
+  return { type: 'wait_opened', initiator: 'system', data: { wait, spent } };
 }
 
 /** The reason why a step that must not run twice may have run: its worker died, or the database was restored. */

@@ -74,13 +74,13 @@ export function resolved({ id: waitId }: Wait, answer: WaitAnswer): EventDraft {
   return {
     type: 'wait_resolved',
     initiator,
-    ...(actor === undefined ? {} : { actor }),
+    actor,
     data: {
       waitId,
-      ...(decision === undefined ? {} : { decision }),
-      ...(payloadText === undefined ? {} : { payloadText }),
-      ...(signalId === undefined ? {} : { signalId }),
-      ...(raise === undefined ? {} : { raise }),
+      decision,
+      payloadText,
+      signalId,
+      raise,
     },
   };
 }

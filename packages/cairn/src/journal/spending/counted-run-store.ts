@@ -26,7 +26,7 @@ export function countedRunStore(store: RunStore, spending: Spending): RunStore {
     return result;
   };
   // One more is read than is shown, to know whether there are more.
-  const page = ({ items, next }: { items: readonly unknown[]; next?: string }) =>
+  const page = ({ items, next }: { items: readonly unknown[]; next?: string | undefined }) =>
     readsOf(items.length + (next === undefined ? 0 : 1));
   let seen: { readonly runId: string; readonly head: number; readonly tailWrites: number } | undefined;
   /** The process that finds a dead worker reports that worker's spending. */

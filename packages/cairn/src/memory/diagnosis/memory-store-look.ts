@@ -32,7 +32,7 @@ export class MemoryStoreLook implements StoreLook {
       const until = snapshot.lease && Math.max(snapshot.lease.expiresAt, soft.leaseExtendedTo ?? 0);
       waking.push({
         wakeAt,
-        ...(until === undefined ? {} : { leasedUntil: until }),
+        leasedUntil: until,
         owesEvents: owesEvents(snapshot, soft),
       });
     }

@@ -83,14 +83,14 @@ export class MemoryRetentionStore implements RetentionStore {
   async mark(runId: string, seen: Version, markedAt: number | undefined): Promise<MarkResult> {
     return this.#write(runId, seen, ({ deletionMarkedAt: _, ...soft }) => ({
       ...soft,
-      ...(markedAt === undefined ? {} : { deletionMarkedAt: markedAt }),
+      deletionMarkedAt: markedAt,
     }));
   }
 
   async hold(runId: string, seen: Version, hold: LegalHold | undefined): Promise<MarkResult> {
     return this.#write(runId, seen, ({ legalHold: _, ...soft }) => ({
       ...soft,
-      ...(hold === undefined ? {} : { legalHold: hold }),
+      legalHold: hold,
     }));
   }
 

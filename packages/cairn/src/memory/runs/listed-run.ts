@@ -1,5 +1,4 @@
 /** A run of a memory store as lists show it. */
-import { optional } from '../../core/optional.ts';
 import { waitsFor } from '../../core/run/now/waits-for.ts';
 import { listedSoft, listedState } from '../../core/search/listed.ts';
 import { listedWaits } from '../../core/search/listing.ts';
@@ -13,7 +12,7 @@ export function listedRun({ snapshot, soft, wakeAt }: RunDocuments): ListedRun {
     soft: listedSoft(soft),
     stepCounts: stepCounts(snapshot.steps),
     waits: listedWaits(snapshot.waits),
-    ...optional('waitsFor', waitsFor(snapshot)),
-    ...optional('wakeAt', wakeAt),
+    waitsFor: waitsFor(snapshot),
+    wakeAt,
   };
 }

@@ -4,7 +4,6 @@
  */
 import { type ApprovalVerdict, approvalVerdict } from '../../core/decisions/approval.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
-import { optional } from '../../core/optional.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { deployedFor, planMissing, workflowOf } from '../../engine/deployed.ts';
@@ -84,5 +83,5 @@ function viewOf(
   { runId, stepId, decision }: DecideRequest,
   { waitId, actor, at }: { readonly waitId: string; readonly actor?: string; readonly at: number },
 ): ApprovalDecided {
-  return { runId, stepId, waitId, decision, ...optional('decidedBy', actor), decidedAt: at };
+  return { runId, stepId, waitId, decision, decidedBy: actor, decidedAt: at };
 }

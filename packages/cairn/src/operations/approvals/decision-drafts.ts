@@ -10,7 +10,6 @@ import { MAX_SENT_BACK, undoableOf } from '../../core/decisions/compensation.ts'
 import type { DeployedPlan } from '../../core/decisions/deployed.ts';
 import { canonicalJson, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { grouped } from '../../core/run/bounded.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
@@ -201,7 +200,7 @@ function sentBack({ state, workflow, wait, request, deployed }: Settling): Event
           steps: i === 0 ? steps : [],
           again: some,
           feedback,
-          ...(keys.length > 0 ? { undoable: keys } : {}),
+          undoable: keys.length > 0 ? keys : undefined,
         },
       };
     }),
@@ -224,7 +223,7 @@ function approvedOutput(decision: Approved['decision'], { step, wait, request }:
   if (!schema) return outputFrom(canonicalJson({ decision, note, by }));
   const what = `the data for step '${step.id}'`;
   const data = checkedData(schema, given, wait.execution);
-  const text = toJsonText({ decision, ...optional('note', note), by, data }, what);
+  const text = toJsonText({ decision, note, by, data }, what);
   assertFits(text, what);
   return outputFrom(text);
 }

@@ -46,7 +46,7 @@ export interface ApprovalDecided {
   readonly stepId: string;
   readonly waitId: string;
   readonly decision: Decision;
-  readonly decidedBy?: string;
+  readonly decidedBy?: string | undefined;
   /** Epoch ms. */
   readonly decidedAt: number;
 }

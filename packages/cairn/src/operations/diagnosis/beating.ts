@@ -3,7 +3,6 @@
  *
  * Must not: fail the function because of the heartbeat, or hide its error.
  */
-import { optional } from '../../core/optional.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Clock } from '../../ports/clock.ts';
 import {
@@ -39,7 +38,7 @@ export async function beating(
   const begunAt = deps.clock.now();
   const ended = (outcome: Heartbeat['outcome'], error?: string): Heartbeat => {
     const at = deps.clock.now();
-    return { at, tookMs: Math.max(0, at - begunAt), outcome, ...(error === undefined ? {} : { error }) };
+    return { at, tookMs: Math.max(0, at - begunAt), outcome, error };
   };
   try {
     const { off = false, found } = await work();
@@ -59,7 +58,7 @@ async function note(
   found?: SampleFound,
 ): Promise<void> {
   try {
-    await heartbeats.beat(name, beat, { installation, ...optional('found', found) });
+    await heartbeats.beat(name, beat, { installation, found });
   } catch (error) {
     log.warn('heartbeat_not_noted', { function: name, error });
   }

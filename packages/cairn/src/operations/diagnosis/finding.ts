@@ -1,6 +1,5 @@
 /** One finding of a diagnosis, and its text. */
 import type { Json } from '../../core/encoding/json.ts';
-import { optional } from '../../core/optional.ts';
 
 export interface Finding {
   /** Stable, for programs; `docs/operations.md` has a row for each that is wrong. */
@@ -9,9 +8,9 @@ export interface Finding {
   readonly state: 'well' | 'note' | 'wrong';
   readonly what: string;
   /** Steps to fix the problem. */
-  readonly help?: string;
+  readonly help?: string | undefined;
   /** Figures and names; never the value of a secret, a tenant or a run, because admins of any tenant see it. */
-  readonly evidence?: FindingEvidence;
+  readonly evidence?: FindingEvidence | undefined;
 }
 
 export type FindingEvidence = Readonly<Record<string, Json>>;
@@ -22,11 +21,11 @@ interface More {
 }
 
 export function well(code: string, what: string, evidence?: FindingEvidence): Finding {
-  return { code, state: 'well', what, ...optional('evidence', evidence) };
+  return { code, state: 'well', what, evidence };
 }
 
 export function note(code: string, what: string, { help, evidence }: More = {}): Finding {
-  return { code, state: 'note', what, ...optional('help', help), ...optional('evidence', evidence) };
+  return { code, state: 'note', what, help, evidence };
 }
 
 export function wrong(
@@ -34,7 +33,7 @@ export function wrong(
   what: string,
   { help, evidence }: More & { readonly help: string },
 ): Finding {
-  return { code, state: 'wrong', what, help, ...optional('evidence', evidence) };
+  return { code, state: 'wrong', what, help, evidence };
 }
 
 /** A time as people say it: "40 s", "3 min", "2 h", "5 days". */

@@ -7,7 +7,6 @@
 import type { EffectChange, StoredAnswer } from '../../core/effects/effect.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { EventDraft, RecordedError, Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
@@ -73,14 +72,12 @@ function settledBy({ wait, stored, request, said, now }: Resolving): EventDraft 
       capabilityId,
       outcome: isKnown ? outcome : 'blocked',
       by: 'person',
-      ...optional('responseHash', responseHash),
+      responseHash,
     },
     // Resolved already for another run that asked as well: only this one has to hear of it.
-    ...(record.resolution
-      ? {}
-      : {
-          effect: { kind: 'change', effectId, seen, change: changeOf({ stored, request, said, now }) },
-        }),
+    effect: record.resolution
+      ? undefined
+      : { kind: 'change', effectId, seen, change: changeOf({ stored, request, said, now }) },
   };
 }
 

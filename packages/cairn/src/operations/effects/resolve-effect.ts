@@ -108,7 +108,7 @@ async function saidOf(
     if (result === undefined) return {};
     throw new CairnError('INVALID_INPUT', 'a result is accepted only while the outcome is unknown', {
       field: 'result',
-      ...(fromOrigin ? { help: 'Omit the result: the recorded one is used.' } : {}),
+      help: fromOrigin ? 'Omit the result: the recorded one is used.' : undefined,
     });
   }
   // Whoever repeats what was said need not know the result.

@@ -3,7 +3,6 @@
  * so; who gets none sends the same again, and nothing is done twice.
  */
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { type DeliverDeps, deliver, type EventRefusal } from '../../engine/mailbox/deliver.ts';
 import { MAX_EVENT_BYTES } from '../../engine/mailbox/limits.ts';
 import { mailboxId } from '../../ports/mailbox-store.ts';
@@ -31,7 +30,7 @@ export interface EventDelivered {
   /** No run received it: it is buffered for the first that waits. */
   readonly kept: boolean;
   /** Epoch ms. */
-  readonly keptUntil?: number;
+  readonly keptUntil?: number | undefined;
   /** Runs that wait for it but whose step would not have it; they wait on. */
   readonly refused: readonly EventRefusal[];
   /** It had been sent before; the rest of the answer is about now. */
@@ -61,7 +60,7 @@ export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Pro
     const { outcome, refused, repeated } = await deliver(deps, address, {
       eventId,
       dataText,
-      ...optional('actor', actor),
+      actor,
     });
     const delivered = outcome.kind === 'delivered' ? outcome.deliveredTo : [];
     // A key may name a person; the document is the one of `gwi_waits`.
@@ -71,7 +70,7 @@ export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Pro
       eventId,
       delivered,
       kept: outcome.kind === 'kept',
-      ...(outcome.kind === 'kept' ? { keptUntil: outcome.until } : {}),
+      keptUntil: outcome.kind === 'kept' ? outcome.until : undefined,
       refused,
       repeated,
     };

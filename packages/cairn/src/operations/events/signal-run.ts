@@ -3,7 +3,6 @@
  * the first step that will. One pure decision, one append.
  */
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { hasRoom, MAX_INBOX, MAX_INBOX_BYTES } from '../../core/run/data/inbox.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
@@ -99,8 +98,8 @@ function signalDrafts(state: RunState, { name, key, ...bringing }: Signalling): 
     {
       type: 'signal_received',
       initiator: brought.initiator,
-      ...optional('actor', brought.actor),
-      data: { signalId: brought.id, name, ...optional('key', key), payloadText: brought.dataText },
+      actor: brought.actor,
+      data: { signalId: brought.id, name, key, payloadText: brought.dataText },
     },
   ];
 }

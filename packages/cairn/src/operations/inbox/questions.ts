@@ -5,7 +5,6 @@
  */
 
 import { RESOLUTIONS, type Resolution } from '../../core/effects/effect.ts';
-import { optional } from '../../core/optional.ts';
 import { leavesDoubt, questionsOf } from '../../core/run/asking.ts';
 import { DECISIONS, type Decision, type Wait } from '../../core/run/events.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
@@ -39,8 +38,8 @@ export interface OpenQuestion {
   readonly openedAt: number;
   /** Absent: the run has ended, and waits for nothing. */
   readonly wait?: Wait;
-  readonly effectId?: string;
-  readonly capabilityId?: string;
+  readonly effectId?: string | undefined;
+  readonly capabilityId?: string | undefined;
   readonly answers: readonly AnswerName[];
 }
 
@@ -91,8 +90,8 @@ function questionOf(run: RunState, wait: Wait, { registry }: DeployedDefinitions
     return {
       ...question,
       kind: 'effect_in_doubt',
-      ...optional('effectId', effectId),
-      ...optional('capabilityId', known?.capabilityId),
+      effectId,
+      capabilityId: known?.capabilityId,
       // The definition determines the meaning of the step's failure.
       answers: workflow ? RESOLUTIONS : RESOLUTIONS.filter((outcome) => outcome !== 'failed'),
     };

@@ -28,7 +28,7 @@ export const MAX_QUESTIONS_OF_RUN = 20;
 const CONCURRENT_RUNS = 5;
 
 /** A question, with the row of the ledger that it is about, if it is about one and that says more than the run. */
-export type InboxQuestion = OpenQuestion & { readonly row?: EffectRecord };
+export type InboxQuestion = OpenQuestion & { readonly row?: EffectRecord | undefined };
 
 export interface AskingRun {
   readonly run: RunState;
@@ -67,5 +67,5 @@ async function withRow({ effects }: InboxDeps, question: OpenQuestion): Promise<
   const { effectId, capabilityId } = question;
   if (effectId === undefined || capabilityId !== undefined) return question;
   const record = (await effects.read(effectId))?.record;
-  return { ...question, ...optional('row', record), ...optional('capabilityId', record?.capabilityId) };
+  return { ...question, row: record, ...optional('capabilityId', record?.capabilityId) };
 }

@@ -3,7 +3,6 @@
  * Applies to all tenants.
  */
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { PauseMark } from '../../ports/runtime-config.ts';
 import { changeConfig, type RuntimeDeps, readConfig } from './change-config.ts';
 import { wakeHeld } from './wake-held.ts';
@@ -26,7 +25,7 @@ export async function pauseWorkflow(
   { type, actor, reason }: PauseRequest,
 ): Promise<PauseMark> {
   if (!deps.registry.newest(type)) throw noSuchWorkflow();
-  const mark: PauseMark = { since: deps.clock.now(), by: actor, ...optional('reason', reason) };
+  const mark: PauseMark = { since: deps.clock.now(), by: actor, reason };
   const { paused } = await changeConfig(deps, (current) =>
     current.paused.has(type) ? undefined : { ...current, paused: new Map([...current.paused, [type, mark]]) },
   );

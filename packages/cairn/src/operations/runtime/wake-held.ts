@@ -45,8 +45,8 @@ export async function wakeHeld(
       const page = await deps.statistics.due({
         until,
         limit: PAGE,
-        ...(type === undefined ? {} : { type }),
-        ...(after ? { after } : {}),
+        type,
+        after,
       });
       const free = page.filter((entry) => !paused.has(declaredType(entry.type)));
       await someAtOnce(free, CONCURRENT_TASKS, async ({ runId, tenantId: of }) => {

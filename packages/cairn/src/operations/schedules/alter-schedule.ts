@@ -1,7 +1,6 @@
 /** Operations on schedules: create, change, pause, resume, delete. */
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import { armed, disarmed } from '../../core/schedule/due.ts';
 import { type Schedule, type ScheduleSpec, storedScheduleId } from '../../core/schedule/schedule.ts';
 import { checkedTiming, type Timing } from '../../core/schedule/slots.ts';
@@ -44,7 +43,7 @@ export async function makeSchedule(deps: ScheduleDeps, request: NewSchedule): Pr
   const schedule = armed(
     {
       ...timing,
-      ...optional('name', name),
+      name,
       id,
       tenantId,
       origin: 'stored',
@@ -96,7 +95,7 @@ export function patchSchedule(
     const name = changes.name === undefined ? current.name : (changes.name ?? undefined);
     const { catchUp = current.catchUp } = changes;
     const timing = checkedTiming({ cron, timezone });
-    const next: Schedule = { ...rest, ...timing, input, catchUp, ...optional('name', name) };
+    const next: Schedule = { ...rest, ...timing, input, catchUp, name };
     if (canonicalJson(specOf(next)) === canonicalJson(specOf(current)) && name === current.name)
       return undefined;
     if (changes.input !== undefined) assertTakesInput(deployed(deps, current.type), input);
@@ -121,7 +120,7 @@ export function pauseSchedule(deps: ScheduleDeps, request: PauseSchedule): Promi
     if (current.state === 'paused') return undefined;
     if (current.state === 'withdrawn') throw withdrawn(current);
     const now = deps.clock.now();
-    const pause = { since: now, by: request.actor, ...optional('reason', request.reason) };
+    const pause = { since: now, by: request.actor, reason: request.reason };
     return { ...disarmed(current, { state: 'paused', pause }), updatedAt: now };
   });
 }

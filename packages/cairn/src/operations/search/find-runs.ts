@@ -5,7 +5,6 @@
  */
 import { isRunId, isRunIdPrefix } from '../../core/encoding/ids.ts';
 import { githubKey } from '../../core/encoding/keys.ts';
-import { optional } from '../../core/optional.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { foundAs, MAX_NAME_CHARS, type NameOfRun, nameIn } from '../../core/search/found-by.ts';
 import { listedWaits } from '../../core/search/listing.ts';
@@ -67,7 +66,5 @@ async function sameEvent(
 function one(by: NameOfRun, loaded: LoadedRun | undefined): readonly FoundRun[] {
   if (!loaded) return [];
   const { state, soft } = loaded;
-  return [
-    { by, run: { state, soft, waits: listedWaits(state.waits), ...optional('wakeAt', wakeAt(state, soft)) } },
-  ];
+  return [{ by, run: { state, soft, waits: listedWaits(state.waits), wakeAt: wakeAt(state, soft) } }];
 }

@@ -33,7 +33,7 @@ export async function readStatistics(
   let cursor: string | undefined;
   do {
     const limit = Math.min(RUNS_A_READ, MAX_RUNS_READ - runs.length - unreadable);
-    const page = await store.listRuns(wanted, { limit, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await store.listRuns(wanted, { limit, cursor });
     runs.push(...page.items.map(outlineOf));
     unreadable += page.unreadable?.length ?? 0;
     cursor = page.next;

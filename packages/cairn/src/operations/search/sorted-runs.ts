@@ -17,8 +17,8 @@ const PAGE = 100;
 export interface SortedRuns {
   readonly items: readonly ListedRun[];
   /** Older runs were not read. */
-  readonly isCut?: true;
-  readonly unreadable?: readonly string[];
+  readonly isCut?: true | undefined;
+  readonly unreadable?: readonly string[] | undefined;
 }
 
 export async function sortedRuns(
@@ -33,7 +33,7 @@ export async function sortedRuns(
   let read = 0;
   for (let pages = 0; pages < MOST_PAGES && read < MOST_SORTED; pages += 1) {
     const size = Math.min(PAGE, MOST_SORTED - read);
-    const page = await store.listRuns(indexed, { limit: size, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await store.listRuns(indexed, { limit: size, cursor });
     const { unreadable: damaged = [] } = page;
     read += page.items.length + damaged.length;
     unreadable.push(...damaged);

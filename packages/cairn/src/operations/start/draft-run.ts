@@ -5,7 +5,6 @@ import { shardOf } from '../../core/encoding/ids.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { allIssues } from '../../core/first-issue.ts';
-import { optional } from '../../core/optional.ts';
 import { redacted } from '../../core/redaction.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
 import type { CheckpointRef, PayloadRef, RunEvent, RunIdentity, StoredValue } from '../../core/run/events.ts';
@@ -69,17 +68,17 @@ export function draftRun({ clock, random, bus, installed, shards }: StartDeps, r
     input,
     rootRunId: lineage?.rootRunId ?? runId,
     ...namedShard(runId, shards),
-    ...optional('traceSampled', request.trace?.sampled),
-    ...optional('inputFrom', inputFrom),
-    ...optional('secretInput', secretInput),
-    ...optional('repoId', request.repoId),
-    ...optional('prId', request.prId),
-    ...optional('prUrl', request.prUrl),
-    ...(tags.length === 0 ? {} : { tags }),
-    ...optional('idempotencyKey', request.key),
-    ...optional('a2aCorrelationId', request.a2aCorrelationId),
-    ...optional('parent', request.parent),
-    ...(installed ? { versions: versionsOf(installed, workflow) } : {}),
+    traceSampled: request.trace?.sampled,
+    inputFrom,
+    secretInput,
+    repoId: request.repoId,
+    prId: request.prId,
+    prUrl: request.prUrl,
+    tags: tags.length === 0 ? undefined : tags,
+    idempotencyKey: request.key,
+    a2aCorrelationId: request.a2aCorrelationId,
+    parent: request.parent,
+    versions: installed && versionsOf(installed, workflow),
     ...(lineage && descent(runId, lineage)),
   };
   // A child has the trigger of its parent, which started it.
@@ -92,7 +91,7 @@ export function draftRun({ clock, random, bus, installed, shards }: StartDeps, r
         ? 'user'
         : 'system';
   const event = seal(
-    { type: 'run_created', initiator, data, ...optional('actor', actor) },
+    { type: 'run_created', initiator, data, actor },
     { chain: emptyChain(runId), id: random.token(), now },
   ) as RunEvent<'run_created'>;
   const checkpoint = checkpointOf(event, undefined, 'text' in input ? {} : carried);
@@ -107,7 +106,7 @@ export function draftRun({ clock, random, bus, installed, shards }: StartDeps, r
   };
   const commit = {
     state,
-    ...(bus ? { soft: { firstEventId: event.id } } : {}),
+    soft: bus && { firstEventId: event.id },
     events: [event],
     checkpoints: checkpoint ? [checkpoint] : [],
   };
@@ -120,7 +119,7 @@ interface Input {
   /** The value for the first checkpoint, if the snapshot does not have all of it. */
   readonly carried: CarriedOutput;
   readonly inputFrom?: CheckpointRef;
-  readonly secretInput?: RunIdentity['secretInput'];
+  readonly secretInput?: RunIdentity['secretInput'] | undefined;
   readonly tags: readonly string[];
   readonly payloads: Draft['payloads'];
 }
@@ -135,7 +134,7 @@ function inputOf({ workflow, input, lineage }: StartRequest, by: Keeping): Input
   const inherited = lineage?.input;
   if (!inherited) return given(workflow, input, by);
   const { hash, value, secretInput, tags = [] } = inherited;
-  const common = { hash, tags, carried: {}, payloads: [], ...optional('secretInput', secretInput) };
+  const common = { hash, tags, carried: {}, payloads: [], secretInput };
   if ('text' in value) return { ...common, input: value };
   return { ...common, input: { checkpoint: 1 }, inputFrom: value };
 }
@@ -151,7 +150,7 @@ function given(workflow: Workflow, value: unknown, { runId, salt }: Keeping): In
     tags: declaredTags(workflow, text),
     carried,
     payloads: [large, secret].filter((payload) => payload !== undefined),
-    ...(secret ? { secretInput: { runId, ...secret.ref } } : {}),
+    secretInput: secret && { runId, ...secret.ref },
   };
 }
 
@@ -198,8 +197,8 @@ function descent(
   const effectScopes = mode === 'resume' ? before : [{ runId, mode }, ...before];
   return {
     source,
-    ...optional('resumedFrom', resumedFrom),
-    ...(effectScopes.length === 0 ? {} : { effectScopes }),
+    resumedFrom,
+    effectScopes: effectScopes.length === 0 ? undefined : effectScopes,
   };
 }
 

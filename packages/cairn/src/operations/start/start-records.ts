@@ -8,7 +8,6 @@ import {
   GITHUB_SECONDARY_WINDOW_MS,
   type IdempotencyRecord,
 } from '../../core/decisions/idempotency.ts';
-import { optional } from '../../core/optional.ts';
 import type { StoredRecord } from '../../ports/idempotency-store.ts';
 import type { StartRecord } from '../../ports/run-store.ts';
 import { refusedKey } from '../refused-key.ts';
@@ -19,19 +18,19 @@ import type { StartDeps, StartRequest, StartResponse } from './request.ts';
 export function recordsFor(request: StartRequest, draft: Draft, replace: Replace): StartRecord[] {
   const records: StartRecord[] = [];
   if (request.key !== undefined) {
-    records.push({ record: recordOf(request, request.key, draft), ...optional('replaces', replace.primary) });
+    records.push({ record: recordOf(request, request.key, draft), replaces: replace.primary });
   }
   if (request.secondaryKey !== undefined) {
     const record = recordOf(request, request.secondaryKey, draft);
-    records.push({ record, ...optional('replaces', replace.secondary) });
+    records.push({ record, replaces: replace.secondary });
   }
   return records;
 }
 
 /** Versions of expired records. */
 export interface Replace {
-  readonly primary?: string;
-  readonly secondary?: string;
+  readonly primary?: string | undefined;
+  readonly secondary?: string | undefined;
 }
 
 /** Born completed: the commit that makes the record also makes the run it answers with. */
@@ -100,7 +99,7 @@ export function judge(
   if (secondary && isSameContent(secondary.record, request, now)) return replayOf(secondary.record, true);
   return {
     kind: 'again',
-    replace: { ...optional('primary', primary?.version), ...optional('secondary', secondary?.version) },
+    replace: { primary: primary?.version, secondary: secondary?.version },
   };
 }
 

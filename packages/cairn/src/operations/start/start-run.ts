@@ -199,7 +199,7 @@ async function created(deps: StartDeps, request: StartRequest, draft: Draft): Pr
     runId,
     reason: 'start',
     ...placed(deps, { type, tenantId }),
-    ...optional('trace', span?.context),
+    trace: span?.context,
   });
   span?.end();
   return { kind: 'created', runId, response };

@@ -6,7 +6,6 @@
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { SuccessorSource } from '../../core/run/events.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -121,7 +120,7 @@ interface Of {
 
 async function sourceOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): Promise<SuccessorSource> {
   const { mode, from, signals } = wanted;
-  const source = { runId: state.id, mode, ...optional('signals', signals) };
+  const source = { runId: state.id, mode, signals };
   if (from === undefined) return source;
   if ('step' in from) {
     if (workflow.steps.has(from.step)) return { ...source, stepId: from.step };
@@ -148,8 +147,8 @@ async function inputOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): Pr
   const inherited = {
     kind: 'inherited',
     hash,
-    ...optional('secretInput', state.secretInput),
-    ...optional('tags', state.tags),
+    secretInput: state.secretInput,
+    tags: state.tags,
   } as const;
   if ('text' in input) return { ...inherited, value: input };
   const [checkpoint] = await sendUntilKnown(deps, () => store.readCheckpoints(id, [input.checkpoint]));

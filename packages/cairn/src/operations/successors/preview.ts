@@ -13,7 +13,6 @@ import {
 } from '../../core/decisions/successor-effects.ts';
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
 import { type InboxSignal, isOver, type RunState, stepIdOf } from '../../core/run/state.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
@@ -60,7 +59,7 @@ export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promi
     unread: state.inbox.map(({ signalId, name, key, at }) => ({
       signalId,
       name,
-      ...optional('key', key),
+      key,
       at,
     })),
   };
@@ -138,7 +137,7 @@ async function rowsOfLineage(
     const { id, source }: RunState = run;
     if (runs === MAX_RUNS) return { rows, cut: true };
     for (let cursor: string | undefined; ; ) {
-      const page = { limit: ROWS_PAGE, ...optional('cursor', cursor) };
+      const page = { limit: ROWS_PAGE, cursor };
       const { items, next } = await sendUntilKnown(deps, () => deps.effects.listOfRun(id, page));
       rows.push(...items);
       if (next === undefined) break;

@@ -77,7 +77,7 @@ export function lineageOf(
     rootRunId: end.rootRunId,
     source: { ...source, checkpointHead: seqId(end.checkpointHead) },
     effectScopes: end.effectScopes ?? [],
-    ...optional('actor', actor),
+    actor,
     ...(isResume
       ? { resumedFrom: end.id, supersede: (by: string) => supersede(deps, { runId: end.id, by, actor }) }
       : {}),
@@ -106,7 +106,7 @@ async function supersede(
       type: 'run_superseded',
       initiator: actor === undefined ? 'system' : 'user',
       data: { by },
-      ...optional('actor', actor),
+      actor,
     },
     { chain: state, id: deps.random.token(), now: deps.clock.now() },
   ) as RunEvent<'run_superseded'>;

@@ -12,7 +12,7 @@ export interface RunFinding {
   /** Events of the run when it was named. */
   readonly head: number;
   /** Step that was reached, if any. */
-  readonly stepId?: string;
+  readonly stepId?: string | undefined;
   readonly reason: FindingReason;
   /** In the words of the store, or of what was thrown, cut to {@link MAX_FINDING_CHARS}. */
   readonly message: string;

@@ -14,7 +14,7 @@ export interface Heartbeat {
   /** `off`: the kill switch is on, and it did nothing. */
   readonly outcome: 'done' | 'off' | 'failed';
   /** The reason of the failure, cut to {@link MAX_BEAT_ERROR_CHARS}. */
-  readonly error?: string;
+  readonly error?: string | undefined;
 }
 
 /** The document is read as a whole, so errors are short; the log has the full error. */
@@ -29,14 +29,14 @@ export interface SampleFound {
 }
 
 export type Heartbeats = { readonly [Name in BeatingFunction]?: Heartbeat } & {
-  readonly found?: SampleFound;
+  readonly found?: SampleFound | undefined;
   /** By the name of each installation that keeps its runs here: when its functions last ran, epoch ms. */
-  readonly installations?: Readonly<Record<string, number>>;
+  readonly installations?: Readonly<Record<string, number>> | undefined;
 };
 
 /** Further facts that a function reports when it ends. */
 export interface EndReport {
-  readonly found?: SampleFound;
+  readonly found?: SampleFound | undefined;
   /** The installation that it belongs to, by a name that no other in the project has. */
   readonly installation?: string;
 }

@@ -26,7 +26,7 @@ export type SeenTasks =
       /** There are more than were counted. */
       readonly isCut: boolean;
       /** When the first of those that are due was to be delivered, epoch ms; absent: none is due. */
-      readonly oldestDueAt?: number;
+      readonly oldestDueAt?: number | undefined;
     }
   | { readonly kind: 'denied' };
 

@@ -29,7 +29,7 @@ export interface LeftOver {
 export interface WakingRun {
   readonly wakeAt: number;
   /** End of its lease, epoch ms, as stored; absent: no lease. */
-  readonly leasedUntil?: number;
+  readonly leasedUntil?: number | undefined;
   /** True if events of it may be unpublished. */
   readonly owesEvents: boolean;
 }

@@ -9,7 +9,7 @@ export interface StoredPlan {
   /** See core/plan/plan.ts. */
   readonly fingerprint: string;
   /** The plan behind the fingerprint, canonical JSON; absent: there was no room for it. */
-  readonly planText?: string;
+  readonly planText?: string | undefined;
   /** Epoch ms. */
   readonly createdAt: number;
   /** Id of the run whose start wrote it. */

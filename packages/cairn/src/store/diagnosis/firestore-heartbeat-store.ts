@@ -1,6 +1,5 @@
 /** Signs of life in Firestore: one document, of which each function writes its own member. */
 import { FieldPath, type Firestore } from '@google-cloud/firestore';
-import { optional } from '../../core/optional.ts';
 import type {
   BeatingFunction,
   EndReport,
@@ -23,8 +22,8 @@ export class FirestoreHeartbeatStore implements HeartbeatStore {
     const installations = installation === undefined ? undefined : { [installation]: beat.at };
     const members = heartbeatsCodec.encode({
       [name]: beat,
-      ...optional('found', found),
-      ...optional('installations', installations),
+      found,
+      installations,
     });
     // Members as a whole: a merge would leave the error of a run before in that of one that went well.
     const whole = [name, ...(found ? ['found'] : [])];

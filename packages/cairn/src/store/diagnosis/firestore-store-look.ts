@@ -71,7 +71,7 @@ export class FirestoreStoreLook implements StoreLook {
       const publishedSeq = found.get('soft.publishedSeq') as number | undefined;
       return {
         wakeAt: timeOf('wakeAt') ?? 0,
-        ...(leasedUntil === undefined ? {} : { leasedUntil: Math.max(leasedUntil, extendedTo) }),
+        leasedUntil: leasedUntil === undefined ? undefined : Math.max(leasedUntil, extendedTo),
         owesEvents: publishedSeq !== undefined && publishedSeq < (found.get('head') as number),
       };
     });

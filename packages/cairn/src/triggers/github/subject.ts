@@ -6,8 +6,8 @@ export interface Subject {
   /** `owner/name`. */
   readonly repoId?: string;
   /** Number of the pull request. */
-  readonly prId?: string;
-  readonly prUrl?: string;
+  readonly prId?: string | undefined;
+  readonly prUrl?: string | undefined;
   /** One thread for everything that happens around one pull request or issue. */
   readonly threadId?: string;
 }
@@ -25,8 +25,8 @@ export function subjectOf({ payload }: GithubDelivery): Subject {
   return {
     repoId,
     threadId: number === undefined ? thread : `${thread}#${number}`,
-    ...(pullRequest ? { prId: String(pullRequest.number) } : {}),
-    ...(pullRequest?.url === undefined ? {} : { prUrl: pullRequest.url }),
+    prId: pullRequest && String(pullRequest.number),
+    prUrl: pullRequest?.url,
   };
 }
 

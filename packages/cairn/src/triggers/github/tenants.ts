@@ -63,9 +63,9 @@ export function githubTenantsIn({ listed, others }: GithubTenantParameters): Git
 /** Sender of a delivery, as far as known. */
 export interface Sender {
   /** Installation of a GitHub App; webhooks of a repository or an organization have none. */
-  readonly installation?: string;
+  readonly installation?: string | undefined;
   /** Owner of the repository as named in its run, else the organization, else the account that installed the app. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
 }
 
 export function senderOf({ payload }: Pick<GithubDelivery, 'payload'>): Sender {
@@ -77,8 +77,8 @@ export function senderOf({ payload }: Pick<GithubDelivery, 'payload'>): Sender {
       : (memberOf(payload.organization, 'login') ??
         memberOf(memberOf(payload.installation, 'account'), 'login'));
   return {
-    ...(typeof id === 'number' ? { installation: String(id) } : {}),
-    ...(typeof owner === 'string' ? { owner: owner.slice(0, MAX_NAME_CHARS) } : {}),
+    installation: typeof id === 'number' ? String(id) : undefined,
+    owner: typeof owner === 'string' ? owner.slice(0, MAX_NAME_CHARS) : undefined,
   };
 }
 

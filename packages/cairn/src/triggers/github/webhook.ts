@@ -7,7 +7,6 @@ import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { githubKey } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
-import { optional } from '../../core/optional.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { isPlanMissing } from '../../engine/deployed.ts';
@@ -132,7 +131,7 @@ function start(
     input: delivery.payload,
     trigger: {
       source: 'webhook',
-      ...optional('userId', userOf(delivery.payload)),
+      userId: userOf(delivery.payload),
       webhookEventId: delivery.id,
     },
     source: 'github_webhook',
@@ -155,7 +154,7 @@ function userOf({ sender }: JsonObject): string | undefined {
 /** The runs that a delivery started; several only if several workflows listen. */
 function answerFor(outcomes: readonly StartOutcome[]): Response {
   const runIds = outcomes.flatMap((outcome) => (outcome.kind === 'in_flight' ? [] : [outcome.runId]));
-  const ids = { runId: runIds[0], ...(outcomes.length > 1 ? { runIds } : {}) };
+  const ids = { runId: runIds[0], runIds: outcomes.length > 1 ? runIds : undefined };
   if (outcomes.some(({ kind }) => kind === 'created')) return json(202, ids);
   if (outcomes.some(({ kind }) => kind === 'in_flight')) return json(202, { inFlight: true, ...ids });
   return json(200, { duplicate: true, ...ids });

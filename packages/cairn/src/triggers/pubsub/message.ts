@@ -44,7 +44,7 @@ export function readMessage(topic: string, delivered: unknown): DeliveredMessage
       publishedAt: publishTime ?? '',
       attributes: attributes ?? {},
       text: bytes.toString('utf8'),
-      ...(json === undefined ? {} : { json }),
+      json,
     },
   };
 }

@@ -9,7 +9,6 @@ import { correlationId } from '../../core/encoding/correlation.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
 import { pubsubKey } from '../../core/encoding/keys.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
-import { optional } from '../../core/optional.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { MessageEvent, PubsubDelivery, PubsubMessage, PubsubStart } from '../../engine/define/pubsub.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
@@ -111,10 +110,7 @@ async function start(
     key: pubsubKey(delivered.subscription, messageId),
     requestHash: requestHash(`pubsub:${topic}`, { attributes, text }),
     trace,
-    ...optional(
-      'a2aCorrelationId',
-      correlationId(attributes.a2aCorrelationId, 'attributes.a2aCorrelationId'),
-    ),
+    a2aCorrelationId: correlationId(attributes.a2aCorrelationId, 'attributes.a2aCorrelationId'),
   });
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'another start is in progress');
   return { kind: outcome.kind === 'created' ? 'started' : 'repeated', runId: outcome.runId };
@@ -145,7 +141,7 @@ function byAttributes(message: PubsubMessage): MessageEvent {
       field: 'attributes',
     });
   }
-  return { event, key, ...(message.text === '' ? {} : { data: requireJson(message) }) };
+  return { event, key, data: message.text === '' ? undefined : requireJson(message) };
 }
 
 function requireJson({ json }: PubsubMessage): unknown {

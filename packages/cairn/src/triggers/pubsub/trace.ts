@@ -38,6 +38,6 @@ export function messageSpan({ subscription, message }: DeliveredMessage): SpanOp
 export function outcomeOf(taken: MessageResult): SpanAttributes {
   return {
     'cairn.message.outcome': taken.kind,
-    ...('runId' in taken ? { 'cairn.run.id': taken.runId } : {}),
+    'cairn.run.id': 'runId' in taken ? taken.runId : undefined,
   };
 }

@@ -28,7 +28,7 @@ export interface SlackButton {
   readonly action_id: string;
   readonly text: SlackText;
   readonly value: string;
-  readonly style?: 'primary' | 'danger';
+  readonly style?: 'primary' | 'danger' | undefined;
 }
 
 export type SlackBlock =
@@ -104,7 +104,7 @@ function buttonOf({ runId, step, wait, decision }: Choice): SlackButton[] {
       action_id: `${DECIDE_ACTION}.${decision}`,
       text: { type: 'plain_text', text: labels[decision] },
       value,
-      ...(decision === 'halt' ? {} : { style }),
+      style: decision === 'halt' ? undefined : style,
     },
   ];
 }

@@ -24,7 +24,7 @@ export const cancelRun = command({
   async run(context, { args, options: { reason, 'without-undo': withoutUndo } }) {
     const { api, out } = context;
     const params = { id: await runIdOf(context, args.run) };
-    const body = { ...(reason !== undefined && { reason }), ...(withoutUndo && { withoutUndo }) };
+    const body = { reason, withoutUndo: withoutUndo || undefined };
     const cancellation = await api.change('POST', '/v1/runs/{id}/cancel', { params, body });
     out.answer(
       cancellation,

@@ -19,7 +19,7 @@ export const explain = command({
     const explanation = explainRun(run, await readActivity(api, run));
     const { id, type, status, finding } = run;
     const code = await readPlaces(api, run);
-    const answer = { id, type, status, ...explanation, code, ...(finding && { finding }) };
+    const answer = { id, type, status, ...explanation, code, finding };
     out.answer(answer, (shape) => explanationPage(run, { ...explanation, code }, api.now(), shape));
   },
 });

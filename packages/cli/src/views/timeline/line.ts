@@ -26,7 +26,7 @@ export function stepName({
   attempt = 1,
 }: {
   readonly stepId: string;
-  readonly itemKey?: string;
+  readonly itemKey?: string | undefined;
   readonly revision?: number;
   readonly attempt?: number;
 }): string {

@@ -57,7 +57,7 @@ export const resolveEffect = act({
   async carryOut(client, { args: { runId, effectId, outcome, result, note }, idempotencyKey }) {
     const resolved = await client.change('POST', '/v1/runs/{id}/effects/{effectId}/resolve', {
       params: { id: runId, effectId },
-      body: { outcome, note, ...(result !== undefined && { result }) },
+      body: { outcome, note, result },
       idempotencyKey,
     });
     return { text: `Recorded ${resolved.outcome} for ${effectId}.`, data: { ...resolved } };

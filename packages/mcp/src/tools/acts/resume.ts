@@ -69,7 +69,7 @@ function bodyOf({
   carrySignals?: boolean | undefined;
 }) {
   return {
-    ...(fromStep !== undefined && { from: { step: fromStep } }),
-    ...(carrySignals && { signals: 'carry' as const }),
+    from: fromStep === undefined ? undefined : { step: fromStep },
+    signals: carrySignals ? ('carry' as const) : undefined,
   };
 }

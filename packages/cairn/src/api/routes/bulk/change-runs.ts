@@ -9,7 +9,6 @@ import type { z } from 'zod';
 import type { Json } from '../../../core/encoding/json.ts';
 import { apiKey } from '../../../core/encoding/keys.ts';
 import { CairnError } from '../../../core/errors.ts';
-import { optional } from '../../../core/optional.ts';
 import { workThrough } from '../../../core/some-at-once.ts';
 import { type Selected, selectTargets } from '../../../operations/bulk/select.ts';
 import { type BulkTarget, distinct } from '../../../operations/bulk/target.ts';
@@ -97,7 +96,7 @@ async function selected(sent: BulkSent & { readonly requestId?: string }): Promi
   const select = () =>
     selectTargets(
       { ...deps.start, registry: deps.registry, bindings: deps.bindings },
-      { act, filter: runFilter(caller, query).filter, step, page: { limit, ...optional('cursor', cursor) } },
+      { act, filter: runFilter(caller, query).filter, step, page: { limit, cursor } },
     );
   if (key === undefined || requestId === undefined) return select();
   const outcome = await oncePerKey(
@@ -143,6 +142,6 @@ async function report(
       retry: counted('retry'),
     },
     results,
-    ...optional('next', next),
+    next,
   };
 }

@@ -23,7 +23,7 @@ export const listClients: Read<'GET', '/v1/clients'> = async ({ deps, caller }) 
   const found = await deps.clientRegistry.list(caller.tenantId, MAX_CLIENTS_LISTED + 1);
   const now = deps.start.clock.now();
   const items = found.slice(0, MAX_CLIENTS_LISTED).map((client) => clientView(client, now));
-  return { items, ...(found.length > items.length ? { more: true } : {}) };
+  return { items, more: found.length > items.length ? true : undefined };
 };
 
 export const create: Carried<'POST', '/v1/clients'> = {
@@ -114,11 +114,11 @@ function clientView(client: ApiClient, now: number) {
   const ends = (client.retired ?? []).filter(({ until }) => now < until).map(({ until }) => iso(until));
   return {
     id,
-    ...(name === undefined ? {} : { name }),
+    name,
     role: roleOf(client),
     revoked: disabled,
     createdAt: iso(createdAt),
-    ...(createdBy === undefined ? {} : { createdBy }),
+    createdBy,
     oldSecretsEndAt: ends,
   };
 }

@@ -2,7 +2,6 @@
  * `GET /v1/restore`, `POST /v1/restore/begin` and `/release`: whether the installation is held because its database was restored.
  * That concerns the runs of every tenant, so it takes the role `installation`.
  */
-import { optional } from '../../../core/optional.ts';
 import type { RestoreMark } from '../../../core/recovery/restored.ts';
 import {
   beginRestore,
@@ -41,5 +40,5 @@ function homeDeps({ start, config, home }: ApiDeps): HomeDeps {
 }
 
 function restoreView({ home }: ApiDeps, held: boolean, mark: RestoreMark | undefined) {
-  return { home, held, ...optional('restoredAt', isoIf(mark?.at)), ...optional('by', mark?.by) };
+  return { home, held, restoredAt: isoIf(mark?.at), by: mark?.by };
 }

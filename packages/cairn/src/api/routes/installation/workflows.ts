@@ -4,7 +4,6 @@
  */
 import { CairnError } from '../../../core/errors.ts';
 import { declaredType } from '../../../core/flow/parts.ts';
-import { optional } from '../../../core/optional.ts';
 import { changesIn } from '../../../engine/plans/known-plans.ts';
 import { readConfig } from '../../../operations/runtime/change-config.ts';
 import {
@@ -48,7 +47,7 @@ export const listWorkflows: Read<'GET', '/v1/workflows'> = async ({ deps, caller
   return {
     killSwitch,
     items,
-    ...(live.length === MAX_LIVE_VERSIONS ? { countedVersions: MAX_LIVE_VERSIONS } : {}),
+    countedVersions: live.length === MAX_LIVE_VERSIONS ? MAX_LIVE_VERSIONS : undefined,
   };
 };
 
@@ -64,7 +63,7 @@ export const readWorkflowInput: Read<'GET', '/v1/workflows/{type}/input'> = asyn
       help: 'GET /v1/workflows lists the deployed types.',
     });
   const { planVersion } = workflow;
-  return { type, planVersion, ...optional('schema', inputSchemaOf(workflow)) };
+  return { type, planVersion, schema: inputSchemaOf(workflow) };
 };
 
 export const pause: Change<'POST', '/v1/workflows/{type}/pause'> = {

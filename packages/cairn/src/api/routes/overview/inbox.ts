@@ -28,8 +28,8 @@ export const listInbox: Read<'GET', '/v1/inbox'> = async (asked) => {
   return {
     items: items.flatMap(inboxItems),
     ...listed,
-    ...(findings.length > 0 ? { findings: findings.map(listedFinding) } : {}),
-    ...(external.items.length > 0 ? { external: external.items.map(externalQuestion) } : {}),
-    ...(external.unreadable.length > 0 ? { unreadableEffects: external.unreadable } : {}),
+    findings: findings.length > 0 ? findings.map(listedFinding) : undefined,
+    external: external.items.length > 0 ? external.items.map(externalQuestion) : undefined,
+    unreadableEffects: external.unreadable.length > 0 ? external.unreadable : undefined,
   };
 };

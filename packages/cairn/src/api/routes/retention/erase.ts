@@ -3,7 +3,6 @@
  * brings back what is erased, so the body repeats what is to go.
  */
 import { CairnError } from '../../../core/errors.ts';
-import { optional } from '../../../core/optional.ts';
 import type { Erasure } from '../../../core/retention/erasure.ts';
 import {
   assertErasable,
@@ -77,11 +76,11 @@ function erasureView({
     scope,
     state,
     lineagesLeft: roots.length,
-    ...(keptBy && { keptBy }),
+    keptBy,
     gone: { ...gone },
     requestedAt: iso(requestedAt),
-    ...optional('requestedBy', requestedBy),
-    ...(finishedAt !== undefined && { finishedAt: isoIf(finishedAt) }),
+    requestedBy,
+    finishedAt: finishedAt === undefined ? undefined : isoIf(finishedAt),
   };
 }
 

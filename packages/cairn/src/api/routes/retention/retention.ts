@@ -14,7 +14,7 @@ export const readRetention: Read<'GET', '/v1/runs/{id}/retention'> = async (aske
 /** `GET /v1/retention`: runs past their retention period that would be deleted, or are kept nevertheless. */
 export const listExpired: Read<'GET', '/v1/retention'> = async ({ deps, caller, query }) => {
   const { items, next } = await expiredRuns(fateDeps(deps), caller.tenantId, pageRequest(query));
-  return { items: items.map(expiredRunView), ...(next === undefined ? {} : { next }) };
+  return { items: items.map(expiredRunView), next };
 };
 
 /**

@@ -8,7 +8,7 @@ import { scheduleDeps, scheduleOf } from './access.ts';
 /** Newest first. */
 export const listAll: Read<'GET', '/v1/schedules'> = async ({ deps, caller, query }) => {
   const { items, next } = await deps.schedules.list(caller.tenantId, pageRequest(query));
-  return { items: items.map(scheduleView), ...(next === undefined ? {} : { next }) };
+  return { items: items.map(scheduleView), next };
 };
 
 export const readOne: Read<'GET', '/v1/schedules/{id}'> = async (asked) => {

@@ -6,7 +6,7 @@ export type StoredValue = { readonly text: string } | { readonly checkpoint: num
 
 export interface Trigger {
   readonly source: 'ui' | 'cli' | 'webhook' | 'scheduled' | 'api';
-  readonly userId?: string;
+  readonly userId?: string | undefined;
   readonly webhookEventId?: string;
   /** Time of the slot of a schedule, epoch ms; absent in runs that an earlier version started. */
   readonly slotAt?: number;
@@ -20,39 +20,41 @@ export interface RunIdentity {
   /** Fingerprint of the plan it was started on (core/plan/plan.ts); absent: the run is older than fingerprints. */
   readonly planFingerprint?: string;
   readonly threadId: string;
-  readonly repoId?: string;
-  readonly prId?: string;
-  readonly prUrl?: string;
+  readonly repoId?: string | undefined;
+  readonly prId?: string | undefined;
+  readonly prUrl?: string | undefined;
   /** Made by its workflow of its input, such as `customer:42`; see core/search/tags.ts. Absent: none. */
-  readonly tags?: readonly string[];
+  readonly tags?: readonly string[] | undefined;
   readonly trigger: Trigger;
-  readonly idempotencyKey?: string;
-  readonly a2aCorrelationId?: string;
+  readonly idempotencyKey?: string | undefined;
+  readonly a2aCorrelationId?: string | undefined;
   readonly traceId: string;
   /** The caller's sampling decision; absent: the trace id decides. */
-  readonly traceSampled?: boolean;
+  readonly traceSampled?: boolean | undefined;
   readonly inputHash: string;
   readonly input: StoredValue;
   /** The checkpoint that has the large input of a successor's source, however many runs lie between. */
-  readonly inputFrom?: CheckpointRef;
+  readonly inputFrom?: CheckpointRef | undefined;
   /** The input with its secret members, which `input` lacks; only step bodies read it. Absent: it has none. */
-  readonly secretInput?: PayloadRef & { readonly runId: string };
+  readonly secretInput?: (PayloadRef & { readonly runId: string }) | undefined;
   readonly rootRunId: string;
   /** Absent: the run has the shard of an installation that has `SHARD_COUNT` of them. */
   readonly shard?: number;
-  readonly resumedFrom?: string;
-  readonly source?: SuccessorSource;
+  readonly resumedFrom?: string | undefined;
+  readonly source?: SuccessorSource | undefined;
   /**
    * Replays and forks of its lineage that may have called again (E4, E6), including itself, newest first. Absent for a
    * run that is none and was made from none.
    */
-  readonly effectScopes?: readonly EffectScope[];
-  readonly parent?: ParentRef;
-  readonly versions?: {
-    readonly capabilities?: string;
-    readonly bindings?: string;
-    readonly registryRef?: string;
-  };
+  readonly effectScopes?: readonly EffectScope[] | undefined;
+  readonly parent?: ParentRef | undefined;
+  readonly versions?:
+    | {
+        readonly capabilities?: string;
+        readonly bindings?: string;
+        readonly registryRef?: string;
+      }
+    | undefined;
 }
 
 /** The run that started a child. */
@@ -81,7 +83,7 @@ export interface SuccessorSource {
   /** The admin who overrode the policy of the workflow at its start. */
   readonly forcedBy?: string;
   /** The signals that no step of the source had read are put into its own inbox. */
-  readonly signals?: 'carry';
+  readonly signals?: 'carry' | undefined;
 }
 
 /** A checkpoint of another run, which holds a value that is not copied. */

@@ -15,7 +15,7 @@ export interface WaitHeartbeat {
   /** When the last recorded beat came; absent: none has. */
   readonly lastAt?: number;
   /** When the wait fails however many beats come; absent: never. */
-  readonly timeoutAt?: number;
+  readonly timeoutAt?: number | undefined;
 }
 
 interface OpenWait {
@@ -34,7 +34,7 @@ type EventMember = 'name' | 'key' | 'expectedAt' | 'heartbeat';
 /** A wait whose answer carries data. */
 interface Typed {
   /** JSON Schema of the data, as canonical JSON; absent: the definition has none. For forms: the definition checks the data. */
-  readonly dataSchemaText?: string;
+  readonly dataSchemaText?: string | undefined;
 }
 
 export interface TimerWait

@@ -38,7 +38,7 @@ export function reduce(state: RunState, event: RunEvent): RunState {
 /** The state after the first event of a run. */
 export function initialState(runId: string, event: RunEvent<'run_created'>): RunState {
   const identity: EventData['run_created'] = event.data;
-  return {
+  return settle({
     ...identity,
     id: runId,
     schemaVersion: event.schemaVersion,
@@ -65,7 +65,7 @@ export function initialState(runId: string, event: RunEvent<'run_created'>): Run
     interruptions: 0,
     createdAt: event.at,
     updatedAt: event.at,
-  };
+  });
 }
 
 /** Folds a whole journal, or the tail of one over an earlier state. */

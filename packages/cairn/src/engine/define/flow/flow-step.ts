@@ -36,7 +36,7 @@ export function flowStep(name: StepName, options: Given, code: unknown): steps.F
     idleMs: checked.timeoutMs,
     answers: answersOf(name, options.answers),
     undo: undoOf(name, compensate),
-    ...(checked.output ? { returns: checked.output } : {}),
+    returns: checked.output,
   };
 }
 
@@ -152,7 +152,7 @@ export function undoOfOperation({ undo }: steps.FlowStep, operation: string): st
 }
 
 function seenLike({ needs, reads }: steps.FlowStep): Pick<steps.FlowStep, 'needs' | 'reads'> {
-  return { needs, ...(reads === undefined ? {} : { reads }) };
+  return { needs, reads };
 }
 
 function assertUsed(flow: steps.FlowStep, { id }: Capability): void {

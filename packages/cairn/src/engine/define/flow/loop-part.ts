@@ -54,7 +54,7 @@ function derivedFrom({ planVersion, onDoubt, policy, retention }: Workflow, of: 
     idleMs,
     code,
     loop: loop?.state ? { state: loop.state } : {},
-    ...(observer ? { observer } : {}),
+    observer,
   };
   return {
     type,
@@ -70,6 +70,6 @@ function derivedFrom({ planVersion, onDoubt, policy, retention }: Workflow, of: 
     graph: buildGraph([{ id, needs: [] }]),
     steps: new Map([[id, step]]),
     result: { part: id },
-    ...(policy ? { policy } : {}),
+    policy,
   };
 }

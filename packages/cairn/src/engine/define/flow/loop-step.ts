@@ -71,8 +71,8 @@ export function loopStep(name: StepName, options: Given, more: unknown): steps.F
     ...step,
     loop: {
       part,
-      ...(loop.max > MAX_TURNS_IN_A_RUN ? { isLong: true } : {}),
-      ...(loop.output ? { state: loop.output } : {}),
+      isLong: loop.max > MAX_TURNS_IN_A_RUN ? true : undefined,
+      state: loop.output,
     },
   };
 }
@@ -175,7 +175,7 @@ class Turns {
     const given: PartInput = {
       input: seen.input,
       outputs: Object.fromEntries(Object.entries(needs).map(([need, id]) => [id, seen[need]])),
-      ...(feedback === undefined ? {} : { feedback }),
+      feedback,
       state,
       turn,
     };
@@ -187,7 +187,7 @@ class Turns {
     const { name, loop, seen } = this.#params;
     const { id } = name;
     const { output } = loop;
-    const state = checked({ id, ...(output && { output }) }, loop.state(seen as never));
+    const state = checked({ id, output }, loop.state(seen as never));
     return parseFrozen(this.#textOf(state, 'before its first turn'));
   }
 

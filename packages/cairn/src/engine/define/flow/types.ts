@@ -29,7 +29,7 @@ export interface OperationOptions<T> {
    * asked for with another input stops the flow (FLOW_DIVERGED).
    */
   readonly input?: Json;
-  readonly retry?: RetryOptions;
+  readonly retry?: RetryOptions | undefined;
   readonly poll?: { readonly within: string | number };
   readonly timeout?: string | number;
   readonly heartbeatTimeout?: string | number;

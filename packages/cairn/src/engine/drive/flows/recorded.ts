@@ -82,7 +82,8 @@ export class RecordedEnds {
   async #failure(seq: number): Promise<RecordedEnd> {
     const [event] = await this.#store.readEvents(this.#runId, seq - 1, 1);
     if (event?.type !== 'step_failed') throw new Error(`run ${this.#runId}: event ${seq} is not a failure`);
-    const { request, error }: { readonly request?: string; readonly error: RecordedError } = event.data;
+    const { request, error }: { readonly request?: string | undefined; readonly error: RecordedError } =
+      event.data;
     return { ...optional('request', request), read: async () => ({ kind: 'failed', error }) };
   }
 }

@@ -184,6 +184,6 @@ function keptBy(reason: Reason): CairnError {
   const related =
     reason.why === 'parent' ? reason.parentRunId : reason.why === 'child' ? reason.childRunId : undefined;
   const message = `the run cannot be erased now: ${runId} keeps its lineage (${why})`;
-  const details = { why, runId, ...(related === undefined ? {} : { relatedRunId: related }) };
+  const details = { why, runId, relatedRunId: related };
   return new CairnError('RUN_INVALID_TRANSITION', message, { help: HELP[why], details });
 }

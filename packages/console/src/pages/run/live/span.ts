@@ -32,7 +32,7 @@ export interface Span {
   /** Absent while it lasts. */
   readonly to?: number;
   readonly end?: SpanEnd;
-  readonly error?: { readonly code: string; readonly message: string; readonly trace?: string };
+  readonly error?: { readonly code: string; readonly message: string; readonly trace?: string | undefined };
   /** The answer, or why the step was skipped. */
   readonly note?: string;
   readonly waitId?: string;

@@ -157,7 +157,7 @@ function stepsText({
 
 function stepName(ref: {
   readonly stepId: string;
-  readonly itemKey?: string;
+  readonly itemKey?: string | undefined;
   readonly attempt: number;
   readonly revision: number;
 }): string {
