@@ -3,7 +3,8 @@
  * serve on a local cloud are bundled, as they are deployed (scripts/test-functions/).
  */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/scripts/jest/environment.cjs',
+  runtime: '<rootDir>/scripts/jest/runtime.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],

@@ -18,6 +18,7 @@ import {
   MAX_LINES,
   rings,
   type SourceFile,
+  stateful,
   subjectless,
   tooLong,
 } from './support/architecture/rules.ts';
@@ -67,6 +68,10 @@ describe('the project', () => {
 
   test('reaches the world only where it comes in, and leaves no notes to itself', () => {
     expect(FILES.flatMap(banned)).toEqual([]);
+  });
+
+  test('keeps no state in the modules that test files share', () => {
+    expect(FILES.flatMap(stateful)).toEqual([]);
   });
 
   test(`has no file of more than ${MAX_LINES} lines and no folder of more than ${MAX_FILES_A_FOLDER} files`, () => {
@@ -167,6 +172,14 @@ describe('each rule finds what breaks it', () => {
     ['helpers', '', "'helpers' is no layer"],
   ])('direction: %s with %s', (layer, text, problem) => {
     expect(layering(file(`packages/cairn/src/${layer}/a.ts`, text)).join()).toContain(problem);
+  });
+
+  test('state: a variable of a module that changes, outside of platform/', () => {
+    const text = 'const a = 1;\nlet b = a;\nfunction f() {\n  let c = 1;\n}\n';
+    expect(stateful(file('packages/cairn/src/core/a.ts', text))).toEqual([
+      'packages/cairn/src/core/a.ts: let b = a;',
+    ]);
+    expect(stateful(file('packages/cairn/src/platform/a.ts', text))).toEqual([]);
   });
 
   test('direction: what is allowed is not found', () => {

@@ -283,6 +283,15 @@ export function banned({ path, text }: SourceFile): string[] {
   return note ? [...found, `${path}: ${note[0]}`] : found;
 }
 
+/** Test files share the modules of these folders (scripts/jest/runtime.cjs), and would read what another one has put into a variable. */
+const SHARED_BY_TESTS = /^packages\/(?:cairn\/src\/(?!platform\/)|local-(?:firestore|kit|tasks)\/src\/)/;
+
+/** Variables of a module that change. */
+export function stateful({ path, text }: SourceFile): string[] {
+  if (!SHARED_BY_TESTS.test(path)) return [];
+  return [...codeOf(text).matchAll(/^(?:export )?let .*/gm)].map(([variable]) => `${path}: ${variable}`);
+}
+
 /** A file beyond this is split. There are no exemptions. */
 export const MAX_LINES = 400;
 

@@ -1,0 +1,77 @@
+// Jest environment: the files of a worker run in one plain V8 context, one after the other. Jest's own environment puts an object between
+// code and its globals, so that each use of `Math`, `Map` or `Error` takes about thirty times as long; a context that is not
+// contextified has none. All files have the same one so that they can share modules (runtime.cjs). What a file changes of the globals, of
+// `process` and of its environment is undone when the file ends.
+const vm = require('node:vm');
+const { ModernFakeTimers } = require('@jest/fake-timers');
+const { ModuleMocker } = require('jest-mock');
+const { installCommonGlobals } = require('jest-util');
+
+/** Node makes values of these classes: tests compare them with their own. */
+const FROM_NODE = ['ArrayBuffer', 'Buffer', 'Uint8Array'];
+/** Frames in the stack of a failure; Node's 10 end inside Jest. */
+const STACK_FRAMES = 100;
+
+const context = vm.createContext(vm.constants.DONT_CONTEXTIFY);
+for (const name of Object.getOwnPropertyNames(globalThis)) {
+  const given = Object.getOwnPropertyDescriptor(globalThis, name);
+  if (!Object.hasOwn(context, name)) Object.defineProperty(context, name, lent(name, given));
+}
+for (const name of FROM_NODE) context[name] = globalThis[name];
+context.global = context;
+// Defines a copy of `process` too.
+installCommonGlobals(context, {}, 'off');
+context.Error.stackTraceLimit = STACK_FRAMES;
+const restorers = [context, context.process, context.process.env, context.Error].map(restorerOf);
+
+class TestEnvironment {
+  global = context;
+  moduleMocker = new ModuleMocker(context);
+  /** The old kind of fake timers, which nothing asks for. */
+  fakeTimers = null;
+
+  constructor({ projectConfig: config }) {
+    this.fakeTimersModern = new ModernFakeTimers({ config, global: context });
+  }
+
+  async setup() {}
+
+  async teardown() {
+    this.fakeTimersModern.dispose();
+    for (const restore of restorers) restore();
+    context.process.removeAllListeners();
+  }
+
+  getVmContext() {
+    return context;
+  }
+
+  exportConditions() {
+    return ['node', 'node-addons'];
+  }
+}
+
+/** A global of Node in the context. Node makes some when they are first read, and so does the context. */
+function lent(name, { get, enumerable, configurable, value }) {
+  if (get === undefined) return { value, enumerable, configurable, writable: true };
+  const set = (replaced) =>
+    Object.defineProperty(context, name, { value: replaced, enumerable, configurable: true, writable: true });
+  return { get: () => globalThis[name], set, enumerable, configurable: true };
+}
+
+/** Gives the object the properties again that it has now. */
+function restorerOf(object) {
+  const first = new Map(
+    Reflect.ownKeys(object).map((key) => [key, Object.getOwnPropertyDescriptor(object, key)]),
+  );
+  return () => {
+    for (const key of Reflect.ownKeys(object)) if (!first.has(key)) Reflect.deleteProperty(object, key);
+    for (const [key, descriptor] of first) {
+      const now = Object.getOwnPropertyDescriptor(object, key);
+      if (now?.value !== descriptor.value || now?.get !== descriptor.get)
+        Reflect.defineProperty(object, key, descriptor);
+    }
+  };
+}
+
+module.exports = TestEnvironment;

@@ -1,0 +1,134 @@
+// Jest runtime: the files of a worker share the modules that keep nothing between two tests, and load each of them once. What a test file
+// imports of the engine is a thousand modules; to load them took as long as the tests. Shared are installed packages and the layers of
+// the engine, which hold no state of their own (test/architecture.test.ts). Tests, `platform/` and the mains are loaded anew for each file.
+const { join, sep } = require('node:path');
+const { fileURLToPath } = require('node:url');
+const { default: Runtime } = require('jest-runtime');
+
+const root = join(__dirname, '../..');
+const under = (file, folder) => file.startsWith(join(root, folder) + sep);
+
+const SHARED = [
+  'node_modules',
+  'packages/cairn/src',
+  'packages/local-firestore/src',
+  'packages/local-kit/src',
+  'packages/local-pubsub/src',
+  'packages/local-tasks/src',
+];
+/** These keep apps, options or settings in their modules. */
+const STATEFUL = [
+  'node_modules/@firebase',
+  'node_modules/@google-cloud/functions-framework',
+  'node_modules/firebase-admin',
+  'node_modules/firebase-functions',
+  'packages/cairn/src/platform',
+];
+/** The entries of the package cairn re-export `platform/` too. */
+const ENTRY = /\/packages\/cairn\/src\/[^/]+\.ts$/;
+const SEEDED = join(root, 'scripts/seeded-fast-check.mjs');
+/** Jest's parts that keep the tests and matchers of a file. */
+const OF_A_FILE = /\/node_modules\/(@jest\/expect|expect|jest-circus|jest-snapshot)\//;
+
+function isShared(file) {
+  if (file === SEEDED) return true;
+  return (
+    SHARED.some((folder) => under(file, folder)) &&
+    !STATEFUL.some((folder) => under(file, folder)) &&
+    !ENTRY.test(file)
+  );
+}
+
+/** Loads what is shared, for as long as the worker lives. */
+let shared;
+
+class SharedRuntime extends Runtime {
+  constructor(...args) {
+    super(...args);
+    keepModulesIn(this, {
+      esModuleRegistry: new OnlyShared(fileURLToPath),
+      moduleRegistry: new OnlyShared(),
+    });
+  }
+}
+
+class TestRuntime extends Runtime {
+  constructor(...args) {
+    super(...args);
+    const { watch, watchAll } = args.at(-1);
+    // A file that was changed is loaded again.
+    if (shared === undefined || watch || watchAll) shared = new SharedRuntime(...args);
+    keepModulesIn(this, {
+      esModuleRegistry: new EsModules(),
+      moduleRegistry: new Modules(),
+      internalModuleRegistry: new InternalModules(),
+    });
+  }
+}
+
+/** @throws Error if Jest no longer keeps its modules where this looks for them */
+function keepModulesIn({ registries }, maps) {
+  for (const [name, map] of Object.entries(maps)) {
+    if (!(registries?.[name] instanceof Map)) throw new Error(`jest-runtime has no ${name} any more`);
+    registries[name] = map;
+  }
+}
+
+/** A shared module that loads one of a single file would keep that one for the next file. */
+class OnlyShared extends Map {
+  constructor(fileOf = (key) => key) {
+    super();
+    this.fileOf = (key) => (key.startsWith('file:') || key.startsWith(sep) ? fileOf(key) : undefined);
+  }
+
+  set(key, module) {
+    const file = this.fileOf(key);
+    if (file !== undefined && !isShared(file))
+      throw new Error(
+        `a module that test files share imports ${file}, which they do not (scripts/jest/runtime.cjs)`,
+      );
+    return super.set(key, module);
+  }
+}
+
+/** The modules of one file, by key; those that it shares come from `shared` when they are first asked for. */
+class OwnOrShared extends Map {
+  get(key) {
+    return super.get(key) ?? this.findShared(key);
+  }
+
+  has(key) {
+    return this.get(key) !== undefined;
+  }
+}
+
+class EsModules extends OwnOrShared {
+  findShared(key) {
+    if (!key.startsWith('file:') || key.includes('?')) return undefined;
+    const file = fileURLToPath(key);
+    if (!isShared(file) || !shared.unstable_shouldLoadAsEsm(file)) return undefined;
+    const loaded = shared.registries.esModuleRegistry;
+    if (!loaded.has(key)) shared.requireModule(file, file);
+    return loaded.get(key);
+  }
+}
+
+class Modules extends OwnOrShared {
+  findShared(file) {
+    if (!isShared(file)) return undefined;
+    const loaded = shared.registries.moduleRegistry;
+    if (!loaded.has(file)) shared.requireModule(file, file);
+    return loaded.get(file);
+  }
+}
+
+class InternalModules extends OwnOrShared {
+  findShared(file) {
+    if (OF_A_FILE.test(file)) return undefined;
+    const loaded = shared.registries.internalModuleRegistry;
+    if (!loaded.has(file)) shared.requireInternalModule(file, file);
+    return loaded.get(file);
+  }
+}
+
+module.exports = TestRuntime;
