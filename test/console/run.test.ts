@@ -44,9 +44,9 @@ test('a worker is killed, and the page shows the run die, come back and go on, w
 
   await page.getByRole('link', { name: 'Timeline' }).click();
   const turns = page.getByRole('list', { name: 'Turning points' });
-  await turns.getByText('Worker of dispatch 1 died').waitFor({ timeout: 60_000 });
+  await turns.getByText('Worker of dispatch 1 died').waitFor();
   await turns.getByText('Interruption detected').waitFor();
-  await turns.getByText('Resumed').waitFor({ timeout: 60_000 });
+  await turns.getByText('Resumed').waitFor();
   const words = page.getByRole('region', { name: 'What happened, in words' });
   await words.getByText('The worker of dispatch 1 died: interrupted').waitFor();
   await page.locator('.drive.died[data-drive="1"]').waitFor();
@@ -268,7 +268,7 @@ test('how far a body says that it has come is shown while it works', async () =>
   const id = await start('telling', { until });
   const page = await stage.browser.open(`/runs/${id}`);
   const line = page.locator('.run-head .progress-line');
-  await line.getByText('45%').waitFor({ timeout: 60_000 });
+  await line.getByText('45%').waitFor();
   await line.getByText('a.txt').waitFor();
   await step(page, 'copy').getByText('45%').waitFor();
   writeFileSync(until, '');

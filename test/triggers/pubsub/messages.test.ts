@@ -267,7 +267,7 @@ test(`of ${INPUTS} odd messages none is thrown, and none that is refused leaves 
     { numRuns: INPUTS },
   );
   expect([...kinds].sort()).toEqual(expect.arrayContaining(['delivered', 'ignored', 'refused', 'started']));
-}, 120_000);
+});
 
 describe('what is declared', () => {
   const define = (pubsub: unknown, type = 'a') =>
