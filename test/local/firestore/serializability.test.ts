@@ -14,7 +14,7 @@ import { Chooser } from './support/random-queries.ts';
  * the actors one after the other in that order must give each of them exactly what it saw. That is a serial order, and
  * it covers phantoms, since queries are replayed as well. `HISTORIES=2000` before the command looks at more of them.
  */
-const HISTORIES = Number(process.env.HISTORIES ?? 200);
+const HISTORIES = Number(process.env.HISTORIES ?? 120);
 const AT_ONCE = 60;
 const ACTORS = 3;
 /** The client is most of the cost: 2,000 take about a minute when other work shares the cores. */

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 const MIB = 1024 * 1024;
 const HEAP_MB = 96;
 /** `BODIES=2000` before the command sends more drawn ones. */
-const BODIES = Number(process.env.BODIES ?? 75);
+const BODIES = Number(process.env.BODIES ?? 40);
 const FRAMEWORK = fileURLToPath(new URL('./framework.ts', import.meta.url));
 
 interface Framework {
