@@ -23,18 +23,11 @@ import * as drafts from '../facts/drafts.ts';
 import type { Used } from '../facts/output.ts';
 import { budgetQuestion, dayQuestion } from '../waits/budget-question.ts';
 import { opened } from '../waits/open.ts';
-import type { BodyUnit, EndedBody } from './bodies/bodies.ts';
+import { changeOf, questionOf } from './changes.ts';
 import { DayAccount, type Spender } from './day-account.ts';
-import type { StepMoves } from './moves.ts';
+import type { Change, EndedBody } from './messages.ts';
 import type { Scope } from './scope.ts';
-import { keyOf } from './step-inputs.ts';
-import { sizeOf } from './waiting/held-waits.ts';
-import type { Waiting } from './waiting/waiting.ts';
-
-export interface BudgetMoves extends Pick<StepMoves, 'rest' | 'advance'> {
-  readonly waiting: Pick<Waiting, 'freeBytes' | 'opening' | 'hold'>;
-  readonly restWithoutRoom: (key: string, bytes: number) => void;
-}
+import { type BodyUnit, keyOf } from './step-inputs.ts';
 
 export type Admission = Exclude<BudgetDecision, { kind: 'ask' }> | BudgetRefusal;
 
@@ -54,30 +47,28 @@ const BUSY_CAP_MS = 60_000;
 
 export class BudgetGate {
   readonly #scope: Scope;
-  readonly #moves: BudgetMoves;
   /** Attempts whose end is not in the journal. */
   readonly #underWay = new Map<string, UnderWay>();
   /** By kind of attempt: the most that one cost. */
   readonly #largest = new Map<string, Cost>();
   /** Undefined: the tenant has no limit. */
   readonly #day: DayAccount | undefined;
-  #opening = 0;
+  /** Executions whose question is on its way into the journal. */
+  readonly #asking = new Set<string>();
 
   /** @param budgetEndsAt when the dispatch must have let go, epoch ms */
-  constructor(scope: Scope, moves: BudgetMoves, budgetEndsAt: number) {
+  constructor(scope: Scope, budgetEndsAt: number) {
     this.#scope = scope;
-    this.#moves = moves;
     const { dayBudgets: store, dayLimits } = scope.deps;
     const tenant = dayLimits?.(scope.journal.state.tenantId);
-    if (store && tenant)
-      this.#day = new DayAccount({ scope, store, tenant, budgetEndsAt, onChange: moves.advance });
+    if (store && tenant) this.#day = new DayAccount({ scope, store, tenant, budgetEndsAt });
   }
 
   /** True while a person is asked whether the run may spend more. */
   get isAsking(): boolean {
     const { state } = this.#scope.journal;
     if (state.budget === undefined && this.#day === undefined) return false;
-    return this.#opening > 0 || hasQuestion(state);
+    return this.#asking.size > 0 || hasQuestion(state);
   }
 
   /** An attempt that may begin counts as under way from here on. */
@@ -134,36 +125,34 @@ export class BudgetGate {
     await this.#day?.close();
   }
 
-  /** The journal has the end of the attempt. */
+  /** The journal has the end of the attempt, or its question. */
   settled(key: string): void {
     this.#underWay.delete(key);
+    this.#asking.delete(key);
   }
 
   /** Opens the question, or lets the attempt rest where it is open already, or until other runs of the tenant have settled. */
-  async stop(stopped: Stopped): Promise<void> {
-    const scope = this.#scope;
-    const { refusal } = stopped;
-    if (refusal.kind === 'busy') await scope.counted(() => this.#rest(stopped));
-    else {
-      this.#opening += 1;
-      try {
-        await scope.counted(() => this.#ask(stopped, this.#questionOf(stopped, refusal)));
-      } finally {
-        this.#opening -= 1;
-        this.settled(keyOf(stopped.unit));
-      }
-    }
-    this.#moves.advance();
+  stop(stopped: Stopped, freeBytes: number): Change {
+    const { unit, execution, refusal, settled = [], spent } = stopped;
+    if (refusal.kind === 'busy') return this.#rest(stopped);
+    this.#asking.add(keyOf(unit));
+    const wait = this.#questionOf(stopped, refusal);
+    const { openedAt: now } = wait;
+    const facts = [...settled, opened(wait, spent)];
+    const withoutRoom = [...settled, drafts.retryBudgetWhenRoom(execution, now, spent)];
+    const change = questionOf(stopped, { wait, facts, withoutRoom }, freeBytes);
+    if (!change.opening) return change;
+    const again = drafts.retryWithinBudget(execution, now, spent);
+    const resting = { facts: [...settled, again], consequence: { kind: 'rests', at: now } as const };
+    return { ...change, decide: (state) => (hasQuestion(state) ? resting : change.decide(state)) };
   }
 
-  async #rest({ unit, execution, settled = [], spent }: Stopped): Promise<void> {
-    const { deps } = this.#scope;
+  #rest({ unit, execution, settled = [], spent }: Stopped): Change {
+    const { deps, now } = this.#scope;
     const bound = Math.min(BUSY_CAP_MS, BUSY_FIRST_MS * 2 ** Math.min(execution.polls ?? 0, 10));
-    const at = Math.ceil(deps.clock.now() + bound * (0.5 + deps.random.unit() / 2));
+    const at = Math.ceil(now + bound * (0.5 + deps.random.unit() / 2));
     const again = drafts.retryWithinBudget(execution, at, spent, drafts.budgetHeld(execution));
-    await this.#scope.append([...settled, again], execution);
-    this.settled(keyOf(unit));
-    this.#moves.rest(keyOf(unit), at);
+    return changeOf({ unit, execution }, [...settled, again], { kind: 'rests', at });
   }
 
   #questionOf({ unit, execution }: Stopped, refusal: Exclude<BudgetRefusal, { kind: 'busy' }>): Wait {
@@ -182,29 +171,6 @@ export class BudgetGate {
   #put(unit: BodyUnit, { revision, attempt }: StepExecution, reserved: Cost): void {
     const step = keyOf(unit);
     this.#underWay.set(step, { step, revision, attempt, kind: kindOf(unit), reserved });
-  }
-
-  async #ask({ unit, execution, settled = [], spent }: Stopped, wait: Wait): Promise<void> {
-    const scope = this.#scope;
-    const { waiting, rest, restWithoutRoom } = this.#moves;
-    const now = wait.openedAt;
-    const bytes = sizeOf(wait);
-    const resting = [...settled, drafts.retryWithinBudget(execution, now, spent)];
-    if (bytes > waiting.freeBytes) {
-      await scope.append([...settled, drafts.retryBudgetWhenRoom(execution, now, spent)], execution);
-      restWithoutRoom(keyOf(unit), bytes);
-      return;
-    }
-    let isAsked = false;
-    const { events } = await waiting.opening(wait, () =>
-      scope.append((state) => {
-        isAsked = !hasQuestion(state);
-        return isAsked ? [...settled, opened(wait, spent)] : resting;
-      }, execution),
-    );
-    if (events.length === 0) return;
-    if (isAsked) waiting.hold(wait);
-    else rest(keyOf(unit), now);
   }
 }
 

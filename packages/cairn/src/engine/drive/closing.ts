@@ -4,12 +4,21 @@ import { leftUndone } from '../../core/decisions/compensation.ts';
 import type { Conclusion } from '../../core/decisions/conclude.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
-import type { Workflow } from '../define/steps.ts';
+import type { StepDefinition, Workflow } from '../define/steps.ts';
 import { isCompensable } from '../deployed.ts';
 import * as drafts from '../facts/drafts.ts';
 import { composedOutput, NO_OUTPUT, type Output } from '../facts/output.ts';
 import * as terminal from '../facts/terminal.ts';
 import type { StepOutputs } from './outputs.ts';
+
+/** End of a dispatch for the run. */
+export type SessionEnd =
+  | { readonly kind: 'closed' }
+  /** `dueAt` (epoch ms) is when the next dispatch has work; absent: immediately. */
+  | { readonly kind: 'released'; readonly dueAt?: number }
+  /** `dueAt` absent: an answer is required. */
+  | { readonly kind: 'suspended'; readonly dueAt?: number }
+  | { readonly kind: 'lease_lost' };
 
 /** Compensations run before the last event. */
 export type Closing = Exclude<Conclusion, { kind: 'wait' | 'undo_first' }>;
@@ -74,4 +83,32 @@ export function resultOf({ result }: Workflow, outputs: StepOutputs): Output | R
     .map((name) => `${JSON.stringify(name)}:${(outputs.get(result[name] ?? '') ?? NO_OUTPUT).text}`);
   const text = `{${members.join(',')}}`;
   return composedOutput(text, 'the result of the run');
+}
+
+export function canCompensate({ steps }: Workflow): boolean {
+  return [...steps.values()].some((step) => isUndone(step));
+}
+
+function isUndone(step: StepDefinition): boolean {
+  if (step.kind === 'flow') return Object.keys(step.undo).length > 0;
+  return 'compensate' in step && step.compensate !== undefined;
+}
+
+export function canWaitOut({ steps }: Workflow): boolean {
+  return [...steps.values()].some(
+    (step) => (step.kind === 'child' && step.onParentEnd === 'wait') || step.kind === 'flow',
+  );
+}
+
+export function sessionEndOf(closing: Closing): SessionEnd {
+  switch (closing.kind) {
+    case 'end_children':
+      return { kind: 'suspended' };
+    case 'suspend':
+      return { kind: 'suspended', ...(closing.until === undefined ? {} : { dueAt: closing.until }) };
+    case 'release':
+      return { kind: 'released', ...(closing.dueAt === undefined ? {} : { dueAt: closing.dueAt }) };
+    default:
+      return { kind: 'closed' };
+  }
 }

@@ -33,8 +33,8 @@ import { tellEnd } from '../tracing/ends.ts';
 import { undoSpan } from '../tracing/step-spans.ts';
 import { policyFor } from './bodies/after-failure.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './bodies/attempt.ts';
-import type { Beats } from './bodies/beats.ts';
 import { BodyContext } from './bodies/body-context.ts';
+import type { BodyReport } from './bodies/body-report.ts';
 import { loadOutputs, StepOutputs } from './outputs.ts';
 import { seenBy, type Unit } from './step-inputs.ts';
 
@@ -43,7 +43,7 @@ export interface Compensating {
   readonly journal: RunJournal;
   readonly workflow: Workflow;
   readonly input: unknown;
-  readonly beats: Beats;
+  readonly report: BodyReport;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number;
   /** The reason why the run ends, if no step of it failed. */
@@ -130,7 +130,7 @@ type Undone =
     };
 
 async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
-  const { deps, state, step, stop, beats, completed } = undoing;
+  const { deps, state, step, stop, report, completed } = undoing;
   const execution = { ...undoing.execution, attempt };
   const abort = new AbortController();
   const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));
@@ -150,11 +150,11 @@ async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
     },
   };
   const { step: key, revision } = completed;
-  beats.begun({ step: key, revision, attempt, since: deps.clock.now(), undoes: true });
+  report.begun({ step: key, revision, attempt, since: deps.clock.now(), undoes: true });
   const attempting = runAttempt({ step: attempted, context: given.context, abort, clock: deps.clock });
   const result: AttemptResult = await tellEnd(span, attempting, abort.signal);
   given.endText(result.kind === 'succeeded');
-  beats.ended(key);
+  report.ended(key);
   stop.removeEventListener('abort', onStop);
   // Nobody can be asked any more: a compensation that would have to be is one that failed.
   if (result.kind === 'unfinished' || result.kind === 'asks') return { kind: 'stopped' };
@@ -201,7 +201,7 @@ function performerOf(
 }
 
 function contextOf(
-  { deps, state, seen, completed, beats }: Undoing,
+  { deps, state, seen, completed, report }: Undoing,
   execution: StepExecution,
   { signal, performer }: { readonly signal: AbortSignal; readonly performer: Performer },
 ): BodyContext {
@@ -220,8 +220,8 @@ function contextOf(
     mayHaveMemos: true,
     performer,
     onHeartbeat: () => {},
-    keepLine: beats.log.of(by),
-    text: beats.log.textOf(by),
+    keepLine: report.log.of(by),
+    text: report.log.textOf(by),
   });
 }
 

@@ -29,6 +29,7 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { pause } from '../../ports/clock.ts';
 import type { Version } from '../../ports/run-store.ts';
 import type { DayBudgetStore } from '../../ports/runs/day-budget-store.ts';
+import { MOVED } from './messages.ts';
 import type { Scope } from './scope.ts';
 
 export type DayAdmission = { readonly kind: 'begin' } | { readonly kind: 'wait' } | DayRefusal;
@@ -47,7 +48,6 @@ export interface DayAccountParams {
   readonly tenant: TenantLimits;
   /** When the dispatch must have let go, epoch ms. */
   readonly budgetEndsAt: number;
-  readonly onChange: () => void;
 }
 
 /** The share of one day that the dispatch has. */
@@ -97,7 +97,7 @@ export class DayAccount {
     this.#owner = params.scope.deps.random.token();
   }
 
-  /** `wait`: the account calls `onChange` when it knows more. Whatever begins has its reservation in the document. */
+  /** `wait`: the account posts a message when it knows more. Whatever begins has its reservation in the document. */
   admit(spender: Spender): DayAdmission {
     const { limits } = this.#params.tenant;
     // Calls ask for themselves.
@@ -317,8 +317,7 @@ export class DayAccount {
 
   /** The dispatch does not conclude before it. */
   #inBackground(work: () => Promise<unknown>): void {
-    const { scope, onChange } = this.#params;
-    scope.guard(scope.counted(() => this.#inLine(work)).then(onChange));
+    this.#params.scope.background(this.#inLine(work).then(() => MOVED));
   }
 }
 

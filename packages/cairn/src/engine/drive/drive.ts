@@ -34,12 +34,13 @@ import { observation, recoverRun, verdictDrafts } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
 import { DriveAccount, type DriveRequest } from '../tracing/drive-account.ts';
 import { endUnwritable, nameIfStuck } from '../unwritable.ts';
-import { Beats } from './bodies/beats.ts';
+import { BodyReport } from './bodies/body-report.ts';
+import type { SessionEnd } from './closing.ts';
 import { handedOver } from './hand-over.ts';
 import { importRecorded } from './importing.ts';
 import { noteLateDeath } from './late-death.ts';
 import { releaseFailed } from './release-failed.ts';
-import { DriveSession, type SessionEnd, type SessionParams } from './session.ts';
+import { DriveSession, type SessionParams } from './session.ts';
 
 /** End of a dispatch; for logs and tests. */
 export type DriveEnd =
@@ -262,11 +263,11 @@ async function driveHeld(
   const { delivery, isAlone: alone } = account;
   const restoredAt = await restoreBefore(deps, loaded.state);
   const budgetEndsAt = clock.now() + settings.budgetMs;
-  const beats = new Beats(loaded.soft);
+  const report = new BodyReport(loaded.soft);
   const journal = new RunJournal(deps, loaded, {
     ...settings,
     owner,
-    bodies: beats,
+    bodies: report,
     ...optional('follower', publisher),
   });
   const { state, events } = await journal.append((current) =>
@@ -291,7 +292,7 @@ async function driveHeld(
     journal,
     workflow,
     budgetEndsAt,
-    beats,
+    report,
     alone,
     ...optional('restoredAt', restoredAt),
     ...optional('restedMs', restedForPolicy(loaded.state)),

@@ -18,7 +18,7 @@ import type { EngineDeps } from '../deps.ts';
 import { runCancelled, runFailed } from '../facts/terminal.ts';
 import { runInput } from '../run-input.ts';
 import { planOf } from '../successors/plan.ts';
-import { keepVitalSigns } from './vital-signs.ts';
+import { keepHeartbeats } from './heartbeats.ts';
 
 /** With three writes each and what begins and ends it, below the 300 that a commit has. */
 const CHUNK = 90;
@@ -41,7 +41,7 @@ export type Imported = 'done' | 'released' | 'closed' | 'lease_lost';
 export async function importRecorded(params: Importing): Promise<Imported> {
   const { deps, journal } = params;
   let broken: unknown;
-  const endVitalSigns = keepVitalSigns({
+  const endHeartbeats = keepHeartbeats({
     journal,
     clock: deps.clock,
     settings: deps.settings,
@@ -59,7 +59,7 @@ export async function importRecorded(params: Importing): Promise<Imported> {
     if (error instanceof LeaseLost || broken instanceof LeaseLost) return 'lease_lost';
     throw error;
   } finally {
-    endVitalSigns();
+    endHeartbeats();
   }
 }
 

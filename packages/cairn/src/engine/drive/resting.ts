@@ -1,6 +1,6 @@
 /**
- * Steps whose time has not come: between two attempts, or asleep. A drive stays for those due soon; while it is busy with other
- * steps it sees to the others as well, else they are left to a later drive, and `earliest` says when that has something to do.
+ * Steps whose time has not come: between two attempts, or asleep. A dispatch stays for those due soon; while it is busy with other
+ * steps it sees to the others as well, else they are left to a later one, and `earliest` says when that has something to do.
  *
  * Must not: decide what happens when a step is due; it only says so.
  */
@@ -8,68 +8,66 @@ import type { CancelTimer, Clock } from '../../ports/clock.ts';
 
 export interface RestingOptions {
   readonly clock: Clock;
-  /** The drive stays for a due time that is at most this far ahead, ms. */
+  /** The dispatch stays for a due time that is at most this far ahead, ms. */
   readonly soonMs: number;
-  /** Longest time of a drive, ms: what is due later is another's. */
+  /** Longest time of a dispatch, ms: what is due later is another's. */
   readonly budgetMs: number;
   readonly onDue: (id: string) => void;
 }
 
+interface Resting {
+  /** Due time, epoch ms. */
+  readonly at: number;
+  /** Absent: it is due after the time of this dispatch. */
+  readonly cancel: CancelTimer | undefined;
+}
+
 export class RestingSteps {
   readonly #options: RestingOptions;
-  /** Due times, epoch ms. */
-  readonly #due = new Map<string, number>();
-  readonly #timers = new Map<string, CancelTimer>();
+  readonly #resting = new Map<string, Resting>();
 
   constructor(options: RestingOptions) {
     this.#options = options;
   }
 
-  /** Notes a due time; nothing happens at it before `watch`. */
   add(id: string, at: number): void {
-    this.#due.set(id, at);
-  }
-
-  /** Begins to wait for a step in process, if it is due in the time of this drive. */
-  watch(id: string): void {
+    this.remove(id);
     const { clock, budgetMs, onDue } = this.#options;
-    const at = this.#due.get(id);
-    if (at === undefined || this.#timers.has(id)) return;
     const delayMs = Math.max(0, at - clock.now());
-    if (delayMs > budgetMs) return;
-    const cancel = clock.timer(delayMs, () => {
-      this.#timers.delete(id);
-      this.#due.delete(id);
+    const due = () => {
+      this.#resting.delete(id);
       onDue(id);
-    });
-    this.#timers.set(id, cancel);
+    };
+    this.#resting.set(id, { at, cancel: delayMs > budgetMs ? undefined : clock.timer(delayMs, due) });
   }
 
   has(id: string): boolean {
-    return this.#due.has(id);
+    return this.#resting.has(id);
   }
 
   /** Its time does not matter any more. */
   remove(id: string): void {
-    this.#due.delete(id);
-    this.#timers.get(id)?.();
-    this.#timers.delete(id);
+    this.#resting.get(id)?.cancel?.();
+    this.#resting.delete(id);
   }
 
-  /** Steps that the drive stays for. */
+  /** Steps that the dispatch stays for. */
   get watched(): number {
     const { clock, soonMs } = this.#options;
     const soon = clock.now() + soonMs;
-    return [...this.#timers.keys()].filter((id) => (this.#due.get(id) ?? 0) <= soon).length;
+    let count = 0;
+    for (const { at, cancel } of this.#resting.values()) if (cancel && at <= soon) count += 1;
+    return count;
   }
 
   get earliest(): number | undefined {
-    return this.#due.size === 0 ? undefined : Math.min(...this.#due.values());
+    if (this.#resting.size === 0) return undefined;
+    return Math.min(...Array.from(this.#resting.values(), ({ at }) => at));
   }
 
   /** Ends all waiting in process. */
   end(): void {
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
+    for (const { cancel } of this.#resting.values()) cancel?.();
+    this.#resting.clear();
   }
 }

@@ -1,17 +1,17 @@
 /**
- * Shared state of the parts of a drive: the run, the values its steps see, and the only way to append events and to
- * count pending work. Owns no step.
+ * Shared state of the parts of a dispatch: the run, the values its steps see, its mailbox, and the count of its pending work.
+ * Owns no step.
  */
 
-import type { EventDraft, StepExecution } from '../../core/run/events.ts';
+import type { StepExecution } from '../../core/run/events.ts';
+import type { RunState } from '../../core/run/state.ts';
 import type { Decide } from '../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../journal/run-journal.ts';
-import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Context, StepDefinition, Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
-import { kept, type Output } from '../facts/output.ts';
-import type { Beats } from './bodies/beats.ts';
+import type { BodyReport } from './bodies/body-report.ts';
 import type { RunLog } from './bodies/run-log.ts';
+import type { Command, Message } from './messages.ts';
 import { StepOutputs } from './outputs.ts';
 import { nextExecution, seenBy, type Unit } from './step-inputs.ts';
 
@@ -21,8 +21,11 @@ export interface ScopeParams {
   readonly workflow: Workflow;
   /** The run's input, parsed and frozen. */
   readonly input: unknown;
-  readonly beats: Beats;
-  /** Error of background work: the drive cannot continue. */
+  readonly report: BodyReport;
+  readonly post: (message: Message) => void;
+  /** The message with which the command ends. */
+  readonly carryOut: (command: Command) => Promise<Message>;
+  /** Error of background work: the dispatch cannot continue. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -32,6 +35,8 @@ export class Scope {
   readonly workflow: Workflow;
   readonly outputs: StepOutputs;
   readonly log: RunLog;
+  /** Puts a message into the mailbox. */
+  readonly post: (message: Message) => void;
   readonly #params: ScopeParams;
   readonly #owner: string | undefined;
   #onTheWay = 0;
@@ -41,7 +46,8 @@ export class Scope {
     this.deps = params.deps;
     this.journal = params.journal;
     this.workflow = params.workflow;
-    this.log = params.beats.log;
+    this.log = params.report.log;
+    this.post = params.post;
     const { state } = params.journal;
     this.#owner = state.lease?.owner;
     const unsettled = params.workflow.graph.order.filter((id) => state.steps.get(id)?.phase !== 'done');
@@ -51,6 +57,11 @@ export class Scope {
 
   get runId(): string {
     return this.journal.state.id;
+  }
+
+  /** Epoch ms. */
+  get now(): number {
+    return this.deps.clock.now();
   }
 
   /** Facts on their way into the journal, and news on its way out: what follows from them cannot start yet. */
@@ -71,49 +82,45 @@ export class Scope {
 
   nextExecution(unit: Unit): StepExecution {
     const { input } = this.#params;
-    const now = this.deps.clock.now();
-    return nextExecution(this.journal.state, unit, { input, outputs: this.outputs, now });
+    return nextExecution(this.journal.state, unit, { input, outputs: this.outputs, now: this.now });
   }
 
   seenBy(unit: Unit): Context {
     return seenBy(unit, this.#params.input, this.outputs);
   }
 
-  /** A fact about an execution holds on every newer state, unless its step was sent back meanwhile. */
-  append(facts: readonly EventDraft[] | Decide, { stepId, revision }: StepExecution): Promise<Appended> {
-    return this.appendHeld((state) => {
-      if ((state.steps.get(stepId)?.revision ?? revision) > revision) return [];
-      return typeof facts === 'function' ? facts(state) : facts;
-    });
-  }
-
   /**
-   * Appends while this drive holds the lease: later ends are left to the next drive. Facts that appear only during
+   * True while this dispatch may record facts of the run. Later ends are left to the next dispatch. Facts that appear only during
    * compensation are dropped: nothing may follow what was compensated.
    */
+  mayAppend(state: RunState): boolean {
+    return state.lease?.owner === this.#owner && !state.compensating;
+  }
+
   appendHeld(decide: Decide): Promise<Appended> {
-    return this.journal.append((state) =>
-      state.lease?.owner === this.#owner && !state.compensating ? decide(state) : [],
+    return this.journal.append((state) => (this.mayAppend(state) ? decide(state) : []));
+  }
+
+  do(command: Command): void {
+    this.background(this.#params.carryOut(command));
+  }
+
+  /** Work that the dispatch does not conclude before. */
+  background(work: Promise<Message>): void {
+    this.#onTheWay += 1;
+    work.then(
+      (message) => {
+        this.#onTheWay -= 1;
+        this.post(message);
+      },
+      (error: unknown) => {
+        this.#onTheWay -= 1;
+        this.#params.onFailure(error);
+      },
     );
   }
 
-  /** Makes an output durable that no checkpoint can carry, before the commit that refers to it. */
-  kept(output: Output): Promise<Output> {
-    const { deps, runId } = this;
-    return sendUntilKnown(deps, () => kept(deps.store, runId, output));
-  }
-
-  /** Counts the work, so that the drive does not conclude before it. */
-  async counted<T>(work: () => Promise<T>): Promise<T> {
-    this.#onTheWay += 1;
-    try {
-      return await work();
-    } finally {
-      this.#onTheWay -= 1;
-    }
-  }
-
-  /** Runs work in the background. */
+  /** Work that ends without a message. */
   guard(work: Promise<unknown>): void {
     work.catch(this.#params.onFailure);
   }

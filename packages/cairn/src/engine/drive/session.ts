@@ -1,8 +1,9 @@
 /**
- * Executes one claimed run as far as possible, then closes or releases it: decides when, and passes the cause (a
- * cancel, the clock, a shutdown, steps sent back) to running work.
+ * The loop of a dispatch: takes one message after the other from its mailbox, has `next/` decide what follows from it, starts what
+ * may start then, and closes or releases the run when nothing is left to wait for. Messages that are posted while one is handled
+ * wait for their turn; no message is handled in the middle of another.
  *
- * Must not: know how a step is started or recorded (stepping.ts), or how steps are compensated (compensate.ts).
+ * Must not: know how a step is started or recorded (next/), or how steps are compensated (compensate.ts).
  */
 
 import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
@@ -11,26 +12,31 @@ import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
-import type { StepDefinition, Workflow } from '../define/steps.ts';
+import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { mayGoOn } from '../gate.ts';
-import { askPolicy, passedOver } from '../policy.ts';
 import { StepAborted } from './bodies/attempt.ts';
-import type { Beats } from './bodies/beats.ts';
-import { type Closing, closingDraft, resultOf } from './closing.ts';
+import type { BodyReport } from './bodies/body-report.ts';
+import { CommandRunner } from './carry-out.ts';
+import {
+  type Closing,
+  canCompensate,
+  canWaitOut,
+  closingDraft,
+  resultOf,
+  type SessionEnd,
+  sessionEndOf,
+} from './closing.ts';
 import { compensate } from './compensate.ts';
-import { Scope } from './scope.ts';
-import { Stepping } from './stepping.ts';
-import { keepVitalSigns } from './vital-signs.ts';
-
-export type SessionEnd =
-  | { readonly kind: 'closed' }
-  /** `dueAt` (epoch ms) is when the next drive has work; absent: immediately. */
-  | { readonly kind: 'released'; readonly dueAt?: number }
-  /** `dueAt` absent: an answer is required. */
-  | { readonly kind: 'suspended'; readonly dueAt?: number }
-  | { readonly kind: 'lease_lost' };
+import { keepHeartbeats } from './heartbeats.ts';
+import { type DriveMessage, type Message, MOVED } from './messages.ts';
+import { resume, startReady } from './next/begin.ts';
+import { type Follows, next } from './next/next.ts';
+import { policyAnswer } from './policy-answer.ts';
+import { Announcer } from './waiting/announcer.ts';
+import { adopt } from './waiting/waits.ts';
+import { Working } from './working.ts';
 
 export interface SessionParams {
   readonly deps: EngineDeps;
@@ -40,7 +46,7 @@ export interface SessionParams {
   readonly input: unknown;
   /** Epoch ms by which the drive must have let go. */
   readonly budgetEndsAt: number;
-  readonly beats: Beats;
+  readonly report: BodyReport;
   /** Time in ms that the run has rested because its policy could not be asked; absent: none. */
   readonly restedMs?: number;
   /** The run is a suspect: one body at a time, and each leaves a trace before it begins. */
@@ -49,27 +55,23 @@ export interface SessionParams {
   readonly restoredAt?: number;
 }
 
-/**
- * A policy that could not be asked is asked again after this, and after twice as long each time: every time costs a claim and
- * a release, and a policy that is down for days must not fill the journal.
- */
-const POLICY_RETRY_FIRST_MS = 30_000;
-const POLICY_RETRY_CAP_MS = 3_600_000;
-
 type Stop = 'cancel' | 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared';
 
 export class DriveSession {
   readonly #deps: EngineDeps;
   readonly #params: SessionParams;
-  readonly #scope: Scope;
-  readonly #steps: Stepping;
+  readonly #working: Working;
+  readonly #announcer: Announcer;
+  readonly #commands: CommandRunner;
+  readonly #mailbox: Message[] = [];
   readonly #timers = new Set<CancelTimer>();
   readonly #end = Promise.withResolvers<SessionEnd>();
   /** Aborts running compensations. */
   readonly #letGo = new AbortController();
   #stop: Stop | undefined;
+  #isHandling = false;
   /**
-   * True after the state left by earlier drives was adopted: before that, a waiting run looks like one with nothing
+   * True after the state left by earlier dispatches was adopted: before that, a waiting run looks like one with nothing
    * left to do.
    */
   #begun = false;
@@ -83,8 +85,8 @@ export class DriveSession {
   readonly #canWaitOut: boolean;
 
   constructor(params: SessionParams) {
-    const { deps, journal, workflow, input, budgetEndsAt, beats, alone, restoredAt } = params;
-    beats.log.begin(journal.state.epoch, secretTexts(input, workflow.secretInput));
+    const { deps, journal, workflow, input, report } = params;
+    report.log.begin(journal.state.epoch, secretTexts(input, workflow.secretInput));
     this.#params = params;
     this.#deps = deps;
     // It may fail before anybody waits for the end.
@@ -94,48 +96,48 @@ export class DriveSession {
     this.#gateAskedAt = deps.clock.now();
     this.#canCompensate = canCompensate(params.workflow);
     this.#canWaitOut = canWaitOut(params.workflow);
-    this.#scope = new Scope({ ...params, onFailure: (error) => this.#fail(error) });
-    this.#steps = new Stepping({
-      scope: this.#scope,
-      alone,
-      restoredAt,
-      beats,
-      budgetEndsAt,
-      onChange: () => this.#advance(),
-      onSettling: () => this.#concludeIfDone(),
+    this.#working = new Working({
+      ...params,
+      post: (message) => this.#post(message),
+      carryOut: (command) => this.#commands.run(command),
+      onFailure: (error) => this.#fail(error),
       isStopped: () => this.#over || this.#stop !== undefined,
     });
+    this.#announcer = new Announcer(this.#working);
+    this.#commands = new CommandRunner(this.#working, this.#announcer);
   }
 
-  /** Resolves when this drive has nothing more to do with the run. Rejects if the outcome of a commit stayed unknown. */
+  /** Resolves when this dispatch has nothing more to do with the run. Rejects if the outcome of a commit stayed unknown. */
   async run(): Promise<SessionEnd> {
     const end = await this.#run();
-    if (end.kind === 'lease_lost') await this.#steps.leaveClosed();
+    // Another process holds the run: registrations of closed waits are removed.
+    if (end.kind === 'lease_lost') await this.#announcer.leaveClosed();
     return end;
   }
 
   async #run(): Promise<SessionEnd> {
     const { clock, shutdown, settings, store } = this.#deps;
-    const { journal, beats } = this.#params;
-    const endVitalSigns = keepVitalSigns({
+    const { journal, report } = this.#params;
+    const working = this.#working;
+    const endHeartbeats = keepHeartbeats({
       journal,
       clock,
       settings,
-      busy: () => this.#steps.bodies > 0,
-      showAt: () => beats.dueAt,
-      onNews: () => this.#onNews(),
+      busy: () => working.bodies.size > 0,
+      showAt: () => report.dueAt,
+      onNews: () => this.#post({ kind: 'news' }),
       onFailure: (error) => this.#fail(error),
     });
-    const onShutdown = () => this.#halt('shutdown');
+    const onShutdown = () => this.#post({ kind: 'halt', why: 'shutdown' });
     shutdown.addEventListener('abort', onShutdown, { once: true });
     try {
-      await this.#scope.outputs.load(store, journal.state);
+      await working.outputs.load(store, journal.state);
       this.#watchTime();
-      if (shutdown.aborted) this.#halt('shutdown');
+      if (shutdown.aborted) onShutdown();
       if (!this.#over && (await this.#isAllowed())) {
         this.#begun = true;
-        this.#steps.resume();
-        this.#advance();
+        resume(working);
+        this.#post(MOVED);
       }
       return await this.#end.promise;
     } catch (error) {
@@ -144,10 +146,70 @@ export class DriveSession {
       throw error;
     } finally {
       this.#over = true;
-      endVitalSigns();
+      endHeartbeats();
       shutdown.removeEventListener('abort', onShutdown);
       for (const cancel of this.#timers) cancel();
-      await this.#steps.end();
+      working.resting.end();
+      for (const flow of working.flows.values()) flow.drop();
+      await this.#announcer.quiet();
+      await working.budget.close();
+    }
+  }
+
+  #post(message: Message): void {
+    this.#mailbox.push(message);
+    if (message.kind !== 'recorded') {
+      this.#empty();
+      return;
+    }
+    // All that one commit has recorded is known before more begins.
+    if (this.#mailbox.length === 1) queueMicrotask(() => this.#empty());
+  }
+
+  /** Handles what is in the mailbox. */
+  #empty(): void {
+    if (this.#isHandling) return;
+    this.#isHandling = true;
+    try {
+      let mayEnd = false;
+      while (this.#mailbox.length > 0) {
+        let mayBegin = false;
+        for (const message of this.#mailbox.splice(0)) {
+          const follows = this.#handle(message);
+          mayBegin ||= follows === 'begin';
+          mayEnd ||= follows !== 'nothing';
+        }
+        if (mayBegin) this.#advance();
+      }
+      if (mayEnd) this.#concludeIfDone();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#isHandling = false;
+    }
+  }
+
+  #handle(message: Message): Follows {
+    switch (message.kind) {
+      case 'news':
+        this.#onNews();
+        return 'begin';
+      case 'paused':
+        // Operators asked for nothing new, not for steps whose outcome is in doubt: those that have begun may end.
+        this.#letGo.abort(new StepAborted('budget'));
+        this.#stop ??= 'held';
+        return 'end';
+      case 'halt':
+        this.#halt(message.why);
+        return 'end';
+      case 'timed_out':
+        this.#timeOut(message.deadlineAt);
+        return 'end';
+      case 'grace_over':
+        this.#working.bodies.leave();
+        return 'end';
+      default:
+        return next(this.#working, message);
     }
   }
 
@@ -155,49 +217,40 @@ export class DriveSession {
     const { journal, budgetEndsAt } = this.#params;
     const now = this.#deps.clock.now();
     const { deadlineAt } = journal.state;
-    this.#after(budgetEndsAt - now, () => this.#halt('budget'));
+    this.#after(budgetEndsAt - now, { kind: 'halt', why: 'budget' });
     if (deadlineAt === undefined || deadlineAt > budgetEndsAt) return;
-    if (deadlineAt <= now) this.#timeOut(deadlineAt);
-    else this.#after(deadlineAt - now, () => this.#timeOut(deadlineAt));
+    const timedOut = { kind: 'timed_out', deadlineAt } as const;
+    if (deadlineAt <= now) this.#post(timedOut);
+    else this.#after(deadlineAt - now, timedOut);
   }
 
   /** Asks the policy of the workflow, where the run has begun to move since it was last asked. */
   async #isAllowed(): Promise<boolean> {
-    const { journal, workflow, input } = this.#params;
-    const { state } = journal;
-    if (!workflow.policy || !state.policyDue || state.cancellation || state.error) return true;
-    const at = state.policySnapshotId === undefined ? 'start' : 'resume';
-    if (at === 'start' && state.source?.forcedBy !== undefined) {
-      await this.#scope.appendHeld(() => passedOver(state.source?.forcedBy));
-      return true;
-    }
-    const answer = await askPolicy(this.#deps, workflow.policy, { state, input, at });
-    if (answer) {
-      await this.#scope.appendHeld(() => answer.drafts);
+    const { workflow } = this.#params;
+    const answer = await policyAnswer(this.#params);
+    if (!answer) return true;
+    if ('drafts' in answer) {
+      await this.#working.appendHeld(() => answer.drafts);
       return true;
     }
     if (this.#over) return false;
-    const { restedMs = 0 } = this.#params;
-    const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
-    const dueAt = this.#deps.clock.now() + restMs;
-    const release: Closing = { kind: 'release', reason: 'retry', dueAt };
     const facts = { workflow, result: NO_OUTPUT, inFlight: [] };
-    const { events } = await this.#scope.appendHeld((current) =>
-      current.cancellation ? [] : [closingDraft(release, current, facts)],
+    const { events } = await this.#working.appendHeld((current) =>
+      current.cancellation ? [] : [closingDraft(answer, current, facts)],
     );
     // Cancelled meanwhile: nothing is left that a policy would have to allow.
     if (events.length === 0) return true;
     this.#over = true;
-    this.#end.resolve(endOf(release));
+    this.#end.resolve(sessionEndOf(answer));
     return false;
   }
 
-  /** Starts what may start, and ends the drive if nothing is left to wait for. */
+  /** Takes in the state of the run, and starts what may start. */
   #advance(): void {
     if (!this.#begun || this.#over) return;
     const { journal, alone } = this.#params;
     // A commit whose answer was lost can be found in the journal of a run that another has taken over since.
-    if (!this.#scope.isHeld) {
+    if (!this.#working.isHeld) {
       this.#fail(new LeaseLost(`run ${journal.state.id} was taken over by another worker`));
       return;
     }
@@ -205,8 +258,7 @@ export class DriveSession {
     if (journal.state.cancellation) this.#halt('cancel');
     else if (journal.state.suspension) this.#stop ??= 'held';
     if (alone && !journal.state.suspect?.alone) this.#stop ??= 'cleared';
-    this.#steps.startReady();
-    this.#concludeIfDone();
+    startReady(this.#working);
   }
 
   /** Takes into account what others appended: answers to waits, and steps that were sent back. */
@@ -215,7 +267,7 @@ export class DriveSession {
     if (journal.foreignEvents === this.#adopted) return;
     this.#adopted = journal.foreignEvents;
     if (newestFeedback(journal.state) > this.#feedbackSeq) this.#renew(journal.state);
-    this.#steps.adopt(journal.state);
+    adopt(this.#working, journal.state);
   }
 
   /** Steps were sent back: bodies of theirs are given up, the others end, and the next drive begins from there. */
@@ -223,7 +275,7 @@ export class DriveSession {
     const news = feedback.filter(({ seq }) => seq > this.#feedbackSeq);
     const back = new Set(news.flatMap(({ steps }) => steps));
     this.#feedbackSeq = Math.max(...news.map(({ seq }) => seq));
-    this.#steps.abort('superseded', (stepId) => back.has(stepId));
+    this.#working.bodies.abort('superseded', (stepId) => back.has(stepId));
     this.#stop ??= 'renewal';
   }
 
@@ -231,22 +283,14 @@ export class DriveSession {
     const { clock, settings } = this.#deps;
     const now = clock.now();
     // A clock that was set back says nothing of how long ago that was.
-    if (now < this.#gateAskedAt || now - this.#gateAskedAt >= settings.heartbeatMs) {
-      this.#gateAskedAt = now;
-      this.#scope.guard(this.#askGate());
-    }
-    this.#advance();
+    if (now >= this.#gateAskedAt && now - this.#gateAskedAt < settings.heartbeatMs) return;
+    this.#gateAskedAt = now;
+    this.#working.guard(this.#askGate());
   }
 
-  /**
-   * Operators may have paused the workflow since the drive began: then nothing more is started, and the next drive is put
-   * aside. What has begun may end: they asked for nothing new, not for steps whose outcome is in doubt.
-   */
+  /** Operators may have paused the workflow since the dispatch began: then the next one is put aside. */
   async #askGate(): Promise<void> {
-    if (await mayGoOn(this.#deps, this.#params.journal.state)) return;
-    this.#letGo.abort(new StepAborted('budget'));
-    this.#stop ??= 'held';
-    this.#concludeIfDone();
+    if (!(await mayGoOn(this.#deps, this.#params.journal.state))) this.#post({ kind: 'paused' });
   }
 
   /** Starts nothing more; tells running steps to stop, and leaves behind those that do not within the grace. */
@@ -259,71 +303,72 @@ export class DriveSession {
 
   /** The time limit of the run has passed: it fails, whatever is running. */
   #timeOut(deadlineAt: number): void {
-    if (this.#over || this.#steps.failure) return;
+    if (this.#over || this.#working.failure) return;
     const { createdAt, startedAt = createdAt } = this.#params.journal.state;
     const message = `the run did not end within ${deadlineAt - startedAt} ms`;
-    this.#steps.fail({ code: 'RUN_TIMEOUT', message, retryable: false });
+    this.#working.failure = { code: 'RUN_TIMEOUT', message, retryable: false };
     this.#stopBodies('timeout');
   }
 
   #stopBodies(why: StepAborted['why']): void {
-    this.#steps.abort(why);
-    this.#after(this.#deps.settings.graceMs, () => {
-      this.#steps.leave();
-      this.#concludeIfDone();
-    });
-    this.#concludeIfDone();
+    this.#working.bodies.abort(why);
+    this.#after(this.#deps.settings.graceMs, { kind: 'grace_over' });
   }
 
   #concludeIfDone(): void {
     const { journal } = this.#params;
     // The failure is on its way here: what could not be appended looks as if nothing were left to do.
     if (!this.#begun || this.#over || journal.hasFailed) return;
-    const facts = this.#steps.facts();
+    const facts = this.#working.facts();
     const conclusion = conclude({
       ...facts,
       undoes: this.#canCompensate,
-      childrenOpen: this.#steps.childrenOpen || (facts.unacknowledged > 0 && this.#canWaitOut),
+      childrenOpen: this.#childrenOpen || (facts.unacknowledged > 0 && this.#canWaitOut),
       ...(this.#stop === 'cancel'
         ? { stop: undefined, cancellation: journal.state.cancellation }
         : { stop: this.#stop, cancellation: undefined }),
     });
     if (conclusion.kind === 'wait') return;
     this.#over = true;
-    this.#scope.guard(this.#carryOut(conclusion));
+    this.#working.guard(this.#carryOut(conclusion));
   }
 
   /** Decided on the newest state: if others have appended meanwhile, the conclusion is recomputed. */
   async #carryOut(conclusion: Exclude<Conclusion, { kind: 'wait' }>): Promise<void> {
     const { journal, workflow } = this.#params;
     if (conclusion.kind === 'end_children') {
-      await this.#steps.endChildren();
-      if (!this.#steps.childrenOpen) return this.#concludeAnew();
+      await this.#announcer.endChildren();
+      if (!this.#childrenOpen) return this.#concludeAnew();
     }
     const closing = conclusion.kind === 'undo_first' ? await this.#undo(conclusion) : conclusion;
-    let result = closing.kind === 'completed' ? resultOf(workflow, this.#scope.outputs) : NO_OUTPUT;
+    let result = closing.kind === 'completed' ? resultOf(workflow, this.#working.outputs) : NO_OUTPUT;
     if ('code' in result) {
-      this.#steps.fail(result);
+      this.#working.failure ??= result;
       return this.#concludeAnew();
     }
-    if (needsPayload(result.text)) result = await this.#scope.kept(result);
-    const facts = { workflow, result, inFlight: this.#steps.inFlight() };
+    if (needsPayload(result.text)) result = await this.#commands.kept(result);
+    const facts = { workflow, result, inFlight: this.#working.bodies.inFlight() };
     const { events } = await journal.append((state) =>
       journal.foreignEvents === this.#adopted ? [closingDraft(closing, state, facts)] : [],
     );
-    if (events.length > 0) return this.#end.resolve(endOf(closing));
+    if (events.length > 0) return this.#end.resolve(sessionEndOf(closing));
     this.#concludeAnew();
   }
 
   #concludeAnew(): void {
     this.#over = false;
-    this.#advance();
+    this.#post(MOVED);
+  }
+
+  /** A child that the run waits out has not ended. */
+  get #childrenOpen(): boolean {
+    return this.#working.waits.childrenOf(this.#params.journal.state).length > 0;
   }
 
   /** The end that follows, or a release: the drive had to let go before all was undone. */
   async #undo({ end }: Extract<Conclusion, { kind: 'undo_first' }>): Promise<Closing> {
     const error = end.kind === 'failed' ? end.error : undefined;
-    this.#scope.outputs.releaseResult();
+    this.#working.outputs.releaseResult();
     const undone = await compensate({ ...this.#params, error, stop: this.#letGo.signal });
     if (undone === 'done') return end;
     if (isSuspended(this.#params.journal.state)) return { kind: 'release', reason: 'held' };
@@ -332,16 +377,17 @@ export class DriveSession {
 
   #fail(error: unknown): void {
     this.#over = true;
-    this.#steps.abort('lease_lost');
+    this.#working.bodies.abort('lease_lost');
+    this.#working.bodies.failed(error);
     this.#letGo.abort(new StepAborted('lease_lost'));
     if (error instanceof LeaseLost) this.#end.resolve({ kind: 'lease_lost' });
     else this.#end.reject(error);
   }
 
-  #after(delayMs: number, fire: () => void): void {
+  #after(delayMs: number, message: DriveMessage): void {
     const cancel = this.#deps.clock.timer(delayMs, () => {
       this.#timers.delete(cancel);
-      fire();
+      this.#post(message);
     });
     this.#timers.add(cancel);
   }
@@ -349,32 +395,4 @@ export class DriveSession {
 
 function newestFeedback({ feedback }: RunState): number {
   return feedback.reduce((newest, { seq }) => Math.max(newest, seq), 0);
-}
-
-function canCompensate({ steps }: Workflow): boolean {
-  return [...steps.values()].some((step) => isUndone(step));
-}
-
-function isUndone(step: StepDefinition): boolean {
-  if (step.kind === 'flow') return Object.keys(step.undo).length > 0;
-  return 'compensate' in step && step.compensate !== undefined;
-}
-
-function canWaitOut({ steps }: Workflow): boolean {
-  return [...steps.values()].some(
-    (step) => (step.kind === 'child' && step.onParentEnd === 'wait') || step.kind === 'flow',
-  );
-}
-
-function endOf(closing: Closing): SessionEnd {
-  switch (closing.kind) {
-    case 'end_children':
-      return { kind: 'suspended' };
-    case 'suspend':
-      return { kind: 'suspended', ...(closing.until === undefined ? {} : { dueAt: closing.until }) };
-    case 'release':
-      return { kind: 'released', ...(closing.dueAt === undefined ? {} : { dueAt: closing.dueAt }) };
-    default:
-      return { kind: 'closed' };
-  }
 }

@@ -5,7 +5,7 @@ import { optional } from '../../core/optional.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, type StepState, stepKey } from '../../core/run/state.ts';
 import { readable } from '../../core/thrown.ts';
-import type { Context, StepDefinition } from '../define/steps.ts';
+import type { BodyStep, Context, StepDefinition } from '../define/steps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
 import { inputHashSeenBy, inputSeenBy } from '../read-input.ts';
 import type { StepOutputs } from './outputs.ts';
@@ -23,6 +23,9 @@ export interface Unit {
     readonly location?: string;
   };
 }
+
+export type BodyUnit = Unit & { readonly step: BodyStep };
+export type ItemUnit = Unit & { readonly item: NonNullable<Unit['item']> };
 
 export function keyOf({ step, item }: Unit): string {
   return stepKey({ stepId: step.id, ...(item ? { itemKey: item.key } : {}) });

@@ -8,37 +8,25 @@
 import { type Cost, isFree } from '../../../core/budget/budget.ts';
 import { RetryAt } from '../../../core/errors.ts';
 import { optional } from '../../../core/optional.ts';
-import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
+import type { RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { feedbackFor, type OpenEffect, type RunState, stepKey } from '../../../core/run/state.ts';
 import { messageOf } from '../../../core/thrown.ts';
-import type { Decide } from '../../../journal/batch.ts';
-import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
 import type { Span } from '../../../ports/tracing.ts';
 import type { AnyPolicy, BodyStep, Context } from '../../define/steps.ts';
-import type { EngineDeps } from '../../deps.ts';
 import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
 import { Performer } from '../../effects/performer.ts';
 import * as drafts from '../../facts/drafts.ts';
-import { recorded, type Used } from '../../facts/output.ts';
+import { recorded } from '../../facts/output.ts';
 import { askPolicy } from '../../policy.ts';
 import { tellEnd } from '../../tracing/ends.ts';
 import { stepSpan } from '../../tracing/step-spans.ts';
-import { keyOf, type Unit } from '../step-inputs.ts';
+import { MOVED } from '../messages.ts';
+import type { Scope } from '../scope.ts';
+import { type BodyUnit, keyOf, type Unit } from '../step-inputs.ts';
 import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
-import type { Beats } from './beats.ts';
 import { BodyContext } from './body-context.ts';
-
-export type BodyUnit = Unit & { readonly step: BodyStep };
-
-export interface EndedBody {
-  readonly unit: BodyUnit;
-  readonly execution: StepExecution;
-  readonly result: Exclude<AttemptResult, { kind: 'unfinished' }>;
-  readonly used: Used;
-  /** Settled effects, appended with the end. */
-  readonly settled: readonly EventDraft[];
-}
+import type { BodyReport } from './body-report.ts';
 
 /** `left`: it was asked to stop and did not end in time, or ended without a result. */
 interface Running {
@@ -53,29 +41,25 @@ interface Running {
 }
 
 export interface BodiesParams {
-  readonly deps: EngineDeps;
-  readonly journal: RunJournal;
   /** True for a suspect: if its worker dies, the journal must have the running body. */
   readonly alone: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt: number | undefined;
-  readonly beats: Beats;
-  /** Adds nothing once the drive has let go. */
-  readonly append: (decide: Decide) => Promise<Appended>;
-  readonly seenBy: (unit: Unit) => Context;
+  readonly report: BodyReport;
   /** Before a call with side effects: why the budget of the tenant's day refuses it. */
-  readonly effect: (mayStop: boolean) => ReturnType<NonNullable<PerformCall['refusedBy']>>;
-  readonly onEnd: (ended: EndedBody) => Promise<void>;
-  /** One ended without a result: the drive may now have nothing left to wait for. */
-  readonly onLeft: () => void;
+  readonly refusedBy: (mayStop: boolean) => ReturnType<NonNullable<PerformCall['refusedBy']>>;
 }
 
 export class Bodies {
+  readonly #scope: Scope;
   readonly #params: BodiesParams;
+  /** By key: ends of bodies that are on their way into the journal. */
+  readonly #recording = new Map<string, PromiseWithResolvers<void>>();
   readonly #running = new Map<string, Running>();
   readonly #alive: AliveCalls = new Map();
 
-  constructor(params: BodiesParams) {
+  constructor(scope: Scope, params: BodiesParams) {
+    this.#scope = scope;
     this.#params = params;
   }
 
@@ -110,16 +94,33 @@ export class Bodies {
     if (running.left) return result;
     if (result === undefined || result.kind === 'unfinished') {
       running.left = true;
-      this.#params.beats.ended(keyOf(unit));
-      this.#params.onLeft();
+      this.#params.report.ended(keyOf(unit));
+      // The dispatch may now have nothing left to wait for.
+      this.#scope.post(MOVED);
       return result;
     }
     await performer.flush();
     body.endText(result.kind === 'succeeded');
     this.#remove(unit);
     const settled = performer.takePending();
-    await this.#params.onEnd({ unit, execution, result, used: body.used, settled });
+    const recording = Promise.withResolvers<void>();
+    this.#recording.set(keyOf(unit), recording);
+    const ended = { unit, execution, result, used: body.used, settled };
+    this.#scope.post({ kind: 'body_ended', ended });
+    await recording.promise;
     return result;
+  }
+
+  /** The journal has the end of the body. */
+  recorded(key: string): void {
+    this.#recording.get(key)?.resolve();
+    this.#recording.delete(key);
+  }
+
+  /** The dispatch cannot record anything more. */
+  failed(error: unknown): void {
+    for (const recording of this.#recording.values()) recording.reject(error);
+    this.#recording.clear();
   }
 
   /**
@@ -143,11 +144,11 @@ export class Bodies {
   #remove(unit: Unit): void {
     const key = keyOf(unit);
     this.#running.delete(key);
-    this.#params.beats.ended(key);
+    this.#params.report.ended(key);
   }
 
   #begin(unit: BodyUnit, execution: StepExecution, reserve: Cost): Running {
-    const { deps, journal } = this.#params;
+    const { deps, journal } = this.#scope;
     const { state } = journal;
     const running: Running = {
       unit,
@@ -162,7 +163,7 @@ export class Bodies {
     const { revision, attempt, location } = execution;
     this.#running.set(key, running);
     const since = deps.clock.now();
-    this.#params.beats.begun({ step: key, revision, attempt, since, ...optional('location', location) });
+    this.#params.report.begun({ step: key, revision, attempt, since, ...optional('location', location) });
     return running;
   }
 
@@ -171,7 +172,8 @@ export class Bodies {
     { context }: BodyContext,
     performer: Performer,
   ): Promise<AttemptResult | undefined> {
-    const { deps, journal, alone, restoredAt } = this.#params;
+    const { deps, journal } = this.#scope;
+    const { alone, restoredAt } = this.#params;
     const { unit, abort, execution, reserve } = running;
     const { step } = unit;
     // A call that may cost something is in the journal before it is made: should the worker die, it counts as spent.
@@ -191,7 +193,7 @@ export class Bodies {
     this.#beatTimers.delete(running);
     const result = await this.#withDoubts(running, performer, ended);
     endCalls();
-    if (result.kind === 'succeeded') this.#params.beats.forget(keyOf(unit));
+    if (result.kind === 'succeeded') this.#params.report.forget(keyOf(unit));
     return result;
   }
 
@@ -199,7 +201,7 @@ export class Bodies {
 
   /** A running call may still get its response after its body was asked to stop: that leaves less in doubt. */
   #giveCallsTime({ abort, calls }: Running): () => void {
-    const { clock, settings } = this.#params.deps;
+    const { clock, settings } = this.#scope.deps;
     let cancel = () => {};
     const onAbort = () => {
       const { reason } = abort.signal;
@@ -223,7 +225,7 @@ export class Bodies {
     returned: AttemptResult,
   ): Promise<AttemptResult> {
     if (unit.step.uses.length === 0) return returned;
-    const { clock, settings } = this.#params.deps;
+    const { clock, settings } = this.#scope.deps;
     const cancel = clock.timer(settings.graceMs, () => calls.abort(new StepAborted('timeout')));
     await performer.quietWithin(2 * settings.graceMs);
     cancel();
@@ -234,7 +236,7 @@ export class Bodies {
       // Nothing else will say what became of it: the next drive has to find out only what is really unknown.
       await performer.flush();
       const settled = performer.takePending();
-      if (settled.length > 0) await this.#params.append(() => settled);
+      if (settled.length > 0) await this.#scope.appendHeld(() => settled);
       return ended;
     }
     const open = await performer.doubts();
@@ -252,13 +254,13 @@ export class Bodies {
 
   async #leavesTrace({ execution, reserve }: Running): Promise<boolean> {
     const more = isFree(reserve) ? {} : { reserved: reserve };
-    const { events } = await this.#params.append(() => [drafts.started(execution, more)]);
+    const { events } = await this.#scope.appendHeld(() => [drafts.started(execution, more)]);
     return events.length > 0;
   }
 
   /** Undefined: the body may run. A refusal ends the run; a policy that could not be asked is a failed attempt. */
   async #refusal(step: BodyStep, policy: AnyPolicy, context: Context): Promise<AttemptResult | undefined> {
-    const { deps, journal } = this.#params;
+    const { deps, journal } = this.#scope;
     const { state } = journal;
     const answer = await askPolicy(deps, policy, {
       state,
@@ -270,12 +272,13 @@ export class Bodies {
       const cause = new Error(`the policy of step '${step.id}' could not be evaluated`);
       return { kind: 'failed', cause, error: recorded(step.id, cause) };
     }
-    await this.#params.append(() => answer.drafts);
+    await this.#scope.appendHeld(() => answer.drafts);
     return answer.allowed ? undefined : { kind: 'unfinished' };
   }
 
   #performerOf({ unit, execution, abort, calls, span }: Running): Performer {
-    const { deps, journal, append, restoredAt, effect } = this.#params;
+    const { deps, journal } = this.#scope;
+    const { restoredAt, refusedBy } = this.#params;
     const { epoch, effectScopes, source } = journal.state;
     // A body that must not run twice is not stopped in the middle.
     const isBudgeted = unit.step.idempotent;
@@ -285,20 +288,21 @@ export class Bodies {
       execution,
       uses: unit.step.uses,
       isBudgeted,
-      refusedBy: () => effect(isBudgeted),
+      refusedBy: () => refusedBy(isBudgeted),
       mayHaveRows: execution.attempt > 1 || epoch > 1 || source !== undefined || effectScopes !== undefined,
       restoredAt,
       alive: this.#alive,
       trace: span?.context,
       body: abort.signal,
       calls: calls.signal,
-      append,
+      append: (decide) => this.#scope.appendHeld(decide),
       provedAt: () => journal.lastSnapshotAt,
     });
   }
 
   #contextOf(running: Running, performer: Performer): BodyContext {
-    const { deps, journal, beats, seenBy } = this.#params;
+    const { deps, journal } = this.#scope;
+    const { report } = this.#params;
     const { unit, execution, abort } = running;
     const { state } = journal;
     const key = keyOf(unit);
@@ -307,17 +311,17 @@ export class Bodies {
       deps,
       runId: state.id,
       execution,
-      seen: seenBy(unit),
+      seen: this.#scope.seenBy(unit),
       feedback: feedbackFor(state, unit.step.id),
       signal: abort.signal,
-      progressText: beats.lastOf(key),
+      progressText: report.lastOf(key),
       mayHaveMemos: execution.attempt > 1 || state.epoch > 1,
       performer,
-      keepLine: beats.log.of(by),
-      text: beats.log.textOf(by),
+      keepLine: report.log.of(by),
+      text: report.log.textOf(by),
       onHeartbeat: (detailsText) => {
         this.#beatTimers.get(running)?.();
-        if (detailsText !== undefined) beats.note({ step: key, detailsText, at: deps.clock.now() });
+        if (detailsText !== undefined) report.note({ step: key, detailsText, at: deps.clock.now() });
       },
     });
   }

@@ -19,18 +19,10 @@ import {
   segmentId,
 } from '../../../core/logs/segment.ts';
 import { isLogLine, isTextLine, SHOW_TEXT_AFTER_MS, type StoredLine } from '../../../core/logs/text.ts';
-import { type AttemptText, RunTexts } from './run-texts.ts';
+import { type AttemptText, RunTexts, type Waiting } from './run-texts.ts';
 
 /** Keeps lines of one attempt. */
 export type KeepLine = (line: Omit<Logged, 'masked'>) => void;
-
-/** A line that waits to be written, or that is being written. */
-export interface Waiting {
-  line: StoredLine;
-  bytes: number;
-  /** It was in a snapshot that may have been written: it must not change. */
-  isTaken: boolean;
-}
 
 interface Batch {
   readonly lines: readonly Waiting[];

@@ -17,7 +17,14 @@ import {
   type TextLine,
   textName,
 } from '../../../core/logs/text.ts';
-import type { Waiting } from './run-log.ts';
+
+/** A line that waits to be written, or that is being written. */
+export interface Waiting {
+  line: StoredLine;
+  bytes: number;
+  /** It was in a snapshot that may have been written: it must not change. */
+  isTaken: boolean;
+}
 
 /** The place where lines wait to be written. */
 export interface TextSink {

@@ -16,11 +16,11 @@ import type { CancelTimer } from '../../../ports/clock.ts';
 import type { SourceLocations } from '../../../ports/source-locations.ts';
 import type { FlowStep } from '../../define/steps.ts';
 import type { Outcome } from '../../facts/output.ts';
-import type { GroupMoves } from '../moves.ts';
-import type { Scope } from '../scope.ts';
+import { type CodeEnd, MOVED } from '../messages.ts';
 import type { Unit } from '../step-inputs.ts';
+import { hold } from '../waiting/waits.ts';
+import type { RunningFlow, Working } from '../working.ts';
 import { locationOf } from './calls-above.ts';
-import { type CodeEnd, FlowEnd } from './flow-end.ts';
 import { flowLog } from './flow-log.ts';
 import { loopStart } from './loop-start.ts';
 import { flowOf, type Operation } from './operation.ts';
@@ -42,17 +42,10 @@ interface Entry {
   outcome?: Outcome;
 }
 
-export interface FlowRunParams {
-  readonly scope: Scope;
-  readonly moves: GroupMoves;
-  readonly step: FlowStep;
-  readonly execution: StepExecution;
-  /** Makes the operation known to the dispatch under its key. */
-  readonly register: (key: string, unit: Unit) => void;
-}
-
-export class FlowRun {
-  readonly #params: FlowRunParams;
+export class FlowRun implements RunningFlow {
+  readonly #working: Working;
+  readonly #step: FlowStep;
+  readonly #execution: StepExecution;
   readonly #names = new OperationNames();
   /** Names of all operations, in the order in which the code asked. */
   readonly #asked = new Set<string>();
@@ -78,10 +71,11 @@ export class FlowRun {
   #isDropped = false;
   #cancelIdle: CancelTimer = () => {};
 
-  constructor(params: FlowRunParams) {
-    this.#params = params;
-    const { scope, step, execution, moves } = params;
-    const { deps, journal, runId } = scope;
+  constructor(working: Working, step: FlowStep, execution: StepExecution) {
+    this.#working = working;
+    this.#step = step;
+    this.#execution = execution;
+    const { deps, journal, runId } = working;
     // The code of a loop is the engine's.
     this.#sources = step.loop ? undefined : deps.sources;
     this.#known = operationsOf(journal.state, execution);
@@ -91,8 +85,8 @@ export class FlowRun {
     this.#ends = new RecordedEnds(deps.store, runId, seqs);
     this.#turns = new Turns({
       clock: deps.clock,
-      onQuiet: moves.advance,
-      guard: (work) => scope.guard(work),
+      onQuiet: () => working.post(MOVED),
+      guard: (work) => working.guard(work),
       isWaiting: () => this.#entries.size > 0 && this.#recorded.size === 0,
       observer: step.observer,
     });
@@ -101,7 +95,7 @@ export class FlowRun {
   /** Runs the code, from its beginning. */
   begin(): void {
     this.#news();
-    this.#params.scope.guard(this.#run());
+    this.#working.guard(this.#run());
   }
 
   /** The code may ask for more without anything ending first. */
@@ -143,14 +137,16 @@ export class FlowRun {
   }
 
   get #hears(): boolean {
-    return !this.#isDropped && this.#end === undefined && !this.#params.moves.isStopped();
+    return !this.#isDropped && this.#end === undefined && !this.#working.isStopped;
   }
 
   async #run(): Promise<void> {
-    const { scope, step, execution } = this.#params;
-    const { deps, runId, journal } = scope;
+    const working = this.#working;
+    const step = this.#step;
+    const execution = this.#execution;
+    const { deps, runId, journal } = working;
     const { stepId, revision } = execution;
-    const seen = scope.seenBy({ step });
+    const seen = working.seenBy({ step });
     const flow = flowOf({
       step,
       clock: deps.clock,
@@ -160,7 +156,7 @@ export class FlowRun {
         stepId,
         revision,
         feedback: journal.state.feedback.find(({ steps }) => steps.includes(stepId))?.text,
-        log: flowLog(scope, execution, { known: this.#known, asked: this.#asked }),
+        log: flowLog(working, execution, { known: this.#known, asked: this.#asked }),
       },
       ask: (operation) => this.#ask(operation),
       numbered: (name) => this.#names.next(name),
@@ -205,15 +201,15 @@ export class FlowRun {
   }
 
   #observed(step: Unit['step'], name: string): Unit['step'] {
-    const { observer, id } = this.#params.step;
+    const { observer, id } = this.#step;
     if (!observer || step.kind !== 'step') return step;
     return { ...step, body: observer.body(step.body, `${id}[${name}]`) };
   }
 
   /** @throws CairnError RUN_TOO_LARGE */
   #assertRoom(name: string): void {
-    const { scope, step } = this.#params;
-    const { steps } = scope.journal.state;
+    const step = this.#step;
+    const { steps } = this.#working.journal.state;
     if (this.#asked.has(name) || steps.has(this.#keyOf(name))) return;
     const help = 'Split the work over child runs (flow.child), or continue in another run.';
     if (this.#asked.size >= MAX_FLOW_OPERATIONS) {
@@ -226,14 +222,14 @@ export class FlowRun {
   }
 
   #take(entry: Entry): void {
-    const { scope, moves, execution, register } = this.#params;
-    const { state } = scope.journal;
+    const working = this.#working;
+    const { state } = working.journal;
     const key = this.#keyOf(entry.name);
     this.#asked.add(entry.name);
     this.#entries.set(entry.name, entry);
-    register(key, entry.unit);
+    working.operations.set(key, entry.unit);
     const known = state.steps.get(key);
-    if (known?.phase === 'done' && known.revision === execution.revision) {
+    if (known?.phase === 'done' && known.revision === this.#execution.revision) {
       this.#isRecorded(entry);
       return;
     }
@@ -243,12 +239,12 @@ export class FlowRun {
     switch (decision.kind) {
       case 'rest':
         entry.place = 'open';
-        if (known?.phase === 'retrying') moves.restAs(key, known);
+        if (known?.phase === 'retrying') working.restAs(key, known);
         return;
       case 'wait': {
         entry.place = 'open';
         const wait = state.waits.find((open) => stepKey(open.execution) === key);
-        if (wait) moves.hold(wait);
+        if (wait) hold(working, wait);
         return;
       }
       case 'diverged':
@@ -256,14 +252,14 @@ export class FlowRun {
         return;
       default:
         this.#queued.add(entry);
-        if (this.#queued.size === 1) this.#params.scope.guard(this.#beginSoon());
+        if (this.#queued.size === 1) this.#working.guard(this.#beginSoon());
     }
   }
 
   /** Once the code has asked for all that it asks for at once. */
   async #beginSoon(): Promise<void> {
     await this.#turns.promises();
-    this.#params.moves.advance();
+    this.#working.post(MOVED);
   }
 
   /** The journal has its end. */
@@ -280,7 +276,7 @@ export class FlowRun {
   }
 
   #stateOf({ name }: Pick<Entry, 'name'>) {
-    return this.#params.scope.journal.state.steps.get(this.#keyOf(name));
+    return this.#working.journal.state.steps.get(this.#keyOf(name));
   }
 
   /** Takes in waits that others ended: their ends may precede in the journal what ended here, though this dispatch hears of them later. */
@@ -291,7 +287,7 @@ export class FlowRun {
   #deliver(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;
-    this.#params.scope.guard(this.#deliverRecorded());
+    this.#working.guard(this.#deliverRecorded());
   }
 
   async #deliverRecorded(): Promise<void> {
@@ -342,8 +338,8 @@ export class FlowRun {
     this.#turns.news();
     this.#cancelIdle();
     if (this.#entries.size > 0 || !this.#hears) return;
-    const { scope, step } = this.#params;
-    this.#cancelIdle = scope.deps.clock.timer(step.idleMs, () => {
+    const step = this.#step;
+    this.#cancelIdle = this.#working.deps.clock.timer(step.idleMs, () => {
       const message = `the code of the flow '${step.id}' asked for no operation within ${step.idleMs} ms`;
       this.#codeEnded({ kind: 'threw', cause: new Error(message), code: 'STEP_TIMEOUT' });
     });
@@ -357,7 +353,7 @@ export class FlowRun {
     if (end.kind === 'returned') this.#leaveWaits();
     else this.#giveUp();
     this.#endIfDone();
-    this.#params.moves.advance();
+    this.#working.post(MOVED);
   }
 
   /** Waits that have not begun: nothing needs their answers, and those that begin from here on nobody would close. */
@@ -367,34 +363,37 @@ export class FlowRun {
 
   /** Code that threw needs nothing more: what has not begun, and what rests, is left. An open effect is not. */
   #giveUp(): void {
-    const { scope, moves, step, execution } = this.#params;
+    const working = this.#working;
+    const { stepId, revision } = this.#execution;
     for (const entry of this.#queued) this.#underWay.delete(entry);
     this.#queued.clear();
     for (const entry of this.#underWay) {
       // A run that fails sees to its children itself.
-      if (entry.unit.step.kind === 'child' && step.onFailure.kind === 'fail') this.#underWay.delete(entry);
-      const ref = { stepId: execution.stepId, itemKey: entry.name, revision: execution.revision };
-      if (openEffectsOf(scope.journal.state, ref).length > 0) continue;
-      if (moves.wake(this.#keyOf(entry.name))) this.#underWay.delete(entry);
+      if (entry.unit.step.kind === 'child' && this.#step.onFailure.kind === 'fail')
+        this.#underWay.delete(entry);
+      const ref = { stepId, itemKey: entry.name, revision };
+      if (openEffectsOf(working.journal.state, ref).length > 0) continue;
+      if (working.wake(this.#keyOf(entry.name))) this.#underWay.delete(entry);
     }
   }
 
   /** The flow ends after the bodies that it began. */
   #endIfDone(): void {
     if (!this.#end || this.#isRecording || this.#underWay.size > 0) return;
-    if (this.#isDropped || this.#params.moves.isStopped()) return;
+    if (this.#isDropped || this.#working.isStopped) return;
     this.#isRecording = true;
-    const { scope, moves, step, execution } = this.#params;
+    const { deps, runId } = this.#working;
+    const step = this.#step;
     const missing =
       this.#end.kind === 'diverged' || step.loop ? undefined : leftOut(leftFrom(this.#known), this.#asked);
     const end: CodeEnd = missing === undefined ? this.#end : { kind: 'diverged', message: missing };
     if (end.kind === 'diverged') {
-      scope.deps.log.warn('flow_diverged', { runId: scope.runId, stepId: step.id, error: end.message });
+      deps.log.warn('flow_diverged', { runId, stepId: step.id, error: end.message });
     }
-    scope.guard(new FlowEnd({ scope, moves, step, execution }).record(end));
+    this.#working.post({ kind: 'flow_ended', step, execution: this.#execution, end });
   }
 
   #keyOf(name: string): string {
-    return stepKey({ stepId: this.#params.step.id, itemKey: name });
+    return stepKey({ stepId: this.#step.id, itemKey: name });
   }
 }

@@ -8,7 +8,7 @@ import type { BodyNews } from '../../../journal/options.ts';
 import type { SoftUpdate } from '../../../ports/run-store.ts';
 import { RunLog } from './run-log.ts';
 
-export class Beats implements BodyNews {
+export class BodyReport implements BodyNews {
   readonly log: RunLog;
   readonly #last: Map<string, Progress>;
   readonly #running = new Map<string, RunningStep>();

@@ -6,7 +6,7 @@ import type { RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer, Clock } from '../../ports/clock.ts';
 import type { EngineSettings } from '../settings.ts';
 
-export interface VitalSignsParams {
+export interface HeartbeatParams {
   readonly journal: RunJournal;
   readonly clock: Clock;
   readonly settings: EngineSettings;
@@ -21,7 +21,7 @@ export interface VitalSignsParams {
 }
 
 /** Starts the beat; the returned function ends it. */
-export function keepVitalSigns(params: VitalSignsParams): CancelTimer {
+export function keepHeartbeats(params: HeartbeatParams): CancelTimer {
   const { journal, clock, settings } = params;
   let lastLookAt = clock.now();
   let ended = false;

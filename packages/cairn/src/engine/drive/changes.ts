@@ -1,0 +1,51 @@
+/** Changes of executions that a dispatch records, from what is to follow. Pure. */
+import type { EventDraft, Wait } from '../../core/run/events.ts';
+import * as drafts from '../facts/drafts.ts';
+import { NO_OUTPUT, type Outcome } from '../facts/output.ts';
+import type { Change, Consequence, Ending, Executed } from './messages.ts';
+import { sizeOf } from './waiting/open-waits.ts';
+
+/** Facts that hold on every newer state. */
+export function changeOf(
+  { unit, execution }: Executed,
+  facts: readonly EventDraft[],
+  consequence: Consequence,
+): Change {
+  const decided = { facts, consequence };
+  return { unit, execution, decide: () => decided, otherwise: consequence };
+}
+
+/** The end that these facts are. */
+export function endBy({ unit, execution }: Executed, facts: readonly EventDraft[]): Ending {
+  const outcome = drafts.outcomeOf(facts);
+  if (!outcome) throw new Error(`the journal has no end of step '${unit.step.id}'`);
+  return { unit, execution, outcome, facts };
+}
+
+/** @param outcome with the output as it is kept */
+export function changeToEnd(ending: Ending, outcome: Outcome): Change {
+  const { facts } = ending;
+  const written =
+    typeof facts === 'function' ? facts(outcome.kind === 'done' ? outcome.output : NO_OUTPUT) : facts;
+  return { ...changeOf(ending, written, { kind: 'ended', outcome }), isKnown: true };
+}
+
+export interface Asking {
+  readonly wait: Wait;
+  /** Events that open the wait. */
+  readonly facts: readonly EventDraft[];
+  /** Events with which the execution rests until there is room. */
+  readonly withoutRoom: readonly EventDraft[];
+}
+
+/** A question opens if the snapshot has room for it; otherwise the execution rests until it has. */
+export function questionOf(
+  executed: Executed,
+  { wait, facts, withoutRoom }: Asking,
+  freeBytes: number,
+): Change {
+  const bytes = sizeOf(wait);
+  if (bytes > freeBytes) return changeOf(executed, withoutRoom, { kind: 'rests_without_room', bytes });
+  const change = changeOf(executed, facts, { kind: 'waits', wait });
+  return { ...change, otherwise: { kind: 'nothing' }, opening: wait };
+}

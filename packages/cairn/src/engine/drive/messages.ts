@@ -1,0 +1,153 @@
+/**
+ * The mailbox of a dispatch: the messages that move it, the commands that its decisions give, and the changes that it records of
+ * executions. Data only: `session.ts` takes the messages, `next/` decides what follows from each, `carry-out.ts` carries commands out.
+ */
+import type { Cost } from '../../core/budget/budget.ts';
+import type { EventDraft, RecordedError, StepExecution, Wait } from '../../core/run/events.ts';
+import type { OpenEffect, RunState } from '../../core/run/state.ts';
+import type { FlowStep } from '../define/steps.ts';
+import type { EffectAsk } from '../effects/effect-call.ts';
+import type { Outcome, Output, Used } from '../facts/output.ts';
+import type { LeaveRequest } from '../mailbox/leave.ts';
+import type { AttemptResult } from './bodies/attempt.ts';
+import type { FanOutSet } from './sets/fan-out-set.ts';
+import type { BodyUnit, Unit } from './step-inputs.ts';
+
+/** An execution under a key of the journal. */
+export interface Executed {
+  readonly unit: Unit;
+  readonly execution: StepExecution;
+}
+
+export interface EndedBody extends Executed {
+  readonly unit: BodyUnit;
+  readonly result: Exclude<AttemptResult, { kind: 'unfinished' }>;
+  readonly used: Used;
+  /** Settled effects, appended with the end. */
+  readonly settled: readonly EventDraft[];
+}
+
+/** `spent`: the share of the attempt in the run's budget; undefined: the run has none. */
+export type SpentBody = EndedBody & { readonly spent: Cost | undefined };
+
+export type CodeEnd =
+  | { readonly kind: 'returned'; readonly value: unknown }
+  /** `code` where the error has one that the cause does not tell. */
+  | { readonly kind: 'threw'; readonly cause: unknown; readonly code?: string }
+  | { readonly kind: 'diverged'; readonly message: string };
+
+export interface EndedFlow {
+  readonly step: FlowStep;
+  readonly execution: StepExecution;
+  readonly end: CodeEnd;
+}
+
+/** The last record of an execution. */
+export interface Ending extends Executed {
+  readonly outcome: Outcome;
+  /** A function where no checkpoint may be able to carry the output, which is kept first. */
+  readonly facts: readonly EventDraft[] | ((kept: Output) => readonly EventDraft[]);
+}
+
+/** State of an execution once the journal has a change of it. */
+export type Consequence =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'ended'; readonly outcome: Outcome }
+  /** It begins again at a time, epoch ms. */
+  | { readonly kind: 'rests'; readonly at: number }
+  /** It begins again when its question, of so many bytes, fits among the open waits. */
+  | { readonly kind: 'rests_without_room'; readonly bytes: number }
+  | { readonly kind: 'waits'; readonly wait: Wait }
+  /** `outcome` absent: others ended the wait, or the run is ending; the journal says what became of the step. */
+  | { readonly kind: 'wait_ended'; readonly wait: Wait; readonly outcome?: Outcome | undefined }
+  /** Waits of a flow whose code has ended were closed; none: the flow can end. */
+  | { readonly kind: 'waits_closed'; readonly waits: readonly Wait[]; readonly ending: Ending };
+
+export interface Change extends Executed {
+  /** Decided again on each newer state. Not asked once the run is another's or the step was sent back: then `otherwise` follows. */
+  readonly decide: (state: RunState) => {
+    readonly facts: readonly EventDraft[];
+    readonly consequence: Consequence;
+  };
+  readonly otherwise: Consequence;
+  /** The wait that it may open: the room that it takes is kept for it. */
+  readonly opening?: Wait;
+  /** The outcome counts already; what depends on it begins when the journal has it. */
+  readonly isKnown?: true;
+  /** Recorded instead if a row of the ledger was written by another meanwhile. */
+  readonly ifEffectMoved?: () => Change;
+  readonly after?: readonly Command[];
+}
+
+/** Work that takes time. Each command ends with a message. */
+export type Command =
+  | { readonly kind: 'record'; readonly change: Change }
+  /** Puts a large output where it is kept. */
+  | { readonly kind: 'keep'; readonly ending: Ending }
+  | { readonly kind: 'find_question'; readonly ended: SpentBody; readonly doubt: EffectDoubt }
+  /** Tells the outside of a wait. */
+  | { readonly kind: 'announce'; readonly wait: Wait }
+  | { readonly kind: 'leave_mailbox'; readonly place: LeaveRequest }
+  | { readonly kind: 'cancel_children'; readonly runIds: readonly string[]; readonly message?: Message }
+  /** Reads how others ended a step. */
+  | { readonly kind: 'read_outcome'; readonly executed: Executed }
+  /** Reads results of items that ended in an earlier dispatch, into their set. */
+  | { readonly kind: 'read_results'; readonly set: FanOutSet; readonly done: readonly DoneItem[] };
+
+export interface EffectDoubt {
+  readonly open: OpenEffect | undefined;
+  readonly error: RecordedError;
+}
+
+/** An item that ended in an earlier dispatch; its checkpoint has the result. */
+export interface DoneItem {
+  readonly index: number;
+  readonly seq: number;
+}
+
+/** End of an announcement. Absent members: the outside knows of the wait, which goes on. */
+export interface Announced {
+  readonly wait: Wait;
+  /** An answer was there, or the wait cannot be. */
+  readonly facts?: readonly EventDraft[];
+  /** The mailbox to leave once the answer is in the journal. */
+  readonly place?: LeaveRequest;
+  /** The outside may not have heard: a later dispatch tells it. */
+  readonly failed?: Error;
+}
+
+/** Message about an execution. */
+export type StepMessage =
+  /** More may begin. */
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'body_ended'; readonly ended: EndedBody }
+  | { readonly kind: 'recorded'; readonly change: Change; readonly consequence: Consequence }
+  | { readonly kind: 'effect_moved'; readonly change: Change }
+  | { readonly kind: 'kept'; readonly ending: Ending; readonly output: Output }
+  | {
+      readonly kind: 'question_found';
+      readonly ended: SpentBody;
+      readonly ask: EffectAsk | undefined;
+      readonly error: RecordedError;
+    }
+  /** The time of a resting execution, or of a wait, has come. */
+  | { readonly kind: 'due'; readonly key: string }
+  | ({ readonly kind: 'announced' } & Announced)
+  | { readonly kind: 'outcome_read'; readonly executed: Executed; readonly outcome: Outcome | undefined }
+  | { readonly kind: 'results_read'; readonly set: FanOutSet }
+  | ({ readonly kind: 'flow_ended' } & EndedFlow)
+  | { readonly kind: 'close_waits'; readonly ending: Ending };
+
+/** Message about the dispatch as a whole. */
+export type DriveMessage =
+  /** Events of others may have been folded. */
+  | { readonly kind: 'news' }
+  /** Operators want nothing new. */
+  | { readonly kind: 'paused' }
+  | { readonly kind: 'halt'; readonly why: 'budget' | 'shutdown' }
+  | { readonly kind: 'timed_out'; readonly deadlineAt: number }
+  | { readonly kind: 'grace_over' };
+
+export type Message = StepMessage | DriveMessage;
+
+export const MOVED: Message = { kind: 'moved' };

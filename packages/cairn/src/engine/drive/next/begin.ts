@@ -1,0 +1,267 @@
+/**
+ * Begins of executions: what is ready, has room and fits the budgets. Sets work out their items, flows run their code, waits open.
+ */
+import { optional } from '../../../core/optional.ts';
+import { listChange } from '../../../core/plan/item-marks.ts';
+import type { EventDraft, StepExecution, Wait } from '../../../core/run/events.ts';
+import { type RunState, stepKey } from '../../../core/run/state.ts';
+import { readable } from '../../../core/thrown.ts';
+import type { FlowStep, StepDefinition, WaitStep } from '../../define/steps.ts';
+import * as drafts from '../../facts/drafts.ts';
+import { recorded } from '../../facts/output.ts';
+import { opened, waitOf } from '../../waits/open.ts';
+import { answered } from '../../waits/settle.ts';
+import { changeOf, endBy } from '../changes.ts';
+import { FlowRun } from '../flows/flow-run.ts';
+import type { Consequence, DoneItem } from '../messages.ts';
+import { FanOutSet, itemsOf, type SetStep } from '../sets/fan-out-set.ts';
+import { type BodyUnit, type Entry, isSet, keyOf, mayEnter, type Unit } from '../step-inputs.ts';
+import { hold, signalFor } from '../waiting/waits.ts';
+import type { Working } from '../working.ts';
+import { end, endIfDecided } from './settle.ts';
+
+/**
+ * Takes up what an earlier dispatch left waiting, as it stood when this one began: what others have ended since then is
+ * to be adopted like everything else. Items are taken up with their set.
+ */
+export function resume(working: Working): void {
+  const { before, workflow } = working;
+  for (const id of workflow.graph.order) {
+    const step = before.steps.get(id);
+    if (step?.phase === 'retrying') working.restAs(id, step);
+  }
+  for (const wait of before.waits) if (wait.execution.itemKey === undefined) hold(working, wait);
+}
+
+/** Starts what may start. */
+export function startReady(working: Working): void {
+  if (working.isStopped) return;
+  skipDependents(working);
+  // Sets and waits take no room, so what is ready behind them may fit as well.
+  while (startSome(working));
+  if (working.isStopped) return;
+  tryQuestions(working);
+  startItems(working);
+}
+
+/** Starts as many ready steps as there is room for. False: none of them was begun. */
+function startSome(working: Working): boolean {
+  const { tracker } = working;
+  let isAnyBegun = false;
+  for (const id of tracker.ready(Math.max(0, working.room))) {
+    // A step can fail before its body begins: then the others are not started any more.
+    if (working.isStopped || working.budget.isAsking) return false;
+    start(working, working.step(id));
+    isAnyBegun ||= tracker.stateOf(id) !== 'pending';
+  }
+  return isAnyBegun;
+}
+
+function start(working: Working, step: StepDefinition): void {
+  if (step.kind === 'flow') openFlow(working, step);
+  else if (isSet(step)) openSet(working, step as SetStep);
+  else if ('body' in step) startBody(working, { step });
+  else openWait(working, { step }, step as WaitStep);
+}
+
+/** Skips dependents of skipped steps. This follows from durable state, so nothing waits for its commit. */
+function skipDependents(working: Working): void {
+  const { tracker } = working;
+  for (let wave = tracker.skippable(); wave.length > 0; wave = tracker.skippable()) {
+    for (const id of wave) {
+      const step = working.step(id);
+      const execution = working.nextExecution({ step });
+      tracker.settle(id, 'skipped');
+      const fact = drafts.skipped({ step, execution, now: working.now }, 'a step it needs was skipped');
+      end(working, endBy({ unit: { step }, execution }, [fact]));
+    }
+  }
+}
+
+function tryQuestions(working: Working): void {
+  for (let key = working.question; key !== undefined && working.room > 0; key = working.question) {
+    if (!startBody(working, working.unitOf(key) as BodyUnit)) return;
+    working.withoutRoom.tried(key);
+  }
+}
+
+/** Begins as many items and operations as there is room for, and ends the sets that are decided. */
+function startItems(working: Working): void {
+  for (const set of working.sets.values()) {
+    for (let at = working.nextItem(set); at !== undefined; at = working.nextItem(set)) {
+      if (!startItem(working, set.unit(at))) break;
+    }
+    endIfDecided(working, set);
+  }
+  for (const flow of working.flows.values()) {
+    for (let unit = flow.next(); unit !== undefined; unit = flow.next()) {
+      if (!startItem(working, unit)) break;
+    }
+  }
+}
+
+/** False: not in this dispatch. */
+function startItem(working: Working, unit: Unit): boolean {
+  const { step } = unit;
+  if (working.isStopped || working.room <= 0 || working.budget.isAsking) return false;
+  if ('body' in step) return startBody(working, { ...unit, step });
+  openWait(working, unit, step as WaitStep);
+  return true;
+}
+
+/** False: its timeout does not fit the time of the dispatch, or the budget of the run has no room for it. */
+function startBody(working: Working, unit: BodyUnit): boolean {
+  const { budget } = working;
+  if (!working.fits(unit.step) || budget.isAsking) return false;
+  const execution = working.nextExecution(unit);
+  const entry = entryOf(working, unit);
+  if (entry.kind !== 'run') {
+    notEntered(working, unit, execution, entry);
+    return true;
+  }
+  const admission = budget.admit(unit, execution);
+  if (admission.kind === 'wait') return false;
+  working.begin(unit);
+  if (admission.kind === 'begin') {
+    working.guard(working.bodies.run(unit, execution, admission.reserve));
+  } else {
+    const change = budget.stop({ unit, execution, refusal: admission }, working.waits.freeBytes);
+    working.do({ kind: 'record', change });
+  }
+  return true;
+}
+
+/** The condition of a map step was evaluated once, before its items. */
+function entryOf(working: Working, unit: Unit): Entry {
+  return unit.item ? { kind: 'run' } : mayEnter(unit.step, working.seenBy(unit));
+}
+
+/** A step whose condition was false, or whose own functions threw before there was anything to record. */
+function notEntered(
+  working: Working,
+  unit: Unit,
+  execution: StepExecution,
+  entry: Exclude<Entry, { kind: 'run' }>,
+): void {
+  working.begin(unit);
+  const ending = { step: unit.step, execution, now: working.now };
+  const fact =
+    entry.kind === 'skip'
+      ? drafts.skipped(ending, 'its condition was false')
+      : drafts.failedByPolicy(ending, recorded(unit.step.id, entry.cause));
+  end(working, endBy({ unit, execution }, [fact]));
+}
+
+/** Opens the wait of a step in the journal; it is announced then. An earlier signal answers it at once. */
+function openWait(working: Working, unit: Unit, step: WaitStep): void {
+  const { journal, runId, now } = working;
+  const execution = working.nextExecution(unit);
+  const entry = entryOf(working, unit);
+  if (entry.kind !== 'run') {
+    notEntered(working, unit, execution, entry);
+    return;
+  }
+  let wait: Wait;
+  try {
+    wait = waitOf(step, { runId, execution, seen: working.seenBy(unit), now });
+    working.waits.assertRoomFor(wait, journal.state);
+  } catch (thrown) {
+    notEntered(working, unit, execution, { kind: 'failed', cause: readable(thrown) });
+    return;
+  }
+  working.begin(unit);
+  const decide = (state: RunState): { facts: EventDraft[]; consequence: Consequence } => {
+    const found = step.kind === 'event' ? signalFor(state, step, wait) : undefined;
+    if (!found) return { facts: [opened(wait)], consequence: { kind: 'waits', wait } };
+    const { output, signal } = found;
+    const answer = { initiator: 'system', signalId: signal.signalId } as const;
+    return {
+      facts: [opened(wait), ...answered({ step, wait, now }, answer, output)],
+      consequence: { kind: 'ended', outcome: { kind: 'done', output } },
+    };
+  };
+  const change = { unit, execution, decide, otherwise: { kind: 'nothing' }, opening: wait } as const;
+  working.do({ kind: 'record', change });
+}
+
+/** Works out the items of a set, and says in the journal that it has begun. */
+function openSet(working: Working, step: SetStep): void {
+  const { state } = working.journal;
+  const unit = { step };
+  const execution = working.nextExecution(unit);
+  const entry = mayEnter(step, working.seenBy(unit));
+  const set = entry.kind === 'run' ? setOf(working, step, execution) : entry;
+  if (!(set instanceof FanOutSet)) {
+    notEntered(working, unit, execution, set);
+    return;
+  }
+  working.begin(unit);
+  const { items } = set;
+  // Also of a set that begins here: a successor has the mark of the run whose items it took over.
+  const message = listChange(state, { stepId: step.id, revision: execution.revision, items });
+  if (message !== undefined) {
+    // Results of its old items must not become those of its new ones, so the run fails whatever `onFailure` says.
+    const error = { code: 'SET_CHANGED', message, stepId: step.id, retryable: false };
+    end(working, endBy({ unit, execution }, [drafts.failed({ step, execution, now: working.now }, error)]));
+    return;
+  }
+  if (state.steps.get(step.id)?.phase !== 'running')
+    recordStart(working, { unit, execution }, drafts.started(execution, optional('items', items)));
+  working.sets.set(step.id, set);
+  takeUpItems(working, set, state);
+}
+
+function setOf(
+  working: Working,
+  step: SetStep,
+  execution: StepExecution,
+): FanOutSet | Extract<Entry, { kind: 'failed' }> {
+  const { state } = working.journal;
+  try {
+    return new FanOutSet(step, execution, itemsOf(step, working.seenBy({ step }), state), state);
+  } catch (thrown) {
+    return { kind: 'failed', cause: readable(thrown) };
+  }
+}
+
+/** Items that wait since an earlier dispatch, and the results of those that ended in one. */
+function takeUpItems(working: Working, set: FanOutSet, state: RunState): void {
+  const waits = new Map(state.waits.map((wait) => [stepKey(wait.execution), wait]));
+  const done: DoneItem[] = [];
+  for (let index = 0; index < set.size; index += 1) {
+    const key = keyOf(set.unit(index));
+    const item = state.steps.get(key);
+    const wait = waits.get(key);
+    if (wait) hold(working, wait);
+    else if (item?.phase === 'retrying') working.restAs(key, item);
+    else if (item?.phase === 'done' && item.outcome !== 'failed') done.push({ index, seq: item.seq });
+  }
+  if (done.length === 0) return;
+  set.loading = true;
+  working.do({ kind: 'read_results', set, done });
+}
+
+function openFlow(working: Working, step: FlowStep): void {
+  const unit = { step };
+  const execution = working.nextExecution(unit);
+  const entry = mayEnter(step, working.seenBy(unit));
+  if (entry.kind !== 'run') {
+    notEntered(working, unit, execution, entry);
+    return;
+  }
+  working.begin(unit);
+  if (working.journal.state.steps.get(step.id)?.phase !== 'running')
+    recordStart(working, { unit, execution }, drafts.started(execution));
+  working.flows.get(step.id)?.drop();
+  const run = new FlowRun(working, step, execution);
+  working.flows.set(step.id, run);
+  run.begin();
+}
+
+function recordStart(
+  working: Working,
+  executed: { readonly unit: Unit; readonly execution: StepExecution },
+  fact: EventDraft,
+): void {
+  working.do({ kind: 'record', change: changeOf(executed, [fact], { kind: 'nothing' }) });
+}

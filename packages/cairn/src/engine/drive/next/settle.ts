@@ -1,0 +1,120 @@
+/**
+ * Ends of executions: records them, passes their outcomes on, and ends the sets that they decide. After the last execution, the end
+ * of the run is queued behind it and shares its commit.
+ */
+import { needsPayload } from '../../../core/run/values.ts';
+import * as drafts from '../../facts/drafts.ts';
+import type { Outcome, Output } from '../../facts/output.ts';
+import { changeToEnd, endBy } from '../changes.ts';
+import type { Change, Consequence, Ending } from '../messages.ts';
+import type { FanOutSet } from '../sets/fan-out-set.ts';
+import { keyOf, type Unit } from '../step-inputs.ts';
+import { hold, takeIn } from '../waiting/waits.ts';
+import type { Working } from '../working.ts';
+
+/** A large output is kept first; it counts as running until its record is queued: a dispatch that must release the run waits for it. */
+export function end(working: Working, ending: Ending): void {
+  const { outcome, facts } = ending;
+  if (outcome.kind === 'done' && typeof facts === 'function' && needsPayload(outcome.output.text)) {
+    working.beingKept += 1;
+    working.do({ kind: 'keep', ending });
+  } else recordEnd(working, ending, outcome);
+}
+
+export function kept(working: Working, ending: Ending, output: Output): void {
+  working.beingKept -= 1;
+  recordEnd(working, ending, { kind: 'done', output });
+}
+
+function recordEnd(working: Working, ending: Ending, outcome: Outcome): void {
+  working.do({ kind: 'record', change: changeToEnd(ending, outcome) });
+  known(working, ending.unit, outcome);
+}
+
+/** The journal has the change, or wants nothing of it any more. */
+export function recorded(
+  working: Working,
+  { unit, after = [], isKnown }: Change,
+  consequence: Consequence,
+): void {
+  const key = keyOf(unit);
+  working.budget.settled(key);
+  working.withoutRoom.ended(key);
+  working.bodies.recorded(key);
+  switch (consequence.kind) {
+    case 'ended':
+      if (!isKnown) known(working, unit, consequence.outcome);
+      durable(working, unit, consequence.outcome);
+      break;
+    case 'rests':
+      working.rest(key, consequence.at);
+      break;
+    case 'rests_without_room':
+      working.withoutRoom.add(key, consequence.bytes);
+      break;
+    case 'waits':
+      hold(working, consequence.wait);
+      break;
+    case 'wait_ended':
+      if (!consequence.outcome) takeIn(working, consequence.wait);
+      else if (working.waits.takeIn(consequence.wait)) settled(working, unit, consequence.outcome);
+      break;
+    default:
+  }
+  for (const command of after) working.do(command);
+}
+
+/** An execution whose end the journal has already. */
+export function settled(working: Working, unit: Unit, outcome: Outcome): void {
+  known(working, unit, outcome);
+  durable(working, unit, outcome);
+}
+
+/** The set's own end is queued right behind that of its last item, and shares its commit. */
+function known(working: Working, { step, item }: Unit, outcome: Outcome): void {
+  if (item) {
+    const set = working.sets.get(step.id);
+    set?.settle(item.index, outcome);
+    if (set) endIfDecided(working, set);
+    return;
+  }
+  if (outcome.kind === 'failed') working.failure ??= outcome.error;
+  if (outcome.kind === 'done') working.outputs.put(step.id, outcome.output);
+  working.outputs.release(step);
+  working.sets.delete(step.id);
+  working.flows.get(step.id)?.drop();
+  working.flows.delete(step.id);
+  working.unsettled -= 1;
+}
+
+function durable(working: Working, unit: Unit, outcome: Outcome): void {
+  const { step, item } = unit;
+  working.budget.settled(keyOf(unit));
+  if (!item) working.tracker.settle(step.id, outcome.kind);
+  else if (working.isFlow(step.id)) {
+    working.operations.delete(keyOf(unit));
+    working.flows.get(step.id)?.ended(item.key, outcome);
+  }
+}
+
+/** A set ends when its outcome is decided and none of its items is running. */
+export function endIfDecided(working: Working, set: FanOutSet): void {
+  if (set.closed || set.loading || set.verdict === 'open') return;
+  letRest(working, set);
+  if (!set.finished) return;
+  set.closed = true;
+  const { step, execution } = set;
+  const executed = { unit: { step }, execution };
+  const ending = { step, execution, now: working.now };
+  const outcome = set.outcome();
+  if (outcome.kind === 'failed')
+    end(working, endBy(executed, [drafts.failedByPolicy(ending, outcome.error)]));
+  else end(working, { ...executed, outcome, facts: (output) => [drafts.succeeded(ending, output)] });
+}
+
+/** Items that rest between two attempts are not needed any more. */
+function letRest(working: Working, set: FanOutSet): void {
+  for (let index = 0; index < set.size; index += 1) {
+    if (set.stateOf(index) === 'open' && working.wake(keyOf(set.unit(index)))) set.mark(index, 'idle');
+  }
+}

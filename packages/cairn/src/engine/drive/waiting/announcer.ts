@@ -1,0 +1,168 @@
+/**
+ * Tells the outside of open waits, as often as it takes: doing it again changes nothing. A run is not suspended before the outside
+ * has heard of its waits.
+ */
+import { CairnError } from '../../../core/errors.ts';
+import type { ChildWait, EventWait, Wait } from '../../../core/run/events.ts';
+import { stepKey, tookIn } from '../../../core/run/state.ts';
+import { readable } from '../../../core/thrown.ts';
+import { sendUntilKnown } from '../../../journal/send-until-known.ts';
+import type { BufferedEvent } from '../../../ports/mailbox-store.ts';
+import { OutcomeUnknown } from '../../../ports/store-errors.ts';
+import type { ChildStep, EventStep } from '../../define/steps.ts';
+import { isPlanMissing } from '../../deployed.ts';
+import { recorded } from '../../facts/output.ts';
+import { joinMailbox } from '../../mailbox/join.ts';
+import { type LeaveRequest, leaveMailbox } from '../../mailbox/leave.ts';
+import { JOIN_PATIENCE_MS } from '../../mailbox/limits.ts';
+import { answered, refused } from '../../waits/settle.ts';
+import type { Announced } from '../messages.ts';
+import type { Working } from '../working.ts';
+import { acceptable } from './waits.ts';
+
+export class Announcer {
+  readonly #working: Working;
+  /** Openings and registrations of waits that are under way. */
+  readonly #telling = new Set<Promise<unknown>>();
+  /** Aborts when the dispatch must not fight for a place any longer. */
+  readonly #hurry = new AbortController();
+  /** Mailboxes that this dispatch joined for the run. */
+  readonly #joined: LeaveRequest[] = [];
+
+  constructor(working: Working) {
+    this.#working = working;
+  }
+
+  /** Work that {@link quiet} waits for. */
+  tell<T>(work: Promise<T>): Promise<T> {
+    this.#telling.add(work);
+    const told = () => void this.#telling.delete(work);
+    work.then(told, told);
+    return work;
+  }
+
+  /** Resolves once no announcement is in progress: a wait must not be registered after the run's end. */
+  async quiet(): Promise<void> {
+    this.#hurry.abort();
+    while (this.#telling.size > 0) {
+      await Promise.allSettled(this.#telling);
+      // A wait that has just been opened is announced when its message is handled.
+      await undefined;
+    }
+  }
+
+  async announce(wait: Wait): Promise<Announced> {
+    try {
+      if (wait.kind === 'event') return await this.#join(wait);
+      return wait.kind === 'child' ? await this.#startChild(wait) : { wait };
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) return { wait, failed: error };
+      throw error;
+    }
+  }
+
+  async #join(wait: EventWait): Promise<Announced> {
+    const { deps, journal } = this.#working;
+    const step = this.#working.unitOf(stepKey(wait.execution)).step as EventStep;
+    const { id: runId, tenantId } = journal.state;
+    const place = { tenantId, event: wait.name, key: wait.key, runId, waitId: wait.id };
+    let early: BufferedEvent | undefined;
+    try {
+      // An event that already answered an earlier wait of this run can still lie here: its sender died before it said so.
+      const accepts = ({ eventId, dataText }: BufferedEvent) =>
+        !tookIn(journal.state, eventId) && acceptable(step, dataText) !== undefined;
+      const patience = { ms: JOIN_PATIENCE_MS, signal: this.#hurry.signal };
+      this.#joined.push(place);
+      early = await joinMailbox({ ...deps, patience }, { ...place, accepts });
+    } catch (error) {
+      // There is no room for another that waits, and waiting for some to come would hold up the whole run. A store that
+      // does not answer is another matter: then another dispatch tries again.
+      if (!(error instanceof CairnError) || error.httpStatus >= 500) throw error;
+      return this.#refused(wait, error);
+    }
+    const output = early && acceptable(step, early.dataText);
+    if (!early || !output) return { wait };
+    const { eventId: signalId, actor } = early;
+    const initiator = actor === undefined ? 'system' : 'user';
+    const end = { step, wait, now: deps.clock.now() };
+    return { wait, facts: answered(end, { initiator, actor, signalId }, output), place };
+  }
+
+  async #startChild(wait: ChildWait): Promise<Announced> {
+    const working = this.#working;
+    const { deps, journal } = working;
+    const unit = working.unitOf(stepKey(wait.execution));
+    const { workflow: type, input } = unit.step as ChildStep;
+    try {
+      await deps.otherRuns.startChild({
+        parent: journal.state,
+        wait,
+        type,
+        input: input(working.seenBy(unit)),
+      });
+      return { wait };
+    } catch (thrown) {
+      // The schema of the child's workflow may throw anything.
+      const error = readable(thrown);
+      // A failure of the store, or a definition that no run can start on now, is tried again by another dispatch; what cannot be a
+      // child fails the step.
+      if (error instanceof CairnError && (error.httpStatus >= 500 || isPlanMissing(error))) throw error;
+      return this.#refused(wait, error);
+    }
+  }
+
+  #refused(wait: Wait, error: unknown): Announced {
+    const { step } = this.#working.unitOf(stepKey(wait.execution));
+    const end = { step, wait, now: this.#working.now };
+    return { wait, facts: refused(end, { initiator: 'system' }, recorded(step.id, error)) };
+  }
+
+  /** An answer was taken out of the mailbox: it is settled there, or, if the wait was over by then, given back to whoever asks next. */
+  async leave(place: LeaveRequest): Promise<void> {
+    const { deps, journal } = this.#working;
+    // The tie of the run sees to it at the end as well.
+    await this.#orWarn(() => leaveMailbox(deps, place, (eventId) => tookIn(journal.state, eventId)));
+  }
+
+  /**
+   * A slow registration can arrive after the dispatch that took the run over has closed the wait. Nobody else would remove
+   * that entry before the next event arrives there. Entries of open waits belong to the other dispatch as well.
+   */
+  async leaveClosed(): Promise<void> {
+    const { deps, runId } = this.#working;
+    if (this.#joined.length === 0) return;
+    await this.#orWarn(async () => {
+      const state = (await deps.store.load(runId))?.state;
+      for (const place of this.#joined) {
+        if (state?.waits.some(({ id }) => id === place.waitId)) continue;
+        await leaveMailbox(deps, place, (eventId) => state !== undefined && tookIn(state, eventId));
+      }
+    });
+  }
+
+  async #orWarn(leave: () => Promise<void>): Promise<void> {
+    const { deps, runId } = this.#working;
+    try {
+      await leave();
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown)) throw error;
+      deps.log.warn('rendezvous_not_left', { runId, error: error.message });
+    }
+  }
+
+  /**
+   * Cancels the children that the run waits out. One that was never started has nothing to end; should its start arrive later, it finds
+   * its parent gone.
+   */
+  async endChildren(): Promise<void> {
+    const { deps, journal, waits } = this.#working;
+    // A start under way would arrive behind its cancellation.
+    await this.quiet();
+    for (const { id, child } of waits.childrenOf(journal.state)) {
+      if (!child) continue;
+      await deps.otherRuns.cancelChild(journal.state, child.runId);
+      const found = await sendUntilKnown(deps, () => deps.store.load(child.runId));
+      if (!found) waits.neverStarted.add(id);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * The open waits of a run while a dispatch holds it, and the room that they take in the snapshot. Several sources may see the end of
+ * one (time, outside, others), and one continues from there.
+ *
+ * Must not: decide what the answer to a wait means for the run.
+ */
+import { CairnError } from '../../../core/errors.ts';
+import type { Wait } from '../../../core/run/events.ts';
+import { MAX_OPEN_WAITS_BYTES, MAX_TIES } from '../../../core/run/limits.ts';
+import { type RunState, stepKey } from '../../../core/run/state.ts';
+
+/** About what a tie takes. */
+const TIE_BYTES = 120;
+
+export class OpenWaits {
+  readonly #held = new Map<string, Wait>();
+  #bytes = 0;
+  #openingBytes = 0;
+  /** Ids of waits whose end is being handled. */
+  readonly #takenIn = new Set<string>();
+  /** Ids of waits that a flow closed when it ended: one that is being opened must not be held afterwards. */
+  readonly #givenUp = new Set<string>();
+  /** Ids of waits whose child was never started. */
+  readonly neverStarted = new Set<string>();
+  /** When a dispatch must tell the outside of waits of which this one could not; epoch ms. */
+  tellAgainAt: number | undefined;
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Bytes that the snapshot has room for. */
+  get freeBytes(): number {
+    return MAX_OPEN_WAITS_BYTES - this.#bytes - this.#openingBytes;
+  }
+
+  of(key: string): Wait | undefined {
+    return this.#held.get(key);
+  }
+
+  /** Keeps room for a wait while it is being opened. */
+  opening(wait: Wait): void {
+    this.#openingBytes += sizeOf(wait);
+  }
+
+  /** It is open, or will not be. */
+  opened(wait: Wait): void {
+    this.#openingBytes -= sizeOf(wait);
+  }
+
+  /** False: a flow has given it up. */
+  add(wait: Wait): boolean {
+    if (this.#givenUp.has(wait.id)) return false;
+    this.#put(wait);
+    this.#takenIn.delete(wait.id);
+    return true;
+  }
+
+  #put(wait: Wait): void {
+    this.drop(wait);
+    this.#held.set(stepKey(wait.execution), wait);
+    this.#bytes += sizeOf(wait);
+  }
+
+  drop({ execution }: Wait): void {
+    const key = stepKey(execution);
+    const held = this.#held.get(key);
+    if (held) this.#bytes -= sizeOf(held);
+    this.#held.delete(key);
+  }
+
+  giveUp(wait: Wait): void {
+    this.#givenUp.add(wait.id);
+    this.drop(wait);
+  }
+
+  /** True for the first that sees its end. */
+  takeIn({ id }: Wait): boolean {
+    const isFirst = !this.#takenIn.has(id);
+    this.#takenIn.add(id);
+    return isFirst;
+  }
+
+  /** Takes out and returns those that are not open any more. */
+  takeClosed({ waits }: RunState): Wait[] {
+    const open = new Set(waits.map(({ id }) => id));
+    const closed = [...this.#held.values()].filter(({ id }) => !open.has(id));
+    for (const wait of closed) this.drop(wait);
+    return closed;
+  }
+
+  /** Takes in and returns those whose time others have put off. */
+  takePutOff({ waits }: RunState): Wait[] {
+    const moved = waits.filter((wait) => {
+      const held = this.of(stepKey(wait.execution));
+      return held?.id === wait.id && held.dueAt !== wait.dueAt;
+    });
+    for (const wait of moved) this.#put(wait);
+    return moved;
+  }
+
+  /** @throws CairnError PAYLOAD_TOO_LARGE if the snapshot could not carry one more, RUN_TOO_LARGE if the run had too many */
+  assertRoomFor(wait: Wait, { ties: { length } }: RunState): void {
+    if (length >= MAX_TIES && (wait.kind === 'event' || wait.kind === 'child')) {
+      const what = `the run has opened ${length} waits for events and children; the most is ${MAX_TIES}`;
+      throw new CairnError('RUN_TOO_LARGE', what, { stepId: wait.execution.stepId });
+    }
+    if (sizeOf(wait) <= this.freeBytes) return;
+    const bytes = MAX_OPEN_WAITS_BYTES - this.freeBytes + sizeOf(wait);
+    const what = `the open waits of the run would take ${bytes} bytes; the most is ${MAX_OPEN_WAITS_BYTES}`;
+    throw new CairnError('PAYLOAD_TOO_LARGE', what, {
+      stepId: wait.execution.stepId,
+      help: 'Open fewer waits at once, ask shorter questions, or use child runs.',
+    });
+  }
+
+  /** Children that the run waits out and that have not ended, as far as is known. */
+  childrenOf({ waits, compensating }: RunState): Wait[] {
+    if (compensating) return [];
+    return waits.filter(({ id, child }) => child?.onParentEnd === 'wait' && !this.neverStarted.has(id));
+  }
+}
+
+/** A wait in the snapshot once it is announced, and the tie that goes with it. */
+export function sizeOf(wait: Wait): number {
+  return Buffer.byteLength(JSON.stringify({ ...wait, announced: true })) + TIE_BYTES;
+}

@@ -1,0 +1,148 @@
+/**
+ * The waits of a dispatch: holds them, lets time end them, and takes in how others ended them. A wait is in the journal before the
+ * outside hears of it.
+ *
+ * Must not: tell the outside of a wait itself (announcer.ts).
+ */
+import type { EventDraft, Wait } from '../../../core/run/events.ts';
+import { type InboxSignal, type RunState, stepKey } from '../../../core/run/state.ts';
+import type { EventStep } from '../../define/steps.ts';
+import * as drafts from '../../facts/drafts.ts';
+import type { Output } from '../../facts/output.ts';
+import { eventOutput } from '../../mailbox/offer.ts';
+import { timeUp } from '../../waits/time-up.ts';
+import type { Announced, Command } from '../messages.ts';
+import type { Working } from '../working.ts';
+
+const TELL_AGAIN_FIRST_MS = 15_000;
+const TELL_AGAIN_CAP_MS = 3_600_000;
+
+/** After as long again as it has been tried for: each time costs a claim and a release. */
+function tellAgainAt({ openedAt }: Wait, now: number, random: number): number {
+  const bound = Math.min(TELL_AGAIN_CAP_MS, Math.max(TELL_AGAIN_FIRST_MS, now - openedAt));
+  return now + Math.ceil(bound * (0.5 + random / 2));
+}
+
+/** Adopts an open wait: announces it if necessary, and watches its time. */
+export function hold(working: Working, wait: Wait): void {
+  if (!working.waits.add(wait)) return;
+  watch(working, wait);
+  const { waits, cancellation } = working.journal.state;
+  // A wait that was not announced before the run ends needs no announcement.
+  if (wait.announced || cancellation || !waits.some(({ id }) => id === wait.id)) return;
+  working.do({ kind: 'announce', wait });
+}
+
+function watch(working: Working, { execution, dueAt }: Wait): void {
+  const key = stepKey(execution);
+  working.resting.remove(key);
+  if (dueAt !== undefined) working.rest(key, dueAt);
+}
+
+/** The journal has closed the wait because nothing needs its answer any more. Returns a child that is to be cancelled. */
+export function giveUp(working: Working, wait: Wait): string | undefined {
+  working.waits.giveUp(wait);
+  working.resting.remove(stepKey(wait.execution));
+  return wait.child?.onParentEnd === 'cancel' ? wait.child.runId : undefined;
+}
+
+/** The outside knows of the wait, has answered it, or could not be reached. */
+export function announced(working: Working, { wait, facts, place, failed }: Announced): void {
+  const { deps, waits, runId, now } = working;
+  if (facts) endWait(working, wait, { facts, after: place && [{ kind: 'leave_mailbox', place }] });
+  if (!failed) return;
+  // A later dispatch repeats it: this one releases the run, which is not a death.
+  const at = tellAgainAt(wait, now, deps.random.unit());
+  waits.tellAgainAt = Math.min(waits.tellAgainAt ?? at, at);
+  deps.log.warn('wait_not_announced', { runId, waitId: wait.id, error: failed.message });
+}
+
+/** The time of a wait has come. False: nothing with this key waits. */
+export function expire(working: Working, key: string): boolean {
+  const wait = working.waits.of(key);
+  if (!wait) return false;
+  const { step } = working.unitOf(key);
+  const facts = timeUp({ step, wait, now: working.now });
+  // The tie to a child stays until it has told its parent, so that the end of the run would cancel it as well.
+  const { child } = wait;
+  endWait(working, wait, {
+    facts,
+    // A heartbeat that came first has put its time off.
+    mayEnd: ({ dueAt }) => dueAt === wait.dueAt,
+    after: child && [{ kind: 'cancel_children', runIds: [child.runId] }],
+  });
+  return true;
+}
+
+interface EndingWait {
+  readonly facts: readonly EventDraft[];
+  /** False: the journal says that the wait may not end. */
+  readonly mayEnd?: (open: Wait) => boolean;
+  readonly after?: readonly Command[] | undefined;
+}
+
+/** Ends a wait, unless it has ended. */
+function endWait(working: Working, wait: Wait, { facts, mayEnd = () => true, after = [] }: EndingWait): void {
+  const { execution } = wait;
+  const key = stepKey(execution);
+  working.waits.drop(wait);
+  working.resting.remove(key);
+  const closed = { kind: 'wait_ended' as const, wait };
+  const ended = { ...closed, outcome: drafts.outcomeOf(facts) };
+  working.do({
+    kind: 'record',
+    change: {
+      unit: working.unitOf(key),
+      execution,
+      decide: ({ waits }) => {
+        const open = waits.find(({ id }) => id === wait.id);
+        if (!open) return { facts: [], consequence: closed };
+        return mayEnd(open)
+          ? { facts, consequence: ended }
+          : { facts: [], consequence: { kind: 'waits', wait: open } };
+      },
+      otherwise: closed,
+      after,
+    },
+  });
+}
+
+/** Takes in how others ended waits. */
+export function adopt(working: Working, state: RunState): void {
+  for (const wait of working.waits.takeClosed(state)) {
+    working.resting.remove(stepKey(wait.execution));
+    takeIn(working, wait);
+  }
+  for (const wait of working.waits.takePutOff(state)) watch(working, wait);
+}
+
+/** A wait has ended: the journal says what became of its step. */
+export function takeIn(working: Working, wait: Wait): void {
+  if (!working.waits.takeIn(wait)) return;
+  const { execution } = wait;
+  const key = stepKey(execution);
+  const step = working.journal.state.steps.get(key);
+  if (step?.phase === 'retrying') working.restAs(key, step);
+  else if (step?.phase === 'done')
+    working.do({ kind: 'read_outcome', executed: { unit: working.unitOf(key), execution } });
+}
+
+/** The oldest signal that came before anything waited for it and that this wait takes. */
+export function signalFor(
+  { inbox }: RunState,
+  step: EventStep,
+  wait: Wait,
+): { readonly signal: InboxSignal; readonly output: Output } | undefined {
+  for (const signal of inbox) {
+    if (signal.name !== wait.name || (signal.key !== undefined && signal.key !== wait.key)) continue;
+    const output = acceptable(step, signal.payloadText);
+    if (output) return { signal, output };
+  }
+  return undefined;
+}
+
+/** Output of the step for the data; undefined if the step refuses it. */
+export function acceptable(step: EventStep, dataText: string): Output | undefined {
+  const output = eventOutput(step, dataText);
+  return 'text' in output ? output : undefined;
+}
