@@ -102,7 +102,7 @@ export function integrityStoreConformance(name: string, harness: Harness): void 
         await reader.events(ALL),
         await reader.checkpoints(ALL),
         await reader.steps(ALL),
-        await reader.effectsOfRun(undefined, 10),
+        await reader.effectsOfRun({ after: undefined, limit: 10 }),
         await reader.effects([`${'0'.repeat(64)}.0001`]),
         await reader.effects([]),
         await reader.record('api:c.caller:none'),

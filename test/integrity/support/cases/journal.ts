@@ -111,6 +111,16 @@ export const JOURNAL: readonly Case[] = [
   },
   {
     code: 'NEWER_SCHEMA',
+    how: 'a newer version wrote a checkpoint of an event that makes none',
+    run: completed,
+    damage: ({ shelf }) => {
+      const [id = ''] = shelf.folders.checkpoints.keys();
+      shelf.put('checkpoints', seqId(2), { ...shelf.members('checkpoints', id), schemaVersion: 99 });
+    },
+    repair: 'refused',
+  },
+  {
+    code: 'NEWER_SCHEMA',
     how: 'a newer version wrote the run document',
     run: completed,
     damage: ({ shelf, runId }) => shelf.change('runs', runId, { schemaVersion: 99 }),

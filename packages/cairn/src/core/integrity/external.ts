@@ -5,67 +5,64 @@
 import { type EffectRecord, effectIdOf } from '../effects/effect.ts';
 import { askingSince, EXTERNAL_PLACE, keyOfOwner, ownersOf } from '../effects/external.ts';
 import { effectKey } from '../effects/keys.ts';
-import { messageOf } from '../thrown.ts';
-import { isIdOf, resultAmiss, unreadableRow } from './effects.ts';
+import { compare, type DocumentKind } from './compare.ts';
+import { EFFECTS, isIdOf, rowDifferences } from './effects.ts';
 import type { FoundDocument } from './facts.ts';
-import { type Problem, unhealable } from './problems.ts';
+import type { Problem } from './problems.ts';
 
-/** @param rows all rows that name the owner */
-export function externalProblems(owner: string, rows: readonly FoundDocument<EffectRecord>[]): Problem[] {
-  const problems = rows.flatMap((found) => problemsOf(owner, found));
+/** @param found all rows that name the owner */
+export function externalProblems(owner: string, found: readonly FoundDocument<EffectRecord>[]): Problem[] {
+  const kind: DocumentKind<EffectRecord, { readonly n: number }> = {
+    ...EFFECTS,
+    missing: ({ n }) => ['EFFECT_MISSING', { n }],
+    differences(row, _, id) {
+      const members = amiss(owner, id, row);
+      return members.length === 0 ? [] : [['EFFECT_DIFFERENT', { members }]];
+    },
+  };
+  const expected = new Map(found.map(({ id }) => [id, { n: 0 }]));
+  const problems = compare(kind, { found, expected, head: 0 });
   // A row with a problem may be the one that is missing.
   if (problems.length > 0) return problems;
-  return gaps(rows.flatMap((found) => (found.kind === 'sound' ? [found.value] : [])));
-}
-
-function problemsOf(owner: string, found: FoundDocument<EffectRecord>): Problem[] {
-  const subject = `effects/${found.id}`;
-  if (found.kind !== 'sound') return [unreadableRow(found, subject)];
-  try {
-    const members = amiss(owner, found.id, found.value);
-    return members.length === 0 ? [] : [unhealable('EFFECT_DIFFERENT', subject, { members })];
-  } catch (error) {
-    return [unhealable('EFFECT_UNREADABLE', subject, { reason: messageOf(error) })];
-  }
+  const rows = found.flatMap((one) => (one.kind === 'sound' ? [one.value] : []));
+  return compare(kind, { found: [], expected: gaps(rows), head: 0 });
 }
 
 /** Names of members that contradict the owner, the key or each other. */
 function amiss(owner: string, id: string, row: EffectRecord): string[] {
-  const { stepId, revision } = EXTERNAL_PLACE;
-  const key = effectKey({
-    ...EXTERNAL_PLACE,
-    rootRunId: owner,
-    capabilityId: row.capabilityId,
-    call: keyOfOwner(owner),
-  });
+  const { capabilityId, tenantId, updatedAt, expiresAt } = row;
+  const call = keyOfOwner(owner);
+  const place = { ...EXTERNAL_PLACE, rootRunId: owner };
+  const members = new Set(
+    rowDifferences(row, {
+      ...place,
+      runId: owner,
+      itemKey: undefined,
+      epoch: 0,
+      call,
+      idempotencyKey: effectKey({ ...place, capabilityId, call }),
+      effectId: id,
+    }),
+  );
+  if (!owner.startsWith(ownersOf(tenantId))) members.add('tenantId');
+  if (!isIdOf(id, row)) members.add('effectId');
   // Its time is that of a call; here it counts whether there is one.
-  const asks = askingSince(row, { now: row.updatedAt, underWayMs: 0 }) !== undefined;
-  const sound: Readonly<Record<string, boolean>> = {
-    runId: row.runId === owner,
-    rootRunId: row.rootRunId === owner,
-    tenantId: owner.startsWith(ownersOf(row.tenantId)),
-    stepId: row.stepId === stepId,
-    itemKey: row.itemKey === undefined,
-    revision: row.revision === revision,
-    epoch: row.epoch === 0,
-    call: row.call === keyOfOwner(owner),
-    idempotencyKey: row.idempotencyKey === key,
-    effectId: row.effectId === id && isIdOf(id, row),
-    askingSince: (row.askingSince !== undefined) === asks,
-    // Something may still happen by it.
-    expiresAt: row.expiresAt === undefined || !asks,
-  };
-  const members = Object.keys(sound).filter((name) => !sound[name]);
-  return [...members, ...resultAmiss(row)].sort();
+  const asks = askingSince(row, { now: updatedAt, underWayMs: 0 }) !== undefined;
+  if ((row.askingSince !== undefined) !== asks) members.add('askingSince');
+  // Something may still happen by it.
+  if (asks && expiresAt !== undefined) members.add('expiresAt');
+  return [...members].sort();
 }
 
-/** Numbers that no row of a key has. Where rows are deleted after a time, they may be gone. */
-function gaps(rows: readonly EffectRecord[]): Problem[] {
-  return [...Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey)].flatMap(([key, ofKey]) => {
-    if (ofKey.some(({ keepMs, expiresAt }) => keepMs !== undefined || expiresAt !== undefined)) return [];
+/** Numbers that no row of a key has, by their ids. Where rows are deleted after a time, they may be gone. */
+function gaps(rows: readonly EffectRecord[]): Map<string, { readonly n: number }> {
+  const missing = new Map<string, { readonly n: number }>();
+  for (const [key, ofKey] of Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey)) {
+    if (ofKey.some(({ keepMs, expiresAt }) => keepMs !== undefined || expiresAt !== undefined)) continue;
     const numbers = new Set(ofKey.map(({ n }) => n));
-    const missing: number[] = [];
-    for (let n = 1; n < Math.max(...numbers); n += 1) if (!numbers.has(n)) missing.push(n);
-    return missing.map((n) => unhealable('EFFECT_MISSING', `effects/${effectIdOf(key, n)}`, { n }));
-  });
+    for (let n = 1; n < Math.max(...numbers); n += 1) {
+      if (!numbers.has(n)) missing.set(effectIdOf(key, n), { n });
+    }
+  }
+  return missing;
 }

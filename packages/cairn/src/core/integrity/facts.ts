@@ -5,7 +5,7 @@
 import type { IdempotencyRecord } from '../decisions/idempotency.ts';
 import type { EffectRecord } from '../effects/effect.ts';
 import type { FindingReason } from '../findings.ts';
-import type { PayloadRef, RunEvent } from '../run/events.ts';
+import type { RunEvent } from '../run/events.ts';
 import type { Checkpoint, StepRecord } from '../run/records.ts';
 import type { RunState, SoftState } from '../run/state.ts';
 import type { JournalFacts } from './journal-reading.ts';
@@ -49,12 +49,12 @@ export interface CheckpointFact {
   readonly outputSha?: string;
 }
 
-/** A large value to which a checkpoint points. `reason`: why it cannot be read as it was written. */
+/** A large value to which a checkpoint points, and which cannot be read as it was written. */
 export interface PayloadFact {
   /** Id of the checkpoint. */
   readonly id: string;
-  readonly ref: PayloadRef;
-  readonly reason?: string;
+  readonly sha256: string;
+  readonly reason: string;
 }
 
 /** A checkpoint of an earlier run to which one of this run points. `sha`: of what it carries; undefined: nothing that can be read. */
@@ -102,6 +102,7 @@ export interface RunFacts {
   readonly steps: readonly FoundDocument<StepRecord>[];
   /** Rows of the ledger that the run made, and those of which its journal tells. */
   readonly effects: readonly FoundDocument<EffectRecord>[];
+  /** Damaged ones, as far as they were read back. */
   readonly payloads: readonly PayloadFact[];
   readonly origins: readonly OriginFact[];
   readonly mailboxes: readonly MailboxFact[];

@@ -1,11 +1,12 @@
 /**
  * Reads a journal from its beginning, one document after the other, and keeps what the check of the run needs of it: the
- * first thing wrong with it, the state it folds to, and what it implies of the documents beside it. What it keeps does
+ * first thing wrong with it, the state it folds to, and the documents beside it that it implies. What it keeps does
  * not grow with the events but with the steps, so that the longest run can be checked.
  *
  * Must not: throw, whatever it is given.
  */
 import { seqId } from '../encoding/ids.ts';
+import { encodeKey } from '../encoding/keys.ts';
 import { emptyChain, type Misfit, misfit } from '../run/chain.ts';
 import type { EventType, RunEvent, RunIdentity } from '../run/events.ts';
 import { mustWriteSnapshot } from '../run/lag.ts';
@@ -13,7 +14,7 @@ import { type StepRecord, stepRecordOf } from '../run/records.ts';
 import { initialState, reduce } from '../run/reduce/index.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import { messageOf } from '../thrown.ts';
-import { type ToldEffect, toldAfter } from './effects.ts';
+import { type ExpectedEffect, effectAfter } from './effects.ts';
 import { type ExpectedCheckpoint, expectedCheckpoint } from './expected.ts';
 import type { FoundEvent } from './facts.ts';
 import { type Problem, type ProblemCode, unhealable } from './problems.ts';
@@ -28,8 +29,6 @@ const CODES: { readonly [K in Misfit['kind']]: ProblemCode } = {
 };
 
 export interface JournalFacts {
-  /** Documents that were there, readable or not. */
-  readonly documents: number;
   /** The first thing wrong with it. What follows was not judged, and `state` is undefined. */
   readonly broken: Problem | undefined;
   /** The folded state. */
@@ -40,11 +39,12 @@ export interface JournalFacts {
   readonly atSnapshot: RunState | undefined;
   /** True if the snapshot may be behind by recent events (J4). */
   readonly mayLag: boolean;
-  readonly checkpoints: ReadonlyMap<number, ExpectedCheckpoint>;
-  /** By key. */
+  /** True if something else says that the journal ends where it ends: what is later than that was never part of the run. */
+  readonly isEndCertain: boolean;
+  /** Expected documents, by their ids. */
+  readonly checkpoints: ReadonlyMap<string, ExpectedCheckpoint>;
   readonly steps: ReadonlyMap<string, StepRecord>;
-  /** By id of the effect. */
-  readonly effects: ReadonlyMap<string, ToldEffect>;
+  readonly effects: ReadonlyMap<string, ExpectedEffect>;
   /** Sequence number of the event with the decision to halt the run. */
   readonly haltedAt: number | undefined;
 }
@@ -57,10 +57,9 @@ export interface ReadingOf {
 
 export class JournalReading {
   readonly #of: ReadingOf;
-  readonly #checkpoints = new Map<number, ExpectedCheckpoint>();
+  readonly #checkpoints = new Map<string, ExpectedCheckpoint>();
   readonly #steps = new Map<string, StepRecord>();
-  readonly #effects = new Map<string, ToldEffect>();
-  #documents = 0;
+  readonly #effects = new Map<string, ExpectedEffect>();
   #broken: Problem | undefined;
   #state: RunState | undefined;
   #identity: RunIdentity | undefined;
@@ -74,7 +73,6 @@ export class JournalReading {
 
   /** The next document in the order of their ids. */
   take(found: FoundEvent): void {
-    this.#documents += 1;
     if (this.#broken) return;
     const subject = `events/${found.id}`;
     try {
@@ -86,13 +84,14 @@ export class JournalReading {
 
   /** Returns the facts after the last document. */
   end(): JournalFacts {
+    const state = this.#broken ? undefined : this.#state;
     return {
-      documents: this.#documents,
       broken: this.#broken,
-      state: this.#broken ? undefined : this.#state,
+      state,
       identity: this.#identity,
       atSnapshot: this.#atSnapshot,
       mayLag: this.#mayLag,
+      isEndCertain: state !== undefined && isEndCertain(state, this.#atSnapshot),
       checkpoints: this.#checkpoints,
       steps: this.#steps,
       effects: this.#effects,
@@ -113,30 +112,29 @@ export class JournalReading {
     }
     const wrong = misfitOf({ head, headHash }, found.value);
     if (wrong) return unhealable(CODES[wrong.kind], subject, { seq: head + 1, reason: wrong.problem });
-    return this.#fold(found.value, subject);
+    this.#fold(found.value);
+    return undefined;
   }
 
-  #fold(event: RunEvent, subject: string): Problem | undefined {
+  /** @throws Error for an event that cannot follow those before */
+  #fold(event: RunEvent): void {
     const before = this.#state;
     if (before && isOver(before) && !AFTER_THE_END.has(event.type)) {
-      return unhealable('JOURNAL_IMPOSSIBLE', subject, {
-        reason: `'${event.type}' after the end of the run`,
-      });
+      throw new Error(`'${event.type}' after the end of the run`);
     }
     const after = this.#stateAfter(before, event);
     const checkpoint = expectedCheckpoint(event, before);
-    if (checkpoint) this.#checkpoints.set(event.seq, checkpoint);
+    if (checkpoint) this.#checkpoints.set(seqId(event.seq), checkpoint);
     const step = stepRecordOf(event, after.planVersion);
-    if (step) this.#steps.set(step.id, step);
+    if (step) this.#steps.set(encodeKey(step.id), step);
     if (event.type === 'effect_attempted' || event.type === 'effect_settled') {
       const { effectId } = event.data;
-      this.#effects.set(effectId, toldAfter(this.#effects.get(effectId), event));
+      this.#effects.set(effectId, effectAfter(this.#effects.get(effectId), event));
     }
     if (event.type === 'wait_resolved' && event.data.decision === 'halt') this.#haltedAt = event.seq;
     if (this.#atSnapshot && before && mustWriteSnapshot(before, after)) this.#mayLag = false;
     if (event.hash === this.#of.snapshotHash) this.#atSnapshot = after;
     this.#state = after;
-    return undefined;
   }
 
   #stateAfter(before: RunState | undefined, event: RunEvent): RunState {
@@ -147,11 +145,9 @@ export class JournalReading {
   }
 }
 
-/** Reads a whole journal that is at hand. */
-export function readJournal(of: ReadingOf, events: Iterable<FoundEvent>): JournalFacts {
-  const reading = new JournalReading(of);
-  for (const found of events) reading.take(found);
-  return reading.end();
+/** After the end of a run nothing follows that has documents (J6), and the snapshot of a run without a lease is exact (J4). */
+function isEndCertain(state: RunState, atSnapshot: RunState | undefined): boolean {
+  return isOver(state) || (atSnapshot?.head === state.head && state.lease === undefined);
 }
 
 /** An event that cannot be hashed was not sealed as it is. */

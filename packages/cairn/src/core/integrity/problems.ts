@@ -4,7 +4,7 @@
  * Must not: say what there is to find; see problem-table.ts.
  */
 import type { Json } from '../encoding/json.ts';
-import { PROBLEMS, type ProblemEntry, type ProblemSeverity } from './problem-table.ts';
+import { PROBLEMS, type ProblemSeverity } from './problem-table.ts';
 
 export { PROBLEMS };
 
@@ -37,6 +37,5 @@ export function unhealable(code: ProblemCode, subject: string, evidence: Evidenc
 
 /** Returns true if the problem makes the source of all repairs unreliable. */
 export function isBlocking({ code }: Pick<Problem, 'code'>): boolean {
-  const entry: ProblemEntry = PROBLEMS[code];
-  return entry.blocks === true;
+  return PROBLEMS[code].blocks;
 }

@@ -1,4 +1,4 @@
-/** Problems of the run document, compared with the fold of its journal (J4, J5, J10). Pure. */
+/** The run document, compared with the fold of its journal (J4, J5, J10). Pure. */
 
 import { isInDoubt } from '../effects/effect.ts';
 import { canonicalTextOf } from '../encoding/json.ts';
@@ -11,9 +11,9 @@ import { isRunStatus, isTerminal } from '../run/status.ts';
 import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.ts';
 import { foundBy } from '../search/found-by.ts';
 import { storedListing } from '../search/listing.ts';
-import { messageOf } from '../thrown.ts';
+import { compare, type DocumentKind, type Fault } from './compare.ts';
 import type { FoundSnapshot, PageFact, RunFacts } from './facts.ts';
-import { healable, type Problem, type ProblemCode, unhealable } from './problems.ts';
+import { type Evidence, healable, PROBLEMS, type Problem, type ProblemCode } from './problems.ts';
 import { differing } from './same.ts';
 
 const SUBJECT = 'run';
@@ -30,75 +30,64 @@ const TERMINAL_MEMBERS: { readonly [status: string]: readonly (keyof RunState)[]
   cancelled: ['completedAt', 'durationMs', 'stopKind'],
 };
 
-/** Problems of a run whose journal is sound and folds to `state`. */
-export function snapshotProblems(facts: RunFacts, state: RunState): Problem[] {
-  const { snapshot } = facts;
-  if (!snapshot) return [healable('SNAPSHOT_MISSING', SUBJECT)];
-  const { softDamage: members } = snapshot;
-  const soft = members.length > 0 ? [healable('SNAPSHOT_SOFT_UNREADABLE', SUBJECT, { members })] : [];
-  return [...foldedProblems(facts, snapshot, state), ...soft];
-}
-
 const PAGE_CODES: { readonly [P in PageFact['problem']]: ProblemCode } = {
   missing: 'PAGE_MISSING',
   damaged: 'PAGE_DAMAGED',
   orphaned: 'PAGE_ORPHANED',
 };
 
-/** Rebuilding the run document also rebuilds its pages. */
-export function pageProblems({ pages }: RunFacts): Problem[] {
-  return pages.map(({ id, problem }) => healable(PAGE_CODES[problem], `pages/${id}`));
+/** Problems of a run whose journal is sound and folds to `state`. */
+export function snapshotProblems(facts: RunFacts, state: RunState): Problem[] {
+  const { snapshot, pages } = facts;
+  const kind: DocumentKind<RunState, RunState> = {
+    pathOf: () => SUBJECT,
+    missing: () => ['SNAPSHOT_MISSING'],
+    unreadable: 'SNAPSHOT_UNREADABLE',
+    orphaned: 'SNAPSHOT_OF_ANOTHER_JOURNAL',
+    differences: (found) => (snapshot ? snapshotFaults(facts, { snapshot, found, state }) : []),
+    isHealable: (code) => !PROBLEMS[code].blocks,
+  };
+  const expected = new Map([[snapshot?.id ?? state.id, state]]);
+  const problems = compare(kind, { found: snapshot ? [snapshot] : [], expected, head: state.head });
+  const { softDamage: members = [] } = snapshot ?? {};
+  if (members.length > 0) problems.push(healable('SNAPSHOT_SOFT_UNREADABLE', SUBJECT, { members }));
+  // Rebuilding the run document also rebuilds its pages.
+  const ofPages = pages.map(({ id, problem }) => healable(PAGE_CODES[problem], `pages/${id}`));
+  return [...problems, ...ofPages];
 }
 
-function foldedProblems(facts: RunFacts, snapshot: FoundSnapshot, state: RunState): Problem[] {
-  if (snapshot.kind === 'newer') {
-    return [unhealable('NEWER_SCHEMA', SUBJECT, { schemaVersion: snapshot.schemaVersion })];
-  }
-  if (snapshot.kind === 'unreadable') {
-    return [healable('SNAPSHOT_UNREADABLE', SUBJECT, { reason: snapshot.reason })];
-  }
-  const { atSnapshot } = facts.journal;
-  if (!atSnapshot) return [unknownOrigin(snapshot.value, state)];
+interface Compared {
+  readonly snapshot: FoundSnapshot;
+  /** The decoded part of it. */
+  readonly found: RunState;
+  readonly state: RunState;
+}
+
+function snapshotFaults(facts: RunFacts, compared: Compared): Fault[] {
+  const { found, state } = compared;
+  const { atSnapshot, mayLag } = facts.journal;
+  const heads = { snapshotHead: found.head, journalHead: state.head };
+  // It was made from an event that this journal does not have.
+  if (!atSnapshot)
+    return [[found.head > state.head ? 'SNAPSHOT_AHEAD' : 'SNAPSHOT_OF_ANOTHER_JOURNAL', heads]];
   return [
-    ...differencesSafely(snapshot.value, atSnapshot),
-    ...lag(facts, atSnapshot, state),
-    ...lateWake(facts, snapshot, state),
-    ...wrongInbox(facts, snapshot, atSnapshot),
-    ...wrongNames(snapshot, atSnapshot),
-    ...wrongListing(snapshot, atSnapshot),
-    ...wrongWaiting(snapshot, atSnapshot),
+    ...foldedFaults(found, atSnapshot),
+    ...when(atSnapshot.head !== state.head && !mayLag, 'SNAPSHOT_BEHIND', heads),
+    ...derivedFaults(facts, compared, atSnapshot),
   ];
 }
 
-/** It was made from an event that this journal does not have. */
-function unknownOrigin(found: RunState, state: RunState): Problem {
-  const evidence = { snapshotHead: found.head, journalHead: state.head };
-  const code = found.head > state.head ? 'SNAPSHOT_AHEAD' : 'SNAPSHOT_OF_ANOTHER_JOURNAL';
-  return unhealable(code, SUBJECT, evidence);
-}
-
-function lag({ journal }: RunFacts, atSnapshot: RunState, state: RunState): Problem[] {
-  if (atSnapshot.head === state.head || journal.mayLag) return [];
-  const evidence = { snapshotHead: atSnapshot.head, journalHead: state.head };
-  return [healable('SNAPSHOT_BEHIND', SUBJECT, evidence)];
-}
-
-/** A document that was decoded may still hold anything where a value has parts. */
-function differencesSafely(found: RunState, expected: RunState): Problem[] {
-  try {
-    return differences(found, expected);
-  } catch (error) {
-    return [healable('SNAPSHOT_UNREADABLE', SUBJECT, { reason: messageOf(error) })];
-  }
+function when(isAmiss: boolean, ...fault: Fault): Fault[] {
+  return isAmiss ? [fault] : [];
 }
 
 /** Each differing member is reported once: by the most specific problem. */
-function differences(found: RunState, expected: RunState): Problem[] {
-  const problems: Problem[] = [];
+function foldedFaults(found: RunState, expected: RunState): Fault[] {
   const left = new Set(differing(found, expected));
-  const tell = (code: ProblemCode, members: readonly string[], evidence: Problem['evidence'] = {}) => {
+  const faults: Fault[] = [];
+  const tell = (code: ProblemCode, members: readonly string[], evidence: Evidence = {}) => {
     const told = members.filter((member) => left.delete(member));
-    if (told.length > 0) problems.push(healable(code, SUBJECT, { members: told, ...evidence }));
+    if (told.length > 0) faults.push([code, { members: told, ...evidence }]);
   };
   if (expected.stopKind === 'halt' && found.status !== 'cancelled')
     tell('HALT_NOT_APPLIED', ['status', 'stopKind']);
@@ -106,24 +95,15 @@ function differences(found: RunState, expected: RunState): Problem[] {
     const missing = (TERMINAL_MEMBERS[found.status] ?? []).filter((member) => found[member] === undefined);
     tell('TERMINAL_FIELDS_MISSING', missing);
   }
-  if (left.has('waits')) {
-    for (const [code, waits] of waitsAmiss(found, expected)) {
-      if (waits.length > 0) tell(code, ['waits'], { waits });
-    }
-  }
-  tell('SNAPSHOT_DIFFERENT', [...left]);
-  return problems;
-}
-
-function waitsAmiss(found: RunState, expected: RunState): [ProblemCode, string[]][] {
-  const there = idsOf(found.waits);
-  const wanted = idsOf(expected.waits);
+  const [there, wanted] = [idsOf(found.waits), idsOf(expected.waits)];
   const extra = there.filter((id) => !wanted.includes(id));
-  const settled = found.status === 'completed' || found.status === 'cancelled';
-  return [
-    [settled ? 'SETTLED_WITH_OPEN_WAIT' : 'WAIT_WITHOUT_EVENT', extra],
-    ['EVENT_WITHOUT_WAIT', wanted.filter((id) => !there.includes(id))],
-  ];
+  const isSettled = found.status === 'completed' || found.status === 'cancelled';
+  if (extra.length > 0)
+    tell(isSettled ? 'SETTLED_WITH_OPEN_WAIT' : 'WAIT_WITHOUT_EVENT', ['waits'], { waits: extra });
+  const gone = wanted.filter((id) => !there.includes(id));
+  if (gone.length > 0) tell('EVENT_WITHOUT_WAIT', ['waits'], { waits: gone });
+  tell('SNAPSHOT_DIFFERENT', [...left]);
+  return faults;
 }
 
 /** Ids of decoded waits, which may have any form. */
@@ -132,20 +112,39 @@ function idsOf(waits: readonly Wait[]): string[] {
   return waits.flatMap((wait: Partial<Wait> | null) => (typeof wait?.id === 'string' ? [wait.id] : []));
 }
 
-/**
- * Written with every snapshot, so it is exactly what the journal implied at that event; but removed from an ended run
- * once the ledger knows the outcome of all its effects.
- */
-function wrongInbox(
-  { effects }: RunFacts,
-  { askingSince: stored }: FoundSnapshot,
-  atSnapshot: RunState,
-): Problem[] {
-  const implied = askingSince(atSnapshot);
-  if (stored === implied) return [];
-  if (stored === undefined && leavesDoubt(atSnapshot) && isAllKnown(effects, atSnapshot)) return [];
-  const evidence = { ...optional('implied', implied), ...optional('stored', stored) };
-  return [healable('INBOX_WRONG', SUBJECT, evidence)];
+/** Faults of the members by which queries find the run. They are written with every snapshot, so all but the time of the next scan are exact. */
+function derivedFaults(facts: RunFacts, { snapshot, state }: Compared, atSnapshot: RunState): Fault[] {
+  const { wakeAt: wakes, askingSince: asks, foundBy: names, listed, waitsFor: waits } = snapshot;
+  const due = wakeAt(state, snapshot.soft);
+  // Too early is harmless, and so is what has been put off for as long as it may be.
+  const latest = Math.max(due ?? 0, facts.readAt + CLOCKS_APART_MS + mayBePutOff(state));
+  const asking = askingSince(atSnapshot);
+  // Removed from an ended run once the ledger knows the outcome of all its effects.
+  const isAnswered = asks === undefined && leavesDoubt(atSnapshot) && isAllKnown(facts.effects, atSnapshot);
+  // Stored names may be anything, including names chosen by callers, so the evidence has neither.
+  const wanted = foundBy(atSnapshot);
+  const isFound = Array.isArray(names) && names.length === wanted.length;
+  return [
+    ...when(due !== undefined && !(wakes !== undefined && wakes <= latest), 'WAKE_LATE', times(due, wakes)),
+    ...when(asks !== asking && !isAnswered, 'INBOX_WRONG', times(asking, asks)),
+    ...when(!(isFound && wanted.every((name, at) => names[at] === name)), 'SEARCH_WRONG'),
+    ...when(!isListing(listed, atSnapshot), 'SNAPSHOT_DIFFERENT', { members: ['listed'] }),
+    // Absent from a snapshot that an earlier version wrote: lists find the run by its status alone.
+    ...when(waits !== undefined && waits !== waitsFor(atSnapshot), 'SNAPSHOT_DIFFERENT', {
+      members: ['waitsFor'],
+    }),
+  ];
+}
+
+function times(implied: number | undefined, stored: number | null | undefined): Evidence {
+  return { ...optional('implied', implied), ...optional('stored', stored) };
+}
+
+/** The scan looks at a run that rests, and then puts off the next look by what is usual for such a run. */
+function mayBePutOff(state: RunState): number {
+  if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external') return PUT_OFF_MS;
+  if (isParked(state)) return PARKED_MS;
+  return nextDue(state) === undefined ? OPEN_WAIT_MS : PUT_OFF_MS;
 }
 
 /** Returns true if the ledger has the outcome of each; false for a missing or unreadable row. */
@@ -154,46 +153,10 @@ function isAllKnown(rows: RunFacts['effects'], { effects }: RunState): boolean {
   return effects.every(({ effectId }) => known.has(effectId));
 }
 
-/** Stored names may be anything, including names chosen by callers, so the evidence has neither. */
-function wrongNames({ foundBy: stored }: FoundSnapshot, atSnapshot: RunState): Problem[] {
-  const names = foundBy(atSnapshot);
-  const isRight = Array.isArray(stored) && stored.length === names.length;
-  return isRight && names.every((name, at) => stored[at] === name) ? [] : [healable('SEARCH_WRONG', SUBJECT)];
-}
-
 /** Without it, or with that of an earlier head, lists read the waits and show no counts. */
-function wrongListing({ listed: stored }: FoundSnapshot, atSnapshot: RunState): Problem[] {
+function isListing(stored: unknown, atSnapshot: RunState): boolean {
   const implied = storedListing(atSnapshot);
-  if (stored === undefined || stored === canonicalTextOf(implied)) return [];
-  if (typeof stored === 'string' && headOf(stored) < implied.head) return [];
-  return [healable('SNAPSHOT_DIFFERENT', SUBJECT, { members: ['listed'] })];
-}
-
-/** Absent from a snapshot that an earlier version wrote: lists find the run by its status alone. */
-function wrongWaiting({ waitsFor: stored }: FoundSnapshot, atSnapshot: RunState): Problem[] {
-  if (stored === undefined || stored === waitsFor(atSnapshot)) return [];
-  return [healable('SNAPSHOT_DIFFERENT', SUBJECT, { members: ['waitsFor'] })];
-}
-
-/** Infinite for what is none. */
-function headOf(stored: string): number {
-  const head = /^\{"head":(\d+),/.exec(stored)?.[1];
-  return head === undefined ? Number.POSITIVE_INFINITY : Number(head);
-}
-
-/** Too early is harmless, and so is what has been put off for as long as it may be. */
-function lateWake(facts: RunFacts, found: FoundSnapshot, state: RunState): Problem[] {
-  const implied = wakeAt(state, found.soft);
-  if (implied === undefined) return [];
-  const latest = Math.max(implied, facts.readAt + CLOCKS_APART_MS + mayBePutOff(state));
-  if (found.wakeAt !== undefined && found.wakeAt <= latest) return [];
-  const evidence = { implied, ...(found.wakeAt === undefined ? {} : { stored: found.wakeAt }) };
-  return [healable('WAKE_LATE', SUBJECT, evidence)];
-}
-
-/** The scan looks at a run that rests, and then puts off the next look by what is usual for such a run. */
-function mayBePutOff(state: RunState): number {
-  if (state.status !== 'awaiting_approval' && state.status !== 'waiting_external') return PUT_OFF_MS;
-  if (isParked(state)) return PARKED_MS;
-  return nextDue(state) === undefined ? OPEN_WAIT_MS : PUT_OFF_MS;
+  if (stored === undefined || stored === canonicalTextOf(implied)) return true;
+  const head = typeof stored === 'string' ? /^\{"head":(\d+),/.exec(stored)?.[1] : undefined;
+  return head !== undefined && Number(head) < implied.head;
 }

@@ -1,24 +1,31 @@
-/** Problems outside the run: event mailboxes of its waits, and the idempotency record of its start. Pure. */
-import { COMPLETED_TTL_MS } from '../decisions/idempotency.ts';
+/** Problems outside the run: event mailboxes of its waits, findings, and the idempotency record of its start. Pure. */
+import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../decisions/idempotency.ts';
 import { findingCode, stillStands } from '../findings.ts';
+import { optional } from '../optional.ts';
 import { cut, SUMMARY_CHARS } from '../run/records.ts';
 import { isOver, type RunState } from '../run/state.ts';
+import { compare, type DocumentKind } from './compare.ts';
 import type { MailboxFact, RunFacts } from './facts.ts';
 import { healable, type Problem, unhealable } from './problems.ts';
 
 export function mailboxProblems({ mailboxes, snapshot }: RunFacts, state: RunState): Problem[] {
   return mailboxes.flatMap((place) => {
-    const subject = `rendezvous/${place.event}/${place.key}`;
+    const subject = mailboxPath(place);
     if (place.reason !== undefined) {
       return [unhealable('RENDEZVOUS_UNREADABLE', subject, { reason: place.reason })];
     }
+    // An ended run with completed duties waits nowhere. Before that, closing a wait removes its entry afterwards.
+    const inVain = isOver(state) && snapshot?.soft.obligationsMet === true ? place.listed : [];
     return [
       ...notListed(place, state).map((waitId) => healable('WAIT_NOT_LISTED', subject, { waitId })),
-      ...listedInVain(place, state, snapshot?.soft.obligationsMet === true).map((waitId) =>
-        healable('LISTED_WITHOUT_WAIT', subject, { waitId }),
-      ),
+      ...inVain.map((waitId) => healable('LISTED_WITHOUT_WAIT', subject, { waitId })),
     ];
   });
+}
+
+/** Path of an event mailbox in a problem. */
+export function mailboxPath({ event, key }: Pick<MailboxFact, 'event' | 'key'>): string {
+  return `rendezvous/${event}/${key}`;
 }
 
 /** Open waits that were announced, so that their mailbox must list them. */
@@ -33,11 +40,6 @@ function notListed({ event, key, listed }: MailboxFact, state: RunState): string
     .filter((id) => !listed.includes(id));
 }
 
-/** An ended run with completed duties waits nowhere. Before that, closing a wait removes its entry afterwards. */
-function listedInVain({ listed }: MailboxFact, state: RunState, allTold: boolean): readonly string[] {
-  return isOver(state) && allTold ? listed : [];
-}
-
 /** One that is true no more is taken away by the scan. */
 export function findingProblems({ finding }: RunFacts, state: RunState): Problem[] {
   if (!finding || !stillStands(finding, state)) return [];
@@ -47,26 +49,23 @@ export function findingProblems({ finding }: RunFacts, state: RunState): Problem
 
 /** The record of a start is written in its commit, and kept for a day. */
 export function recordProblems({ runId, readAt, record }: RunFacts, state: RunState): Problem[] {
-  const { idempotencyKey, createdAt } = state;
+  const { idempotencyKey, createdAt, tenantId, head } = state;
   if (idempotencyKey === undefined) return [];
-  const standsUntil = createdAt + COMPLETED_TTL_MS;
-  const subject = 'idempotency';
-  if (!record) {
-    if (readAt >= standsUntil) return [];
-    return [unhealable('IDEMPOTENCY_RECORD_MISSING', subject, { until: standsUntil })];
-  }
-  if (record.kind === 'newer') {
-    return [unhealable('NEWER_SCHEMA', subject, { schemaVersion: record.schemaVersion })];
-  }
-  if (record.kind === 'unreadable') {
-    return readAt >= standsUntil
-      ? []
-      : [unhealable('IDEMPOTENCY_RECORD_UNREADABLE', subject, { reason: record.reason })];
-  }
-  const { runId: pointsTo, createdAt: madeAt, tenantId } = record.value;
-  // A record created after its expiry is about another request.
-  if ((pointsTo === runId && tenantId === state.tenantId) || madeAt >= standsUntil) return [];
-  return [
-    unhealable('IDEMPOTENCY_RECORD_ELSEWHERE', subject, pointsTo === undefined ? {} : { runId: pointsTo }),
-  ];
+  const until = createdAt + COMPLETED_TTL_MS;
+  const kind: DocumentKind<IdempotencyRecord, RunState> = {
+    pathOf: () => 'idempotency',
+    missing: () => ['IDEMPOTENCY_RECORD_MISSING', { until }],
+    unreadable: 'IDEMPOTENCY_RECORD_UNREADABLE',
+    orphaned: 'IDEMPOTENCY_RECORD_ELSEWHERE',
+    differences({ runId: pointsTo, createdAt: madeAt, tenantId: of }) {
+      // A record created after its expiry is about another request.
+      if ((pointsTo === runId && of === tenantId) || madeAt >= until) return [];
+      return [['IDEMPOTENCY_RECORD_ELSEWHERE', optional('runId', pointsTo)]];
+    },
+    isHealable: () => false,
+  };
+  const found = record ? [record] : [];
+  const problems = compare(kind, { found, expected: new Map([[record?.id ?? '', state]]), head });
+  const hasExpired = readAt >= until && record?.kind !== 'sound';
+  return hasExpired ? problems.filter(({ code }) => code === 'NEWER_SCHEMA') : problems;
 }

@@ -98,9 +98,9 @@ export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
       events: async (wanted) => stretchOf(events, wanted),
       checkpoints: async (wanted) => stretchOf(checkpoints, wanted),
       steps: async (wanted) => stretchOf(steps, wanted),
-      effectsOfRun: async (after, limit) => {
+      effectsOfRun: async (wanted) => {
         const own = rows.filter(({ record }) => record?.runId === runId).map(({ found }) => found);
-        return stretchOf(own, { after: after?.id, limit });
+        return stretchOf(own, wanted);
       },
       effects: async (effectIds) => {
         const wanted = new Set(effectIds);

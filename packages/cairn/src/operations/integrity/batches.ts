@@ -19,10 +19,10 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const MAX_NAMES = 50;
 
 export interface RepairBatch {
-  readonly changes: readonly RepairChange[];
-  readonly places: readonly PlaceChange[];
-  readonly steps: readonly DocumentWrite<StepRecord>[];
-  readonly checkpoints: readonly DocumentWrite<Checkpoint>[];
+  readonly changes: RepairChange[];
+  readonly places: PlaceChange[];
+  readonly steps: DocumentWrite<StepRecord>[];
+  readonly checkpoints: DocumentWrite<Checkpoint>[];
 }
 
 export type FetchDeps = SendDeps & { readonly repairs: Pick<RepairStore, 'outputText'> };
@@ -36,67 +36,47 @@ export async function* batchesOf(
   facts: RunFacts,
   { changes, places }: RepairPlan,
 ): AsyncGenerator<RepairBatch | 'stale'> {
-  let batch = new Filling();
+  let batch = emptyBatch();
+  let bytes = 0;
   for (const change of [...changes].sort(snapshotFirst)) {
-    const text = await outputFor(deps, facts, change);
-    if (text === 'stale') {
-      if (!batch.isEmpty) yield batch;
+    const output = await outputFor(deps, facts, change);
+    if (output === 'stale') {
+      if (batch.changes.length > 0) yield batch;
       yield 'stale';
       return;
     }
-    if (!batch.hasRoomFor(text?.text)) {
+    const more = Buffer.byteLength(output.outputText ?? '');
+    const { length } = batch.changes;
+    if (length >= MAX_DOCUMENTS || (length > 0 && bytes + more > MAX_OUTPUT_BYTES)) {
       yield batch;
-      batch = new Filling();
+      batch = emptyBatch();
+      bytes = 0;
     }
-    batch.add(change, text?.text);
+    bytes += more;
+    batch.changes.push(change);
+    const { kind, id, seen, after } = change;
+    if (kind === 'step') batch.steps.push({ id, seen, value: after });
+    if (kind === 'checkpoint') batch.checkpoints.push({ id, seen, value: after && { ...after, ...output } });
   }
   batch.places.push(...places);
-  if (!batch.isEmpty) yield batch;
+  if (batch.changes.length + batch.places.length > 0) yield batch;
 }
 
 /** Record of a commit for the journal: hashes of the documents before and after, and their names. */
 export function toldOf({ changes, places }: RepairBatch): EventData['snapshot_repaired'] {
   const hashOf = (side: 'before' | 'after') =>
     sha256Hex(JSON.stringify(changes.map((change) => [change.subject, textOf(change[side])])));
-  const documents = [...new Set([...changes, ...places].map(({ subject }) => subject))];
-  const problems = [...new Set([...changes, ...places].flatMap(({ fixes }) => fixes))];
+  const all = [...changes, ...places];
   return {
     beforeHash: hashOf('before'),
     afterHash: hashOf('after'),
-    problems,
-    documents: documents.slice(0, MAX_NAMES),
+    problems: [...new Set(all.flatMap(({ fixes }) => fixes))],
+    documents: [...new Set(all.map(({ subject }) => subject))].slice(0, MAX_NAMES),
   };
 }
 
-class Filling implements RepairBatch {
-  readonly changes: RepairChange[] = [];
-  readonly places: PlaceChange[] = [];
-  readonly steps: DocumentWrite<StepRecord>[] = [];
-  readonly checkpoints: DocumentWrite<Checkpoint>[] = [];
-  #bytes = 0;
-
-  get isEmpty(): boolean {
-    return this.changes.length + this.places.length === 0;
-  }
-
-  hasRoomFor(outputText = ''): boolean {
-    const bytes = this.#bytes + Buffer.byteLength(outputText);
-    return this.isEmpty || (this.changes.length < MAX_DOCUMENTS && bytes <= MAX_OUTPUT_BYTES);
-  }
-
-  add(change: RepairChange, outputText: string | undefined): void {
-    this.changes.push(change);
-    this.#bytes += Buffer.byteLength(outputText ?? '');
-    if (change.kind === 'step') {
-      const { id, seen, after: value } = change;
-      this.steps.push({ id, seen, value });
-    }
-    if (change.kind === 'checkpoint') {
-      const { id, seen, after } = change;
-      const output = outputText === undefined ? {} : { outputText };
-      this.checkpoints.push({ id, seen, value: after && { ...after, ...output } });
-    }
-  }
+function emptyBatch(): RepairBatch {
+  return { changes: [], places: [], steps: [], checkpoints: [] };
 }
 
 function snapshotFirst(a: RepairChange, b: RepairChange): number {
@@ -108,12 +88,12 @@ async function outputFor(
   deps: FetchDeps,
   { runId, journal }: RunFacts,
   change: RepairChange,
-): Promise<{ readonly text: string } | 'stale' | undefined> {
-  if (change.kind !== 'checkpoint' || !change.output) return undefined;
+): Promise<{ readonly outputText?: string } | 'stale'> {
+  if (change.kind !== 'checkpoint' || !change.output) return {};
   const { output } = change;
-  if ('text' in output) return output;
-  const text = await sendUntilKnown(deps, () => deps.repairs.outputText(runId, output.checkpoint));
-  const sha = journal.checkpoints.get(Number(change.id))?.output?.sha;
-  if (text === undefined || (sha !== undefined && sha256Hex(text) !== sha)) return 'stale';
-  return { text };
+  if ('text' in output) return { outputText: output.text };
+  const outputText = await sendUntilKnown(deps, () => deps.repairs.outputText(runId, output.checkpoint));
+  const sha = journal.checkpoints.get(change.id)?.output?.sha;
+  if (outputText === undefined || (sha !== undefined && sha256Hex(outputText) !== sha)) return 'stale';
+  return { outputText };
 }

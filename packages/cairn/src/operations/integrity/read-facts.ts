@@ -5,7 +5,6 @@
  * Must not: judge what is found, or have a way to write.
  */
 import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
-import { seqId } from '../../core/encoding/ids.ts';
 import { CairnError } from '../../core/errors.ts';
 import type {
   FoundDocument,
@@ -20,17 +19,22 @@ import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { IntegrityReader, RunReader, Stretch } from '../../ports/runs/integrity-store.ts';
 import { type ReadPayloadsDeps, readPayloads } from './read-payloads.ts';
 
-/** Documents in one answer of the store: with 256 KiB in each checkpoint it stays below 32 MiB. */
-const EVENTS_A_PAGE = 300;
-const CHECKPOINTS_A_PAGE = 100;
-const STEPS_A_PAGE = 300;
-const EFFECTS_A_PAGE = 100;
+interface ListOf {
+  readonly what: string;
+  /** Documents in one answer of the store: with 256 KiB in each checkpoint it stays below 32 MiB. */
+  readonly limit: number;
+  /** Longer lists are not read. */
+  readonly most: number;
+}
+
 /** Far more than 10,000 steps with their attempts make; more than this is not read within the minute that a look may take. */
-const MAX_EVENTS = 200_000;
+const EVENTS: ListOf = { what: 'events', limit: 300, most: 200_000 };
 /** A run has at most 10,000 steps and items, and sends some of them back; beyond this something else is wrong. */
-const MAX_DOCUMENTS = 100_000;
-/** Places at which the run has waited, those of open waits first: each is one read. */
-const MAX_PLACES = 200;
+const CHECKPOINTS: ListOf = { what: 'checkpoints or steps', limit: 100, most: 100_000 };
+const STEPS: ListOf = { ...CHECKPOINTS, limit: 300 };
+const ROWS: ListOf = { what: 'rows in the ledger', limit: 100, most: 100_000 };
+/** Mailboxes at which the run has waited, those of open waits first: each is one read. */
+const MAX_MAILBOXES = 200;
 
 export interface ReadFactsDeps extends ReadPayloadsDeps {
   readonly reader: IntegrityReader;
@@ -107,62 +111,56 @@ async function look(reader: RunReader, isWanted: IsWanted): Promise<Look | undef
   const begun = await begin(reader, isWanted);
   if (!begun) return undefined;
   const { snapshot, readAt, reading, first } = begun;
-  const journal = await readJournal(reader, reading, first);
+  for await (const page of pages(EVENTS, (after, limit) => reader.events({ after: after ?? first, limit }))) {
+    for (const event of page) reading.take(event);
+  }
+  const journal = reading.end();
   const { state } = journal;
   return {
     readAt,
     journal,
     snapshot,
     pages: await reader.pages(),
-    checkpoints: await all((stretch) => reader.checkpoints(stretch), CHECKPOINTS_A_PAGE),
-    steps: await all((stretch) => reader.steps(stretch), STEPS_A_PAGE),
+    checkpoints: await all(CHECKPOINTS, (stretch) => reader.checkpoints(stretch)),
+    steps: await all(STEPS, (stretch) => reader.steps(stretch)),
     effects: await readEffects(reader, journal),
     origins: await readOrigins(reader, journal),
-    mailboxes: state ? await readPlaces(reader, state) : [],
+    mailboxes: state ? await readMailboxes(reader, state) : [],
     finding: await reader.finding(),
     record: state?.idempotencyKey === undefined ? undefined : await reader.record(state.idempotencyKey),
   };
 }
 
-/** The rest of it, behind the event that was taken. */
-async function readJournal(
-  reader: RunReader,
-  reading: JournalReading,
-  first: string | undefined,
-): Promise<JournalFacts> {
-  let count = 0;
-  for (let after = first; ; ) {
-    const page = await reader.events({ after, limit: EVENTS_A_PAGE });
-    for (const event of page) reading.take(event);
+/** @throws CairnError PAYLOAD_TOO_LARGE */
+async function* pages<T extends { readonly id: string }>(
+  { what, limit, most }: ListOf,
+  read: (after: string | undefined, limit: number) => Promise<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  let after: string | undefined;
+  for (let count = 0; count <= most; ) {
+    const page = await read(after, limit);
+    yield page;
+    if (page.length < limit) return;
     count += page.length;
-    if (page.length < EVENTS_A_PAGE) return reading.end();
     after = page.at(-1)?.id;
-    if (count > MAX_EVENTS) throw tooLong('events', MAX_EVENTS);
   }
+  throw new CairnError('PAYLOAD_TOO_LARGE', `the run has more than ${most} ${what}`, {
+    help: 'A run of this size cannot be checked in one request. Read its journal page by page.',
+  });
 }
 
 async function all<T extends { readonly id: string }>(
+  of: ListOf,
   read: (stretch: Stretch) => Promise<readonly T[]>,
-  limit: number,
 ): Promise<T[]> {
   const found: T[] = [];
-  for (;;) {
-    const page = await read({ after: found.at(-1)?.id, limit });
-    found.push(...page);
-    if (page.length < limit) return found;
-    if (found.length > MAX_DOCUMENTS) throw tooLong('checkpoints or steps', MAX_DOCUMENTS);
-  }
+  for await (const page of pages(of, (after, limit) => read({ after, limit }))) found.push(...page);
+  return found;
 }
 
 /** Rows of the ledger that name the run, or an owner in place of one. @throws CairnError PAYLOAD_TOO_LARGE */
-export async function readRows(reader: RunReader): Promise<FoundDocument<EffectRecord>[]> {
-  const rows: FoundDocument<EffectRecord>[] = [];
-  for (;;) {
-    const page = await reader.effectsOfRun(rows.at(-1), EFFECTS_A_PAGE);
-    rows.push(...page);
-    if (page.length < EFFECTS_A_PAGE) return rows;
-    if (rows.length > MAX_DOCUMENTS) throw tooLong('rows in the ledger', MAX_DOCUMENTS);
-  }
+export function readRows(reader: RunReader): Promise<FoundDocument<EffectRecord>[]> {
+  return all(ROWS, (stretch) => reader.effectsOfRun(stretch));
 }
 
 /** Those that say they are of the run, and those of others of its lineage, of which its journal tells. */
@@ -171,64 +169,59 @@ async function readEffects(reader: RunReader, journal: JournalFacts): Promise<Fo
   const there = new Set(rows.map(({ id }) => id));
   // A journal that is damaged may say anything of ids; those that are none are of no row.
   const others = [...journal.effects.keys()].filter((id) => !there.has(id) && isEffectId(id));
-  for (let from = 0; from < others.length; from += EFFECTS_A_PAGE)
-    rows.push(...(await reader.effects(others.slice(from, from + EFFECTS_A_PAGE))));
-  return rows;
+  return [...rows, ...(await inParts(others, ROWS, (ids) => reader.effects(ids)))];
 }
 
 /** Reads the outputs that a successor reused, which are stored with their runs. */
 async function readOrigins(reader: RunReader, { checkpoints }: JournalFacts): Promise<OriginFact[]> {
-  const wanted = [...checkpoints].flatMap(([seq, { takenOver }]) =>
-    takenOver ? [{ id: seqId(seq), ref: takenOver.from }] : [],
+  const reused = [...checkpoints].flatMap(([id, { takenOver }]) =>
+    takenOver ? [{ id, from: takenOver.from }] : [],
   );
-  const origins: OriginFact[] = [];
-  for (let from = 0; from < wanted.length; from += CHECKPOINTS_A_PAGE) {
-    const page = wanted.slice(from, from + CHECKPOINTS_A_PAGE);
-    const found = await reader.origins(page.map(({ ref }) => ref));
-    page.forEach(({ id }, i) => {
-      const one = found[i];
-      const sha =
-        one?.kind === 'sound' ? (one.value.outputSha ?? one.value.checkpoint.outputRef?.sha256) : undefined;
-      origins.push({ id, sha });
-    });
+  const refs = reused.map(({ from }) => from);
+  const found = await inParts(refs, CHECKPOINTS, (part) => reader.origins(part));
+  return reused.map(({ id }, at) => {
+    const origin = found[at];
+    if (origin?.kind !== 'sound') return { id, sha: undefined };
+    return { id, sha: origin.value.outputSha ?? origin.value.checkpoint.outputRef?.sha256 };
+  });
+}
+
+async function inParts<T, R>(
+  items: readonly T[],
+  { limit }: ListOf,
+  read: (part: readonly T[]) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const found: R[] = [];
+  for (let from = 0; from < items.length; from += limit) {
+    found.push(...(await read(items.slice(from, from + limit))));
   }
-  return origins;
+  return found;
 }
 
 /** Mailboxes where the run waits or has waited; its ties name them until its end. */
-async function readPlaces(
+async function readMailboxes(
   reader: RunReader,
   { id, tenantId, ties, waits }: RunState,
 ): Promise<MailboxFact[]> {
   const open = new Set(waits.map((wait) => wait.id));
-  const places = new Map<string, { event: string; key: string }>();
-  const ofEvents = ties.filter((tie) => tie.kind === 'event');
-  for (const tie of [...ofEvents].sort((a, b) => Number(open.has(b.waitId)) - Number(open.has(a.waitId)))) {
-    places.set(JSON.stringify([tie.name, tie.key]), { event: tie.name, key: tie.key });
-    if (places.size === MAX_PLACES) break;
-  }
+  const places = ties
+    .filter((tie) => tie.kind === 'event')
+    .sort((a, b) => Number(open.has(b.waitId)) - Number(open.has(a.waitId)))
+    .map(({ name: event, key }) => ({ event, key }));
+  const unique = new Map(places.map((place) => [JSON.stringify(place), place]));
   const facts: MailboxFact[] = [];
-  for (const { event, key } of places.values()) {
-    const found = await reader.mailbox({ tenantId, event, key });
-    if (!found) facts.push({ event, key, listed: [] });
-    else if (found.kind !== 'sound') {
-      const reason = found.kind === 'newer' ? `schema version ${found.schemaVersion}` : found.reason;
-      facts.push({ event, key, listed: [], reason });
+  for (const place of [...unique.values()].slice(0, MAX_MAILBOXES)) {
+    const found = await reader.mailbox({ tenantId, ...place });
+    if (found?.kind === 'newer') {
+      facts.push({ ...place, listed: [], reason: `schema version ${found.schemaVersion}` });
+    } else if (found?.kind === 'unreadable') {
+      facts.push({ ...place, listed: [], reason: found.reason });
     } else {
-      const { waiting, buffered } = found.value;
+      const { waiting = [], buffered = [] } = found?.value ?? {};
       const refs = [...waiting, ...buffered.flatMap(({ takenBy }) => takenBy ?? [])];
-      facts.push({
-        event,
-        key,
-        listed: refs.filter(({ runId }) => runId === id).map(({ waitId }) => waitId),
-      });
+      const own = refs.filter(({ runId }) => runId === id);
+      facts.push({ ...place, listed: own.map(({ waitId }) => waitId) });
     }
   }
   return facts;
-}
-
-function tooLong(what: string, most: number): CairnError {
-  return new CairnError('PAYLOAD_TOO_LARGE', `the run has more than ${most} ${what}`, {
-    help: 'A run of this size cannot be checked in one request. Read its journal page by page.',
-  });
 }

@@ -39,7 +39,7 @@ export async function readPayloads(
       known.set(name, await damageOf(deps, () => deps.payloads.readPayload(runId, ref)));
     }
     const reason = known.get(name);
-    payloads.push({ id, ref, ...(reason === undefined ? {} : { reason }) });
+    if (reason !== undefined) payloads.push({ id, sha256: ref.sha256, reason });
   }
   return { payloads, unread };
 }

@@ -19,7 +19,7 @@ import {
 import type { Problem } from '../../core/integrity/problems.ts';
 import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair.ts';
 import type { Log } from '../../ports/log.ts';
-import { batchesOf, type RepairBatch, toldOf } from './batches.ts';
+import { batchesOf, toldOf } from './batches.ts';
 import { readOwnFacts, type WhichRun } from './check.ts';
 import { type PlaceDeps, putPlaceRight } from './places.ts';
 import type { ReadFactsDeps } from './read-facts.ts';
@@ -51,76 +51,57 @@ const MAX_ROUNDS = 5;
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (ask for the same again), PAYLOAD_TOO_LARGE */
 export async function repairRun(deps: RepairDeps, request: RepairRequest): Promise<RepairReport> {
-  const changes: RepairChange[] = [];
-  const places: PlaceChange[] = [];
-  const events: number[] = [];
+  const done: Done = { changes: [], places: [], events: [] };
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { facts } = await readOwnFacts(deps, request);
     const plan = planRepair(facts, checkRun(facts));
-    if (!request.apply || isEmpty(plan)) return report(request, plan, { changes, places, events });
-    const done = await carryOut(deps, request, { facts, plan });
-    changes.push(...done.changes);
-    places.push(...done.places);
-    events.push(...done.events);
+    const { refused } = plan;
+    if (!request.apply && !isEmpty(plan)) return { outcome: 'planned', ...plan, events: [] };
+    // After what was done the run was read again, and this is what is left: nothing that could be changed.
+    if (isEmpty(plan)) {
+      const outcome = done.events.length > 0 ? 'applied' : refused.length > 0 ? 'refused' : 'sound';
+      return { outcome, ...done, refused };
+    }
+    await carryOut(deps, { actor: request.actor, facts, plan, done });
   }
   throw new CairnError('UNAVAILABLE', 'the run changes too often to be repaired now');
 }
 
-type Done = Pick<RepairReport, 'changes' | 'places' | 'events'>;
-
-/** After what was done the run was read again, and this is what is left: nothing that could be changed. */
-function report({ apply }: RepairRequest, { refused, ...wanted }: RepairPlan, done: Done): RepairReport {
-  if (!apply) {
-    const outcome = isEmpty({ ...wanted, refused }) ? (refused.length > 0 ? 'refused' : 'sound') : 'planned';
-    return { outcome, ...wanted, refused, events: [] };
-  }
-  const outcome = done.events.length > 0 ? 'applied' : refused.length > 0 ? 'refused' : 'sound';
-  return { outcome, ...done, refused };
+interface Done {
+  readonly changes: RepairChange[];
+  readonly places: PlaceChange[];
+  readonly events: number[];
 }
 
 interface Work {
+  readonly actor: string;
   readonly facts: RunFacts;
   readonly plan: RepairPlan;
+  readonly done: Done;
 }
 
-/** As much of the plan as could be done before the run moved. */
-async function carryOut(deps: RepairDeps, request: RepairRequest, { facts, plan }: Work): Promise<Done> {
-  const { snapshot, journal } = facts;
-  const { actor } = request;
-  const done = { changes: [] as RepairChange[], places: [] as PlaceChange[], events: [] as number[] };
-  let state = journal.state;
-  let seen = snapshot?.version;
+/** Does as much of the plan as can be done before the run moves. */
+async function carryOut(deps: RepairDeps, { actor, facts, plan, done }: Work): Promise<void> {
+  let { state } = facts.journal;
   if (!state) throw new Error('a plan for a run without a journal');
-  const soft = snapshot?.soft ?? {};
-  const isSoftDamaged = (snapshot?.softDamage.length ?? 0) > 0;
+  const { version, soft = {}, softDamage = [] } = facts.snapshot ?? {};
+  let seen = version;
   for await (const batch of batchesOf(deps, facts, plan)) {
-    if (batch === 'stale') return done;
-    const appended = await appendRepair(deps, {
-      ...writesOf(batch),
-      state,
-      snapshot: { seen, soft, isSoftDamaged },
-      told: toldOf(batch),
-      actor,
-    });
-    if (appended.kind === 'stale') return done;
+    if (batch === 'stale') return;
+    const { steps, checkpoints, changes, places } = batch;
+    const told = toldOf(batch);
+    const snapshot = { seen, soft, isSoftDamaged: softDamage.length > 0 };
+    const appended = await appendRepair(deps, { state, snapshot, steps, checkpoints, told, actor });
+    if (appended.kind === 'stale') return;
     state = appended.state;
-    done.changes.push(...batch.changes);
+    done.changes.push(...changes);
     done.events.push(state.head);
-    const documents = batch.changes.length + batch.places.length;
-    deps.log.warn('run_repaired', { runId: state.id, seq: state.head, documents, ...codesOf(batch) });
+    const documents = changes.length + places.length;
+    deps.log.warn('run_repaired', { runId: state.id, seq: state.head, documents, codes: told.problems });
     // Whoever is about to die has told of what he was about to do; asked again, a place that is right is left alone.
-    for (const place of batch.places) await putPlaceRight(deps, state, place);
-    done.places.push(...batch.places);
-    if (appended.snapshotVersion === undefined) return done;
+    for (const place of places) await putPlaceRight(deps, state, place);
+    done.places.push(...places);
+    if (appended.snapshotVersion === undefined) return;
     seen = appended.snapshotVersion;
   }
-  return done;
-}
-
-function writesOf({ steps, checkpoints }: RepairBatch): Pick<RepairBatch, 'steps' | 'checkpoints'> {
-  return { steps, checkpoints };
-}
-
-function codesOf(batch: RepairBatch): { readonly codes: readonly string[] } {
-  return { codes: toldOf(batch).problems ?? [] };
 }

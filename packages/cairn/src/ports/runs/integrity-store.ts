@@ -20,7 +20,7 @@ import type { RunState, SoftState } from '../../core/run/state.ts';
 import type { Mailbox, MailboxAddress } from '../mailbox-store.ts';
 import type { Version } from '../run-store.ts';
 
-/** Part of a list, in the order of the ids of its documents. */
+/** Part of a list, in the order of the ids of its documents if it says no other. */
 export interface Stretch {
   /** Id of the last document that is known; undefined: from the beginning. */
   readonly after: string | undefined;
@@ -37,11 +37,8 @@ export interface RunReader {
   events(stretch: Stretch): Promise<readonly FoundEvent[]>;
   checkpoints(stretch: Stretch): Promise<readonly FoundDocument<CheckpointFact>[]>;
   steps(stretch: Stretch): Promise<readonly FoundDocument<StepRecord>[]>;
-  /** Rows of the ledger that say they are of the run, in the order in which it made them, after the last that is known. */
-  effectsOfRun(
-    after: FoundDocument<EffectRecord> | undefined,
-    limit: number,
-  ): Promise<readonly FoundDocument<EffectRecord>[]>;
+  /** Rows of the ledger that say they are of the run, in the order in which it made them. */
+  effectsOfRun(stretch: Stretch): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** Rows by their ids, as far as there are such. */
   effects(effectIds: readonly string[]): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** Checkpoints of earlier runs of the lineage, in the order asked for. */

@@ -120,10 +120,10 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
       checkpoints: async (wanted) =>
         (await stretch(this.#paths.checkpoints(run), wanted)).map(foundCheckpoint),
       steps: async (wanted) => (await stretch(this.#paths.steps(run), wanted)).map(foundStep),
-      effectsOfRun: async (after, limit) => {
+      effectsOfRun: async ({ after, limit }) => {
         const ofRun = this.#paths.effects().where('runId', '==', runId);
         const ordered = ofRun.orderBy('createdAt').orderBy(FieldPath.documentId()).limit(limit);
-        const last = after && lastRows.get(after.id);
+        const last = after && lastRows.get(after);
         const { docs } = await transaction.get(last ? ordered.startAfter(last) : ordered);
         const end = docs.at(-1);
         if (end) lastRows.set(end.id, end);
