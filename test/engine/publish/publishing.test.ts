@@ -143,6 +143,21 @@ describe('the events of a run', () => {
       }
   });
 
+  test('of a commit are published if somebody subscribed before it was written, although its snapshot calls them unheard', async () => {
+    const { length } = await eventsOf('chain');
+    const bus = new KnownBus();
+    const world = worldWith(bus);
+    const store = intercept(world.store, async ({ method, args: [commit] }, proceed) => {
+      const { events } = commit as { events?: readonly { seq: number }[] };
+      if (method === 'commit' && events?.at(-1)?.seq === length) bus.heard = true;
+      return proceed();
+    });
+    const runId = await world.start('chain');
+    await world.run(undefined, { ...world.deps, store });
+    expect(firstArrivals(bus, runId).at(-1)?.attributes.seq).toBe(String(length));
+    expect(stored(world, runId).soft.publishedSeq).toBe(length);
+  });
+
   test('leave no trace in a run where they are not published', async () => {
     const world = worldWith(undefined);
     const runId = await world.start('chain');

@@ -71,9 +71,12 @@ export class RunPublisher implements Follower {
     return this.#notedSeq;
   }
 
-  /** True if the last snapshot of the run says that nothing is left to publish. */
+  /**
+   * True if nothing is left to publish, and the last snapshot of the run says so. A snapshot may say it too early: a worker learns of a
+   * subscription later than the subscription is there.
+   */
   get isNoted(): boolean {
-    return this.#notedSeq >= this.#head;
+    return this.isDone && this.#notedSeq >= this.#head;
   }
 
   get #isUnheard(): boolean {
