@@ -28,6 +28,7 @@ const wait = (kind: string, step = 'ask', more: object = {}) => ({
   dueAt: LATER,
   ...more,
 });
+const undone = (stepId: string, outcome = 'compensated') => ({ stepId, revision: 1, outcome, at: AT });
 const lease = { epoch: 3 };
 const retrying = { begun: 2, retrying: 1, skipped: 0, degraded: 0 };
 
@@ -143,6 +144,18 @@ describe('the sentence that explains a run', () => {
       '3 steps done, 1 skipped.',
     ],
     [{ status: 'failed', error: { code: 'X', stepId: 'pay' } }, 'Failed in step pay.'],
+    [
+      {
+        status: 'failed',
+        error: { code: 'X', stepId: 'pay' },
+        compensationLog: [undone('book'), undone('hold', 'failed'), undone('hold'), undone('reserve')],
+      },
+      'Failed in step pay. 2 steps were undone. The undo of hold failed.',
+    ],
+    [
+      { status: 'cancelled', stopKind: 'user', cancellation: {}, compensationLog: [undone('reserve')] },
+      'Cancelled. 1 step was undone.',
+    ],
     [{ status: 'cancelled', stopKind: 'halt', cancellation: { actor: 'ada' } }, 'Halted by ada.'],
     [
       { status: 'cancelled', stopKind: 'user', cancellation: { reason: 'not needed' } },

@@ -211,10 +211,26 @@ test('a page of 390 px is as wide as its screen, with a long input too', async (
   expect(over).toBeLessThanOrEqual(0);
 });
 
+test('memos of a body that still runs come while one looks', async () => {
+  const until = join(folder, 'boxes');
+  const id = await start('remembering', { until });
+  const page = await stage.browser.open(`/runs/${id}?step=pack`);
+  const memos = panel(page).getByRole('region', { name: 'Memos of the step' });
+  await memos.getByText('first-box').waitFor();
+  expect(await memos.getByText('second-box').count()).toBe(0);
+  writeFileSync(until, '');
+  await memos.getByText('second-box').click();
+  await memos.getByText('plates').waitFor();
+  expect(await step(page, 'pack').getAttribute('data-status')).toBe('running');
+  writeFileSync(`${until}-end`, '');
+  await step(page, 'pack', 'succeeded').waitFor();
+});
+
 test('steps that were undone look so in graph, panel and timeline, and so does one that could not be', async () => {
   const id = await start('undoing', { order: 'o-17' });
   await hasStatus(id, 'failed');
   const page = await stage.browser.open(`/runs/${id}`);
+  await page.getByText('Failed in step ship. 1 step was undone. The undo of charge failed.').waitFor();
   await step(page, 'reserve', 'undone').waitFor();
   await step(page, 'charge', 'undo failed').click();
   await panel(page).getByText('the bank is closed').waitFor();

@@ -35,7 +35,8 @@ export type ExplainedRun = Pick<
   | 'supersededBy'
   | 'createdAt'
   | 'completedAt'
->;
+> &
+  Partial<Pick<Run, 'compensationLog'>>;
 
 /** A step that has not failed: a budget held it back. */
 export interface Held {
@@ -108,13 +109,13 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
       };
     case 'failed':
       return {
-        text: run.error?.stepId === undefined ? 'Failed.' : `Failed in step ${run.error.stepId}.`,
+        text: `${run.error?.stepId === undefined ? 'Failed.' : `Failed in step ${run.error.stepId}.`}${undoneText(run)}`,
         since: run.completedAt,
         help: run.error && helpFor(run.error.code),
         moves: afterwards(run),
       };
     case 'cancelled':
-      return { text: cancelled(run), since: run.completedAt, moves: afterwards(run) };
+      return { text: `${cancelled(run)}${undoneText(run)}`, since: run.completedAt, moves: afterwards(run) };
     default:
       return { text: `${status}.`, moves: [watching(run)] };
   }
@@ -305,6 +306,16 @@ function cancelled({ stopKind, cancellation }: ExplainedRun): string {
     default:
       return `Cancelled${by}${why}.`;
   }
+}
+
+/** Each revision of a step is undone by itself; a failure counts more, because a person has to see it. */
+function undoneText({ compensationLog = [] }: ExplainedRun): string {
+  const failed = new Set(
+    compensationLog.filter(({ outcome }) => outcome === 'failed').map(({ stepId }) => stepId),
+  );
+  const { size } = new Set(compensationLog.map(({ stepId }) => stepId).filter((id) => !failed.has(id)));
+  const undone = size === 0 ? '' : ` ${size} ${size === 1 ? 'step was' : 'steps were'} undone.`;
+  return failed.size === 0 ? undone : `${undone} The undo of ${named([...failed])} failed.`;
 }
 
 function afterwards({ id, supersededBy }: ExplainedRun): readonly Move[] {

@@ -14,6 +14,8 @@ interface PagesOf<T> {
   readonly version: unknown;
   /** Items never change and come at the end, so that only the last page is read again; otherwise all that are loaded are. */
   readonly isAppendOnly: boolean;
+  /** The loaded pages are read again at this interval too, where nothing tells of new items; ms. */
+  readonly rereadMs?: number | undefined;
 }
 
 export interface Pages<T> {
@@ -29,13 +31,14 @@ export interface Pages<T> {
 /** However fast it goes on, it is read again at most so often. */
 const REREAD_MS = 1_500;
 
-export function usePages<T>({ queryKey, read, version, isAppendOnly }: PagesOf<T>): Pages<T> {
+export function usePages<T>({ queryKey, read, version, isAppendOnly, rereadMs }: PagesOf<T>): Pages<T> {
   const queries = useQueryClient();
   const list = useInfiniteQuery({
     queryKey,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => read(pageParam, signal),
     getNextPageParam: ({ next }: Page<T>) => next,
+    refetchInterval: rereadMs ?? false,
   });
   const { data, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch, error } = list;
 

@@ -99,7 +99,8 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
               runId={id}
               stepKey={stepKey}
               revision={state.revision}
-              version={state.seq}
+              version={`${state.phase} ${state.seq}`}
+              isRunning={state.phase === 'running'}
             />
           )}
           {undoing && (

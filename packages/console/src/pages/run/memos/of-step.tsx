@@ -10,6 +10,8 @@ import { inOrder, type Memo } from './order.ts';
 
 /** A page ends earlier where its memos are large. */
 const PAGE = '100';
+/** While the body runs: a memo is no event, so nothing tells of it. Each memo that is shown costs a billed read. */
+const RUNNING_REREAD_MS = 3_000;
 
 interface MemosOfStepProps {
   readonly runId: string;
@@ -19,9 +21,10 @@ interface MemosOfStepProps {
   readonly undoes?: true;
   /** When it is another one, the step may have recorded more. */
   readonly version: unknown;
+  readonly isRunning?: boolean;
 }
 
-export function MemosOfStep({ runId, stepKey, revision, undoes, version }: MemosOfStepProps) {
+export function MemosOfStep({ runId, stepKey, revision, undoes, version, isRunning }: MemosOfStepProps) {
   const { api } = useSession();
   const query = { step: stepKey, revision: String(revision), ...(undoes && { undoes: 'true' }) };
   const { items, hasMore, error, loadMore, again } = usePages<Memo>({
@@ -34,6 +37,7 @@ export function MemosOfStep({ runId, stepKey, revision, undoes, version }: Memos
       }),
     version,
     isAppendOnly: false,
+    rereadMs: isRunning ? RUNNING_REREAD_MS : undefined,
   });
   const title = undoes ? 'Memos of its undo' : 'Memos';
   if (items.length === 0 && !error) return null;

@@ -118,7 +118,7 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
       <Cell className="c-steps">
         {row.begun > 0 && (
           <span title={`${row.done} done of ${row.begun} begun`}>
-            {row.done}/{row.begun}
+            {row.done === row.begun ? `${row.done} done` : `${row.done} of ${row.begun}`}
           </span>
         )}
         {row.cost && <small title={operationsText(row.cost)}>{usdText(row.cost.usd)}</small>}
