@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { helpText } from './help.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const pinnedNode = join(root, 'node_modules/node/bin/node');
@@ -65,9 +66,13 @@ const commands = {
   'console:dev': [[join(root, 'node_modules/vite/bin/vite.js'), join(root, 'packages/console')]],
 };
 
-const invocations = commands[name];
+if (name === 'help') {
+  process.stdout.write(helpText());
+  process.exit(0);
+}
+const invocations = Object.hasOwn(commands, name) ? commands[name] : undefined;
 if (!invocations) {
-  console.error(`unknown command '${name}'; known: ${Object.keys(commands).join(', ')}`);
+  process.stderr.write(helpText(name));
   process.exit(2);
 }
 await install();

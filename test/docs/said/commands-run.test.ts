@@ -23,6 +23,7 @@ const ROWS: readonly Row[] = [
   [/^npm test -- test\/workflows\/invite-team/, { by: 'test/docs/writing/first-workflow.test.ts' }],
   [/^npm test$/, { cannot: 'it is the run that this test is part of' }],
   [/^CONSOLE_SCREENSHOTS=\S+ npm test/, { by: 'test/console/every-page.test.ts' }],
+  [/^npm run help$/, { by: 'test/scripts/commands.test.ts' }],
   [/^npm run types$/, { cannot: 'npm run check, which each change passes, does the same' }],
   [/^npm run console:dev$/, { cannot: "it is Vite's server for who edits the console" }],
   [/^npm run simulate/, { by: 'test/docs/simulated.test.ts' }],

@@ -1,0 +1,36 @@
+// Prints the commands of the repository, from the table of docs/commands.md. Plain JavaScript without dependencies, as
+// scripts/run.mjs: it runs before anything is installed.
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const TABLE = join(dirname(fileURLToPath(import.meta.url)), '../docs/commands.md');
+const COLUMNS = 80;
+/** Names that other projects use, and what does it here. */
+const ELSEWHERE = { dev: 'npm start', build: 'npm run pack', lint: 'npm run check' };
+
+/** @param unknown a name that is no command */
+export function helpText(unknown) {
+  const rows = [
+    ...readFileSync(TABLE, 'utf8').matchAll(/^\| `(npm (?:run )?[\w:-]+)[^`]*` \| (.+) \|$/gm),
+  ].map(([, command, text]) => [command, text]);
+  const width = Math.max(...rows.map(([command]) => command.length)) + 2;
+  const lines = rows.map(
+    ([command, text]) => `  ${command.padEnd(width)}${brief(text, COLUMNS - width - 2)}`,
+  );
+  const why = unknown === undefined ? [] : [unknownText(unknown), ''];
+  return [...why, 'Commands (docs/commands.md says more):', ...lines, ''].join('\n');
+}
+
+function unknownText(name) {
+  const instead = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name] : undefined;
+  return `There is no command '${name}'${instead === undefined ? '' : ` here; \`${instead}\` does that`}.`;
+}
+
+/** The beginning of a cell, without its markup. */
+function brief(cell, length) {
+  const plain = cell.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1').replaceAll('`', '');
+  const [sentence] = plain.split(/[.;:]? [(;]|[.;:] /);
+  if (sentence.length <= length) return sentence;
+  return `${sentence.slice(0, sentence.lastIndexOf(' ', length - 2)).replace(/,$/, '')} …`;
+}
