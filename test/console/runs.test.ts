@@ -265,6 +265,23 @@ describe('ten thousand runs', () => {
     await page.getByRole('link', { name: 'without triggers' }).waitFor({ state: 'detached' });
   });
 
+  test('that are not all sorted are left out in words', async () => {
+    const page = await stage.browser.open('/inbox');
+    await page.route('**/v1/runs?*', (route) => {
+      const isSorted = new URL(route.request().url()).searchParams.has('sort');
+      return route.fulfill({ json: { items: pageOf(null).items, ...(isSorted && { isCut: true }) } });
+    });
+    await page.route('**/v1/runs/stream?*', (route) => route.abort());
+    const leftOut = page.getByRole('status').filter({ hasText: 'matching runs were sorted' });
+    await goTo(page, '/runs');
+    await rowOf(page, 'run_0_0').waitFor();
+    expect(await leftOut.count()).toBe(0);
+    await goTo(page, '/runs?sort=longest');
+    await leftOut.getByText('Only the newest 1,000').waitFor();
+    await goTo(page, '/runs?sort=oldest');
+    await leftOut.getByText('Only the oldest 1,000').waitFor();
+  });
+
   test('are scrolled through with few of them on the page, and the way back is read again', async () => {
     const page = await stage.browser.open('/inbox');
     const asked: string[] = [];

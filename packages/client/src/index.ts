@@ -27,6 +27,7 @@ export {
   judgeHealth,
   type Reading,
 } from './health/judge.ts';
+export { leftOutText } from './left-out.ts';
 export { newestEvents } from './newest-events.ts';
 export {
   isPassing,

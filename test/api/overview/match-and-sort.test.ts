@@ -72,6 +72,21 @@ describe('a list of runs', () => {
     expect(body).not.toHaveProperty('isCut');
   });
 
+  test('of more than a thousand begins with the oldest of all, and says where newest alone were sorted', async () => {
+    const token = await key();
+    for (let n = 0; n < 1_000; n += 1)
+      await installation.post(token, { type: 'order', input: { customer: `no-${n}`, cents: 1 } });
+    expect(await listed('sort=oldest&limit=2')).toEqual([0, 1]);
+    expect((await ask('sort=oldest&limit=2')).body).not.toHaveProperty('isCut');
+    for (const sort of ['longest', 'updated']) {
+      const { body } = await ask(`sort=${sort}&limit=2`);
+      expect(body).toMatchObject({ items: [expect.anything(), expect.anything()], isCut: true });
+    }
+    // One that matches is among the oldest that were read; whether more do is not known.
+    const { body } = await ask('sort=oldest&match=cents%3E200');
+    expect(body).toMatchObject({ items: [{ id: runs[2] }], isCut: true });
+  });
+
   test.each([
     ['sort=smallest', 'sort'],
     ['match=cents%3E', 'match'],

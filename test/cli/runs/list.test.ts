@@ -34,3 +34,22 @@ test('lists are narrowed by the beginning of a thread, and put in another order'
   const unknown = await stage.cairn(['runs', 'list', '--sort', 'size']);
   expect(unknown.err).toContain('longest');
 });
+
+test('a sorted list of more than a thousand says which runs it leaves out, and none does where it leaves out none', async () => {
+  const stage = new Stage([echo]);
+  const token = await stage.installation.key('operator', { tenantId: 't1', roles: ['operator'] });
+  for (let n = 0; n <= 1_000; n += 1) {
+    await stage.installation.post(token, { type: 'echo', input: { text: '' }, threadId: `t-${n}` });
+    stage.installation.world.clock.jump(10);
+  }
+  const said = async (...words: string[]) =>
+    (await stage.cairn(['runs', 'list', '--limit', '5', ...words])).err;
+  const older =
+    'Only the newest 1,000 matching runs were sorted. Older ones are left out: narrow the list by a filter or a time.';
+  expect(await said('--sort', 'longest')).toContain(older);
+  expect(await said('--sort', 'updated')).toContain(older);
+  expect(await said('--sort', 'oldest')).not.toContain('left out');
+  expect(await said('--sort', 'oldest', '--match', 't-1000')).toContain(
+    'Only the oldest 1,000 matching runs',
+  );
+});

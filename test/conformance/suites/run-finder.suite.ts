@@ -198,6 +198,19 @@ export function runFinderConformance(name: string, harness: Harness): void {
         expect(await count({ ...wanted, status: 'pending' })).toBe(1);
         expect(await count(wanted, 100, 'other')).toBe(1);
         expect(await count({ status: 'failed' })).toBe(0);
+        const filters = [
+          {},
+          { type: 'deploy' },
+          { status: 'pending' },
+          { tag: 'customer:42' },
+          wanted,
+        ] as const;
+        for (const filter of filters) {
+          const all = await count(filter);
+          expect(await count({ ...filter, createdFrom: T0 - 1_000, createdBefore: T0 + 1_000 })).toBe(all);
+          expect(await count({ ...filter, createdBefore: T0 - 1_000 })).toBe(0);
+          expect(await count({ ...filter, createdFrom: T0 + 1_000 })).toBe(0);
+        }
       });
 
       test('stop at the most that was asked for', async () => {

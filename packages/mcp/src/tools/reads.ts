@@ -1,5 +1,13 @@
 /** Tools that only read. Each makes a bounded number of requests and shows a bounded number of items. */
-import { ago, type CairnClient, explainRun, newestEvents, readActivity, readPlaces } from '@cairn/client';
+import {
+  ago,
+  type CairnClient,
+  explainRun,
+  leftOutText,
+  newestEvents,
+  readActivity,
+  readPlaces,
+} from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { z } from 'zod';
 import { CURSOR, LIMIT, RUN_ID, USUAL_LISTED } from './arguments.ts';
@@ -11,7 +19,6 @@ const MAX_STEPS = 100;
 const MAX_EFFECTS = 50;
 
 const SORTS = ['newest', 'oldest', 'longest', 'updated'] as const;
-const CUT = 'Only the newest of the runs that match were sorted. Narrow the list by its filters.';
 
 const listRuns = read({
   name: 'list_runs',
@@ -41,7 +48,7 @@ const listRuns = read({
       .enum(SORTS)
       .optional()
       .describe(
-        'Default: newest. Other orders have one page, of the newest 1,000 runs that the other filters find, and take no cursor; notAllSorted says that there are more.',
+        'Default: newest. Other orders have one page and take no cursor; at most 1,000 runs that the other filters find are sorted, the newest, for oldest the oldest. notAllSorted says that others were left out.',
       ),
     since: z.iso.datetime().optional().describe('Created at this time or later.'),
     until: z.iso.datetime().optional().describe('Created before this time.'),
@@ -55,7 +62,11 @@ const listRuns = read({
       (run) => `${run.id} ${run.type} ${run.status}, created ${since(client, run.createdAt)}`,
     );
     return {
-      text: [counted(items.length, 'run', next), ...(isCut ? [CUT] : []), ...lines].join('\n'),
+      text: [
+        counted(items.length, 'run', next),
+        ...(isCut ? [leftOutText(filters.sort)] : []),
+        ...lines,
+      ].join('\n'),
       data: { items: items.map(shortRun), next, unreadable, notAllSorted: isCut },
     };
   },

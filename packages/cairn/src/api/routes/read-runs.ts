@@ -39,7 +39,11 @@ type RunFilterName =
   | 'vocabulary';
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
-export const listRuns: Read<'GET', '/v1/runs'> = async ({ deps: { start, registry }, caller, query }) => {
+export const listRuns: Read<'GET', '/v1/runs'> = async ({
+  deps: { start, finder, registry },
+  caller,
+  query,
+}) => {
   const { topLevel = 'false', match, sort, ...others } = query;
   const { filter: all, vocabulary } = runFilter(caller, others);
   const filter = {
@@ -50,7 +54,7 @@ export const listRuns: Read<'GET', '/v1/runs'> = async ({ deps: { start, registr
   const order = orderOf(sort, query.cursor);
   const { limit, ...from } = pageRequest(query);
   const page: Page<ListedRun> = order
-    ? await sortedRuns(start, filter, { order, limit })
+    ? await sortedRuns({ ...start, finder }, filter, { order, limit })
     : await start.store.listRuns(filter, { limit, ...from });
   const now = start.clock.now();
   return pageAnswer(page, (run) => ({

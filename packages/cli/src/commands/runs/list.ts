@@ -1,4 +1,5 @@
 /** `runs list`. */
+import { leftOutText } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { UsageError } from '../../exit.ts';
 import { runTable } from '../../views/runs.ts';
@@ -29,7 +30,7 @@ export const listRuns = command({
     sort: {
       type: 'text',
       value: 'ORDER',
-      help: `newest (default), oldest, longest or updated: of the newest 1,000 that the filters find, at most ${MOST_SORTED}`,
+      help: `newest (default), oldest, longest or updated: at most ${MOST_SORTED}; longest and updated of the newest 1,000 that match`,
     },
     children: { type: 'flag', help: 'also runs that other runs have started' },
     limit: {
@@ -66,10 +67,7 @@ export const listRuns = command({
       const leftOut = isFiltered && !options.children ? ' Child runs are left out: --children.' : '';
       notes.print(`No runs.${leftOut}\n`);
     }
-    if (found.isCut)
-      notes.print(
-        notes.style.dim('Sorted are the newest 1,000 that match; narrow them by --since or a filter.\n'),
-      );
+    if (found.isCut) notes.print(notes.style.dim(`${leftOutText(sort)}\n`));
     if (found.more && found.items.length < limit) {
       notes.print(
         notes.style.dim('Older runs were not looked at; narrow them by --since, --until or a filter.\n'),

@@ -351,7 +351,12 @@ export const RunSummary = z.object({
   ),
 });
 export const RunPage = pageOfRuns(RunSummary).extend({
-  isCut: z.literal(true).optional().describe('Only with `sort`: more runs match than were read and sorted.'),
+  isCut: z
+    .literal(true)
+    .optional()
+    .describe(
+      'Only with `sort`: runs that match were left out, because at most 1,000 are read and sorted: the newest, for `oldest` the oldest.',
+    ),
 });
 
 const ValueRef = z

@@ -1,4 +1,5 @@
 /** The list with its filters, selection and bulk actions. */
+import { leftOutText } from '@cairn/client';
 import { useCallback, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { deviceNow } from '../../../api/device-clock.ts';
@@ -104,7 +105,9 @@ export function ListView() {
         </p>
       )}
       {list.isCut && (
-        <p className="hint">Sorted are the newest 1,000 that match. Narrow them by a filter or a time.</p>
+        <p className="hint" role="status">
+          {leftOutText(filter.sort)}
+        </p>
       )}
       <Unreadable ids={list.unreadable} />
       {list.isLoading && <Loading what="the runs" />}

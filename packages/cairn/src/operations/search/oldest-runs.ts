@@ -1,0 +1,46 @@
+/**
+ * Finds when the oldest matching runs were created, by counting: the indexes of lists have the newest first, and a count of a thousand
+ * is billed one read.
+ */
+import type { RunFilter } from '../../ports/run-store.ts';
+import type { RunFinder } from '../../ports/runs/run-finder.ts';
+
+/** Most counts for one list: a time of ms is halved about so often. */
+export const MOST_COUNTS = 42;
+
+/** Filters that find the oldest, one after the other; the given one if fewer than `most` match. */
+export interface OldestRuns {
+  readonly windows: readonly RunFilter[];
+  /** They find all runs that match. */
+  readonly isAll: boolean;
+}
+
+/**
+ * A window has fewer than `most` runs, and half as many at least. Where more were created in one millisecond, the runs before it are one
+ * window, and that millisecond is another.
+ *
+ * @param filter by members that a count knows
+ * @param now epoch ms
+ */
+export async function oldestRuns(
+  finder: Pick<RunFinder, 'count'>,
+  filter: RunFilter,
+  { most, now }: { readonly most: number; readonly now: number },
+): Promise<OldestRuns> {
+  if ((await finder.count(filter, most)) < most) return { windows: [filter], isAll: true };
+  let few = filter.createdFrom ?? 0;
+  let many = filter.createdBefore ?? now + 1;
+  for (let counts = 1; many - few > 1 && counts < MOST_COUNTS; counts += 1) {
+    const middle = Math.floor((few + many) / 2);
+    const count = await finder.count({ ...filter, createdBefore: middle }, most);
+    if (count >= most) many = middle;
+    else few = middle;
+    if (count < most && count >= most / 2)
+      return { windows: [{ ...filter, createdBefore: few }], isAll: false };
+  }
+  const [before, crowded] = [
+    { ...filter, createdBefore: few },
+    { ...filter, createdFrom: few, createdBefore: many },
+  ];
+  return { windows: [before, crowded], isAll: false };
+}
