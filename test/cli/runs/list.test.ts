@@ -45,7 +45,7 @@ test('a sorted list of more than a thousand says which runs it leaves out, and n
   const said = async (...words: string[]) =>
     (await stage.cairn(['runs', 'list', '--limit', '5', ...words])).err;
   const older =
-    'Only the newest 1,000 matching runs were sorted. Older ones are left out: narrow the list by a filter or a time.';
+    'Only the newest 1,000 matching runs were sorted. Older ones are left out: narrow\nthe list by a filter or a time.';
   expect(await said('--sort', 'longest')).toContain(older);
   expect(await said('--sort', 'updated')).toContain(older);
   expect(await said('--sort', 'oldest')).not.toContain('left out');

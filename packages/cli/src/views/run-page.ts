@@ -181,7 +181,14 @@ function valueText(
   return value === undefined ? undefined : JSON.stringify(value);
 }
 
-export function stepTable(steps: readonly Step[], shape: Shape): string {
+/** @param notUndone names of steps whose undo failed */
+export function stepTable(
+  steps: readonly Step[],
+  shape: Shape,
+  notUndone: ReadonlySet<string> = new Set(),
+): string {
+  const undoOf = ({ id, compensated }: Step) =>
+    notUndone.has(id) ? ', undo failed' : compensated ? ', undone' : '';
   const order = ({ checkpoint = Number.POSITIVE_INFINITY }: Step) => checkpoint;
   const rows = steps.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt) || order(a) - order(b) || 0);
   return table(
@@ -191,7 +198,7 @@ export function stepTable(steps: readonly Step[], shape: Shape): string {
       { title: 'KIND', of: ({ kind }) => (kind === 'step' ? '' : kind), goes: 3 },
       {
         title: 'STATUS',
-        of: ({ status, compensated }) => (compensated ? `${status}, undone` : status),
+        of: (step) => `${step.status}${undoOf(step)}`,
         tone: ({ status }) => statusTone(status),
       },
       {

@@ -2,6 +2,7 @@
 import { leftOutText } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { UsageError } from '../../exit.ts';
+import { wrap } from '../../render/width.ts';
 import { runTable } from '../../views/runs.ts';
 import { tellUnreadable } from '../listed.ts';
 import { FILTERS, queryOf } from './filters.ts';
@@ -13,6 +14,8 @@ const MOST_MATCHED_PAGES = 10;
 const MOST_SORTED = 100;
 /** Ten requests. Who wants more goes through the API, page by page. */
 const MOST = 1_000;
+/** Width of a sentence, in cells of a terminal. */
+const MOST_CELLS = 80;
 
 export const listRuns = command({
   name: 'runs list',
@@ -67,7 +70,7 @@ export const listRuns = command({
       const leftOut = isFiltered && !options.children ? ' Child runs are left out: --children.' : '';
       notes.print(`No runs.${leftOut}\n`);
     }
-    if (found.isCut) notes.print(notes.style.dim(`${leftOutText(sort)}\n`));
+    if (found.isCut) notes.print(notes.style.dim(`${wrap(leftOutText(sort), MOST_CELLS).join('\n')}\n`));
     if (found.more && found.items.length < limit) {
       notes.print(
         notes.style.dim('Older runs were not looked at; narrow them by --since, --until or a filter.\n'),

@@ -1,5 +1,6 @@
 /** `runs show`, and the parts of a run: events, steps, checkpoints, outputs. */
 import { newestEvents } from '@cairn/client';
+import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import type { Shape } from '../../context.ts';
 import { effectTable } from '../../views/effects.ts';
@@ -60,7 +61,11 @@ export const showRun = command({
         runHead(run, api.now(), shape),
         run.finding ? section('Problem', findingText(run.finding, shape), shape) : '',
         run.blocked ? section('Blocked', blockedText(run.blocked, api.now(), shape), shape) : '',
-        section(steps.more ? `Steps (the first ${STEPS})` : 'Steps', stepTable(all.steps, shape), shape),
+        section(
+          steps.more ? `Steps (the first ${STEPS})` : 'Steps',
+          stepTable(all.steps, shape, notUndone(run)),
+          shape,
+        ),
         section(
           effects.more ? `Effects (the first ${EFFECTS})` : 'Effects',
           effectTable(effects.items, api.now(), shape),
@@ -179,3 +184,7 @@ export const readOutput = command({
     out.print(`${JSON.stringify(output, null, 2)}\n`);
   },
 });
+
+function notUndone({ compensationLog }: Answer<'Run'>): ReadonlySet<string> {
+  return new Set(compensationLog.filter(({ outcome }) => outcome === 'failed').map(({ stepId }) => stepId));
+}

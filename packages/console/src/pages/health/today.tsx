@@ -2,7 +2,7 @@
 import { operationsText, usdText } from '../../parts/cost-text.ts';
 import { Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
-import { Failure } from '../../parts/states.tsx';
+import { Failure, Loading } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
 import { useStatistics } from '../../parts/statistics/use-statistics.ts';
 import { shareText } from '../../parts/statistics/words.ts';
@@ -16,7 +16,7 @@ export function Today() {
     { span: 'today', sinceOf: (now) => new Date(Math.floor(now / DAY_MS) * DAY_MS).toISOString() },
   );
   if (error && !data) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return null;
+  if (!data) return <Loading what="the runs of today" />;
   const { total, isCut, from, causes } = data;
   const { runs, completed, failed, live, suspects, failureShare, cost } = total;
   return (
