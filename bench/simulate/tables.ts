@@ -225,7 +225,9 @@ function peers(rows: readonly Row<(typeof COSTS)[number]>[]): string {
 function figures(rows: readonly Figure[]): string {
   return table(
     ['figure', 'of', 'basis', `source, seen ${SEEN}`],
-    rows.filter(({ basis }) => basis !== 'deployed').map(({ value, unit, basis, source }) => [exact(value), unit, basis, source]),
+    rows
+      .filter(({ basis }) => basis !== 'deployed')
+      .map(({ value, unit, basis, source }) => [exact(value), unit, basis, source]),
   );
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { GRPC_STATUS } from '../../packages/cairn/src/ports/grpc-outcome.ts';
 import { CommitCombiner, type WriteResult } from '../../packages/cairn/src/store/commits/commit-combiner.ts';
-import type { StoreBatch } from '../../packages/cairn/src/store/commits/raw-batch.ts';
+import type { StoreBatch } from '../../packages/cairn/src/store/commits/store-batch.ts';
 
 type Answer = 'ok' | number;
 

@@ -8,7 +8,7 @@ import { Firestore } from '@google-cloud/firestore';
 import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
 import { readsByFrames } from '../../../packages/cairn/src/platform/clients/reads-by-frames.ts';
 import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
-import { batchesFor } from '../../../packages/cairn/src/store/commits/batches.ts';
+import { EncodedBatch } from '../../../packages/cairn/src/store/commits/encoded-batch.ts';
 import { FirestoreFindingStore } from '../../../packages/cairn/src/store/diagnosis/firestore-finding-store.ts';
 import { FirestoreHeartbeatStore } from '../../../packages/cairn/src/store/diagnosis/firestore-heartbeat-store.ts';
 import { FirestoreStoreLook } from '../../../packages/cairn/src/store/diagnosis/firestore-store-look.ts';
@@ -60,7 +60,7 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
       const wire = frames ? new Wire(server.host) : undefined;
       if (wire) readsByFrames(db, wire, deadlineMs);
       const channel = lazyCommitChannel({ project, emulator: server.host, wire, deadlineMs });
-      const newBatch = raw || frames ? batchesFor(channel) : undefined;
+      const newBatch = raw || frames ? () => new EncodedBatch(channel) : undefined;
       clients.push(db);
       return {
         runs: new FirestoreRunStore(db, undefined, newBatch),

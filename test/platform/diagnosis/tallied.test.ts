@@ -4,7 +4,7 @@ import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/
 import { firestoreClient } from '../../../packages/cairn/src/platform/clients/firestore.ts';
 import { InstanceOperations } from '../../../packages/cairn/src/platform/diagnosis/instance-operations.ts';
 import { tallied } from '../../../packages/cairn/src/platform/diagnosis/tallied.ts';
-import { RawBatch } from '../../../packages/cairn/src/store/commits/raw-batch.ts';
+import { EncodedBatch } from '../../../packages/cairn/src/store/commits/encoded-batch.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { until } from '../../local/support.ts';
 
@@ -53,7 +53,7 @@ test('the client counts what the service bills, for every call', async () => {
   batch.set(runs.doc('c'), { n: 5 });
   await batch.commit();
   const channel = lazyCommitChannel({ project: 'demo-tally', emulator: server.host, tally: operations });
-  const raw = new RawBatch(channel);
+  const raw = new EncodedBatch(channel);
   raw.create(runs.doc('d'), { n: 6 });
   raw.set(runs.doc('e'), { n: 7 });
   await raw.commit();

@@ -6,7 +6,7 @@ import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
 import { GRPC_STATUS } from '../../../packages/cairn/src/ports/grpc-outcome.ts';
 import { OutcomeUnknown, StoreRefused } from '../../../packages/cairn/src/ports/store-errors.ts';
 import { call } from '../../../packages/cairn/src/store/call.ts';
-import { RawBatch } from '../../../packages/cairn/src/store/commits/raw-batch.ts';
+import { EncodedBatch } from '../../../packages/cairn/src/store/commits/encoded-batch.ts';
 import { FirestoreIdempotencyStore } from '../../../packages/cairn/src/store/firestore-idempotency-store.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
@@ -61,7 +61,7 @@ function storesWith(deadlines: typeof LONG) {
   });
   clients.push(db);
   const channel = lazyCommitChannel({ project, emulator: host, deadlineMs: () => deadlines.commitMs });
-  const runs = new FirestoreRunStore(db, undefined, () => new RawBatch(channel));
+  const runs = new FirestoreRunStore(db, undefined, () => new EncodedBatch(channel));
   const records = new FirestoreIdempotencyStore(db);
   const { state } = beginning('run_1');
   const commit = move(state, [succeeded('size')], { snapshot: true }).commit;

@@ -14,7 +14,7 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { drive } from '../../../packages/cairn/src/engine/drive/drive.ts';
 import { readFacts } from '../../../packages/cairn/src/operations/integrity/read-facts.ts';
 import { repairRun } from '../../../packages/cairn/src/operations/integrity/repair.ts';
-import type { StoreBatch } from '../../../packages/cairn/src/store/commits/raw-batch.ts';
+import type { StoreBatch } from '../../../packages/cairn/src/store/commits/store-batch.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { FirestoreIntegrityStore } from '../../../packages/cairn/src/store/integrity/firestore-integrity-store.ts';
 import { FirestoreRetentionStore } from '../../../packages/cairn/src/store/retention/firestore-retention-store.ts';

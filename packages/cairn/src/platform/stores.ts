@@ -1,7 +1,7 @@
 /** The Firestore adapters of an instance, all over one client: each port's, by the name under which the doors and the engine know it. */
 import type { Firestore } from '@google-cloud/firestore';
-import { batchesFor } from '../store/commits/batches.ts';
-import type { CommitChannel } from '../store/commits/raw-batch.ts';
+import { EncodedBatch } from '../store/commits/encoded-batch.ts';
+import type { CommitChannel } from '../store/commits/store-batch.ts';
 import { FirestoreFindingStore } from '../store/diagnosis/firestore-finding-store.ts';
 import { FirestoreClientStore } from '../store/firestore-client-store.ts';
 import { FirestoreDayBudgetStore } from '../store/firestore-day-budget-store.ts';
@@ -34,7 +34,7 @@ export function storesOn(
 ) {
   const shards = new Shards(new Paths(db, prefix), written);
   return {
-    runs: new FirestoreRunStore(db, prefix, batchesFor(commits), { shards }),
+    runs: new FirestoreRunStore(db, prefix, () => new EncodedBatch(commits), { shards }),
     records: new FirestoreIdempotencyStore(db, prefix, written),
     config: new FirestoreRuntimeConfigStore(db, prefix),
     mailboxes: new FirestoreMailboxStore(db, prefix),

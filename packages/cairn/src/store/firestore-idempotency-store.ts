@@ -6,7 +6,7 @@ import type { Version } from '../ports/run-store.ts';
 import { call, isStale, isTaken } from './call.ts';
 import { encodeRecord, recordCodec } from './codec/access.ts';
 import type { Members } from './codec/kinds.ts';
-import type { StoreBatch } from './commits/raw-batch.ts';
+import type { StoreBatch } from './commits/store-batch.ts';
 import { Paths } from './paths.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 

@@ -49,7 +49,7 @@ import {
 import { decodeSoft } from './codec/soft.ts';
 import { segmentCodec } from './codec/values.ts';
 import { CommitCombiner, type WriteResult } from './commits/commit-combiner.ts';
-import type { StoreBatch } from './commits/raw-batch.ts';
+import type { StoreBatch } from './commits/store-batch.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { RunLists } from './lists/run-lists.ts';
 import { Shards } from './lists/shards.ts';

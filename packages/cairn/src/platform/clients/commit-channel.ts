@@ -1,13 +1,12 @@
 /**
- * The `Commit` call, by the low-level Firestore client, which is loaded with the first commit, or by the wire of the local cloud. Sent
- * once, with a deadline of ours.
+ * The `Commit` call with a request in bytes, by the low-level Firestore client, which is loaded with the first commit, or by the wire of the
+ * local cloud. Sent once, with a deadline of ours.
  */
 import { Timestamp } from '@google-cloud/firestore';
-import type { protos, v1 } from '@google-cloud/firestore-api';
+import type { protos } from '@google-cloud/firestore-api';
 import type { OperationTally } from '../../ports/diagnosis/operations.ts';
-import type { CommitChannel } from '../../store/commits/raw-batch.ts';
+import type { CommitChannel } from '../../store/commits/store-batch.ts';
 import { systemClock } from '../clock.ts';
-import { billWrites } from '../diagnosis/tallied.ts';
 import { DEADLINES, within } from './deadlines.ts';
 import type { Wire } from './wire.ts';
 
@@ -29,61 +28,89 @@ export function lazyCommitChannel(
   options: CommitChannelOptions,
 ): CommitChannel & { connect(): Promise<unknown> } {
   const database = `projects/${options.project}/databases/${options.database ?? '(default)'}`;
-  const { deadlineMs = () => DEADLINES.commitMs } = options;
-  const { wire } = options;
-  const carrier = wire ? carriedByFrames(wire) : carriedByGrpc(options);
+  const { wire, tally, deadlineMs = () => DEADLINES.commitMs } = options;
+  const carrier = wire ? carriedByFrames(wire) : carriedByGrpc(options, database);
   return {
     database,
     connect: carrier.connect,
-    async send(writes) {
-      const { writeResults, commitTime } = await carrier.commit(
-        { database, writes: [...writes] },
-        deadlineMs(),
+    async send({ bytes, writes, deletes }) {
+      const { writeResults, commitTime } = await carrier.commit(bytes, deadlineMs());
+      tally?.billed({ reads: 0, writes: writes - deletes, deletes });
+      return Array.from({ length: writes }, (_, i) =>
+        timestampOf(writeResults?.[i]?.updateTime ?? commitTime),
       );
-      if (options.tally) billWrites(options.tally, writes);
-      return writes.map((_, i) => timestampOf(writeResults?.[i]?.updateTime ?? commitTime));
     },
-    sendBytes: carrier.commitBytes && bytesBy(carrier.commitBytes, options),
   };
 }
 
-function bytesBy(
-  commitBytes: NonNullable<Carrier['commitBytes']>,
-  { tally, deadlineMs = () => DEADLINES.commitMs }: CommitChannelOptions,
-): CommitChannel['sendBytes'] {
-  return async ({ bytes, writes, deletes }) => {
-    const { writeResults, commitTime } = await commitBytes(bytes, deadlineMs());
-    tally?.billed({ reads: 0, writes: writes - deletes, deletes });
-    return Array.from({ length: writes }, (_, i) => timestampOf(writeResults?.[i]?.updateTime ?? commitTime));
-  };
-}
-
-type Request = protos.google.firestore.v1.ICommitRequest;
 type Response = protos.google.firestore.v1.ICommitResponse;
 
 interface Carrier {
   connect(): Promise<unknown>;
-  commit(request: Request, timeoutMs: number): Promise<Response>;
-  readonly commitBytes?: (request: Uint8Array, timeoutMs: number) => Promise<Response>;
-}
-
-function carriedByGrpc(options: CommitChannelOptions): Carrier {
-  let client: Promise<v1.FirestoreClient> | undefined;
-  const connected = () => {
-    client ??= connect(options);
-    return client;
-  };
-  return {
-    connect: async () => (await connected()).initialize(),
-    async commit(request, timeout) {
-      const sent = (await connected()).commit(request, { timeout, retry: null });
-      const [response] = await within(systemClock, timeout, sent);
-      return response;
-    },
-  };
+  /** @param request an encoded `CommitRequest` */
+  commit(request: Uint8Array, timeoutMs: number): Promise<Response>;
 }
 
 const COMMIT = '/google.firestore.v1.Firestore/Commit';
+
+/** The part of grpc-js's client that is used of the stub of the low-level client. */
+interface Stub {
+  makeUnaryRequest(
+    path: string,
+    serialize: (request: Buffer) => Buffer,
+    deserialize: (bytes: Buffer) => Response,
+    request: Buffer,
+    options: { readonly deadline: number; readonly interceptors: readonly Interceptor[] },
+    callback: (error: Error | null, response?: Response) => void,
+  ): unknown;
+}
+
+interface InterceptedCall {
+  start(metadata: { set(name: string, value: string): void }, listener: unknown): void;
+}
+
+type Interceptor = (options: object, next: (options: object) => InterceptedCall) => InterceptedCall;
+
+/**
+ * By the authenticated stub of the low-level client, and not by its method: that one takes objects. The header that routes the call is the one
+ * that the method adds.
+ */
+function carriedByGrpc(options: CommitChannelOptions, database: string): Carrier {
+  let connected: Promise<{ readonly stub: Stub; readonly decode: (bytes: Buffer) => Response }> | undefined;
+  const connection = () => {
+    connected ??= connect(options);
+    return connected;
+  };
+  const routing = `database=${encodeURIComponent(database)}`;
+  const interceptors: readonly Interceptor[] = [
+    (callOptions, next) => {
+      const call = next(callOptions);
+      const start = call.start.bind(call);
+      call.start = (metadata, listener) => {
+        metadata.set('x-goog-request-params', routing);
+        start(metadata, listener);
+      };
+      return call;
+    },
+  ];
+  return {
+    connect: connection,
+    async commit(request, timeout) {
+      const { stub, decode } = await connection();
+      const sent = new Promise<Response>((resolve, reject) => {
+        stub.makeUnaryRequest(
+          COMMIT,
+          (bytes) => bytes,
+          decode,
+          Buffer.from(request.buffer, request.byteOffset, request.length),
+          { deadline: systemClock.now() + timeout, interceptors },
+          (error, response) => (error ? reject(error) : resolve(response ?? {})),
+        );
+      });
+      return within(systemClock, timeout, sent);
+    },
+  };
+}
 
 function carriedByFrames(wire: Wire): Carrier {
   let loaded: Promise<typeof protos.google.firestore.v1> | undefined;
@@ -94,24 +121,29 @@ function carriedByFrames(wire: Wire): Carrier {
   return {
     connect: messages,
     async commit(request, timeout) {
-      const { CommitRequest, CommitResponse } = await messages();
-      // As it is: `RawBatch` makes what the protocol describes, which a test compares with what `fromObject` would make of it.
-      return CommitResponse.decode(await wire.call(COMMIT, CommitRequest.encode(request).finish(), timeout));
-    },
-    async commitBytes(request, timeout) {
       const { CommitResponse } = await messages();
       return CommitResponse.decode(await wire.call(COMMIT, request, timeout));
     },
   };
 }
 
-async function connect({ project, emulator }: CommitChannelOptions): Promise<v1.FirestoreClient> {
-  const { v1 } = await import('@google-cloud/firestore-api');
-  if (emulator === undefined) return new v1.FirestoreClient({ projectId: project });
+async function connect({ project, emulator }: CommitChannelOptions) {
+  const { v1, protos } = await import('@google-cloud/firestore-api');
+  const { CommitResponse } = protos.google.firestore.v1;
+  const client =
+    emulator === undefined
+      ? new v1.FirestoreClient({ projectId: project })
+      : new v1.FirestoreClient({ projectId: project, ...(await plainText(emulator)) });
+  const stub = (await client.initialize()) as unknown as Stub;
+  if (typeof stub.makeUnaryRequest !== 'function')
+    throw new Error('the low-level Firestore client changed its stub');
+  return { stub, decode: (bytes: Buffer) => CommitResponse.decode(bytes) };
+}
+
+async function plainText(emulator: string) {
   const { credentials } = await import('@grpc/grpc-js');
   const [apiEndpoint = '', port] = emulator.split(':');
-  const sslCreds = credentials.createInsecure();
-  return new v1.FirestoreClient({ projectId: project, apiEndpoint, port: Number(port), sslCreds });
+  return { apiEndpoint, port: Number(port), sslCreds: credentials.createInsecure() };
 }
 
 function timestampOf(time: protos.google.protobuf.ITimestamp | null | undefined): Timestamp {

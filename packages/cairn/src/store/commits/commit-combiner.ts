@@ -7,7 +7,7 @@
  */
 import type { Timestamp } from '@google-cloud/firestore';
 import { leavesOutcomeUnknown } from '../../ports/grpc-outcome.ts';
-import type { StoreBatch } from './raw-batch.ts';
+import type { StoreBatch } from './store-batch.ts';
 
 /** Concurrent requests before commits are combined. */
 const MAX_IN_FLIGHT = 8;

@@ -20,7 +20,7 @@ import { call, isStale } from '../call.ts';
 import type { Members } from '../codec/kinds.ts';
 import { encodeCost } from '../codec/soft.ts';
 import { pageCodec } from '../codec/values.ts';
-import type { StoreBatch } from '../commits/raw-batch.ts';
+import type { StoreBatch } from '../commits/store-batch.ts';
 import type { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 import {

@@ -1,39 +1,17 @@
-/**
- * A write batch that speaks the protocol directly. The client library's own batch checks, copies and traces every value
- * again; our codecs have done so, and a busy worker spends most of its time there. Carries exactly what the codecs
- * write: anything else throws before anything is sent.
- */
+/** The writes of a batch as objects of the protocol, encoded by its own encoder: what the bytes of a batch are compared with. */
 import { type DocumentReference, FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
-import type { EncodedCommit } from './encoded-batch.ts';
-import { incrementOf } from './increment.ts';
+import { incrementOf } from '../../packages/cairn/src/store/commits/increment.ts';
+import type {
+  Members,
+  Precondition,
+  StoreBatch,
+} from '../../packages/cairn/src/store/commits/store-batch.ts';
 
 type Write = protos.google.firestore.v1.IWrite;
 type Value = protos.google.firestore.v1.IValue;
 type Transform = protos.google.firestore.v1.DocumentTransform.IFieldTransform;
 type Fields = { [name: string]: Value };
-
-/** Sends one commit: Firestore's `Commit` call. */
-export interface CommitChannel {
-  /** `projects/{project}/databases/{database}`. */
-  readonly database: string;
-  /** The update time of each write, in order. Rejects with the gRPC status as `code`. */
-  send(writes: readonly Write[]): Promise<readonly Timestamp[]>;
-  /** The same with the request in bytes, for a channel that takes them as they are. */
-  readonly sendBytes?: ((commit: EncodedCommit) => Promise<readonly Timestamp[]>) | undefined;
-}
-
-/** The part of a batch that the stores use; the client library's batch has it too. */
-export interface StoreBatch {
-  create(document: DocumentReference, members: Members): unknown;
-  set(document: DocumentReference, members: Members): unknown;
-  update(document: DocumentReference, members: Members, precondition?: Precondition): unknown;
-  delete(document: DocumentReference): unknown;
-  commit(): Promise<readonly { readonly writeTime: Timestamp }[]>;
-}
-
-export type Members = Record<string, unknown>;
-export type Precondition = { readonly lastUpdateTime?: Timestamp };
 
 /** Numbers of the protocol's enums, and not their names: the wire of the local cloud encodes messages as they are. */
 const REQUEST_TIME = 1;
@@ -42,12 +20,16 @@ const NULL_VALUE = 0;
 const DELETE = FieldValue.delete();
 const NOW = FieldValue.serverTimestamp();
 
-export class RawBatch implements StoreBatch {
-  readonly #channel: CommitChannel;
+export class ObjectBatch implements StoreBatch {
+  readonly #database: string;
   readonly #writes: Write[] = [];
 
-  constructor(channel: CommitChannel) {
-    this.#channel = channel;
+  constructor(database: string) {
+    this.#database = database;
+  }
+
+  get writes(): readonly Write[] {
+    return this.#writes;
   }
 
   create(document: DocumentReference, members: Members): this {
@@ -88,9 +70,8 @@ export class RawBatch implements StoreBatch {
     return this;
   }
 
-  async commit(): Promise<readonly { readonly writeTime: Timestamp }[]> {
-    const times = await this.#channel.send(this.#writes);
-    return times.map((writeTime) => ({ writeTime }));
+  commit(): Promise<never> {
+    return Promise.reject(new Error('only to be looked at'));
   }
 
   #whole(document: DocumentReference, members: Members): Write {
@@ -98,7 +79,7 @@ export class RawBatch implements StoreBatch {
   }
 
   #nameOf(document: DocumentReference): string {
-    return `${this.#channel.database}/documents/${document.path}`;
+    return `${this.#database}/documents/${document.path}`;
   }
 }
 

@@ -1,0 +1,29 @@
+/** A write batch as the stores use it, and the way by which its commit is sent. */
+import type { DocumentReference, Timestamp } from '@google-cloud/firestore';
+
+export type Members = Record<string, unknown>;
+export type Precondition = { readonly lastUpdateTime?: Timestamp };
+
+/** The client library's batch has it too. */
+export interface StoreBatch {
+  create(document: DocumentReference, members: Members): unknown;
+  set(document: DocumentReference, members: Members): unknown;
+  update(document: DocumentReference, members: Members, precondition?: Precondition): unknown;
+  delete(document: DocumentReference): unknown;
+  commit(): Promise<readonly { readonly writeTime: Timestamp }[]>;
+}
+
+/** A `CommitRequest`. */
+export interface EncodedCommit {
+  readonly bytes: Uint8Array;
+  readonly writes: number;
+  readonly deletes: number;
+}
+
+/** Sends one commit: Firestore's `Commit` call. */
+export interface CommitChannel {
+  /** `projects/{project}/databases/{database}`. */
+  readonly database: string;
+  /** The update time of each write, in order. Rejects with the gRPC status as `code`. */
+  send(commit: EncodedCommit): Promise<readonly Timestamp[]>;
+}
