@@ -12,10 +12,14 @@ import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { sendByHttp } from '../../../packages/local/src/host/link/send-by-http.ts';
 import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
+import { WholeRequest } from '../../../packages/local/src/host/link/whole-request.ts';
 import { functionsServer } from '../../../packages/local/src/host/request-app.ts';
 import type { Lease } from '../../../packages/local/src/host/workers/lease.ts';
+import { MAX_FRAME_BYTES } from '../../../packages/local-kit/src/wire/frames.ts';
 import { until } from '../support.ts';
 
+/** More than a frame may have. */
+const LARGE_BYTES = MAX_FRAME_BYTES + 1;
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const TASK = {
   'Content-Type': 'application/json',
@@ -51,6 +55,12 @@ const functions = new Map<string, Handler>(
     throws: onRequest(() => {
       throw new Error('on purpose');
     }),
+    header: onRequest((request, response) => {
+      if (request.method === 'POST') response.writeHead(200, { 'x-name': 'a\nb' });
+      else response.setHeader('x-name', '\u2192');
+      response.end(Buffer.from('sent'));
+    }),
+    large: onRequest((_request, response) => void response.end(Buffer.alloc(LARGE_BYTES, 'a'))),
     cut: onRequest((_request, response) => {
       response.writeHead(200);
       response.write(Buffer.from('half'));
@@ -151,7 +161,13 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
   const sending = { lease: leaseOf(), line, body: bytes, receiver };
   const sent: Promise<Sent> =
     way === 'link'
-      ? Promise.resolve(sendByLink({ ...sending, link, notTaken: () => over.resolve({ body: 'not taken' }) }))
+      ? Promise.resolve(
+          sendByLink({
+            ...sending,
+            link,
+            notTaken: (isServed) => over.resolve({ body: isServed ? 'not taken' : 'not served' }),
+          }),
+        )
       : (sendByHttp(agent, sending) as Promise<Sent>);
   return { sent, over: over.promise, answer };
 }
@@ -169,6 +185,8 @@ describe('by frames a function is asked and answers as by HTTP', () => {
     ['a DELETE with a body', 'echo', { method: 'DELETE', headers: { 'content-type': 'x/y' }, body: 'ä\0' }],
     ['a status without a body', 'nothing', {}],
     ['an uncaught exception', 'throws', {}],
+    ['a header that HTTP cannot carry', 'header', {}],
+    ['a head that HTTP cannot carry', 'header', { method: 'POST' }],
   ])('%s', async (_what, name, asked) => {
     const [byLink, byHttp] = [await ask('link', name, asked), await ask('http', name, asked)];
     const shown = (answer: Answer) => {
@@ -213,6 +231,21 @@ describe('an answer by frames', () => {
     expect(given).toEqual(['released']);
   });
 
+  test('may be larger than a frame', async () => {
+    const { body, failed } = await ask('link', 'large');
+    expect([body.length, failed]).toEqual([LARGE_BYTES, undefined]);
+  });
+
+  test('that its receiver cannot take fails alone', async () => {
+    const other = begin('link', 'held');
+    const { over } = begin('link', 'pieces', {}, () => {
+      throw new Error('on purpose');
+    });
+    expect((await over).failed).toContain('on purpose');
+    hold.resolve();
+    expect(await other.over).toMatchObject({ body: 'held' });
+  });
+
   test('that the function cuts is not taken for whole, and the worker is not doubted', async () => {
     expect(await ask('link', 'cut')).toMatchObject({ status: 200, body: 'half', failed: expect.any(String) });
     expect(given).toEqual(['released']);
@@ -239,7 +272,8 @@ describe('an answer by frames', () => {
     (await sent).abort();
     (await sent).abort();
     await until(() => seen.includes('closed'), 'the function to hear of it');
-    expect(given).toEqual(['released']);
+    // It is still at the request: a worker that serves once is not to be ended as if it had done that.
+    expect(given).toEqual(['broken', 'released']);
     hold.resolve();
   });
 
@@ -248,7 +282,8 @@ describe('an answer by frames', () => {
     await until(() => seen.length === 1, 'the function');
     link.close();
     expect((await over).failed).toBeDefined();
-    expect(given).toEqual(['released', 'broken']);
+    // In this order: a worker that serves once and died is not taken for one that has ended in order.
+    expect(given).toEqual(['broken', 'released']);
     expect(link.isOpen).toBe(false);
     await until(() => seen.includes('closed'), 'the function to hear of it');
     hold.resolve();
@@ -260,12 +295,31 @@ test('a worker that ends answers what it has in hand, and takes nothing more', a
   await until(() => seen.length === 1, 'the function');
   const drained = served.drain(60_000);
   expect(await ask('link', 'echo')).toEqual({ body: 'not taken' });
-  expect(given).toEqual(['released', 'broken']);
+  expect(given).toEqual(['broken', 'released']);
   hold.resolve();
   expect(await over).toMatchObject({ status: 200, body: 'held' });
   await drained;
   await until(() => !link.isOpen, 'the end of the link');
   expect(await openLink((server.address() as AddressInfo).port)).toBeUndefined();
+});
+
+test('a function that takes no whole requests, or is there no more, is to be asked by HTTP', async () => {
+  expect(await ask('link', 'missing')).toEqual({ body: 'not served' });
+  expect(given).toEqual(['released']);
+});
+
+test('the body of a request is parsed by nobody but who asks for it', () => {
+  const parse = jest.spyOn(JSON, 'parse');
+  const headers = { 'Content-Type': 'application/json', 'content-length': 7 };
+  const request = new WholeRequest({
+    head: { name: 'a', method: 'POST', path: '/', headers },
+    body: Buffer.from('{"a":1}'),
+  });
+  expect(request.rawBody?.toString()).toBe('{"a":1}');
+  expect(parse).not.toHaveBeenCalled();
+  expect([request.body, request.body]).toEqual([{ a: 1 }, { a: 1 }]);
+  expect(parse).toHaveBeenCalledTimes(1);
+  parse.mockRestore();
 });
 
 test('a server without a link has none', async () => {

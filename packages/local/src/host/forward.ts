@@ -16,6 +16,7 @@ import { type Lease, NoWorkerError } from './workers/lease.ts';
 import type { WorkerPool } from './workers/worker-pool.ts';
 
 const NOTHING = Buffer.alloc(0);
+const TIMEOUT = 'upstream request timeout';
 const HOP_HEADERS = [
   'connection',
   'keep-alive',
@@ -99,7 +100,7 @@ export class Forwarder {
       return;
     }
     const cancel = after(spec.timeoutSeconds, () => {
-      refuse(response, 504, 'upstream request timeout');
+      refuse(response, 504, TIMEOUT);
       carriage.abort();
     });
     response.once('close', () => {
@@ -166,20 +167,25 @@ export class Forwarder {
       const lease = await this.#lease(spec, signal);
       if (lease instanceof NoWorkerError) return lease;
       const { link } = lease;
-      if (link?.isOpen && isWhole && spec.takesWhole) {
-        const read = body instanceof Uint8Array ? body : await whole(body);
-        if (read === undefined) {
+      const goesWhole = isWhole && spec.takesWhole;
+      if (goesWhole && link?.isOpen && !(body instanceof Uint8Array)) {
+        const read = await whole(body, spec.timeoutSeconds);
+        if (read instanceof NoWorkerError) {
           lease.release();
-          return new NoWorkerError(503, 'the request was aborted');
+          return read;
         }
         body = read;
-        const notTaken = async () => {
-          const failure = await this.#carry({ ...carrying, body: read });
-          if (failure) receiver.onFailure(failure.message);
+      }
+      // Asked again: it may have been lost while the body was read.
+      if (goesWhole && link?.isOpen && body instanceof Uint8Array) {
+        const again = { ...carrying, body };
+        const notTaken = (isServed: boolean) => {
+          this.#carry({ ...again, isWhole: isServed }).then(
+            (failure) => failure && receiver.onFailure(failure.message),
+            (error: unknown) => receiver.onFailure(String(error)),
+          );
         };
-        carriage.carriedBy(
-          sendByLink({ link, lease, line, body: read, receiver, notTaken: () => void notTaken() }),
-        );
+        carriage.carriedBy(sendByLink({ link, lease, line, body, receiver, notTaken }));
         return undefined;
       }
       const sent = await sendByHttp(this.#agent, { lease, line, body, receiver });
@@ -219,25 +225,40 @@ function hasBody(headers: IncomingMessage['headers']): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Undefined: its sender has gone. */
-function whole(body: Readable): Promise<Uint8Array | undefined> {
+/** The bytes of the body, or the reason why it does not end. */
+function whole(body: Readable, timeoutSeconds: number): Promise<Uint8Array | NoWorkerError> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
+    const settle = (read: Uint8Array | NoWorkerError) => {
+      cancel();
+      resolve(read);
+    };
+    const cancel = after(timeoutSeconds, () => settle(new NoWorkerError(504, TIMEOUT)));
+    const gone = () => settle(new NoWorkerError(503, 'the request was aborted'));
     body.on('data', (chunk: Buffer) => chunks.push(chunk));
-    body.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    body.once('error', () => resolve(undefined));
-    body.once('close', () => resolve(undefined));
+    body.once('end', () => settle(Buffer.concat(chunks)));
+    body.once('error', gone);
+    body.once('close', gone);
+    // Its sender may have left before, and nothing follows then.
+    if (body.destroyed) gone();
   });
 }
 
 function receiverFor(response: ServerResponse, resume: () => void): AnswerReceiver {
+  let isFull = false;
   return {
     onHead(status, headers) {
       if (!response.headersSent) response.writeHead(status, withoutHopHeaders(headers));
     },
     onData(chunk) {
       if (response.write(chunk)) return true;
-      response.once('drain', resume);
+      // Chunks that are under way still arrive, and are kept.
+      if (!isFull)
+        response.once('drain', () => {
+          isFull = false;
+          resume();
+        });
+      isFull = true;
       return false;
     },
     onEnd: () => response.end(),

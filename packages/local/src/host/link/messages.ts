@@ -10,6 +10,8 @@ export const PATH = '/Serve';
 export const MAX_WHOLE_BYTES = 1024 * 1024;
 /** gRPC's FAILED_PRECONDITION: the worker is ending, and nothing of the request was looked at. */
 export const NOT_TAKEN = 9;
+/** gRPC's UNIMPLEMENTED: the worker has no such function that takes whole requests; HTTP says what it has. */
+export const NOT_SERVED = 12;
 
 export type Headers = Readonly<Record<string, string | number | string[] | undefined>>;
 

@@ -1,13 +1,13 @@
 /** Sends a whole request to a worker by frames: without a second HTTP server between its caller and the function. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import type { Sending, Sent } from './carried.ts';
-import { type AnswerHead, decode, encode, NOT_TAKEN, PATH } from './messages.ts';
+import { type AnswerHead, decode, encode, NOT_SERVED, NOT_TAKEN, PATH } from './messages.ts';
 
 interface LinkSending extends Sending {
   readonly link: FrameClient;
   readonly body: Uint8Array;
-  /** The worker is ending and has not looked at it; the place is given back. */
-  notTaken(): void;
+  /** The worker has not looked at it, since it is ending, or does not serve the function by frames. The place is given back. */
+  notTaken(isServed: boolean): void;
 }
 
 /** The place is given back when the request is over, however it ends. */
@@ -19,36 +19,40 @@ export function sendByLink({ link, lease, line, body, receiver, notTaken }: Link
   };
   const call = link.call(PATH, encode(line, body), {
     onMessage(message) {
-      if (hasHead) {
-        take(message);
-        return;
+      try {
+        if (hasHead) {
+          take(message);
+          return;
+        }
+        hasHead = true;
+        const answer = decode<AnswerHead>(message);
+        receiver.onHead(answer.head.status, answer.head.headers);
+        take(answer.body);
+      } catch (error) {
+        // An answer that nobody can be given, such as one with a status of 1000: of no concern to others on this connection.
+        abort();
+        receiver.onFailure(String(error));
       }
-      hasHead = true;
-      const answer = decode<AnswerHead>(message);
-      receiver.onHead(answer.head.status, answer.head.headers);
-      take(answer.body);
     },
     onEnd(failure) {
       isOver = true;
+      // A lost connection: the worker may be dead. Before the place is given back: a worker that serves once ends in order then.
+      if (failure && (failure.code === undefined || failure.code === NOT_TAKEN)) lease.broken();
       lease.release();
       if (failure === undefined) receiver.onEnd();
-      else if (failure.code === NOT_TAKEN) {
-        lease.broken();
-        notTaken();
-      } else {
-        // A lost connection: the worker may be dead. A status: the function cut its answer.
-        if (failure.code === undefined) lease.broken();
-        receiver.onFailure(failure.details);
-      }
+      else if (failure.code === NOT_TAKEN || failure.code === NOT_SERVED)
+        notTaken(failure.code === NOT_TAKEN);
+      // Another status: the function cut its answer.
+      else receiver.onFailure(failure.details);
     },
   });
-  return {
-    abort() {
-      if (isOver) return;
-      isOver = true;
-      call.end();
-      lease.release();
-    },
-    resume: () => call.resume(),
+  const abort = () => {
+    if (isOver) return;
+    isOver = true;
+    call.end();
+    // It is still at the request, as with HTTP.
+    if (!hasHead) lease.broken();
+    lease.release();
   };
+  return { abort, resume: () => call.resume() };
 }

@@ -11,7 +11,7 @@ import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { Handler } from '../function-spec.ts';
 import { answerUncaught } from '../uncaught.ts';
-import { decode, type Message, NOT_TAKEN, PATH, type RequestHead, UPGRADE } from './messages.ts';
+import { decode, type Message, NOT_SERVED, NOT_TAKEN, PATH, type RequestHead, UPGRADE } from './messages.ts';
 import { WholeRequest } from './whole-request.ts';
 import { type AnsweredCall, WholeResponse } from './whole-response.ts';
 
@@ -33,7 +33,10 @@ export class ServedLink extends EventEmitter {
   #inHand = 0;
   #onIdle: (() => void) | undefined;
 
-  /** @param now epoch ms: what answers are dated with */
+  /**
+   * @param handlers functions that take whole requests
+   * @param now epoch ms: what answers are dated with
+   */
   constructor(server: Server, handlers: ReadonlyMap<string, Handler>, now: () => number) {
     super();
     this.#handlers = handlers;
@@ -74,6 +77,12 @@ export class ServedLink extends EventEmitter {
         call.emit('error', { code: NOT_TAKEN, details: 'the worker is ending' });
         return;
       }
+      // The functions may have been replaced since its worker was chosen.
+      const handler = this.#handlers.get(message.head.name);
+      if (handler === undefined) {
+        call.emit('error', { code: NOT_SERVED, details: 'no such function takes whole requests' });
+        return;
+      }
       const request = new WholeRequest(message);
       const response = new WholeResponse(call, this.#now());
       this.#inHand += 1;
@@ -82,13 +91,13 @@ export class ServedLink extends EventEmitter {
         if (this.#inHand === 0) this.#onIdle?.();
       });
       this.emit('request', request, response);
-      void this.#answer(message.head.name, request, response);
+      void this.#answer(handler, request, response);
     });
   }
 
-  async #answer(name: string, request: WholeRequest, response: WholeResponse): Promise<void> {
+  async #answer(handler: Handler, request: WholeRequest, response: WholeResponse): Promise<void> {
     try {
-      await this.#handlers.get(name)?.(request, response);
+      await handler(request, response);
     } catch (error) {
       answerUncaught(error, response as never);
     }

@@ -9,8 +9,8 @@ export class WholeRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Undefined without a body. */
   readonly rawBody: Buffer | undefined;
-  /** Parsed if it is JSON; undefined if it is said to be and does not parse; without a body an empty object. */
-  readonly body: unknown;
+  readonly #bytes: Buffer;
+  #parsed: { readonly body: unknown } | undefined;
 
   constructor({ head, body }: Message<RequestHead>) {
     this.method = head.method;
@@ -23,7 +23,18 @@ export class WholeRequest {
       ]),
     );
     this.rawBody = this.header('content-length') === undefined ? undefined : body;
-    this.body = body.length > 0 ? parsed(body, this.header('content-type')) : {};
+    this.#bytes = body;
+  }
+
+  /**
+   * Parsed if it is JSON; undefined if it is said to be and does not parse; without a body an empty object. Only when asked for: public
+   * functions know their caller first.
+   */
+  get body(): unknown {
+    this.#parsed ??= {
+      body: this.#bytes.length > 0 ? parsed(this.#bytes, this.header('content-type')) : {},
+    };
+    return this.#parsed.body;
   }
 
   header(name: string): string | readonly string[] | undefined {

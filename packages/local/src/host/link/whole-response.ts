@@ -2,6 +2,7 @@
  * The part of Express's response that functions may use which take whole requests, sent by frames. An answer whose end follows at once is one message.
  */
 import { EventEmitter } from 'node:events';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { encode, type Headers } from './messages.ts';
 
 /** The call that the answer is for, as the frame server serves it. */
@@ -13,6 +14,8 @@ export interface AnsweredCall extends EventEmitter {
 const NOTHING = Buffer.alloc(0);
 /** gRPC's UNKNOWN: what was sent so far is not whole. */
 const CUT = 2;
+/** Bytes of a body in one message; far below what a frame may have. */
+const MAX_PIECE_BYTES = 16 * 1024 * 1024;
 
 export class WholeResponse extends EventEmitter {
   readonly #call: AnsweredCall;
@@ -33,7 +36,10 @@ export class WholeResponse extends EventEmitter {
     return this.closed;
   }
 
-  setHeader(name: string, value: string | string[]): this {
+  /** @throws TypeError as HTTP does, for what it cannot carry */
+  setHeader(name: string, value: Headers[string]): this {
+    validateHeaderName(name);
+    for (const one of [value].flat()) validateHeaderValue(name, one as string);
     this.#headers[name.toLowerCase()] = value;
     return this;
   }
@@ -45,16 +51,23 @@ export class WholeResponse extends EventEmitter {
 
   writeHead(status: number, headers: Headers = {}): this {
     this.statusCode = status;
-    for (const [name, value] of Object.entries(headers)) this.#headers[name.toLowerCase()] = value;
+    for (const [name, value] of Object.entries(headers)) this.setHeader(name, value);
     return this;
   }
 
   /** False: the client takes no more until `drain`. */
   write(chunk: Uint8Array): boolean {
     if (this.closed) return false;
-    if (this.headersSent) return this.#call.write(chunk);
+    for (let at = 0; ; at += MAX_PIECE_BYTES) {
+      const takesMore = this.#writePiece(chunk.subarray(at, at + MAX_PIECE_BYTES));
+      if (at + MAX_PIECE_BYTES >= chunk.length) return takesMore;
+    }
+  }
+
+  #writePiece(piece: Uint8Array): boolean {
+    if (this.headersSent) return this.#call.write(piece);
     this.headersSent = true;
-    return this.#call.write(encode({ status: this.statusCode, headers: this.#headers }, chunk));
+    return this.#call.write(encode({ status: this.statusCode, headers: this.#headers }, piece));
   }
 
   end(body: Uint8Array | string = NOTHING): this {

@@ -20,8 +20,9 @@ const { ServedLink } = await import('../link/serve-link.ts');
 let graceMs = 10_000;
 const BEAT_MS = 1_000;
 const handlers = new Map<string, Handler>();
+const wholeHandlers = new Map<string, Handler>();
 const server = functionsServer(handlers, Date.now);
-const link = new ServedLink(server, handlers, Date.now);
+const link = new ServedLink(server, wholeHandlers, Date.now);
 const drainServer = drainable(server);
 giveBackAtRest(server, { collect: collectAll, also: link });
 
@@ -84,7 +85,10 @@ async function load(message: ToWorker & { kind: 'load' }): Promise<void> {
   const exports = exportsOf((await import(pathToFileURL(module).href)) as Readonly<Record<string, unknown>>);
   setParamDefaults();
   const functions = functionsOf(exports, region, env.CAIRN_FUNCTIONS_PREFIX);
-  for (const { spec, handler } of functions) handlers.set(spec.name, handler);
+  for (const { spec, handler } of functions) {
+    handlers.set(spec.name, handler);
+    if (spec.takesWhole) wholeHandlers.set(spec.name, handler);
+  }
   tell({ kind: 'loaded', functions: functions.map(({ spec }) => spec) });
 }
 

@@ -1,0 +1,134 @@
+/** Requests on their way to a worker by its link: what may happen before the worker has them. */
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Forwarder } from '../../../packages/local/src/host/forward.ts';
+import type { FunctionSpec, Handler } from '../../../packages/local/src/host/function-spec.ts';
+import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
+import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
+import { functionsServer } from '../../../packages/local/src/host/request-app.ts';
+import type { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
+import { until } from '../support.ts';
+
+const SPEC: FunctionSpec = {
+  name: 'echo',
+  region: 'r',
+  trigger: { kind: 'https' },
+  timeoutSeconds: 1,
+  concurrency: 80,
+  secrets: [],
+  takesWhole: true,
+};
+
+interface Response {
+  end(body?: Buffer): void;
+  write(chunk: Buffer): boolean;
+}
+
+const functions = new Map<string, Handler>([
+  [
+    'echo',
+    (asked, response) =>
+      (response as Response).end((asked as { rawBody?: Buffer }).rawBody ?? Buffer.alloc(0)),
+  ],
+  [
+    'flood',
+    (_request, response) => {
+      for (let i = 0; i < 40; i += 1) (response as Response).write(Buffer.alloc(1024 * 1024));
+      (response as Response).end();
+    },
+  ],
+]);
+
+let worker: Server;
+let front: Server;
+let link: FrameClient;
+let forwarder: Forwarder;
+let places: number;
+
+beforeEach(async () => {
+  places = 0;
+  worker = functionsServer(functions, Date.now);
+  new ServedLink(worker, functions, Date.now);
+  worker.listen(0, '127.0.0.1');
+  await once(worker, 'listening');
+  const { port } = worker.address() as AddressInfo;
+  link = (await openLink(port)) as FrameClient;
+  const acquire = async () => {
+    places += 1;
+    const release = () => {
+      places -= 1;
+    };
+    return { port, link, release, broken: () => {} };
+  };
+  forwarder = new Forwarder({ pool: () => ({ acquire }) as unknown as WorkerPool });
+  front = createServer((incoming, response) => {
+    const spec = incoming.url === '/flood' ? { ...SPEC, name: 'flood', timeoutSeconds: 60 } : SPEC;
+    void forwarder.forward({ spec, path: '/', headers: incoming.headers, request: incoming, response });
+  });
+  front.listen(0, '127.0.0.1');
+  await once(front, 'listening');
+});
+afterEach(() => {
+  forwarder.close();
+  link.close();
+  for (const server of [worker, front]) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+/** A request whose body has ten bytes, of which the first five are sent. */
+function begin() {
+  const { port } = front.address() as AddressInfo;
+  const outgoing = request({ port, method: 'POST', headers: { 'content-length': 10 } });
+  outgoing.write('first');
+  const answer = new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+    outgoing.once('error', reject);
+    outgoing.once('response', async (response) =>
+      resolve({ status: response.statusCode, body: await text(response) }),
+    );
+  });
+  answer.catch(() => {});
+  return { outgoing, answer };
+}
+
+test('a request whose body does not end is timed out, and gives its place back', async () => {
+  const { outgoing, answer } = begin();
+  expect((await answer).status).toBe(504);
+  expect(places).toBe(0);
+  outgoing.destroy();
+});
+
+test('a request whose sender leaves before its body is whole gives its place back', async () => {
+  const { outgoing } = begin();
+  await until(() => places === 1, 'the place');
+  outgoing.destroy();
+  await until(() => places === 0, 'the end of the request');
+});
+
+test('a request is not lost with a link that ends while its body is read', async () => {
+  const { outgoing, answer } = begin();
+  await until(() => places === 1, 'the place');
+  link.close();
+  await until(() => !link.isOpen, 'the end of the link');
+  outgoing.end('after');
+  expect(await answer).toEqual({ status: 200, body: 'firstafter' });
+  await until(() => places === 0, 'the end of the request');
+});
+
+test('a slow client of a large answer has it held back once, and resumed once', async () => {
+  const warnings = jest.spyOn(process, 'emitWarning');
+  const { port } = front.address() as AddressInfo;
+  const outgoing = request({ port, path: '/flood' }).end();
+  const [response] = await once(outgoing, 'response');
+  await until(() => places === 0, 'all of the answer to be on its way');
+  let received = 0;
+  for await (const chunk of response) received += chunk.length;
+  expect(received).toBe(40 * 1024 * 1024);
+  expect(warnings).not.toHaveBeenCalled();
+  warnings.mockRestore();
+});
