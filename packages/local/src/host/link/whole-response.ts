@@ -12,6 +12,7 @@ export interface AnsweredCall extends EventEmitter {
 }
 
 const NOTHING = Buffer.alloc(0);
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
 /** gRPC's UNKNOWN: what was sent so far is not whole. */
 const CUT = 2;
 /** Bytes of a body in one message; far below what a frame may have. */
@@ -74,7 +75,7 @@ export class WholeResponse extends EventEmitter {
     if (this.closed) return this;
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     if (!this.headersSent) {
-      this.#headers['content-length'] ??= String(bytes.length);
+      if (!WITHOUT_BODY.has(this.statusCode)) this.#headers['content-length'] ??= String(bytes.length);
       this.write(bytes);
     } else if (bytes.length > 0) this.write(bytes);
     this.#call.end();

@@ -16,6 +16,7 @@ const setClockOffset = shiftableTime();
 const { functionsServer } = await import('../request-app.ts');
 const { ServedLink } = await import('../link/serve-link.ts');
 
+let isEnding = false;
 /** Grace period of Cloud Run between SIGTERM and SIGKILL. */
 let graceMs = 10_000;
 const BEAT_MS = 1_000;
@@ -33,6 +34,7 @@ process.on('disconnect', () => process.exit(1));
 // Ctrl-C reaches the whole process group; when the cloud process ends is for it to say.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {
+  isEnding = true;
   void Promise.all([drainServer(graceMs), link.drain(graceMs)]).then(() => process.exit(0));
 });
 process.on('message', (message: ToWorker) => {
@@ -49,7 +51,8 @@ async function obey(message: ToWorker): Promise<void> {
     case 'serve':
       return serve(message.env);
     case 'are-you-alive':
-      tell({ kind: 'alive' });
+      // One that is ending takes no request, and is given none as long as it says nothing.
+      if (!isEnding) tell({ kind: 'alive' });
       return;
     case 'warm-up':
       return warmUp();
