@@ -283,7 +283,7 @@ const end = {
     .optional()
     .describe('What the run may spend and has spent. Present if its workflow declares a budget.'),
   cost: Cost.describe(
-    'Documents billed and tasks dispatched for the run so far, and their cost at list prices. See docs/performance.md.',
+    'Documents billed and tasks dispatched for the run so far, and their cost at list prices. See docs/prices.md.',
   ),
 };
 
