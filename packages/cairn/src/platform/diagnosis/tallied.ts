@@ -49,7 +49,7 @@ export function tallied(db: Firestore, tally: OperationTally): Firestore {
 }
 
 /** Bills a commit that was applied; a refused one is not billed. */
-export function billWrites(tally: OperationTally, writes: readonly object[]): void {
+function billWrites(tally: OperationTally, writes: readonly object[]): void {
   const deletes = writes.filter((write) => 'delete' in write && write.delete).length;
   tally.billed({ reads: 0, writes: writes.length - deletes, deletes });
 }
