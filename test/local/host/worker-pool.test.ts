@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
 import { until } from '../support.ts';
@@ -147,4 +147,32 @@ test('without a spare it waits for a process that is started for it, and a dead 
   const next = await pool.acquire({ ...SPEC, name: 'many', concurrency: 80 });
   expect(pool.pidsByRole.tasks).not.toContain(pid);
   next.release();
+});
+
+test('the first spare starts at a pause between requests, or late', async () => {
+  await pool.stop();
+  jest.useFakeTimers();
+  try {
+    await startPool({ keepsSpare: true });
+    const many = { ...SPEC, name: 'many', concurrency: 80 };
+    for (let at = 0; at < 2_000; at += 100) {
+      const { release } = await pool.acquire(many);
+      jest.advanceTimersByTime(100);
+      release();
+    }
+    expect(pool.pids).toHaveLength(2);
+    jest.advanceTimersByTime(400);
+    expect(pool.pids).toHaveLength(3);
+    await pool.stop();
+
+    await startPool({ keepsSpare: true });
+    const { release } = await pool.acquire(many);
+    jest.advanceTimersByTime(9_800);
+    expect(pool.pids).toHaveLength(2);
+    jest.advanceTimersByTime(400);
+    expect(pool.pids).toHaveLength(3);
+    release();
+  } finally {
+    jest.useRealTimers();
+  }
 });

@@ -28,6 +28,11 @@ const WAIT_FOR_WORKER_MS = 10_000;
 const SHORT_LIFE_MS = 1_000;
 const BACKOFF_MS = { first: 200, most: 5_000 };
 const GRACE_MS = 10_000;
+/**
+ * The first spare starts after a pause between requests, since loading it takes a processor for a second: those that were only waiting for
+ * the start come first.
+ */
+const SPARE_AFTER_MS = { rest: 200, most: 10_000 };
 /** A spare loads the functions' libraries when it has been ready for so long: what starts with it comes first. */
 const WARM_UP_AFTER_MS = 1_000;
 /**
@@ -75,8 +80,7 @@ export class WorkerPool {
     const { workers, roles } = this.#options;
     const first = [DOORS, ...(roles ? Array.from({ length: workers }, () => TASKS) : [])];
     await Promise.all(first.map((role) => this.#spawn(role).ready));
-    // Afterwards, so that it takes nothing from those that are waited for.
-    this.#fill();
+    this.#fillAtRest(performance.now() + SPARE_AFTER_MS.most);
     this.#looking = setInterval(() => this.#look(), TICK_MS);
     this.#looking.unref();
   }
@@ -239,6 +243,16 @@ export class WorkerPool {
       this.#paused -= 1;
       if (!this.#stopping) this.#fill();
     }, pause).unref();
+  }
+
+  /** As {@link #fill}, at the first rest, and at `latest` in the time of `performance`. What a death needs is started at once all the same. */
+  #fillAtRest(latest: number): void {
+    setTimeout(() => {
+      if (this.#stopping) return;
+      const isAtRest = [...this.#workers].every(({ idleMs }) => idleMs >= SPARE_AFTER_MS.rest);
+      if (isAtRest || performance.now() >= latest) this.#fill();
+      else this.#fillAtRest(latest);
+    }, SPARE_AFTER_MS.rest).unref();
   }
 
   /** Starts what is missing: a spare takes the place of one that died, and another becomes the spare. */
