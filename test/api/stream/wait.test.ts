@@ -71,4 +71,16 @@ describe('a read that waits', () => {
     for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(200);
     expect((await read('?wait=1s')).status).toBe(200);
   });
+
+  test('of a run that has ended is answered without a place', async () => {
+    const { installation, key, read } = await withRun();
+    await installation.world.run();
+    const answer = await installation.post(key, { type: 'echo', input: { text: 'again' } });
+    const { runId: open } = (await answer.json()) as { runId: string };
+    const waiting = Array.from({ length: 10 }, () => installation.get(`/v1/runs/${open}?wait=50s`, key));
+    await settle();
+    expect((await read('?wait=50s')).status).toBe(200);
+    await installation.world.run();
+    await Promise.all(waiting);
+  });
 });

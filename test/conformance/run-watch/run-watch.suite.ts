@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { segmentId } from '../../../packages/cairn/src/core/logs/segment.ts';
 import type { EventDraft, RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
-import type { RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
+import type { LoadedRun, RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { RunEnd, RunWatch } from '../../../packages/cairn/src/ports/runs/run-watch.ts';
 import { Awaited } from '../support/awaited.ts';
 import { beginning, claim, move, T0 } from '../support/run-fixture.ts';
@@ -49,12 +49,29 @@ class Told extends Awaited {
 }
 
 class Ended extends Awaited {
-  ends = 0;
+  readonly found: (string | undefined)[] = [];
+  readonly runs: (LoadedRun | undefined)[] = [];
   errors = 0;
 
-  onEnd(): void {
-    this.ends += 1;
+  get ends(): number {
+    return this.runs.length;
+  }
+
+  onFound(run: { readonly tenantId: string } | undefined): void {
+    this.found.push(run?.tenantId);
     this.look();
+  }
+
+  onEnd(run: LoadedRun | undefined): void {
+    this.runs.push(run);
+    this.look();
+  }
+
+  whetherThere(): Promise<void> {
+    return this.wait(
+      () => this.found.length > 0,
+      () => 'not told whether it is there',
+    );
   }
 
   onError(): void {
@@ -227,6 +244,23 @@ export function runWatchConformance(name: string, harness: WatchHarness): void {
       await early.end();
       await awaitEnd('run_1').end();
       expect([early.ends, early.errors, other.ends, other.errors]).toEqual([1, 0, 0, 0]);
+    });
+
+    test('says first whether there is such a run, and gives it as it ended', async () => {
+      await claimed('run_1');
+      const early = awaitEnd('run_1');
+      const none = awaitEnd('run_none');
+      await Promise.all([early.whetherThere(), none.whetherThere()]);
+      await append('run_1', [ended]);
+      await early.end();
+      const late = awaitEnd('run_1');
+      await late.end();
+      const loaded = await stores.runs.load('run_1');
+      if (!loaded) throw new Error('run_1 is not there');
+      const { tenantId } = loaded.state;
+      expect([early.found, none.found, late.found]).toEqual([[tenantId], [undefined], [tenantId]]);
+      const { readAt: _, ...wanted } = loaded;
+      for (const { runs } of [early, late]) expect(runs).toEqual([expect.objectContaining(wanted)]);
     });
 
     test('says that the log of a run has more, and that it is whole when the run has ended', async () => {

@@ -1,10 +1,13 @@
 /** Watches the journals of a memory store: tells what is appended in a later step, as a store across a network would. */
 import type { RunEvent } from '../core/run/events.ts';
+import { isOver } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
+import type { LoadedRun } from '../ports/run-store.ts';
 import type { EndObserver, LogObserver, RunEnd, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
 
 /** The watched part of the store. */
 export interface WatchedJournals {
+  load(runId: string): Promise<LoadedRun | undefined>;
   readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]>;
   /** Calls back with what each start and commit appends, and with nothing where lines were logged. Returns its end. */
   onAppend(told: (runId: string, events: readonly RunEvent[]) => void): () => void;
@@ -41,13 +44,32 @@ export class MemoryRunWatch implements RunWatch {
   }
 
   watchEnd(runId: string, observer: EndObserver): () => void {
-    const stop = this.watch(runId, 0, {
-      onEvents(events) {
-        if (!events.some(({ type }) => ENDS.has(type))) return;
-        stop();
-        observer.onEnd();
-      },
-      onError: (error) => observer.onError(error),
+    let hasStopped = false;
+    let hasFound = false;
+    const stop = () => {
+      hasStopped = true;
+      leave();
+    };
+    const look = async () => {
+      if (hasStopped) return;
+      const run = await this.#store.load(runId);
+      if (hasStopped) return;
+      if (!hasFound) {
+        hasFound = true;
+        observer.onFound(run?.soft.deletionMarkedAt === undefined ? run?.state : undefined);
+      }
+      if (hasStopped || !run || !isOver(run.state)) return;
+      stop();
+      observer.onEnd(run);
+    };
+    const fail = (error: unknown) => {
+      if (hasStopped) return;
+      stop();
+      observer.onError(error);
+    };
+    let looking = look().catch(fail);
+    const leave = this.#store.onAppend((appendedTo) => {
+      if (appendedTo === runId) looking = looking.then(look).catch(fail);
     });
     return stop;
   }

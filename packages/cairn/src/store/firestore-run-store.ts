@@ -40,19 +40,18 @@ import { effectCodec, encodeEffectChange } from './codec/effect.ts';
 import { checkpointCodec, eventCodec, stepCodec } from './codec/journal.ts';
 import type { Members } from './codec/kinds.ts';
 import {
-  decodeSnapshot,
   encodeNewSnapshot,
   encodeOutsideUpdate,
   encodeSnapshotUpdate,
   isMarkedToGo,
 } from './codec/snapshot.ts';
-import { decodeSoft } from './codec/soft.ts';
 import { segmentCodec } from './codec/values.ts';
 import { CommitCombiner, type WriteResult } from './commits/commit-combiner.ts';
 import type { StoreBatch } from './commits/store-batch.ts';
 import { createRecord, replaceRecord } from './firestore-idempotency-store.ts';
 import { RunLists } from './lists/run-lists.ts';
 import { Shards } from './lists/shards.ts';
+import { loadedFrom } from './loaded-run.ts';
 import { FirestoreMemos } from './memos.ts';
 import { type PageWrites, RunPages } from './pages/run-pages.ts';
 import type { PageBudget } from './pages/spill.ts';
@@ -243,19 +242,12 @@ export class FirestoreRunStore implements RunStore {
     const { found, members: document, reads } = await this.#pages.whole(first);
     if (!document || !found.updateTime) return undefined;
     if (ofTenant !== undefined && isMarkedToGo(document)) return undefined;
-    const what = `run ${runId}`;
-    const snapshot = decodeSnapshot(document, what);
+    const run = loadedFrom(found, document);
     // Without a lease the snapshot never lags (J4), so there is no tail to ask for.
-    const tail = snapshot.lease ? await this.#foldTail(snapshot) : { state: snapshot, reads: 0, writes: 0 };
-    return {
-      state: tail.state,
-      soft: decodeSoft(document, what),
-      snapshotHead: snapshot.head,
-      snapshotVersion: versionOf(found.updateTime),
-      readAt: found.readTime.toMillis(),
-      reads: 1 + reads + tail.reads,
-      tailWrites: tail.writes,
-    };
+    const tail = run.state.lease
+      ? await this.#foldTail(run.state)
+      : { state: run.state, reads: 0, writes: 0 };
+    return { ...run, state: tail.state, reads: run.reads + reads + tail.reads, tailWrites: tail.writes };
   }
 
   async readEvents(runId: string, afterSeq: number, limit: number): Promise<readonly RunEvent[]> {

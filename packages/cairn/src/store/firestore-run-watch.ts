@@ -15,6 +15,8 @@ import type { StopKind } from '../core/run/events.ts';
 import { isTerminal, type RunStatus } from '../core/run/status.ts';
 import type { EndObserver, LogObserver, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
 import { eventCodec } from './codec/journal.ts';
+import { loadedFrom } from './loaded-run.ts';
+import { pagesOf } from './pages/spill.ts';
 import { Paths } from './paths.ts';
 
 /** Events one listener is for; then another one takes over behind the last. */
@@ -65,12 +67,20 @@ export class FirestoreRunWatch implements RunWatch {
 
   /** The snapshot of an ended run never lags (J4). */
   watchEnd(runId: string, observer: EndObserver): () => void {
+    let hasFound = false;
     const end = this.#watchRun(
       runId,
       (snapshot) => {
+        if (!hasFound) {
+          hasFound = true;
+          const isThere = snapshot.exists && snapshot.get('soft.deletionMarkedAt') === undefined;
+          observer.onFound(isThere ? { tenantId: snapshot.get('tenantId') as string } : undefined);
+        }
         if (!isTerminal(snapshot.get('status') as RunStatus)) return;
+        const members = snapshot.data();
+        const run = members && !pagesOf(members) ? loadedFrom(snapshot, members) : undefined;
         end();
-        observer.onEnd();
+        observer.onEnd(run);
       },
       observer,
     );
@@ -110,16 +120,19 @@ export class FirestoreRunWatch implements RunWatch {
       hasStopped = true;
       stop();
     };
-    stop = this.#paths.run(runId).onSnapshot(
-      (snapshot) => {
-        if (!hasStopped) look(snapshot);
-      },
-      (error) => {
-        if (hasStopped) return;
-        end();
-        observer.onError(error);
-      },
-    );
+    const fail = (error: unknown) => {
+      if (hasStopped) return;
+      end();
+      observer.onError(error);
+    };
+    stop = this.#paths.run(runId).onSnapshot((snapshot) => {
+      if (hasStopped) return;
+      try {
+        look(snapshot);
+      } catch (error) {
+        fail(error);
+      }
+    }, fail);
     return end;
   }
 }

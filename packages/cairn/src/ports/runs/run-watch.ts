@@ -4,6 +4,7 @@
  */
 import type { RunEvent, StopKind } from '../../core/run/events.ts';
 import type { RunStatus } from '../../core/run/status.ts';
+import type { LoadedRun } from '../run-store.ts';
 
 export interface RunObserver {
   /** Events after the asked-for seq that are new to the watch, in the order of their seq. Must not throw. */
@@ -13,8 +14,14 @@ export interface RunObserver {
 }
 
 export interface EndObserver {
-  /** The run has ended; said once, and nothing after it. Must not throw. */
-  onEnd(): void;
+  /** The run was found, before any end; `undefined`: there is none, or it is marked for deletion. Said once. Must not throw. */
+  onFound(run: { readonly tenantId: string } | undefined): void;
+  /**
+   * The run has ended; said once, and nothing after it. Must not throw.
+   *
+   * @param run as it ended; undefined: too large for the watch, to be loaded
+   */
+  onEnd(run: LoadedRun | undefined): void;
   /** The watch has ended and tells nothing any more. Must not throw. */
   onError(error: unknown): void;
 }
