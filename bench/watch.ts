@@ -9,7 +9,7 @@ import { assertCompleted, type Client, isOver, LIMIT_MS } from './client.ts';
 
 /** Between two lists: at the rates measured few runs end in that time. */
 const LIST_EVERY_MS = 40;
-const LIST_LIMIT = 60;
+const LIST_LIMIT = 20;
 
 /**
  * Waits for many runs at once with one list of the newest completed runs for all. A run so old that it is no longer in

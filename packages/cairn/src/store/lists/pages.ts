@@ -38,8 +38,10 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
     const asked = room.wanted;
     const { docs } = await call(`list of ${list}`, () => from.limit(asked).get());
     for (const found of docs) {
-      const place = isPassedOver(found.data(), found.id)
-        ? listing.positionOfDamaged?.(found.data(), found.id)
+      // The library decodes the document anew at each call.
+      const document = found.data();
+      const place = isPassedOver(document, found.id)
+        ? listing.positionOfDamaged?.(document, found.id)
         : undefined;
       if (place) {
         passedOver += 1;
@@ -48,9 +50,9 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
         if (hasMore) break;
         continue;
       }
-      hasMore = !room.take(found.data());
+      hasMore = !room.take(document);
       if (hasMore) break;
-      const one = readOne(found, listing);
+      const one = readOne(found, document, listing);
       page.push(one);
       last = one.position;
     }
@@ -66,10 +68,12 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
   };
 }
 
-function readOne<T>(found: QueryDocumentSnapshot, listing: Listing<T>): Read<T> {
+function readOne<T>(
+  { id, createTime }: QueryDocumentSnapshot,
+  document: DocumentData,
+  listing: Listing<T>,
+): Read<T> {
   const { decode, positionOf, isHidden = () => false } = listing;
-  const { id, createTime } = found;
-  const document = found.data();
   const raw = () => listing.positionOfDamaged?.(document, id);
   if (isHidden(document))
     return { kind: 'hidden', position: () => raw() ?? positionOf(decode(document, id, createTime), id) };
