@@ -76,7 +76,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     c.set('caller', caller);
     await (shares ? shares.pass(caller.tenantId, next) : next());
     // Prevents a cache from serving one caller's response to another.
-    if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
+    if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
   });
   for (const path of paths.filter((path) => !isOpen(path))) register(path);
 

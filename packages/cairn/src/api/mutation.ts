@@ -15,6 +15,7 @@ import type { Trigger } from '../core/run/events.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
 import { clientOf, contextOf, type RequestContext } from '../http/caller-context.ts';
 import { RETRY_AFTER_S } from '../http/problem.ts';
+import { jsonResponse, WholeResponse } from '../http/whole-body.ts';
 import { sendUntilKnown } from '../journal/send-until-known.ts';
 import {
   type KeptResponse,
@@ -125,7 +126,7 @@ export type LocationOf = (body: Readonly<Record<string, Json>>) => string;
 
 /** Response while the same request is in progress. */
 export function inFlight(): Response {
-  return Response.json(
+  return jsonResponse(
     { status: 'in_flight' },
     { status: 202, headers: { 'retry-after': String(RETRY_AFTER_S) } },
   );
@@ -134,7 +135,7 @@ export function inFlight(): Response {
 function answerFor(outcome: OnceOutcome, locationOf: LocationOf | undefined): Response {
   if (outcome.kind === 'in_flight') return inFlight();
   const { status, body } = outcome.response;
-  return new Response(canonicalJson(body), {
+  return new WholeResponse(canonicalJson(body), {
     status,
     headers: {
       'content-type': status < 400 ? 'application/json' : 'application/problem+json',

@@ -5,6 +5,7 @@
  * Must not: know what any route does.
  */
 import type { z } from 'zod';
+import { jsonResponse, WholeRequest } from '../http/whole-body.ts';
 import type { KeptResponse } from '../operations/once-per-key.ts';
 import { assertRole, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
@@ -117,11 +118,12 @@ export async function carryOut<M extends string, P extends Path>(
 }
 
 /** A body of unknown length may be large. */
-function isLarge({ headers, body }: Request): boolean {
-  const length = headers.get('content-length');
-  return length === null ? body !== null : Number(length) > LARGE_BODY_BYTES;
+function isLarge(request: Request): boolean {
+  const length =
+    request instanceof WholeRequest ? request.whole.length : request.headers.get('content-length');
+  return length === null ? request.body !== null : Number(length) > LARGE_BODY_BYTES;
 }
 
 function asResponse(answer: Response | object): Response {
-  return answer instanceof Response ? answer : Response.json(answer);
+  return answer instanceof Response ? answer : jsonResponse(answer);
 }

@@ -6,6 +6,7 @@
  */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
+import { WholeRequest, WholeResponse } from '../http/whole-body.ts';
 import type { Log } from '../ports/log.ts';
 import { contentTypeOf } from './body-guard.ts';
 
@@ -33,21 +34,20 @@ const STREAM_TYPE = 'text/event-stream';
 const ORIGIN = 'http://functions.invalid';
 
 export function toRequest(incoming: FunctionRequest): Request {
-  const headers = new Headers();
+  const headers: [string, string][] = [];
   for (const [name, value] of Object.entries(incoming.headers)) {
-    for (const one of [value ?? []].flat()) headers.append(name, one);
+    if (name === 'content-type') continue;
+    if (typeof value === 'string') headers.push([name, value]);
+    else for (const one of value ?? []) headers.push([name, one]);
   }
   const type = contentTypeOf(incoming);
-  if (type === undefined) headers.delete('content-type');
-  else headers.set('content-type', type);
+  if (type !== undefined) headers.push(['content-type', type]);
   const { method, rawBody } = incoming;
   // Two slashes at the beginning would be read as a host.
   const path = incoming.url.replace(/^\/+/, '/');
-  return new Request(`${ORIGIN}${path}`, {
-    method,
-    headers,
-    ...(WITHOUT_BODY.has(method) || !rawBody ? {} : { body: new Uint8Array(rawBody) }),
-  });
+  const url = `${ORIGIN}${path}`;
+  const init = { method, headers };
+  return WITHOUT_BODY.has(method) || !rawBody ? new Request(url, init) : new WholeRequest(url, init, rawBody);
 }
 
 /**
@@ -67,15 +67,15 @@ export async function exchange(
 }
 
 async function send(answer: Response, response: FunctionResponse): Promise<void> {
-  if (answer.body && answer.headers.get('content-type')?.startsWith(STREAM_TYPE)) {
-    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  const headers = Object.fromEntries(answer.headers);
+  if (headers['content-type']?.startsWith(STREAM_TYPE) && answer.body) {
+    response.writeHead(answer.status, headers);
     return relay(answer.body, response);
   }
-  const body = Buffer.from(await answer.arrayBuffer());
-  response.writeHead(answer.status, {
-    ...Object.fromEntries(answer.headers),
-    ...(body.length > WHOLE_BYTES ? {} : { 'content-length': String(body.length) }),
-  });
+  const body =
+    answer instanceof WholeResponse ? Buffer.from(answer.whole) : Buffer.from(await answer.arrayBuffer());
+  if (body.length <= WHOLE_BYTES) headers['content-length'] = String(body.length);
+  response.writeHead(answer.status, headers);
   response.end(body);
 }
 

@@ -229,14 +229,19 @@ function hasBody(headers: IncomingMessage['headers']): boolean {
 function whole(body: Readable, timeoutSeconds: number): Promise<Uint8Array | NoWorkerError> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
+    let isSettled = false;
     const settle = (read: Uint8Array | NoWorkerError) => {
+      isSettled = true;
       cancel();
       resolve(read);
     };
     const cancel = after(timeoutSeconds, () => settle(new NoWorkerError(504, TIMEOUT)));
-    const gone = () => settle(new NoWorkerError(503, 'the request was aborted'));
+    const gone = () => {
+      // As every body is closed that was read.
+      if (!isSettled) settle(new NoWorkerError(503, 'the request was aborted'));
+    };
     body.on('data', (chunk: Buffer) => chunks.push(chunk));
-    body.once('end', () => settle(Buffer.concat(chunks)));
+    body.once('end', () => settle(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     body.once('error', gone);
     body.once('close', gone);
     // Its sender may have left before, and nothing follows then.

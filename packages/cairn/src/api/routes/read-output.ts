@@ -4,6 +4,7 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { originsOf, originText } from '../../engine/stored-text.ts';
+import { WholeResponse } from '../../http/whole-body.ts';
 import type { Read } from '../route.ts';
 import { ownRun } from './own-run.ts';
 
@@ -29,7 +30,7 @@ export const readOutput: Read<'GET', '/v1/runs/{id}/checkpoints/{seq}/output'> =
   const read = async () => {
     // It is canonical JSON already.
     const text = await originText(store, origin);
-    return new Response(text, { headers: { 'content-type': 'application/json' } });
+    return new WholeResponse(text, { headers: { 'content-type': 'application/json' } });
   };
   return outputRef && outputRef.bytes > LARGE_BYTES ? instance.reads.run(read) : read();
 };

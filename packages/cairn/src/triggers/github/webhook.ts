@@ -14,6 +14,7 @@ import type { JsonObject } from '../../http/body.ts';
 import { contextOf, type RequestContext } from '../../http/caller-context.ts';
 import { assertPostTo } from '../../http/post-only.ts';
 import { problemResponse } from '../../http/problem.ts';
+import { jsonResponse } from '../../http/whole-body.ts';
 import type { StartDeps, StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import { type GithubDelivery, readDelivery } from './delivery.ts';
@@ -170,5 +171,5 @@ function misfit(listeners: readonly Workflow[], payload: unknown): string {
 }
 
 function json(status: number, body: object): Response {
-  return Response.json(body, { status });
+  return jsonResponse(body, { status });
 }

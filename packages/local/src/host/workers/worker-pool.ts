@@ -28,10 +28,7 @@ const WAIT_FOR_WORKER_MS = 10_000;
 const SHORT_LIFE_MS = 1_000;
 const BACKOFF_MS = { first: 200, most: 5_000 };
 const GRACE_MS = 10_000;
-/**
- * The first spare starts after a pause between requests, since loading it takes a processor for a second: those that were only waiting for
- * the start come first.
- */
+/** The first spare starts at a pause between requests: loading it takes a processor for a second, and those that waited for the start come first. */
 const SPARE_AFTER_MS = { rest: 200, most: 10_000 };
 /** A spare loads the functions' libraries when it has been ready for so long: what starts with it comes first. */
 const WARM_UP_AFTER_MS = 1_000;
@@ -48,6 +45,9 @@ const IDLE_MS = 30_000;
 interface Waiter {
   readonly spec: FunctionSpec;
   readonly role: Role;
+  /** Texts that are the same for all that a place would suit alike, before and after `takesCold`. */
+  readonly asked: string;
+  readonly askedLast: string;
   /** It has waited long enough for a process that is loaded. */
   takesCold: boolean;
   grant(lease: Lease): void;
@@ -138,6 +138,8 @@ export class WorkerPool {
       const waiter: Waiter = {
         spec,
         role,
+        asked: `${role} ${spec.name}`,
+        askedLast: `${role} ${spec.name}, cold`,
         takesCold: false,
         grant(lease) {
           leave();
@@ -291,7 +293,7 @@ export class WorkerPool {
     const full = new Set<string>();
     for (const waiter of this.#waiters) {
       const { spec, role, takesCold } = waiter;
-      const asked = `${role} ${spec.name} ${takesCold}`;
+      const asked = takesCold ? waiter.askedLast : waiter.asked;
       if (full.has(asked)) continue;
       const lease = this.#place(spec, role, takesCold);
       if (lease) waiter.grant(lease);
