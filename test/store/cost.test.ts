@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
 import { systemClock } from '../../packages/cairn/src/platform/clock.ts';
 import type { RunStore } from '../../packages/cairn/src/ports/run-store.ts';
-import { FirestoreRunListWatch } from '../../packages/cairn/src/store/firestore-run-list-watch.ts';
+import { FirestoreRunListWatch } from '../../packages/cairn/src/store/watch/firestore-run-list-watch.ts';
 import { firestoreHarness } from '../conformance/support/harness.firestore.ts';
 import {
   beginning,

@@ -3,7 +3,7 @@ import type { Firestore } from '@google-cloud/firestore';
 import { readsByFrames } from '../../../packages/cairn/src/platform/clients/reads-by-frames.ts';
 import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
-import { FirestoreRunWatch } from '../../../packages/cairn/src/store/firestore-run-watch.ts';
+import { FirestoreRunWatch } from '../../../packages/cairn/src/store/watch/firestore-run-watch.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { connect } from '../../local/firestore/support/client.ts';
 import { runWatchConformance } from './run-watch.suite.ts';

@@ -4,13 +4,13 @@ import type { Wait } from '../../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import type { ListedRun } from '../../../packages/cairn/src/ports/run-store.ts';
 import { encodeNewSnapshot } from '../../../packages/cairn/src/store/codec/snapshot.ts';
-import {
-  FirestoreRunListWatch,
-  POLL_MS,
-} from '../../../packages/cairn/src/store/firestore-run-list-watch.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { FirestoreRunFinder } from '../../../packages/cairn/src/store/lists/firestore-run-finder.ts';
 import { Paths } from '../../../packages/cairn/src/store/paths.ts';
+import {
+  FirestoreRunListWatch,
+  POLL_MS,
+} from '../../../packages/cairn/src/store/watch/firestore-run-list-watch.ts';
 import { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../../packages/local-firestore/src/server.ts';
 import { beginning, T0 } from '../../conformance/support/run-fixture.ts';

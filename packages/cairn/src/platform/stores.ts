@@ -10,10 +10,8 @@ import { FirestoreIdempotencyStore } from '../store/firestore-idempotency-store.
 import { FirestoreLogStore } from '../store/firestore-log-store.ts';
 import { FirestoreMailboxStore } from '../store/firestore-mailbox-store.ts';
 import { FirestorePlanStore } from '../store/firestore-plan-store.ts';
-import { FirestoreRunListWatch } from '../store/firestore-run-list-watch.ts';
 import { FirestoreRunStatistics } from '../store/firestore-run-statistics.ts';
 import { FirestoreRunStore } from '../store/firestore-run-store.ts';
-import { FirestoreRunWatch } from '../store/firestore-run-watch.ts';
 import { FirestoreRuntimeConfigStore } from '../store/firestore-runtime-config-store.ts';
 import { FirestoreScheduleStore } from '../store/firestore-schedule-store.ts';
 import { FirestoreIntegrityStore } from '../store/integrity/firestore-integrity-store.ts';
@@ -23,6 +21,8 @@ import { Shards } from '../store/lists/shards.ts';
 import { Paths } from '../store/paths.ts';
 import { FirestoreErasureStore } from '../store/retention/firestore-erasure-store.ts';
 import { FirestoreRetentionStore } from '../store/retention/firestore-retention-store.ts';
+import { FirestoreRunListWatch } from '../store/watch/firestore-run-list-watch.ts';
+import { FirestoreRunWatch } from '../store/watch/firestore-run-watch.ts';
 import { systemClock } from './clock.ts';
 import type { Settings } from './settings/settings.ts';
 

@@ -6,16 +6,16 @@
  * are too large for that is read by its projection every few seconds instead, billed as any list.
  */
 import type { DocumentData, Firestore, QueryDocumentSnapshot } from '@google-cloud/firestore';
-import { weightOf } from '../core/encoding/weight.ts';
-import { MAX_PAGE_BYTES } from '../core/search/page.ts';
-import { type Clock, pause } from '../ports/clock.ts';
-import type { ListedRun, RunFilter } from '../ports/run-store.ts';
-import type { RunListObserver, RunListWatch } from '../ports/runs/run-list-watch.ts';
-import { ifDecodable } from '../ports/store-errors.ts';
-import { decodeListed, isMarkedToGo } from './codec/snapshot.ts';
-import { matchingRuns, RunLists } from './lists/run-lists.ts';
-import { Paths } from './paths.ts';
-import { versionOf } from './version.ts';
+import { weightOf } from '../../core/encoding/weight.ts';
+import { MAX_PAGE_BYTES } from '../../core/search/page.ts';
+import { type Clock, pause } from '../../ports/clock.ts';
+import type { ListedRun, RunFilter } from '../../ports/run-store.ts';
+import type { RunListObserver, RunListWatch } from '../../ports/runs/run-list-watch.ts';
+import { ifDecodable } from '../../ports/store-errors.ts';
+import { decodeListed, isMarkedToGo } from '../codec/snapshot.ts';
+import { matchingRuns, RunLists } from '../lists/run-lists.ts';
+import { Paths } from '../paths.ts';
+import { versionOf } from '../version.ts';
 
 /** Documents that are listened to at first: their size tells whether as many as are wanted can be held. */
 export const FIRST_RUNS = 10;

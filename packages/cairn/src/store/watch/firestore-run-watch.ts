@@ -10,14 +10,14 @@ import {
   type Firestore,
   type QuerySnapshot,
 } from '@google-cloud/firestore';
-import { seqId } from '../core/encoding/ids.ts';
-import type { StopKind } from '../core/run/events.ts';
-import { isTerminal, type RunStatus } from '../core/run/status.ts';
-import type { EndObserver, LogObserver, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
-import { eventCodec } from './codec/journal.ts';
-import { loadedFrom } from './loaded-run.ts';
-import { pagesOf } from './pages/spill.ts';
-import { Paths } from './paths.ts';
+import { seqId } from '../../core/encoding/ids.ts';
+import type { StopKind } from '../../core/run/events.ts';
+import { isTerminal, type RunStatus } from '../../core/run/status.ts';
+import type { EndObserver, LogObserver, RunObserver, RunWatch } from '../../ports/runs/run-watch.ts';
+import { eventCodec } from '../codec/journal.ts';
+import { loadedFrom } from '../loaded-run.ts';
+import { pagesOf } from '../pages/spill.ts';
+import { Paths } from '../paths.ts';
 
 /** Events one listener is for; then another one takes over behind the last. */
 const WINDOW = 300;
