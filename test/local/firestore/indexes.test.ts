@@ -137,6 +137,45 @@ describe('an enforced index', () => {
   });
 });
 
+test('a group that was never asked for is listed by name from the first question on: what is there, comes, changes and goes, restarts included', async () => {
+  const storage = { kind: 'sqlite', file: join(folder, 'listed.sqlite') } as const;
+  const paths = ['c/1', 'x/1/c/1', 'x/1/y/2/c/3', 'c/2'];
+  const deleted = 'x/1/c/1';
+  const late = ['x/2/c/9', 'c/3'];
+  const names = async (db: Firestore, group: string) => {
+    const { docs } = await db.collectionGroup(group).get();
+    return docs.map(({ ref }) => ref.path);
+  };
+  const all = [...paths, ...late].filter((path) => path !== deleted);
+  const inOrder = ['c/1', 'c/2', 'c/3', 'x/1/y/2/c/3', 'x/2/c/9'];
+  expect([...all].sort()).toEqual([...inOrder].sort());
+
+  const first = await startBench({ storage });
+  for (const path of [...paths, 'x/1/cc/1', 'other/1']) await first.db.doc(path).set({ n: 1 });
+  expect(await names(first.db, 'c')).toEqual(['c/1', 'c/2', 'x/1/c/1', 'x/1/y/2/c/3']);
+  await Promise.all([
+    first.db.doc(deleted).delete(),
+    first.db.doc('c/2').update({ n: 2 }),
+    ...late.map((path) => first.db.doc(path).set({ n: 1 })),
+  ]);
+  expect(await names(first.db, 'c')).toEqual(inOrder);
+  await first.stop();
+
+  const again = await startBench({ storage });
+  expect(await names(again.db, 'c')).toEqual(inOrder);
+  expect(await names(again.db, 'cc')).toEqual(['x/1/cc/1']);
+  await again.db.doc('c/1').delete();
+  expect(await names(again.db, 'c')).toEqual(inOrder.slice(1));
+  await again.stop();
+
+  // Other indexes: all entries are made anew.
+  const declared = { indexes: [{ collectionGroup: 'c', fields: [{ fieldPath: 'n', order: 'ASCENDING' }] }] };
+  const rebuilt = await startBench({ storage, indexesFile: indexesFile(declared) });
+  expect(await names(rebuilt.db, 'c')).toEqual(inOrder.slice(1));
+  expect(await names(rebuilt.db, 'other')).toEqual(['other/1']);
+  await rebuilt.stop();
+});
+
 test('a declaration that is not understood is an error at start', async () => {
   const fields = [{ fieldPath: 'a' }];
   const file = indexesFile({ indexes: [{ collectionGroup: 'c', fields }] });

@@ -216,7 +216,7 @@ describe('field paths', () => {
 test('the difference of index entries leads from those of one version to those of the other', () => {
   // Not String(): as UTF-8 text, different bytes become the same replacement character.
   const hex = (entry: Buffer) => entry.toString('hex');
-  const document = { database: 1, segments: ['c', 'd'] };
+  const document = { database: 1, segments: ['c', 'd'], isListed: true };
   const all = (fields: Fields | undefined) =>
     new Set(
       entryDifference(AUTOMATIC_INDEXES, document, { before: undefined, after: fields }).added.map(hex),

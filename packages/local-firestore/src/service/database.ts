@@ -3,16 +3,23 @@
  * loop, which is what makes a commit atomic and a query see one moment. Knows nothing of the wire beyond stored bodies.
  */
 import { randomUUID } from 'node:crypto';
-import { documentKey } from '../model/document-key.ts';
+import { documentKey, levelPrefix } from '../model/document-key.ts';
 import { documentSize } from '../model/document-size.ts';
 import type { IndexConfig } from '../model/index/index-config.ts';
-import { entryDifference } from '../model/index/index-entries.ts';
+import { entryDifference, nameEntry } from '../model/index/index-entries.ts';
 import { MAX_DOCUMENT_BYTES, MAX_READ_AGE_MS, MAX_TRANSFORMS_PER_DOCUMENT } from '../model/limits.ts';
+import { parseDocument } from '../model/resource-name.ts';
 import { Code, invalid, StatusError } from '../model/status.ts';
 import type { Fields, Value } from '../model/value.ts';
 import { applyWrite, type Version, type Write } from '../model/write.ts';
-import type { DocumentStorage, Mutation, StoredDocument } from '../storage/document-storage.ts';
-import { decodeDocument, encodeBody } from '../wire/document-codec.ts';
+import type {
+  DocumentEntry,
+  DocumentStorage,
+  Mutation,
+  StoredDocument,
+} from '../storage/document-storage.ts';
+import { decodeDocument, decodeName, encodeBody } from '../wire/document-codec.ts';
+import { documentsWithPrefix, levelsBelow } from './path-scan.ts';
 import type { WriteIntent } from './transactions/lock-need.ts';
 import { RecentHistory, type Replaced } from './transactions/recent-history.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
@@ -81,6 +88,8 @@ export class Database {
   readonly #snapshots = new Set<Snapshot>();
   readonly #recent: RecentHistory;
   readonly #watchers = new Set<Watcher>();
+  /** Collection groups whose documents are listed by name. */
+  readonly #listed: Set<string>;
   #lastTime: number;
 
   constructor(name: string, { storage, clock, indexes }: DatabaseOptions) {
@@ -91,6 +100,27 @@ export class Database {
     this.#clock = clock;
     this.#lastTime = storage.lastCommitTime(this.number);
     this.#recent = new RecentHistory(this.#lastTime);
+    this.#listed = new Set(storage.listedGroups(this.number));
+  }
+
+  /**
+   * Has the documents of a collection group listed by name from now on. Few groups are ever asked for without an index of a field, and the
+   * list would be a third of what the write of a small document takes.
+   */
+  listGroup(collectionId: string): void {
+    if (this.#listed.has(collectionId)) return;
+    this.storage.listGroup(this.number, collectionId, this.#listOf(collectionId));
+    this.#listed.add(collectionId);
+  }
+
+  *#listOf(collectionId: string): Generator<DocumentEntry> {
+    const { number: database } = this;
+    for (const level of levelsBelow([])) {
+      for (const { id, body } of documentsWithPrefix(this.storage, levelPrefix(database, level, []))) {
+        const { segments } = parseDocument(decodeName(body));
+        if (segments.at(-2) === collectionId) yield { key: nameEntry({ database, segments }), document: id };
+      }
+    }
   }
 
   /** The moment a read sees: every commit so far, none after. */
@@ -201,7 +231,8 @@ export class Database {
   #mutation(draft: Draft): Mutation[] {
     const { segments, key, stored, before, next, body } = draft;
     if (!next && !stored) return [];
-    const document = { database: this.number, segments };
+    const isListed = this.#listed.has(segments.at(-2) as string);
+    const document = { database: this.number, segments, isListed };
     const entries = entryDifference(this.indexes, document, { before: before?.fields, after: next?.fields });
     if (!next || !body) return stored ? [{ kind: 'remove', id: stored.id, entries }] : [];
     const { createTime, updateTime } = next;

@@ -63,6 +63,7 @@ export function queryResults(
   const isBounded = count !== undefined && Number.isFinite(count);
   const firstPage = isBounded ? Math.min(count + LOOKED_AHEAD, LARGEST_PAGE) : FIRST_PAGE;
   const sources = planQuery(query, database.indexes, database.number).map(({ source, filter }) => {
+    if (source.kind === 'entries' && source.listOf !== undefined) database.listGroup(source.listOf);
     const read = counted(rows(database, query.scope, source, firstPage), scanned);
     const found = accepted({ ...query, filter }, unchangedSince(read, snapshot));
     return source.ordered ? found : sorted(query, found);

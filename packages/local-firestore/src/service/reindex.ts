@@ -7,11 +7,18 @@ import { decodeDocument } from '../wire/document-codec.ts';
 
 export function reindex(storage: DocumentStorage, indexes: IndexConfig): void {
   const numbers = new Map<string, number>();
-  for (const name of storage.databaseNames()) numbers.set(name, storage.databaseNumber(name));
+  const listed = new Map<number, ReadonlySet<string>>();
+  for (const name of storage.databaseNames()) {
+    const number = storage.databaseNumber(name);
+    numbers.set(name, number);
+    listed.set(number, new Set(storage.listedGroups(number)));
+  }
   storage.indexBy(indexes.fingerprint, ({ body }) => {
     const { name, fields } = decodeDocument(body);
     const { database, segments } = parseDocument(name);
-    const document = { database: numbers.get(database) as number, segments };
+    const number = numbers.get(database) as number;
+    const isListed = listed.get(number)?.has(segments.at(-2) as string) ?? false;
+    const document = { database: number, segments, isListed };
     return entryDifference(indexes, document, { before: undefined, after: fields }).added;
   });
 }

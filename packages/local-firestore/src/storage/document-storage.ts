@@ -48,6 +48,12 @@ export interface IndexedDocument {
   readonly document: StoredDocument;
 }
 
+/** An index entry of a document, by its id. */
+export interface DocumentEntry {
+  readonly key: Uint8Array;
+  readonly document: number;
+}
+
 export interface DocumentStorage {
   /** The number of a database, made on first use. */
   databaseNumber(name: string): number;
@@ -59,6 +65,10 @@ export interface DocumentStorage {
   scanDocuments(scan: Scan): StoredDocument[];
   /** Documents in the order of their index entries. */
   scanEntries(scan: Scan): IndexedDocument[];
+  /** Collection groups of a database whose documents are listed by name. */
+  listedGroups(database: number): readonly string[];
+  /** Adds the entries of such a list and notes that it is kept. All or nothing; durable when it returns. */
+  listGroup(database: number, collectionId: string, entries: Iterable<DocumentEntry>): void;
   countEntries(range: KeyRange): number;
   /** Applies all mutations of one commit or none. Visible immediately; durable when `durable()` resolves. */
   apply(database: number, commitTime: number, mutations: readonly Mutation[]): void;

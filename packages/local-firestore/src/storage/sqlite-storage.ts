@@ -10,6 +10,7 @@ import { prefixEnd } from '../model/byte-writer.ts';
 import { databasePrefix } from '../model/document-key.ts';
 import { Code, StatusError } from '../model/status.ts';
 import type {
+  DocumentEntry,
   DocumentStorage,
   IndexedDocument,
   KeyRange,
@@ -56,6 +57,10 @@ const SCAN_ENTRIES = { forward: scanEntries('ASC'), reverse: scanEntries('DESC')
 const INSERT_ENTRY = 'INSERT INTO entries VALUES (?, ?)';
 /** Setting that says by which configuration the entries were made. */
 const INDEXED_BY = 'indexed-by';
+/** Setting that says which groups of a database are listed by name, as JSON. */
+const listedIn = (database: number) => `listed-groups ${database}`;
+const GET_SETTING = 'SELECT value FROM settings WHERE name = ?';
+const PUT_SETTING = 'INSERT OR REPLACE INTO settings VALUES (?, ?)';
 const NO_BOUND = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
 interface Row extends Omit<StoredDocument, 'body'> {
@@ -180,6 +185,20 @@ export class SqliteStorage implements DocumentStorage {
     return (row as { body: Uint8Array }).body;
   }
 
+  listedGroups(database: number): readonly string[] {
+    const row = this.#sql(GET_SETTING).get(listedIn(database)) as { value: string } | undefined;
+    return row === undefined ? [] : (JSON.parse(row.value) as string[]);
+  }
+
+  listGroup(database: number, collectionId: string, entries: Iterable<DocumentEntry>): void {
+    const groups = [...this.listedGroups(database), collectionId];
+    this.#commit();
+    this.#transaction(() => {
+      for (const { key, document } of entries) this.#sql(INSERT_ENTRY).run(key, document);
+      this.#sql(PUT_SETTING).run(listedIn(database), JSON.stringify(groups));
+    });
+  }
+
   countEntries({ from, to }: KeyRange): number {
     const sql = 'SELECT count(*) AS n FROM entries WHERE key >= ? AND key < ?';
     return (this.#sql(sql).get(from, to ?? NO_BOUND) as { n: number }).n;
@@ -213,7 +232,7 @@ export class SqliteStorage implements DocumentStorage {
   }
 
   indexBy(fingerprint: string, entriesOf: (document: StoredDocument) => readonly Uint8Array[]): void {
-    const row = this.#sql('SELECT value FROM settings WHERE name = ?').get(INDEXED_BY);
+    const row = this.#sql(GET_SETTING).get(INDEXED_BY);
     if ((row as { value: string } | undefined)?.value === fingerprint) return;
     this.#commit();
     this.#transaction(() => {
@@ -222,7 +241,7 @@ export class SqliteStorage implements DocumentStorage {
       for (const document of documents as IterableIterator<unknown> as IterableIterator<StoredDocument>) {
         for (const entry of entriesOf(document)) this.#sql(INSERT_ENTRY).run(entry, document.id);
       }
-      this.#sql('INSERT OR REPLACE INTO settings VALUES (?, ?)').run(INDEXED_BY, fingerprint);
+      this.#sql(PUT_SETTING).run(INDEXED_BY, fingerprint);
     });
   }
 

@@ -73,7 +73,7 @@ const AUTOMATIC: FieldIndexes = { collection: ALL, group: NONE };
 const NO_COMPOSITES: readonly CompositeIndex[] = [];
 const NO_VECTORS: readonly VectorIndex[] = [];
 /** Changes when the layout of entries does, so that entries of an older layout are rebuilt. */
-const LAYOUT = 'entries-1';
+const LAYOUT = 'entries-2';
 
 /** No file: every field has its automatic indexes and nothing is refused. */
 export const AUTOMATIC_INDEXES: IndexConfig = {

@@ -18,6 +18,8 @@ export interface IndexedPath {
   readonly database: number;
   /** Path segments of the document. */
   readonly segments: readonly string[];
+  /** The documents of its collection group are listed by name: a query has asked for them. */
+  readonly isListed: boolean;
 }
 
 export interface EntryDifference {
@@ -74,13 +76,9 @@ function entriesOf(
     if (touched && !index.fields.some((f) => touched(f.path[0] as string))) continue;
     addComposite(entries, document, index, index.group ? group : collection, fields);
   }
-  if (!touched) {
-    writer.truncate(0);
-    writeNamePrefix(writer, document.database, group);
-    writeNameSuffix(writer, group, document.segments, false);
-    entries.push(writer.take());
-  }
-  const count = entries.length + mirrored;
+  // Production lists every group, and counts that entry.
+  const count = entries.length + mirrored + (touched ? 0 : 1);
+  if (!touched && document.isListed) entries.push(nameEntry(document));
   if (count > MAX_INDEX_ENTRIES_PER_DOCUMENT) {
     throw invalid(
       `Document "${document.segments.join('/')}" has too many index entries: ${count}, ` +
@@ -88,6 +86,15 @@ function entriesOf(
     );
   }
   return entries;
+}
+
+/** The entry of a document in the list of its collection group. */
+export function nameEntry({ database, segments }: Omit<IndexedPath, 'isListed'>): Buffer {
+  const group: EntryScope = { kind: 'group', collectionId: segments.at(-2) as string };
+  writer.truncate(0);
+  writeNamePrefix(writer, database, group);
+  writeNameSuffix(writer, group, segments, false);
+  return writer.take();
 }
 
 function bothWays(kinds: SingleField): boolean {

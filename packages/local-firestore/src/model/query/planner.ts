@@ -31,6 +31,8 @@ export type Source =
   /** Documents by index entry. */
   | {
       readonly kind: 'entries';
+      /** The entries are the list of this collection group, which is to be kept from now on. */
+      readonly listOf?: string;
       readonly index: UsedIndex;
       readonly bounds: Bounds;
       readonly reverse: boolean;
@@ -159,7 +161,8 @@ export class Planner {
     const prefix = writer.take();
     for (const segment of this.#query.scope.parent) writeSegmentKey(writer, segment);
     const bounds = narrow(this.#nameBounds(prefix, options, ordered), wholePrefix(writer.take()));
-    return { kind: 'entries', index: nameIndex(reverse), bounds, reverse, ordered };
+    const { collectionId: listOf } = this.#scope;
+    return { kind: 'entries', listOf, index: nameIndex(reverse), bounds, reverse, ordered };
   }
 
   /** Like `#bounds`, narrowed by comparisons with the name as well. */
