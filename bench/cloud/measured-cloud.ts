@@ -42,6 +42,7 @@ export async function startMeasuredCloud(options: MeasuredCloudOptions): Promise
     sync: options.data === 'sync',
     functionsModule: options.functionsModule ?? join(import.meta.dirname, '../functions.ts'),
     workers: options.workers,
+    logFile: join(folder, 'cloud.log'),
     ...(options.tickSeconds !== undefined && { tickSeconds: options.tickSeconds }),
     ...(options.heartbeatMs !== undefined && { env: { CAIRN_HEARTBEAT_MS: String(options.heartbeatMs) } }),
   }).catch((error: unknown) => {

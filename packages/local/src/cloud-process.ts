@@ -1,6 +1,7 @@
 /** Starts the local cloud as a user does, as a process of its own that can be killed, and speaks to it over HTTP. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { CloudPids } from './cloud.ts';
 
@@ -41,10 +42,15 @@ export interface CloudProcessOptions {
   /** Length of a minute in `every N minutes`, s. */
   readonly tickSeconds?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** File for the log lines of cloud and functions. Default: this process reads them, which takes time of both. */
+  readonly logFile?: string;
 }
 
 /** Generous: a cold start on a busy machine; firebase-tools alone takes 10 s on an idle one. */
 const START_LIMIT_MS = { workers: 180_000, emulators: 180_000 };
+
+/** The end of what it logged, in the error. */
+const COMPLAINT_CHARS = 4_000;
 
 /** @throws Error if it ends, or is not ready in time */
 export async function startCloudProcess(options: CloudProcessOptions): Promise<CloudProcess> {
@@ -71,21 +77,26 @@ export async function startCloudProcess(options: CloudProcessOptions): Promise<C
     ...watchdog,
     ...tick,
   ];
+  const { logFile } = options;
+  const log = logFile === undefined ? 'pipe' : openSync(logFile, 'a');
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', log],
     env: { ...process.env, ...options.env },
   });
-  let complaints = '';
+  if (typeof log === 'number') closeSync(log);
+  let read = '';
   child.stderr?.on('data', (chunk) => {
-    complaints = `${complaints}${chunk}`.slice(-4_000);
+    read = `${read}${chunk}`.slice(-COMPLAINT_CHARS);
   });
+  const complaints = () =>
+    (logFile === undefined ? read : readFileSync(logFile, 'utf8')).slice(-COMPLAINT_CHARS);
   const ended = once(child, 'exit');
   const line = Promise.withResolvers<string>();
   const limitMs = START_LIMIT_MS[options.emulators ? 'emulators' : 'workers'];
   const limit = setTimeout(() => line.reject(new Error(`not ready in ${limitMs} ms`)), limitMs);
   child.stdout?.once('data', (chunk) => line.resolve(String(chunk)));
   ended.then(
-    () => line.reject(new Error(`the local cloud ended before it was ready:\n${complaints}`)),
+    () => line.reject(new Error(`the local cloud ended before it was ready:\n${complaints()}`)),
     line.reject,
   );
   try {
