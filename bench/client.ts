@@ -78,9 +78,10 @@ export class Client {
     }
   }
 
-  /** The newest completed runs, newest first. */
-  async newestCompleted(limit: number): Promise<readonly RunView[]> {
-    return (await this.#api.list('/v1/runs', { query: { status: 'completed' }, limit })).items;
+  /** The newest completed runs of those created from `since` on, epoch ms; newest first. */
+  async newestCompleted(limit: number, since: number): Promise<readonly RunView[]> {
+    const query = { status: 'completed', since: new Date(since).toISOString() };
+    return (await this.#api.list('/v1/runs', { query, limit })).items;
   }
 
   /** The whole journal of a run, oldest first. */

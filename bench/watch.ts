@@ -9,11 +9,14 @@ import { assertCompleted, type Client, isOver, LIMIT_MS } from './client.ts';
 
 /** Between two lists: at the rates measured few runs end in that time. */
 const LIST_EVERY_MS = 40;
-const LIST_LIMIT = 20;
+const LIST_LIMIT = 60;
+
+/** The clocks of two processes of one machine may differ by less. */
+const CLOCKS_MS = 50;
 
 /**
- * Waits for many runs at once with one list of the newest completed runs for all. A run so old that it is no longer in
- * the list is asked for by itself.
+ * Waits for many runs at once with one list for all: of the completed runs that are no older than the oldest one waited for. A run so old
+ * that it is no longer in the list is asked for by itself.
  */
 export class CrowdWatch {
   readonly #client: Client;
@@ -42,7 +45,7 @@ export class CrowdWatch {
     try {
       while (this.#waiting.size > 0) {
         await delay(LIST_EVERY_MS);
-        const runs = await this.#client.newestCompleted(LIST_LIMIT);
+        const runs = await this.#client.newestCompleted(LIST_LIMIT, this.#oldest() - CLOCKS_MS);
         for (const { id } of runs) this.#settle(id);
         await this.#lookAtOld(runs.length === LIST_LIMIT ? Date.parse(runs.at(-1)?.createdAt ?? '') : 0);
       }
@@ -51,6 +54,12 @@ export class CrowdWatch {
     } finally {
       this.#looking = false;
     }
+  }
+
+  /** Epoch ms. */
+  #oldest(): number {
+    const starts = [...this.#waiting.values()].map(({ startedAt }) => startedAt);
+    return Math.floor(performance.timeOrigin + Math.min(...starts));
   }
 
   async #lookAtOld(listedFrom: number): Promise<void> {

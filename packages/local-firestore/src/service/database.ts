@@ -108,7 +108,7 @@ export class Database {
    * list would be a third of what the write of a small document takes.
    */
   listGroup(collectionId: string): void {
-    if (this.#listed.has(collectionId)) return;
+    if (this.#listed.has(collectionId) || this.indexes.expiry.has(collectionId)) return;
     this.storage.listGroup(this.number, collectionId, this.#listOf(collectionId));
     this.#listed.add(collectionId);
   }

@@ -18,7 +18,7 @@ export interface IndexedPath {
   readonly database: number;
   /** Path segments of the document. */
   readonly segments: readonly string[];
-  /** The documents of its collection group are listed by name: a query has asked for them. */
+  /** The documents of its collection group are listed by name: a query has asked for them. Those that expire always are. */
   readonly isListed: boolean;
 }
 
@@ -78,7 +78,8 @@ function entriesOf(
   }
   // Production lists every group, and counts that entry.
   const count = entries.length + mirrored + (touched ? 0 : 1);
-  if (!touched && document.isListed) entries.push(nameEntry(document));
+  const isListed = document.isListed || config.expiry.has(collectionId);
+  if (!touched && isListed) entries.push(nameEntry(document));
   if (count > MAX_INDEX_ENTRIES_PER_DOCUMENT) {
     throw invalid(
       `Document "${document.segments.join('/')}" has too many index entries: ${count}, ` +
