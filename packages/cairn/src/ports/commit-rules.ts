@@ -20,6 +20,8 @@ const MAX_STORE_WRITES = 320;
  * a document (1 MiB) bounds; Firestore refuses a request above 10 MiB.
  */
 const MAX_STORE_BYTES = 6 * 1024 * 1024;
+/** A commit of ten steps has about this. */
+const SURELY_SMALL_BYTES = 64 * 1024;
 
 /** @throws Error if the first commit of a run cannot be right, whatever is stored */
 export function assertSoundStart({ state, events, checkpoints, records, supersedes }: StartCommit): void {
@@ -37,7 +39,7 @@ export function assertSoundStart({ state, events, checkpoints, records, supersed
   assertLoad(state.id, { events, checkpoints, steps: [], effects: [], others });
 }
 
-/** The bytes that were counted. @throws Error if a move of a run cannot be right, whatever is stored */
+/** The bytes of the commit, or somewhat more. @throws Error if a move of a run cannot be right, whatever is stored */
 export function assertSoundCommit({
   runId,
   events,
@@ -110,14 +112,25 @@ function assertLoad(runId: string, { events, checkpoints, steps, effects, others
   return bytes;
 }
 
-/** Bytes of the names and values, with eight for everything that is not text, as Firestore counts a document. */
+/**
+ * Bytes of the names and values, with eight for everything that is not text, as Firestore counts a document. What is surely small is not
+ * counted exactly: every step is weighed here.
+ */
 function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
+  const most = total(value, mostBytes);
+  return most <= SURELY_SMALL_BYTES ? most : total(value, Buffer.byteLength);
+}
+
+/** UTF-8 has three bytes at most for each unit of UTF-16. */
+const mostBytes = (text: string) => 3 * text.length;
+
+function total(value: unknown, bytesOf: (text: string) => number): number {
+  if (typeof value === 'string') return bytesOf(value);
   if (typeof value !== 'object' || value === null) return 8;
   let bytes = 0;
-  if (Array.isArray(value)) for (const member of value) bytes += sizeOf(member);
+  if (Array.isArray(value)) for (const member of value) bytes += total(member, bytesOf);
   else
     for (const [name, member] of Object.entries(value))
-      if (member !== undefined) bytes += name.length + sizeOf(member);
+      if (member !== undefined) bytes += name.length + total(member, bytesOf);
   return bytes;
 }

@@ -76,12 +76,12 @@ export function spill(
   state: RunState,
   { documentBytes, pageBytes }: PageBudget = PAGE_BUDGET,
 ): Spilled | undefined {
-  const sizes = new Map(Object.entries(members).map(([name, member]) => [name, sizeOf(member)]));
-  let total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+  let total = 0;
+  for (const member of Object.values(members)) total += sizeOf(member);
   if (total <= documentBytes) return undefined;
   const kept = new Map<PagedList, List>();
   for (const name of PAGED_LISTS) {
-    const whole = { text: members[name] as string, bytes: sizes.get(name) ?? 0 };
+    const whole = { text: members[name] as string, bytes: sizeOf(members[name]) };
     const list = whole.bytes <= pageBytes ? { pages: [], rest: whole } : cut(name, state, pageBytes);
     total += list.rest.bytes - whole.bytes;
     kept.set(name, list);
@@ -156,7 +156,9 @@ function sizeOf(member: unknown): number {
   if (typeof member === 'string') return Buffer.byteLength(member);
   if (typeof member !== 'object' || member === null || Object.getPrototypeOf(member) !== Object.prototype)
     return 8;
-  return Object.values(member).reduce((sum: number, inner) => sum + sizeOf(inner), 0);
+  let bytes = 0;
+  for (const inner of Object.values(member)) bytes += sizeOf(inner);
+  return bytes;
 }
 
 /**

@@ -20,6 +20,9 @@ import type { Announced } from '../messages.ts';
 import type { Working } from '../working.ts';
 import { acceptable } from './waits.ts';
 
+/** Without a reason an exception with a stack is made for each run. */
+const RUN_ENDS = 'the run ends or rests';
+
 export class Announcer {
   readonly #working: Working;
   /** Openings and registrations of waits that are under way. */
@@ -43,7 +46,7 @@ export class Announcer {
 
   /** Resolves once no announcement is in progress: a wait must not be registered after the run's end. */
   async quiet(): Promise<void> {
-    this.#hurry.abort();
+    this.#hurry.abort(RUN_ENDS);
     while (this.#telling.size > 0) {
       await Promise.allSettled(this.#telling);
       // A wait that has just been opened is announced when its message is handled.
