@@ -62,8 +62,8 @@ export class Working extends Scope {
   failure: RecordedError | undefined;
   /** Steps of the graph that have not ended. */
   unsettled: number;
-  /** Large outputs on their way to where they are kept. */
-  beingKept = 0;
+  /** Ends whose record is not queued: a large output is being kept, or the question about an action in doubt is looked for. */
+  unqueuedEnds = 0;
   #startedAny = false;
   readonly #params: WorkingParams;
 
@@ -108,7 +108,7 @@ export class Working extends Scope {
   facts(): Omit<DriveFacts, 'stop' | 'cancellation' | 'undoes' | 'childrenOpen'> {
     const flowsBusy = [...this.flows.values()].filter(({ isBusy }) => isBusy).length;
     return {
-      active: this.bodies.active + this.beingKept + flowsBusy,
+      active: this.bodies.active + this.unqueuedEnds + flowsBusy,
       unacknowledged: this.onTheWay,
       unsettled: this.unsettled,
       held: this.#canStart ? 1 : 0,

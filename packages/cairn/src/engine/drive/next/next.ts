@@ -24,6 +24,7 @@ export function next(working: Working, message: StepMessage): Follows {
       return 'end';
     case 'question_found': {
       const { ended, ask, error } = message;
+      working.unqueuedEnds -= 1;
       record(working, effectQuestion(working, ended, ask, error));
       return 'nothing';
     }
@@ -57,7 +58,7 @@ export function next(working: Working, message: StepMessage): Follows {
   }
 }
 
-/** The action of a body may be in doubt: the dispatch does not end before a question about it is in the journal. */
+/** The action of a body may be in doubt: the dispatch does not end before a question about it is queued, so that it precedes the end. */
 function bodyEnded(working: Working, body: EndedBody): Follows {
   const { budget, waits } = working;
   const { unit, result } = body;
@@ -72,6 +73,7 @@ function bodyEnded(working: Working, body: EndedBody): Follows {
       record(working, decision.change);
       return 'nothing';
     case 'find_question':
+      working.unqueuedEnds += 1;
       working.do({ kind: 'find_question', ended, doubt: decision.doubt });
       return 'nothing';
     case 'stop':

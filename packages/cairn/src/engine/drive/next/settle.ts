@@ -16,13 +16,13 @@ import type { Working } from '../working.ts';
 export function end(working: Working, ending: Ending): void {
   const { outcome, facts } = ending;
   if (outcome.kind === 'done' && typeof facts === 'function' && needsPayload(outcome.output.text)) {
-    working.beingKept += 1;
+    working.unqueuedEnds += 1;
     working.do({ kind: 'keep', ending });
   } else recordEnd(working, ending, outcome);
 }
 
 export function kept(working: Working, ending: Ending, output: Output): void {
-  working.beingKept -= 1;
+  working.unqueuedEnds -= 1;
   recordEnd(working, ending, { kind: 'done', output });
 }
 
