@@ -1,0 +1,241 @@
+import { describe, expect, test } from '@jest/globals';
+import type { StepExecution, StepKind } from '../../../../packages/cairn/src/core/run/events.ts';
+import type { StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
+import { startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
+import { succeeded, timerOf } from '../../../core/run/journal-drafts.ts';
+import { Dispatch, endless } from './dispatch.ts';
+
+type Factory = StepFactory<Record<string, unknown>>;
+
+const fails = () => {
+  throw new Error('no');
+};
+
+describe('steps without needs', () => {
+  test.each([1, 2, 3, 4])('begin in their order, %i at a time at most', async (concurrentSteps) => {
+    const dispatch = await Dispatch.of(
+      (step) => ({ a: step('a', endless), b: step('b', endless), c: step('c', endless) }),
+      { settings: { concurrentSteps } },
+    );
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['a', 'b', 'c'].slice(0, concurrentSteps));
+  });
+
+  test('begin one at a time in a run that is alone', async () => {
+    const steps = (step: Factory) => ({ a: step('a', endless), b: step('b', endless) });
+    const dispatch = await Dispatch.of(steps, { alone: true });
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['a']);
+  });
+
+  test('begin behind a wait, which takes no room', async () => {
+    const dispatch = await Dispatch.of(
+      (step) => ({ rest: step.sleep('rest', { for: '1h' }), a: step('a', endless) }),
+      { settings: { concurrentSteps: 1 } },
+    );
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['a']);
+    expect(dispatch.given).toEqual(['rest: wait_opened > waits']);
+  });
+
+  test('begin once, however often it is asked', async () => {
+    const dispatch = await Dispatch.of((step) => ({
+      a: step('a', endless),
+      rest: step.sleep('rest', { for: '1h' }),
+    }));
+    for (let time = 0; time < 3; time += 1) startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['a']);
+    expect(dispatch.given).toHaveLength(1);
+  });
+});
+
+describe('nothing begins', () => {
+  const steps = (step: Factory) => {
+    const no = step('no', { when: () => false }, endless);
+    return {
+      a: step('a', endless),
+      after: step('after', { needs: { no } }, endless),
+      rest: step.sleep('rest', { for: '1h' }),
+      m: step.map('m', { over: () => [1] }, endless),
+    };
+  };
+  const started = (stepId: string, kind: StepKind): StepExecution => ({
+    stepId,
+    kind,
+    revision: 1,
+    attempt: 1,
+    inputsHash: '0'.repeat(64),
+    startedAt: 0,
+  });
+
+  test('in a dispatch that is stopped', async () => {
+    const dispatch = await Dispatch.of(steps);
+    dispatch.isStopped = true;
+    startReady(dispatch.working);
+    expect([dispatch.begun, dispatch.given]).toEqual([[], []]);
+  });
+
+  test('in a run that is failing, and nothing is skipped', async () => {
+    const dispatch = await Dispatch.of(steps);
+    dispatch.working.tracker.settle('no', 'skipped');
+    dispatch.working.failure = { code: 'X', message: 'x', retryable: false };
+    startReady(dispatch.working);
+    expect([dispatch.begun, dispatch.given]).toEqual([[], []]);
+  });
+
+  test('behind a step that failed before its body', async () => {
+    const dispatch = await Dispatch.of((step) => ({
+      a: step('a', { when: fails }, endless),
+      b: step('b', endless),
+      rest: step.sleep('rest', { for: '1h' }),
+    }));
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual([]);
+    expect(dispatch.given).toEqual(['a: step_failed > ended failed STEP_FAILED']);
+  });
+
+  test('that takes longer than the dispatch has, but for the first', async () => {
+    const dispatch = await Dispatch.of(
+      (step) => ({
+        a: step('a', { timeout: '1m' }, endless),
+        b: step('b', { timeout: '1m' }, endless),
+        c: step('c', { timeout: '5s' }, endless),
+      }),
+      { timeMs: 10_000 },
+    );
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['a', 'c']);
+    expect(dispatch.working.facts()).toMatchObject({ active: 2, held: 1 });
+  });
+
+  test('that waits for others to leave enough of the budget', async () => {
+    const dispatch = await Dispatch.of((step) => ({ a: step('a', endless), b: step('b', endless) }), {
+      budget: { operations: 1 },
+    });
+    startReady(dispatch.working);
+    expect([dispatch.begun, dispatch.given]).toEqual([['a'], []]);
+  });
+
+  test('while the question about the budget is on its way', async () => {
+    const dispatch = await Dispatch.of(
+      (step) => ({
+        a: step('a', endless),
+        b: step('b', endless),
+        m: step.map('m', { over: () => [1, 2] }, endless),
+        c: step('c', endless),
+      }),
+      { budget: { operations: 1 }, earlier: () => [succeeded('a', { spent: {} })] },
+    );
+    startReady(dispatch.working);
+    expect([dispatch.begun, dispatch.given]).toEqual([[], ['b: wait_opened > waits']]);
+    startReady(dispatch.working);
+    expect([dispatch.begun, dispatch.given]).toEqual([[], ['b: wait_opened > waits']]);
+  });
+
+  test('while the question about the budget is open in the journal', async () => {
+    const dispatch = await Dispatch.of((step) => ({ a: step('a', endless), b: step('b', endless) }), {
+      budget: { operations: 9 },
+      earlier: () => [
+        {
+          type: 'wait_opened',
+          initiator: 'system',
+          data: {
+            wait: {
+              ...timerOf('a'),
+              execution: started('a', 'step'),
+              kind: 'approval',
+              purpose: 'budget',
+              detailText: '{"question":"?"}',
+              reached: [],
+            } as never,
+          },
+        },
+      ],
+    });
+    startReady(dispatch.working);
+    expect([dispatch.begun, dispatch.given]).toEqual([[], []]);
+  });
+});
+
+describe('a condition', () => {
+  const at =
+    (options: { when: () => boolean; onFailure?: 'skip' | { degradeTo: unknown } }) => (step: Factory) => ({
+      a: step('a', options, endless),
+    });
+
+  test.each([
+    ['that is false skips its step', at({ when: () => false }), 'a: step_skipped > ended skipped'],
+    ['that throws fails it', at({ when: fails }), 'a: step_failed > ended failed STEP_FAILED'],
+    [
+      'that throws skips it by policy',
+      at({ when: fails, onFailure: 'skip' }),
+      'a: step_skipped > ended skipped',
+    ],
+    [
+      'that throws degrades it by policy',
+      at({ when: fails, onFailure: { degradeTo: 1 } }),
+      'a: step_degraded > ended done',
+    ],
+  ] as const)('%s', async (_, steps, given) => {
+    const dispatch = await Dispatch.of(steps);
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual([]);
+    expect(dispatch.given).toEqual([given]);
+  });
+
+  test('is asked of each kind of step, before anything else of it', async () => {
+    const when = () => false;
+    const dispatch = await Dispatch.of((step) => ({
+      map: step.map('map', { when, over: fails }, endless),
+      sleep: step.sleep('sleep', { when, until: fails }),
+      approval: step.approval('approval', { when, ask: fails }),
+      event: step.event('event', { when, event: 'e', key: fails }),
+      flow: step.flow('flow', { when }, fails),
+    }));
+    startReady(dispatch.working);
+    expect(dispatch.given.toSorted()).toEqual(
+      ['approval', 'event', 'flow', 'map', 'sleep'].map((id) => `${id}: step_skipped > ended skipped`),
+    );
+  });
+
+  test('of a set is not asked again of its items', async () => {
+    let asked = 0;
+    const when = () => {
+      asked += 1;
+      return true;
+    };
+    const dispatch = await Dispatch.of((step) => ({
+      m: step.map('m', { when, over: () => [1, 2] }, endless),
+    }));
+    startReady(dispatch.working);
+    expect([dispatch.begun, asked]).toEqual([['m[0]', 'm[1]'], 1]);
+  });
+});
+
+describe('dependents', () => {
+  const chain = (step: Factory) => {
+    const a = step('a', { when: () => false }, endless);
+    const b = step('b', { needs: { a } }, endless);
+    const c = step('c', { needs: { b } }, endless);
+    const d = step('d', { needs: { c }, ifSkipped: 'run' }, endless);
+    return { d, e: step('e', { needs: { d } }, endless) };
+  };
+
+  test('of a skipped step are skipped in one go, once the journal has it', async () => {
+    const dispatch = await Dispatch.of(chain);
+    startReady(dispatch.working);
+    expect(dispatch.given).toEqual(['a: step_skipped > ended skipped']);
+    expect(await dispatch.carryOut()).toBe('begin');
+    startReady(dispatch.working);
+    expect(dispatch.given).toEqual(['b', 'c'].map((id) => `${id}: step_skipped > ended skipped`));
+  });
+
+  test('that run nevertheless begin before the journal has what was skipped for good', async () => {
+    const dispatch = await Dispatch.of(chain);
+    startReady(dispatch.working);
+    await dispatch.carryOut();
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['d']);
+    expect(dispatch.working.unsettled).toBe(2);
+  });
+});

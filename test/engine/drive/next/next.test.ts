@@ -1,0 +1,285 @@
+import { describe, expect, test } from '@jest/globals';
+import { Fatal, RetryAt } from '../../../../packages/cairn/src/core/errors.ts';
+import type { StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
+import { startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
+import { outputFrom } from '../../../../packages/cairn/src/engine/facts/output.ts';
+import { Outside } from '../../../support/outside.ts';
+import { Dispatch, endless } from './dispatch.ts';
+
+type Factory = StepFactory<Record<string, unknown>>;
+type Steps = (step: Factory) => Record<string, { readonly id: string }>;
+type Options = NonNullable<Parameters<typeof Dispatch.of>[1]>;
+
+const throws = (error: Error) => () => {
+  throw error;
+};
+
+/** The dispatch in which the body of the step `a` has just ended. */
+async function atEndOf(steps: Steps, options?: Options) {
+  const dispatch = await Dispatch.of(steps as never, options);
+  startReady(dispatch.working);
+  await dispatch.settle();
+  return { dispatch, message: dispatch.take('body_ended') };
+}
+
+describe('the end of a body', () => {
+  const ends: [string, Steps, 'end' | 'nothing', string][] = [
+    ['with a value', (step) => ({ a: step('a', () => 1) }), 'end', 'a: step_succeeded > ended done'],
+    ['with a large value', (step) => ({ a: step('a', () => 'x'.repeat(600_000)) }), 'end', 'keep a'],
+    [
+      'that may be tried again',
+      (step) => ({ a: step('a', throws(new Error('no'))) }),
+      'nothing',
+      'a: step_retry_scheduled > rests',
+    ],
+    [
+      'without attempts left',
+      (step) => ({ a: step('a', { retry: { maxAttempts: 1 } }, throws(new Error('no'))) }),
+      'end',
+      'a: step_failed > ended failed STEP_FAILED',
+    ],
+    [
+      'for good',
+      (step) => ({ a: step('a', throws(new Fatal('no'))) }),
+      'end',
+      'a: step_failed > ended failed STEP_FAILED',
+    ],
+    [
+      'for good, of a step that may be left out',
+      (step) => ({ a: step('a', { onFailure: 'skip' }, throws(new Fatal('no'))) }),
+      'end',
+      'a: step_skipped > ended skipped',
+    ],
+    [
+      'that polls',
+      (step) => ({ a: step('a', { poll: { within: '1h' } }, throws(new RetryAt(0))) }),
+      'nothing',
+      'a: step_retry_scheduled > rests',
+    ],
+    [
+      'of a poll whose time is over',
+      (step) => ({ a: step('a', { poll: { within: 0 } }, throws(new RetryAt(0))) }),
+      'end',
+      'a: step_failed > ended failed STEP_TIMEOUT',
+    ],
+  ];
+
+  test.each(ends)('%s', async (_, steps, follows, given) => {
+    const { dispatch, message } = await atEndOf(steps);
+    expect(dispatch.next(message)).toBe(follows);
+    expect(dispatch.given).toEqual([given]);
+  });
+
+  test('with a large value counts as running until its record is queued', async () => {
+    const { dispatch, message } = await atEndOf((step) => ({ a: step('a', () => 'x'.repeat(600_000)) }));
+    dispatch.next(message);
+    for (const stop of [undefined, 'budget', 'shutdown', 'held'] as const)
+      expect(dispatch.concluded(stop)).toBe('wait');
+    expect(await dispatch.carryOut()).toBe('end');
+    expect(dispatch.given).toEqual(['a: step_succeeded > ended done']);
+    expect(dispatch.working.facts().active).toBe(0);
+  });
+
+  test('that rests is not concluded before the journal has it', async () => {
+    const { dispatch, message } = await atEndOf((step) => ({ a: step('a', throws(new Error('no'))) }));
+    dispatch.next(message);
+    expect(dispatch.concluded()).toBe('wait');
+    expect(dispatch.working.resting.has('a')).toBe(false);
+    await dispatch.carryOut();
+    expect(dispatch.working.resting.has('a')).toBe(true);
+  });
+
+  test('of a step that may have run before the restore asks a person', async () => {
+    const steps: Steps = (step) => ({ a: step('a', { idempotent: false }, endless) });
+    const { dispatch, message } = await atEndOf(steps, { restoredAt: 1 });
+    const notRun: unknown[] = [];
+    Object.defineProperty(dispatch.working.budget, 'notRun', { value: (unit: unknown) => notRun.push(unit) });
+    expect(dispatch.next(message)).toBe('nothing');
+    expect(notRun).toEqual([dispatch.unit('a')]);
+    expect(dispatch.given).toEqual(['a: wait_opened > waits']);
+  });
+
+  test('that wants to act asks first where that needs a confirmation', async () => {
+    const { capability, binding } = new Outside({ requiresConfirmation: true });
+    const { dispatch, message } = await atEndOf(
+      (step) => ({
+        a: step('a', { uses: [capability] }, ({ perform }) => perform(capability, { text: 'x' })),
+      }),
+      { bindings: [binding] },
+    );
+    expect(dispatch.next(message)).toBe('nothing');
+    expect(dispatch.given).toEqual(['a: effect_settled + wait_opened > waits']);
+  });
+
+  test('at the limit of the budget opens its question', async () => {
+    const { capability, binding } = new Outside();
+    const { dispatch, message } = await atEndOf(
+      (step) => ({
+        a: step('a', { uses: [capability] }, async ({ perform }) => {
+          await perform(capability, { text: 'x' });
+          await perform(capability, { text: 'y' });
+        }),
+      }),
+      { bindings: [binding], budget: { effects: 1 } },
+    );
+    expect(dispatch.next(message)).toBe('nothing');
+    expect(dispatch.given).toEqual(['a: effect_settled + wait_opened > waits']);
+    expect(dispatch.working.budget.isAsking).toBe(true);
+  });
+});
+
+describe('the time of an execution', () => {
+  test('lets it begin again', async () => {
+    const { dispatch, message } = await atEndOf((step) => ({ a: step('a', throws(new Error('no'))) }));
+    dispatch.next(message);
+    await dispatch.carryOut();
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual([]);
+    dispatch.world.clock.fireNext();
+    expect(dispatch.next(dispatch.take('due'))).toBe('begin');
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['a']);
+  });
+
+  test('lets an item begin again, in its set', async () => {
+    const steps: Steps = (step) => ({ m: step.map('m', { over: () => [1] }, throws(new Error('no'))) });
+    const { dispatch, message } = await atEndOf(steps);
+    dispatch.next(message);
+    await dispatch.carryOutAll();
+    expect(dispatch.working.sets.get('m')?.stateOf(0)).toBe('open');
+    dispatch.next({ kind: 'due', key: 'm[0]' });
+    expect(dispatch.working.sets.get('m')?.stateOf(0)).toBe('idle');
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['m[0]']);
+  });
+
+  test('begins nothing in a dispatch that is stopped', async () => {
+    const { dispatch, message } = await atEndOf((step) => ({ a: step('a', throws(new Error('no'))) }));
+    dispatch.next(message);
+    await dispatch.carryOut();
+    dispatch.isStopped = true;
+    expect(dispatch.next({ kind: 'due', key: 'a' })).toBe('begin');
+    expect(dispatch.working.tracker.stateOf('a')).toBe('open');
+  });
+
+  test('ends a wait, unless others have put it off', async () => {
+    const dispatch = await Dispatch.of((step) => ({ w: step.sleep('w', { for: '1s' }) }));
+    startReady(dispatch.working);
+    await dispatch.carryOutAll();
+    dispatch.world.clock.fireNext();
+    expect(dispatch.next(dispatch.take('due'))).toBe('begin');
+    expect(dispatch.given).toEqual(['w: wait_resolved + step_succeeded > wait_ended done']);
+    expect(dispatch.working.tracker.stateOf('w')).toBe('open');
+    await dispatch.carryOutAll();
+    expect(dispatch.working.tracker.stateOf('w')).toBe('done');
+  });
+});
+
+describe('an announcement', () => {
+  async function waiting() {
+    const dispatch = await Dispatch.of((step) => ({ e: step.event('e', { event: 'e', key: () => 'k' }) }));
+    startReady(dispatch.working);
+    await dispatch.carryOut();
+    const [wait] = dispatch.journal.state.waits;
+    if (!wait) throw new Error('the wait is not open');
+    return { dispatch, wait };
+  }
+
+  test('follows once the wait is in the journal, and the run is suspended after it only', async () => {
+    const { dispatch } = await waiting();
+    expect(dispatch.given).toEqual(['announce e']);
+    expect(dispatch.concluded()).toBe('wait');
+    expect(await dispatch.carryOut()).toBe('begin');
+    expect(dispatch.concluded()).toBe('suspend');
+  });
+
+  test('that found an answer records it, and leaves the mailbox once the journal has it', async () => {
+    const { dispatch, wait } = await waiting();
+    const place = { tenantId: 't1', event: 'e', key: 'k', runId: wait.id, waitId: wait.id };
+    const { working } = dispatch;
+    const { step } = dispatch.unit('e');
+    const answer = { stepId: 'e', step, execution: wait.execution, now: dispatch.now };
+    const { done } = await import('../../../../packages/cairn/src/engine/facts/drafts.ts');
+    const facts = [done(answer, outputFrom('7'), {})];
+    expect(dispatch.next({ kind: 'announced', wait, facts, place })).toBe('begin');
+    expect(dispatch.given).toEqual(['announce e', 'e: step_succeeded > wait_ended done']);
+    expect(working.waits.size).toBe(0);
+    const [, record] = dispatch.commands;
+    expect(record).toMatchObject({ change: { after: [{ kind: 'leave_mailbox', place }] } });
+  });
+
+  test('that failed is repeated by a later dispatch, at the earliest time of all', async () => {
+    const { dispatch, wait } = await waiting();
+    const failed = new Error('unknown');
+    dispatch.next({ kind: 'announced', wait, failed });
+    const { tellAgainAt } = dispatch.working.waits;
+    expect(tellAgainAt).toBeGreaterThan(dispatch.now);
+    dispatch.next({ kind: 'announced', wait: { ...wait, openedAt: dispatch.now - 3_600_000 }, failed });
+    expect(dispatch.working.waits.tellAgainAt).toBe(tellAgainAt);
+  });
+});
+
+describe('a message that only lets more begin', () => {
+  test.each(['moved', 'outcome_read', 'results_read'] as const)('%s', async (kind) => {
+    const dispatch = await Dispatch.of((step) => ({
+      a: step('a', endless),
+      m: step.map('m', { over: () => [1] }, endless),
+    }));
+    startReady(dispatch.working);
+    const { sets } = dispatch.working;
+    const set = sets.get('m');
+    if (!set) throw new Error('the set has not begun');
+    set.loading = true;
+    const unit = dispatch.unit('a');
+    const executed = { unit, execution: dispatch.working.nextExecution(unit) };
+    expect(dispatch.next({ kind, set, executed, outcome: undefined } as never)).toBe('begin');
+    expect(set.loading).toBe(kind !== 'results_read');
+    expect(dispatch.working.tracker.stateOf('a')).toBe('open');
+    expect(dispatch.given).toEqual(['m: step_started > nothing']);
+  });
+
+  test('the outcome of a step that others ended counts as its own', async () => {
+    const dispatch = await Dispatch.of((step) => {
+      const a = step('a', endless);
+      return { b: step('b', { needs: { a } }, endless) };
+    });
+    startReady(dispatch.working);
+    const unit = dispatch.unit('a');
+    const executed = { unit, execution: dispatch.working.nextExecution(unit) };
+    const outcome = { kind: 'done', output: outputFrom('1') } as const;
+    expect(dispatch.next({ kind: 'outcome_read', executed, outcome })).toBe('begin');
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['a', 'b']);
+  });
+});
+
+describe('the code of a flow', () => {
+  const flowOf =
+    (code: () => Promise<unknown>): Steps =>
+    (step) => ({ f: step.flow('f', { retry: { maxAttempts: 2 } }, code) });
+  async function ended(code: () => Promise<unknown>) {
+    const dispatch = await Dispatch.of(flowOf(code) as never);
+    startReady(dispatch.working);
+    await dispatch.carryOutAll();
+    await dispatch.settle();
+    expect(dispatch.next(dispatch.take('flow_ended'))).toBe('begin');
+    return dispatch;
+  }
+
+  test('that returned closes its waits before it ends', async () => {
+    const dispatch = await ended(async () => 7);
+    expect(dispatch.given).toEqual(['f:  > waits_closed']);
+    expect(await dispatch.carryOut()).toBe('begin');
+    expect(dispatch.given).toEqual(['f: step_succeeded > ended done']);
+  });
+
+  test('that threw is run again', async () => {
+    const dispatch = await ended(() => Promise.reject(new Error('no')));
+    expect(dispatch.given).toEqual(['f: step_retry_scheduled > rests']);
+  });
+
+  test('that threw for good fails the step', async () => {
+    const dispatch = await ended(() => Promise.reject(new Fatal('no')));
+    expect(dispatch.given).toEqual(['f: step_failed > ended failed STEP_FAILED']);
+  });
+});
