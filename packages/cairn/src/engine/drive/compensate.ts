@@ -6,37 +6,26 @@
  */
 
 import { compensationsDue } from '../../core/decisions/compensation.ts';
-import { nextRetry } from '../../core/decisions/retry.ts';
 import { listChange, markOf } from '../../core/plan/item-marks.ts';
-import type { EventDraft, RecordedError, StepExecution, StepRef } from '../../core/run/events.ts';
-import {
-  type Completed,
-  isSuspended,
-  type RunState,
-  stepIdOf,
-  stepRefOf,
-  undoMemoKey,
-} from '../../core/run/state.ts';
+import type { RecordedError, StepExecution } from '../../core/run/events.ts';
+import { type Completed, isSuspended, type RunState, stepIdOf, stepRefOf } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
-import type { TraceContext } from '../../core/trace.ts';
+import type { Decide } from '../../journal/batch.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
 import { pause } from '../../ports/clock.ts';
 import { undoStep } from '../define/flow/flow-step.ts';
 import type { BodyStep, Context, MapStep, StepDefinition, Workflow } from '../define/steps.ts';
 import { deployedFor } from '../deployed.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { AliveCalls } from '../effects/effect-call.ts';
-import { Performer } from '../effects/performer.ts';
 import { compensationStarted, refOf } from '../facts/drafts.ts';
-import { type Output, recorded } from '../facts/output.ts';
+import type { Output } from '../facts/output.ts';
 import { tellEnd } from '../tracing/ends.ts';
-import { undoSpan } from '../tracing/step-spans.ts';
-import { policyFor } from './bodies/after-failure.ts';
-import { type AttemptResult, runAttempt, StepAborted } from './bodies/attempt.ts';
-import { BodyContext } from './bodies/body-context.ts';
+import { afterFailure } from './bodies/after-failure.ts';
+import { StepAborted } from './bodies/attempt.ts';
+import { BodyAttempt, type BodyAttemptParams } from './bodies/body-attempt.ts';
 import type { BodyReport } from './bodies/body-report.ts';
 import { loadOutputs, StepOutputs } from './outputs.ts';
-import { seenBy, type Unit } from './step-inputs.ts';
+import { type BodyUnit, keyOf, seenBy } from './step-inputs.ts';
 
 export interface Compensating {
   readonly deps: EngineDeps;
@@ -71,35 +60,29 @@ export async function compensate(params: Compensating): Promise<'done' | 'stoppe
 
 async function undo(params: Compensating, completed: Completed): Promise<'done' | 'stopped'> {
   const { deps, journal, stop } = params;
-  const { state } = journal;
-  const { unit, seen, execution } = await undoable(params, completed);
-  const step = unit.step as BodyStep;
-  const ref = refOf(execution);
-  const undoing = { ...params, state, completed, step, seen, execution, alive: new Map() };
+  const { unit, seen, execution: first } = await undoable(params, completed);
+  const { id: runId, lease } = journal.state;
+  const ref = refOf(first);
+  // Work that is still running when the drive has released the run, or the run has ended, is dropped.
+  const append = (decide: Decide) =>
+    journal.append((state) => (state.lease?.owner === lease?.owner ? decide(state) : []));
+  const undoing = { unit, seen, append, alive: new Map() };
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await undoOnce(undoing, attempt);
-    if (outcome.kind === 'stopped') return 'stopped';
-    const { settled } = outcome;
-    if (outcome.kind === 'undone') {
+    const execution = { ...first, attempt };
+    const { result, settled } = await undoOnce(params, { ...undoing, execution });
+    if (result.kind === 'succeeded') {
       await journal.append(() => [...settled, { type: 'step_compensated', initiator: 'system', data: ref }]);
       return 'done';
     }
-    const { error, cause } = outcome;
-    const about = { runId: state.id, step: completed.step };
+    // Nobody can be asked any more: a compensation that would have to be is one that failed.
+    if (result.kind !== 'failed') return 'stopped';
     const now = deps.clock.now();
-    const next = nextRetry({
-      policy: policyFor(step, cause, (thrown) =>
-        deps.log.warn('retry_match_failed', { ...about, error: messageOf(thrown) }),
-      ),
-      attempt,
-      random: deps.random.unit(),
-      now,
-      error: cause,
-    });
-    const thrown = deps.settings.logsThrown ? { message: error.message } : {};
-    const { code } = error;
-    deps.log.warn('compensation_failed', { ...about, attempt, code, ...thrown, next: next.kind });
-    if (next.kind === 'give_up') return giveUp(journal, ref, { error, settled });
+    const next = afterFailure(deps, { runId, step: unit.step, execution, now, undoes: true }, result);
+    if (next.kind === 'give_up') {
+      const data = { ...ref, error: result.error };
+      await journal.append(() => [...settled, { type: 'compensation_failed', initiator: 'system', data }]);
+      return 'done';
+    }
     if (settled.length > 0) await journal.append(() => settled);
     // The other compensations wait for this one, and they for nobody: short pauses only.
     await pause(deps.clock, Math.min(deps.settings.shortRetryMs, Math.max(0, next.at - now)));
@@ -107,136 +90,26 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
   }
 }
 
-interface Undoing extends Compensating {
-  /** As it was when the first attempt began. */
-  readonly state: RunState;
-  readonly completed: Completed;
-  readonly step: BodyStep;
-  readonly seen: Context;
-  readonly execution: StepExecution;
-  /** Calls that earlier attempts left behind. */
-  readonly alive: AliveCalls;
-}
+type Undoing = Pick<BodyAttemptParams, 'unit' | 'seen' | 'execution' | 'alive' | 'append'>;
 
-/** Result of one attempt; `settled` is written to the journal with it. */
-type Undone =
-  | { readonly kind: 'stopped' }
-  | { readonly kind: 'undone'; readonly settled: readonly EventDraft[] }
-  | {
-      readonly kind: 'failed';
-      readonly settled: readonly EventDraft[];
-      readonly error: RecordedError;
-      readonly cause: unknown;
-    };
-
-async function undoOnce(undoing: Undoing, attempt: number): Promise<Undone> {
-  const { deps, state, step, stop, report, completed } = undoing;
-  const execution = { ...undoing.execution, attempt };
-  const abort = new AbortController();
+/** `settled` is written to the journal with the result. */
+async function undoOnce({ deps, journal, report, restoredAt, stop }: Compensating, undoing: Undoing) {
+  const attempt = new BodyAttempt({ ...undoing, deps, journal, report, restoredAt, undoes: true });
+  const { abort, span } = attempt;
   const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));
   stop.addEventListener('abort', onStop, { once: true });
-  const span = deps.tracer?.open(undoSpan(state, execution, state.epoch));
-  const performer = performerOf(undoing, execution, { signal: abort.signal, trace: span?.context });
-  const given = contextOf(undoing, execution, { signal: abort.signal, performer });
-  const { id, timeoutMs, idempotent, compensate: body } = step;
-  const attempted = {
-    id,
-    timeoutMs,
-    idempotent,
+  const { id, timeoutMs, idempotent, compensate } = undoing.unit.step;
+  const body = async (seen: Context) => {
+    await compensate?.(seen);
     // The return value is ignored.
-    body: async (seen: Context) => {
-      await body?.(seen);
-      return null;
-    },
+    return null;
   };
-  const { step: key, revision } = completed;
-  report.begun({ step: key, revision, attempt, since: deps.clock.now(), undoes: true });
-  const attempting = runAttempt({ step: attempted, context: given.context, abort, clock: deps.clock });
-  const result: AttemptResult = await tellEnd(span, attempting, abort.signal);
-  given.endText(result.kind === 'succeeded');
-  report.ended(key);
+  const result = await tellEnd(span, attempt.run({ id, timeoutMs, idempotent, body }), abort.signal);
+  const settled = await attempt.end(result);
+  report.ended(keyOf(undoing.unit));
   stop.removeEventListener('abort', onStop);
-  // Nobody can be asked any more: a compensation that would have to be is one that failed.
-  if (result.kind === 'unfinished' || result.kind === 'asks') return { kind: 'stopped' };
-  // A call that ignores its signal may never answer: what became of it is in doubt then.
-  await performer.quietWithin(2 * deps.settings.graceMs);
-  await performer.flush();
   abort.abort(new StepAborted('timeout'));
-  if (performer.isCut && result.kind === 'succeeded') return { kind: 'stopped' };
-  const [open] = await performer.doubts();
-  const settled = performer.takePending();
-  if (result.kind === 'failed') return { kind: 'failed', settled, error: result.error, cause: result.cause };
-  const { doubt = open && new Error(`the outcome of '${open.capabilityId}' is unknown`) } = performer;
-  if (doubt === undefined) return { kind: 'undone', settled };
-  return { kind: 'failed', settled, error: recorded(step.id, doubt), cause: doubt };
-}
-
-interface Attempting {
-  readonly signal: AbortSignal;
-  readonly trace: TraceContext | undefined;
-}
-
-function performerOf(
-  { deps, journal, state, step, alive, restoredAt }: Undoing,
-  execution: StepExecution,
-  { signal, trace }: Attempting,
-): Performer {
-  const owner = state.lease?.owner;
-  return new Performer({
-    deps,
-    state: () => journal.state,
-    execution,
-    uses: step.uses,
-    undo: true,
-    mayHaveRows: true,
-    restoredAt,
-    alive,
-    body: signal,
-    calls: signal,
-    // Work that is still running when the drive has released the run, or the run has ended, is dropped.
-    append: (decide) => journal.append((current) => (current.lease?.owner === owner ? decide(current) : [])),
-    provedAt: () => journal.lastSnapshotAt,
-    trace,
-  });
-}
-
-function contextOf(
-  { deps, state, seen, completed, report }: Undoing,
-  execution: StepExecution,
-  { signal, performer }: { readonly signal: AbortSignal; readonly performer: Performer },
-): BodyContext {
-  const { step, revision } = completed;
-  const by = { step, revision, attempt: execution.attempt, undoes: true } as const;
-  return new BodyContext({
-    deps,
-    runId: state.id,
-    execution,
-    seen,
-    feedback: undefined,
-    signal,
-    progressText: undefined,
-    memosOf: undoMemoKey(step),
-    // An attempt before this one, or a drive before this one, may have left some.
-    mayHaveMemos: true,
-    performer,
-    onHeartbeat: () => {},
-    keepLine: report.log.of(by),
-    text: report.log.textOf(by),
-  });
-}
-
-async function giveUp(
-  journal: RunJournal,
-  ref: StepRef,
-  { error, settled }: { readonly error: RecordedError; readonly settled: readonly EventDraft[] },
-): Promise<'done'> {
-  const failed = {
-    type: 'compensation_failed' as const,
-    initiator: 'system' as const,
-    data: { ...ref, error },
-  };
-  await journal.append(() => [...settled, failed]);
-  return 'done';
+  return { result, settled };
 }
 
 /** Arguments of a compensation: what its body saw, as far as it still exists, and its output. */
@@ -247,7 +120,7 @@ async function undoable(params: Compensating, { step: key, revision, seq }: Comp
   const outputs = new StepOutputs(workflow, [step.id], []);
   await outputs.load(deps.store, state);
   const [output] = await loadOutputs(deps.store, state.id, [seq]);
-  const unit: Unit = key === step.id ? { step } : { step, item: itemOf() };
+  const unit: BodyUnit = key === step.id ? { step } : { step, item: itemOf() };
   const seen = { ...seenBy(unit, input, outputs), output: returned(output) };
   const execution: StepExecution = {
     stepId: step.id,

@@ -3,6 +3,7 @@ import { nextPoll, nextRetry, type RetryDecision, type RetryPolicy } from '../..
 import { RetryAt } from '../../../core/errors.ts';
 import { optional } from '../../../core/optional.ts';
 import type { StepExecution } from '../../../core/run/events.ts';
+import { stepKey } from '../../../core/run/state.ts';
 import { messageOf } from '../../../core/thrown.ts';
 import type { BodyStep } from '../../define/steps.ts';
 import type { ErrorRetry } from '../../define/types.ts';
@@ -15,17 +16,20 @@ export interface FailedExecution {
   readonly execution: StepExecution;
   /** Epoch ms. */
   readonly now: number;
+  /** The attempt was to compensate the step. */
+  readonly undoes?: true;
 }
 
 export function afterFailure(
   { random, log, settings }: EngineDeps,
-  { runId, step, execution, now }: FailedExecution,
+  { runId, step, execution, now, undoes }: FailedExecution,
   { cause, error, polled }: Extract<AttemptResult, { kind: 'failed' }>,
 ): RetryDecision {
   const { attempt, polls, startedAt } = execution;
+  const about = undoes ? { runId, step: stepKey(execution) } : { runId, stepId: step.id };
   const failed = {
     policy: policyFor(step, cause, (thrown) =>
-      log.warn('retry_match_failed', { runId, stepId: step.id, error: messageOf(thrown) }),
+      log.warn('retry_match_failed', { ...about, error: messageOf(thrown) }),
     ),
     attempt,
     random: random.unit(),
@@ -40,11 +44,12 @@ export function afterFailure(
     : nextRetry(failed);
   const { code, message } = error;
   if (next.kind === 'poll_again') {
-    log.debug('step_polled', { runId, stepId: step.id, attempt, message, again: next.at });
+    log.debug('step_polled', { ...about, attempt, message, again: next.at });
     return next;
   }
   const thrown = settings.logsThrown ? { message } : {};
-  log.warn('step_attempt_failed', { runId, stepId: step.id, attempt, code, ...thrown, next: next.kind });
+  const event = undoes ? 'compensation_failed' : 'step_attempt_failed';
+  log.warn(event, { ...about, attempt, code, ...thrown, next: next.kind });
   return next;
 }
 
@@ -53,7 +58,7 @@ export function afterFailure(
  *
  * @param onThrow receives errors of the author's matcher; a throwing matcher does not match
  */
-export function policyFor(
+function policyFor(
   { retry, retryPerError }: Pick<BodyStep, 'retry' | 'retryPerError'>,
   cause: unknown,
   onThrow: (thrown: unknown) => void,

@@ -6,26 +6,19 @@
  */
 
 import { type Cost, isFree } from '../../../core/budget/budget.ts';
-import { RetryAt } from '../../../core/errors.ts';
-import { optional } from '../../../core/optional.ts';
-import type { RecordedError, StepExecution, StepRef } from '../../../core/run/events.ts';
-import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
-import { feedbackFor, type OpenEffect, type RunState, stepKey } from '../../../core/run/state.ts';
-import { messageOf } from '../../../core/thrown.ts';
-import type { Span } from '../../../ports/tracing.ts';
+import type { StepExecution, StepRef } from '../../../core/run/events.ts';
+import { type RunState, stepKey } from '../../../core/run/state.ts';
 import type { AnyPolicy, BodyStep, Context } from '../../define/steps.ts';
 import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
-import { Performer } from '../../effects/performer.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recorded } from '../../facts/output.ts';
 import { askPolicy } from '../../policy.ts';
 import { tellEnd } from '../../tracing/ends.ts';
-import { stepSpan } from '../../tracing/step-spans.ts';
 import { MOVED } from '../messages.ts';
 import type { Scope } from '../scope.ts';
 import { type BodyUnit, keyOf, type Unit } from '../step-inputs.ts';
-import { type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
-import { BodyContext } from './body-context.ts';
+import { type AttemptResult, StepAborted } from './attempt.ts';
+import { BodyAttempt } from './body-attempt.ts';
 import type { BodyReport } from './body-report.ts';
 
 /** `left`: it was asked to stop and did not end in time, or ended without a result. */
@@ -34,9 +27,7 @@ interface Running {
   readonly execution: StepExecution;
   /** Reservation from the run's budget. */
   readonly reserve: Cost;
-  readonly abort: AbortController;
-  readonly calls: AbortController;
-  readonly span: Span | undefined;
+  readonly attempt: BodyAttempt;
   left: boolean;
 }
 
@@ -82,15 +73,14 @@ export class Bodies {
   /** @param reserve of the run's budget; none: nothing is written for it */
   async run(unit: BodyUnit, execution: StepExecution, reserve: Cost = {}): Promise<void> {
     const running = this.#begin(unit, execution, reserve);
-    await tellEnd(running.span, this.#run(running), running.abort.signal);
+    const { span, abort } = running.attempt;
+    await tellEnd(span, this.#run(running), abort.signal);
   }
 
   /** Result of the attempt, once recorded; undefined: stopped before its body started. */
   async #run(running: Running): Promise<AttemptResult | undefined> {
-    const { unit, execution } = running;
-    const performer = this.#performerOf(running);
-    const body = this.#contextOf(running, performer);
-    const result = await this.#attempt(running, body, performer);
+    const { unit, execution, attempt } = running;
+    const result = await this.#perform(running);
     if (running.left) return result;
     if (result === undefined || result.kind === 'unfinished') {
       running.left = true;
@@ -99,13 +89,11 @@ export class Bodies {
       this.#scope.post(MOVED);
       return result;
     }
-    await performer.flush();
-    body.endText(result.kind === 'succeeded');
+    const settled = await attempt.end(result);
     this.#remove(unit);
-    const settled = performer.takePending();
     const recording = Promise.withResolvers<void>();
     this.#recording.set(keyOf(unit), recording);
-    const ended = { unit, execution, result, used: body.used, settled };
+    const ended = { unit, execution, result, used: attempt.used, settled };
     this.#scope.post({ kind: 'body_ended', ended });
     await recording.promise;
     return result;
@@ -129,7 +117,7 @@ export class Bodies {
   abort(why: StepAborted['why'], concerns: (stepId: string) => boolean = () => true): void {
     for (const running of this.#running.values()) {
       if (!concerns(running.execution.stepId)) continue;
-      running.abort.abort(new StepAborted(why));
+      running.attempt.abort.abort(new StepAborted(why));
       if (why !== 'superseded') continue;
       running.left = true;
       this.#remove(running.unit);
@@ -149,107 +137,42 @@ export class Bodies {
 
   #begin(unit: BodyUnit, execution: StepExecution, reserve: Cost): Running {
     const { deps, journal } = this.#scope;
-    const { state } = journal;
-    const running: Running = {
+    const { restoredAt, refusedBy, report } = this.#params;
+    const attempt = new BodyAttempt({
+      deps,
+      journal,
+      report,
       unit,
       execution,
-      reserve,
-      abort: new AbortController(),
-      calls: new AbortController(),
-      span: deps.tracer?.open(stepSpan(state, execution, state.epoch)),
-      left: false,
-    };
-    const key = keyOf(unit);
-    const { revision, attempt, location } = execution;
-    this.#running.set(key, running);
-    const since = deps.clock.now();
-    this.#params.report.begun({ step: key, revision, attempt, since, ...optional('location', location) });
+      seen: this.#scope.seenBy(unit),
+      restoredAt,
+      alive: this.#alive,
+      append: (decide) => this.#scope.appendHeld(decide),
+      refusedBy: () => refusedBy(unit.step.idempotent),
+    });
+    const running: Running = { unit, execution, reserve, attempt, left: false };
+    this.#running.set(keyOf(unit), running);
     return running;
   }
 
-  async #attempt(
-    running: Running,
-    { context }: BodyContext,
-    performer: Performer,
-  ): Promise<AttemptResult | undefined> {
-    const { deps, journal } = this.#scope;
+  async #perform(running: Running): Promise<AttemptResult | undefined> {
+    const { journal } = this.#scope;
     const { alone, restoredAt } = this.#params;
-    const { unit, abort, execution, reserve } = running;
+    const { unit, attempt, execution, reserve } = running;
     const { step } = unit;
     // A call that may cost something is in the journal before it is made: should the worker die, it counts as spent.
     const tracesFirst = alone || !step.idempotent || !isFree(reserve);
-    const refusal = step.policy && (await this.#refusal(step, step.policy, context));
+    const refusal = step.policy && (await this.#refusal(step, step.policy, attempt.context));
     if (refusal) return refusal;
-    if (abort.signal.aborted) return undefined;
+    if (attempt.abort.signal.aborted) return undefined;
     if (mayHaveRun(journal.state, { step, execution, restoredAt })) return { kind: 'presumed' };
     // A step that must not run twice leaves a trace before it begins.
     if (tracesFirst && !(await this.#leavesTrace(running))) return undefined;
     // Nor may one that can act; what it does goes into the journal behind this, so that nothing waits for it here.
     if (!tracesFirst && step.uses.length > 0) this.#leavesTrace(running).catch(() => {});
-    const endCalls = this.#giveCallsTime(running);
-    const onBeat = (beat: () => void) => this.#beatTimers.set(running, beat);
-    const { asked } = performer;
-    const ended = await runAttempt({ step, context, abort, clock: deps.clock, onBeat, asked });
-    this.#beatTimers.delete(running);
-    const result = await this.#withDoubts(running, performer, ended);
-    endCalls();
+    const result = await attempt.run(step);
     if (result.kind === 'succeeded') this.#params.report.forget(keyOf(unit));
     return result;
-  }
-
-  readonly #beatTimers = new Map<Running, () => void>();
-
-  /** A running call may still get its response after its body was asked to stop: that leaves less in doubt. */
-  #giveCallsTime({ abort, calls }: Running): () => void {
-    const { clock, settings } = this.#scope.deps;
-    let cancel = () => {};
-    const onAbort = () => {
-      const { reason } = abort.signal;
-      const delayMs = reason instanceof StepAborted && reason.why === 'timeout' ? 0 : settings.graceMs;
-      cancel = clock.timer(delayMs, () => calls.abort(reason));
-    };
-    abort.signal.addEventListener('abort', onAbort, { once: true });
-    return () => {
-      abort.signal.removeEventListener('abort', onAbort);
-      cancel();
-    };
-  }
-
-  /**
-   * An attempt has not ended while one of its calls may still act, and has not succeeded if the outcome of one is
-   * unknown (E2).
-   */
-  async #withDoubts(
-    { unit, abort, calls }: Running,
-    performer: Performer,
-    returned: AttemptResult,
-  ): Promise<AttemptResult> {
-    if (unit.step.uses.length === 0) return returned;
-    const { clock, settings } = this.#scope.deps;
-    const cancel = clock.timer(settings.graceMs, () => calls.abort(new StepAborted('timeout')));
-    await performer.quietWithin(2 * settings.graceMs);
-    cancel();
-    const { isQuiet } = performer;
-    const left = returned.kind === 'succeeded' ? whatItLeft(performer, abort.signal) : undefined;
-    const ended = left ?? returned;
-    if (ended.kind === 'unfinished') {
-      // Nothing else will say what became of it: the next drive has to find out only what is really unknown.
-      await performer.flush();
-      const settled = performer.takePending();
-      if (settled.length > 0) await this.#scope.appendHeld(() => settled);
-      return ended;
-    }
-    const open = await performer.doubts();
-    const { id } = unit.step;
-    const { doubt = ended.kind === 'failed' ? ended.cause : isQuiet ? undefined : unanswered(id) } =
-      performer;
-    // An effect left in doubt by another run of the lineage has no row of this one.
-    if (open.length === 0) {
-      const isUnknown = ended.kind === 'succeeded' && doubt !== undefined;
-      return isUnknown ? { kind: 'failed', cause: doubt, error: recorded(id, doubt) } : ended;
-    }
-    // A person who is asked about a repetition may have the step fail: by then all that it did must be known.
-    return ended.kind === 'asks' && ended.ask.why === 'doubt' ? ended : inDoubt(id, open, doubt);
   }
 
   async #leavesTrace({ execution, reserve }: Running): Promise<boolean> {
@@ -275,56 +198,6 @@ export class Bodies {
     await this.#scope.appendHeld(() => answer.drafts);
     return answer.allowed ? undefined : { kind: 'unfinished' };
   }
-
-  #performerOf({ unit, execution, abort, calls, span }: Running): Performer {
-    const { deps, journal } = this.#scope;
-    const { restoredAt, refusedBy } = this.#params;
-    const { epoch, effectScopes, source } = journal.state;
-    // A body that must not run twice is not stopped in the middle.
-    const isBudgeted = unit.step.idempotent;
-    return new Performer({
-      deps,
-      state: () => journal.state,
-      execution,
-      uses: unit.step.uses,
-      isBudgeted,
-      refusedBy: () => refusedBy(isBudgeted),
-      mayHaveRows: execution.attempt > 1 || epoch > 1 || source !== undefined || effectScopes !== undefined,
-      restoredAt,
-      alive: this.#alive,
-      trace: span?.context,
-      body: abort.signal,
-      calls: calls.signal,
-      append: (decide) => this.#scope.appendHeld(decide),
-      provedAt: () => journal.lastSnapshotAt,
-    });
-  }
-
-  #contextOf(running: Running, performer: Performer): BodyContext {
-    const { deps, journal } = this.#scope;
-    const { report } = this.#params;
-    const { unit, execution, abort } = running;
-    const { state } = journal;
-    const key = keyOf(unit);
-    const by = { step: key, revision: execution.revision, attempt: execution.attempt };
-    return new BodyContext({
-      deps,
-      runId: state.id,
-      execution,
-      seen: this.#scope.seenBy(unit),
-      feedback: feedbackFor(state, unit.step.id),
-      signal: abort.signal,
-      progressText: report.lastOf(key),
-      mayHaveMemos: execution.attempt > 1 || state.epoch > 1,
-      performer,
-      keepLine: report.log.of(by),
-      text: report.log.textOf(by),
-      onHeartbeat: (detailsText) => {
-        this.#beatTimers.get(running)?.();
-        if (detailsText !== undefined) report.note({ step: key, detailsText, at: deps.clock.now() });
-      },
-    });
-  }
 }
 
 interface Beginning {
@@ -341,29 +214,4 @@ function mayHaveRun(state: RunState, { step, execution, restoredAt }: Beginning)
   if (restoredAt === undefined || step.idempotent || step.newAttempt) return false;
   const before = state.steps.get(stepKey(execution));
   return before?.phase !== 'retrying' || before.whenRoom === true || before.retryAt < restoredAt;
-}
-
-/** Effect calls that a returned body did not await, or whose errors it caught. */
-function whatItLeft(
-  { isCut, question }: Performer,
-  { aborted, reason }: AbortSignal,
-): AttemptResult | undefined {
-  const wasStopped = aborted && !(reason instanceof StepAborted && reason.why === 'asked');
-  // The question stopped all else that the body had begun.
-  if (question && !wasStopped) return { kind: 'asks', ask: question };
-  return question || isCut ? { kind: 'unfinished' } : undefined;
-}
-
-function unanswered(stepId: string): Error {
-  return new Error(`step '${stepId}' ended before its effect calls were answered`);
-}
-
-function inDoubt(stepId: string, doubts: readonly OpenEffect[], cause: unknown): AttemptResult {
-  const names = doubts.map(({ capabilityId }) => `'${capabilityId}'`).join(', ');
-  const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
-  const message = cut(`the outcome of ${names} is unknown${why}`, TRACE_CHARS);
-  const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: true };
-  const isLater = cause instanceof RetryAt;
-  const thrown = isLater ? new RetryAt(cause.at, message, { cause }) : new Error(message, { cause });
-  return { kind: 'failed', cause: thrown, error, doubts };
 }

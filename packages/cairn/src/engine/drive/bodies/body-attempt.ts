@@ -1,0 +1,227 @@
+/**
+ * One attempt of a body, or of the compensation of a step: its context, its effect calls, and its result once these have ended.
+ *
+ * Must not: record anything of the execution, or decide what follows.
+ */
+import { RetryAt } from '../../../core/errors.ts';
+import { optional } from '../../../core/optional.ts';
+import type { EventDraft, RecordedError, StepExecution } from '../../../core/run/events.ts';
+import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
+import { feedbackFor, type OpenEffect, undoMemoKey } from '../../../core/run/state.ts';
+import { messageOf } from '../../../core/thrown.ts';
+import type { Decide } from '../../../journal/batch.ts';
+import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
+import type { Span } from '../../../ports/tracing.ts';
+import type { Context } from '../../define/steps.ts';
+import type { EngineDeps } from '../../deps.ts';
+import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
+import { Performer } from '../../effects/performer.ts';
+import { recorded, type Used } from '../../facts/output.ts';
+import { stepSpan, undoSpan } from '../../tracing/step-spans.ts';
+import { type BodyUnit, keyOf } from '../step-inputs.ts';
+import { type Attempted, type AttemptResult, runAttempt, StepAborted } from './attempt.ts';
+import { BodyContext } from './body-context.ts';
+import type { BodyReport } from './body-report.ts';
+
+export interface BodyAttemptParams {
+  readonly deps: EngineDeps;
+  readonly journal: RunJournal;
+  readonly report: BodyReport;
+  readonly unit: BodyUnit;
+  readonly execution: StepExecution;
+  readonly seen: Context;
+  /** The run may have acted before the restore of this time; epoch ms. */
+  readonly restoredAt?: number | undefined;
+  /** Calls that earlier attempts left behind. */
+  readonly alive: AliveCalls;
+  /** Appends nothing once the dispatch must not record anything more. */
+  readonly append: (decide: Decide) => Promise<Appended>;
+  /** It compensates the step: nobody can be asked any more, and no budget limits it. */
+  readonly undoes?: true;
+  readonly refusedBy?: PerformCall['refusedBy'];
+}
+
+export class BodyAttempt {
+  /** Stops the body. */
+  readonly abort = new AbortController();
+  readonly span: Span | undefined;
+  readonly #params: BodyAttemptParams;
+  /** Stops its calls: those of a compensation with it, those of a body a grace later. */
+  readonly #calls: AbortController;
+  readonly #performer: Performer;
+  readonly #body: BodyContext;
+  #beat = () => {};
+
+  constructor(params: BodyAttemptParams) {
+    const { deps, journal, report, unit, execution, seen, undoes } = params;
+    const { state } = journal;
+    const { revision, attempt, location } = execution;
+    const step = keyOf(unit);
+    this.#params = params;
+    this.#calls = undoes ? this.abort : new AbortController();
+    this.span = deps.tracer?.open((undoes ? undoSpan : stepSpan)(state, execution, state.epoch));
+    const by = { step, revision, attempt, ...optional('undoes', undoes) };
+    report.begun({ ...by, since: deps.clock.now(), ...optional('location', location) });
+    this.#performer = this.#performerOf();
+    const mayHaveMemos = undoes === true || attempt > 1 || state.epoch > 1;
+    this.#body = new BodyContext({
+      deps,
+      runId: state.id,
+      execution,
+      seen,
+      feedback: undoes ? undefined : feedbackFor(state, unit.step.id),
+      signal: this.abort.signal,
+      progressText: undoes ? undefined : report.lastOf(step),
+      mayHaveMemos,
+      ...(undoes && { memosOf: undoMemoKey(step) }),
+      performer: this.#performer,
+      keepLine: report.log.of(by),
+      text: report.log.textOf(by),
+      onHeartbeat: (detailsText) => {
+        this.#beat();
+        if (detailsText === undefined || undoes) return;
+        report.note({ step, detailsText, at: deps.clock.now() });
+      },
+    });
+  }
+
+  get context(): Context {
+    return this.#body.context;
+  }
+
+  get used(): Used {
+    return this.#body.used;
+  }
+
+  /** Calls the body, and resolves when its calls have ended as well. */
+  async run(step: Attempted): Promise<AttemptResult> {
+    const { clock } = this.#params.deps;
+    const endCalls = this.#giveCallsTime();
+    const ended = await runAttempt({
+      step,
+      context: this.context,
+      abort: this.abort,
+      clock,
+      onBeat: (beat) => {
+        this.#beat = beat;
+      },
+      asked: this.#performer.asked,
+    });
+    this.#beat = () => {};
+    const result = await this.#withDoubts(ended);
+    endCalls();
+    return result;
+  }
+
+  /** Returns its events that are not in the journal, to be appended with its end. */
+  async end({ kind }: AttemptResult): Promise<readonly EventDraft[]> {
+    await this.#performer.flush();
+    this.#body.endText(kind === 'succeeded');
+    return this.#performer.takePending();
+  }
+
+  /** A running call may still get its response after its body was asked to stop: that leaves less in doubt. */
+  #giveCallsTime(): () => void {
+    const { clock, settings } = this.#params.deps;
+    const { signal } = this.abort;
+    let cancel = () => {};
+    const onAbort = () => {
+      const { reason } = signal;
+      const delayMs = reason instanceof StepAborted && reason.why === 'timeout' ? 0 : settings.graceMs;
+      cancel = clock.timer(delayMs, () => this.#calls.abort(reason));
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    return () => {
+      signal.removeEventListener('abort', onAbort);
+      cancel();
+    };
+  }
+
+  /**
+   * An attempt has not ended while one of its calls may still act, and has not succeeded if the outcome of one is
+   * unknown (E2).
+   */
+  async #withDoubts(returned: AttemptResult): Promise<AttemptResult> {
+    const { deps, unit, append, undoes } = this.#params;
+    const { id, uses } = unit.step;
+    // A compensation that is stopped is begun again by the next dispatch.
+    if (uses.length === 0 || (undoes && returned.kind === 'unfinished')) return returned;
+    const { clock, settings } = deps;
+    const performer = this.#performer;
+    const cancel = clock.timer(settings.graceMs, () => this.#calls.abort(new StepAborted('timeout')));
+    await performer.quietWithin(2 * settings.graceMs);
+    cancel();
+    const { isQuiet } = performer;
+    const left = returned.kind === 'succeeded' ? whatItLeft(performer, this.abort.signal) : undefined;
+    const ended = left ?? returned;
+    if (ended.kind === 'unfinished') {
+      // Nothing else will say what became of it: the next drive has to find out only what is really unknown.
+      await performer.flush();
+      const settled = performer.takePending();
+      if (settled.length > 0) await append(() => settled);
+      return ended;
+    }
+    const open = await performer.doubts();
+    const { doubt = ended.kind === 'failed' ? ended.cause : isQuiet ? undefined : unanswered(id) } =
+      performer;
+    const [first] = open;
+    // An effect left in doubt by another run of the lineage has no row of this one. About a compensation nobody is asked.
+    if (first === undefined || undoes) {
+      const cause = doubt ?? (first && new Error(`the outcome of '${first.capabilityId}' is unknown`));
+      const isUnknown = ended.kind === 'succeeded' && cause !== undefined;
+      return isUnknown ? { kind: 'failed', cause, error: recorded(id, cause) } : ended;
+    }
+    // A person who is asked about a repetition may have the step fail: by then all that it did must be known.
+    return ended.kind === 'asks' && ended.ask.why === 'doubt' ? ended : inDoubt(id, open, doubt);
+  }
+
+  #performerOf(): Performer {
+    const { deps, journal, unit, execution, restoredAt, alive, append, undoes, refusedBy } = this.#params;
+    const { epoch, effectScopes, source } = journal.state;
+    const isFirst =
+      execution.attempt === 1 && epoch === 1 && source === undefined && effectScopes === undefined;
+    return new Performer({
+      deps,
+      state: () => journal.state,
+      execution,
+      uses: unit.step.uses,
+      undo: undoes ?? false,
+      // A body that must not run twice is not stopped in the middle.
+      isBudgeted: !undoes && unit.step.idempotent,
+      refusedBy,
+      mayHaveRows: undoes || !isFirst,
+      restoredAt,
+      alive,
+      trace: this.span?.context,
+      body: this.abort.signal,
+      calls: this.#calls.signal,
+      append,
+      provedAt: () => journal.lastSnapshotAt,
+    });
+  }
+}
+
+/** Effect calls that a returned body did not await, or whose errors it caught. */
+function whatItLeft(
+  { isCut, question }: Performer,
+  { aborted, reason }: AbortSignal,
+): AttemptResult | undefined {
+  const wasStopped = aborted && !(reason instanceof StepAborted && reason.why === 'asked');
+  // The question stopped all else that the body had begun.
+  if (question && !wasStopped) return { kind: 'asks', ask: question };
+  return question || isCut ? { kind: 'unfinished' } : undefined;
+}
+
+function unanswered(stepId: string): Error {
+  return new Error(`step '${stepId}' ended before its effect calls were answered`);
+}
+
+function inDoubt(stepId: string, doubts: readonly OpenEffect[], cause: unknown): AttemptResult {
+  const names = doubts.map(({ capabilityId }) => `'${capabilityId}'`).join(', ');
+  const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
+  const message = cut(`the outcome of ${names} is unknown${why}`, TRACE_CHARS);
+  const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: true };
+  const isLater = cause instanceof RetryAt;
+  const thrown = isLater ? new RetryAt(cause.at, message, { cause }) : new Error(message, { cause });
+  return { kind: 'failed', cause: thrown, error, doubts };
+}
