@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Sending } from '../../packages/console/src/api/client.ts';
+import type { ChangeRequest } from '../../packages/console/src/api/client.ts';
 import { planned } from '../../packages/console/src/api/client.ts';
 import * as run from '../../packages/console/src/pages/run/actions/acts.ts';
 import { bodyOf, CHOICES, cliOf, UNFILLED } from '../../packages/console/src/pages/run/actions/decisions.ts';
@@ -24,7 +24,7 @@ import { listening, saying } from './support/stage.ts';
 
 /** Request that a dialog of the console would send, and the command it shows. */
 interface Shown {
-  readonly planned: Sending;
+  readonly planned: ChangeRequest;
   readonly cli: readonly string[];
 }
 interface Request {
@@ -39,7 +39,11 @@ const EFFECT = `${'0a'.repeat(32)}.0001`;
 /** Text with characters special to a shell or the command line. */
 const MEAN = `-it's "odd"; $(touch /tmp/never) \`x\` \\ *\n--json @file`;
 
-const asked = ({ method, target, body = {} }: Sending): Request => ({ method, target, body: normal(body) });
+const asked = ({ method, target, body = {} }: ChangeRequest): Request => ({
+  method,
+  target,
+  body: normal(body),
+});
 /** As it goes over the wire. */
 const normal = (body: unknown) => JSON.parse(JSON.stringify(body)) as unknown;
 

@@ -6,7 +6,7 @@ import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import { InstanceMetrics } from '../../packages/cairn/src/platform/telemetry/instance-metrics.ts';
-import type { Scan } from '../../packages/cairn/src/ports/metrics.ts';
+import type { ScanMetric } from '../../packages/cairn/src/ports/metrics.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
 import { CollectedLog } from '../../packages/cairn/src/testing/world/collected-log.ts';
 import { intercept } from '../support/intercept.ts';
@@ -105,8 +105,8 @@ test('an append that another was faster than is a conflict of who lost', async (
 
 test('a scan tells how much is due, how far behind it is, and what it did', async () => {
   const { world } = counted();
-  const told: Scan[] = [];
-  const counts = { enqueue() {}, scan: (one: Scan) => void told.push(one) };
+  const told: ScanMetric[] = [];
+  const counts = { enqueue() {}, scan: (one: ScanMetric) => void told.push(one) };
   await scan({ ...world.deps, counts });
   for (let i = 0; i < 3; i += 1) await world.start('putting');
   world.queue.take();

@@ -10,7 +10,7 @@ import { cancelRun } from '../../packages/cairn/src/operations/cancel-run.ts';
 import {
   type Conflict,
   type Metrics,
-  type RunEnd,
+  type RunEndMetric,
   type Transition,
   UNMEASURED,
 } from '../../packages/cairn/src/ports/metrics.ts';
@@ -27,11 +27,11 @@ class Noted implements Metrics {
     this.conflicts.push(conflict);
   }
   readonly transitions: Transition[] = [];
-  readonly endings: RunEnd[] = [];
+  readonly endings: RunEndMetric[] = [];
   transition(transition: Transition): void {
     this.transitions.push(transition);
   }
-  ended(ending: RunEnd): void {
+  ended(ending: RunEndMetric): void {
     this.endings.push(ending);
   }
   answered(): void {}
@@ -87,9 +87,9 @@ const workflows = [
 ];
 
 /** Status changes and ends in the journals. */
-function inJournals(world: World): { transitions: Transition[]; endings: RunEnd[] } {
+function inJournals(world: World): { transitions: Transition[]; endings: RunEndMetric[] } {
   const transitions: Transition[] = [];
-  const endings: RunEnd[] = [];
+  const endings: RunEndMetric[] = [];
   for (const [runId, { events }] of world.db.runs) {
     const [first, ...rest] = [...events.values()] as RunEvent[];
     let state = initialState(runId, first as RunEvent<'run_created'>);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
-import { type Followed, followRun } from '../../packages/cairn/src/operations/follow-run.ts';
+import { type FollowedRun, followRun } from '../../packages/cairn/src/operations/follow-run.ts';
 import type { RunObserver } from '../../packages/cairn/src/ports/runs/run-watch.ts';
 import { settle, VirtualClock } from '../support/virtual-clock.ts';
 
@@ -16,7 +16,7 @@ class Scene {
   readonly journal: RunEvent[] = [];
   readonly clock = new VirtualClock();
   readonly gone = new AbortController();
-  readonly told: Followed[] = [];
+  readonly told: FollowedRun[] = [];
   observer: RunObserver | undefined;
   stopped = 0;
   reads = 0;

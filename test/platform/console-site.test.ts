@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cairnFunctions } from 'cairn/functions';
 import { consoleFolder, isOfConsole } from '../../packages/cairn/src/platform/console/location.ts';
 import { consoleSite } from '../../packages/cairn/src/platform/console/site.ts';
-import type { Handler } from '../../packages/local/src/host/function-spec.ts';
+import type { FunctionHandler } from '../../packages/local/src/host/function-spec.ts';
 import { functionsServer } from '../../packages/local/src/host/request-app.ts';
 
 const SCRIPT = `// ${'x'.repeat(2_000)}\n`;
@@ -115,7 +115,7 @@ describe('cairnFunctions({ console: true })', () => {
   let server: Server;
   const on = (options: { readonly console?: boolean }) =>
     cairnFunctions({ workflows: [], database: 'd', collectionPrefix: 'gwi_', ...options })
-      .api as unknown as Handler;
+      .api as unknown as FunctionHandler;
 
   beforeAll(async () => {
     // A workspace that was never built has no console; `npm test` builds it.

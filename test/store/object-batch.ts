@@ -1,12 +1,9 @@
 /** The writes of a batch as objects of the protocol, encoded by its own encoder: what the bytes of a batch are compared with. */
 import { type DocumentReference, FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
+import type { Members } from '../../packages/cairn/src/store/codec/kinds.ts';
 import { incrementOf } from '../../packages/cairn/src/store/commits/increment.ts';
-import type {
-  Members,
-  Precondition,
-  StoreBatch,
-} from '../../packages/cairn/src/store/commits/store-batch.ts';
+import type { CommitPrecondition, StoreBatch } from '../../packages/cairn/src/store/commits/store-batch.ts';
 
 type Write = protos.google.firestore.v1.IWrite;
 type Value = protos.google.firestore.v1.IValue;
@@ -43,7 +40,7 @@ export class ObjectBatch implements StoreBatch {
   }
 
   /** Members by field path: one dot reaches into a map. Deletes, server times and increments as the client library writes them. */
-  update(document: DocumentReference, members: Members, { lastUpdateTime }: Precondition = {}): this {
+  update(document: DocumentReference, members: Members, { lastUpdateTime }: CommitPrecondition = {}): this {
     const fields: Fields = {};
     const fieldPaths: string[] = [];
     const updateTransforms: Transform[] = [];

@@ -1,7 +1,7 @@
 /** Successors in a world of the engine's tests: asked for as the API asks, driven to their end, and checked. */
 import type { EventData, EventType, RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import type { RunState } from '../../packages/cairn/src/core/run/state.ts';
-import type { Preview } from '../../packages/cairn/src/operations/successors/preview.ts';
+import type { SuccessorForecast } from '../../packages/cairn/src/operations/successors/preview.ts';
 import { previewSuccessor } from '../../packages/cairn/src/operations/successors/preview.ts';
 import type {
   PreviewDeps,
@@ -48,7 +48,7 @@ export function preview(
   mode: Wanted['mode'],
   runId: string,
   more: Partial<Wanted> = {},
-): Promise<Preview> {
+): Promise<SuccessorForecast> {
   return previewSuccessor(depsOf(world), { tenantId: 't1', ...more, runId, mode });
 }
 

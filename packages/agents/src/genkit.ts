@@ -6,7 +6,7 @@ import type { Json } from 'cairn';
 import type { AgentMessage, AgentModel, ModelAnswer, ModelRequest, ToolCall } from './messages.ts';
 import { type PartFormat, providerMessage } from './provider-message.ts';
 
-interface Part {
+interface GenkitPart {
   readonly text?: string;
   readonly toolRequest?: { readonly name: string; readonly ref?: string; readonly input?: unknown };
 }
@@ -57,7 +57,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
         abortSignal: signal,
         ...(onText && { onChunk: ({ text }: { readonly text?: string }) => text && onText(text) }),
       } as never);
-      const content = (message?.content ?? []) as readonly Part[];
+      const content = (message?.content ?? []) as readonly GenkitPart[];
       return {
         text: content.map((part) => part.text ?? '').join(''),
         calls: callsIn(content, messages),
@@ -71,7 +71,7 @@ export function genkitModel(ai: GenkitLike, { model, config }: GenkitOptions): A
 }
 
 /** Some models give their calls no reference: then the place of the call is one. */
-function callsIn(content: readonly Part[], { length }: readonly AgentMessage[]): ToolCall[] {
+function callsIn(content: readonly GenkitPart[], { length }: readonly AgentMessage[]): ToolCall[] {
   return content.flatMap(({ toolRequest }, i) => {
     if (!toolRequest) return [];
     const { name, ref = `call-${length}-${i}`, input } = toolRequest;

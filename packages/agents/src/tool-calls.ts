@@ -6,7 +6,7 @@ import { CairnError, Fatal, type Flow, type Json, OperationFailed } from 'cairn'
 import type { ToolCall, ToolResult } from './messages.ts';
 import { type AgentTool, APPROVE, asJson } from './tool.ts';
 
-export interface CallOptions {
+export interface ToolCallOptions {
   readonly tools: readonly AgentTool[];
   /** Longest time that a person may take to decide. */
   readonly approvalTimeout: string | number | undefined;
@@ -16,7 +16,7 @@ export interface CallOptions {
 export function carryOut<Input>(
   flow: Flow<Input>,
   calls: readonly ToolCall[],
-  options: CallOptions,
+  options: ToolCallOptions,
 ): Promise<ToolResult[]> {
   return Promise.all(calls.map((call) => result(flow, call, options)));
 }
@@ -24,7 +24,7 @@ export function carryOut<Input>(
 async function result<Input>(
   flow: Flow<Input>,
   call: ToolCall,
-  { tools, approvalTimeout }: CallOptions,
+  { tools, approvalTimeout }: ToolCallOptions,
 ): Promise<ToolResult> {
   const { id, name } = call;
   const tool = tools.find((one) => one.name === name);
@@ -50,7 +50,7 @@ async function result<Input>(
 function approval<Input>(
   flow: Flow<Input>,
   { name, input }: ToolCall,
-  timeout: CallOptions['approvalTimeout'],
+  timeout: ToolCallOptions['approvalTimeout'],
 ) {
   const question = { question: `The agent wants to call '${name}'. Allow it?`, details: input };
   return flow.approval(`${APPROVE}${name}`, question, timeout === undefined ? {} : { timeout });

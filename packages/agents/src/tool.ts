@@ -2,7 +2,7 @@
 import { CairnError, type Capability, type Json, type StepContext } from 'cairn';
 import { type ZodType, z } from 'zod';
 
-interface Common<Input> {
+interface CommonToolOptions<Input> {
   /** As the model calls it: a letter, then up to 63 letters, digits, '_' and '-'. Its calls are operations of this name. */
   readonly name: string;
   /** For the model. */
@@ -12,14 +12,14 @@ interface Common<Input> {
 }
 
 /** A tool that only reads or computes. A crash over it runs it again. */
-export interface PureToolOptions<Input> extends Common<Input> {
+export interface PureToolOptions<Input> extends CommonToolOptions<Input> {
   readonly input: ZodType<Input>;
   readonly run: (input: Input, context: Pick<StepContext<unknown>, 'signal' | 'log' | 'runId'>) => unknown;
   readonly capability?: undefined;
 }
 
 /** A tool that acts outside, once for each call, through the ledger. */
-export interface CapabilityToolOptions<Input, Request> extends Common<Input> {
+export interface CapabilityToolOptions<Input, Request> extends CommonToolOptions<Input> {
   // biome-ignore lint/suspicious/noExplicitAny: the response goes to the model as it is
   readonly capability: Capability<Request, any>;
   /** Default: the request of the capability. */

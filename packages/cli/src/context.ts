@@ -3,7 +3,7 @@ import type { CairnClient } from '@cairn/client';
 import { PLAIN, type Style, styleFor } from './render/style.ts';
 import type { World } from './world.ts';
 
-export interface Context {
+export interface CommandContext {
   readonly world: World;
   /** Made when it is first asked for: help needs no address. */
   readonly api: CairnClient;
@@ -34,7 +34,7 @@ export class Output {
   }
 
   /** Print an answer of the API: as JSON if requested, else the text of `text`. */
-  answer(answer: unknown, text: (shape: Shape) => string): void {
+  answer(answer: unknown, text: (shape: OutputShape) => string): void {
     if (this.json) this.print(`${JSON.stringify(answer, null, 2)}\n`);
     else this.print(text({ style: this.style, columns: this.columns }));
   }
@@ -46,7 +46,7 @@ export class Output {
 }
 
 /** Width and colours of the output. */
-export interface Shape {
+export interface OutputShape {
   readonly style: Style;
   readonly columns: number | undefined;
 }

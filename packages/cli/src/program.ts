@@ -2,11 +2,11 @@
 import type { CairnClient } from '@cairn/client';
 import { apiOf } from './api/client.ts';
 import { connect } from './api/connection.ts';
-import type { Command } from './arguments/command.ts';
+import type { CliCommand } from './arguments/command.ts';
 import { helpOf, helpOfGroup } from './arguments/help.ts';
 import { type Parsed, parse } from './arguments/parse.ts';
 import { COMMANDS } from './commands/all.ts';
-import { type Context, Output } from './context.ts';
+import { type CommandContext, Output } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { failureOf } from './render/problem.ts';
 import { styleFor } from './render/style.ts';
@@ -16,7 +16,7 @@ import type { World } from './world.ts';
 export async function run(
   words: readonly string[],
   world: World,
-  commands: readonly Command[] = COMMANDS,
+  commands: readonly CliCommand[] = COMMANDS,
 ): Promise<ExitCode> {
   // Known before the words are read, so that also a wrong word is told as it was asked for.
   const wish = { json: words.includes('--json'), plain: words.includes('--no-color') };
@@ -36,7 +36,7 @@ export async function run(
   }
 }
 
-function contextFor({ given, global }: Parsed & { readonly kind: 'run' }, world: World): Context {
+function contextFor({ given, global }: Parsed & { readonly kind: 'run' }, world: World): CommandContext {
   const wish = { json: global.json, plain: global['no-color'] };
   let api: CairnClient | undefined;
   return {
@@ -53,7 +53,7 @@ function contextFor({ given, global }: Parsed & { readonly kind: 'run' }, world:
 function printHelp(
   { about }: Parsed & { readonly kind: 'help' },
   world: World,
-  commands: readonly Command[],
+  commands: readonly CliCommand[],
 ): ExitCode {
   const style = styleFor(world.stdout, world);
   const columns = world.stdout.isTty ? world.stdout.columns : undefined;

@@ -24,9 +24,9 @@ export function ago(at: string | undefined, now: number): string {
   return span < 0 ? `in ${rough}` : `${rough} ago`;
 }
 
-type Unit = readonly [number, string];
+type TimeUnit = readonly [number, string];
 
-function two(span: number, [large, name]: Unit, [small, smallName]: Unit): string {
+function two(span: number, [large, name]: TimeUnit, [small, smallName]: TimeUnit): string {
   const rest = Math.floor((span % large) / small);
   const head = `${Math.floor(span / large)} ${name}`;
   return rest === 0 ? head : `${head} ${rest} ${smallName}`;

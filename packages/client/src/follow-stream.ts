@@ -6,10 +6,10 @@
 
 import type { CairnClient } from './client.ts';
 import { problemOf, Refusal, reasonOf, Unreachable } from './problem.ts';
-import { type Frame, framesOf } from './server-sent-events.ts';
+import { type EventFrame, framesOf } from './server-sent-events.ts';
 
 export type Streamed =
-  | { readonly kind: 'frame'; readonly frame: Frame }
+  | { readonly kind: 'frame'; readonly frame: EventFrame }
   /** The stream was interrupted and is resumed. */
   | { readonly kind: 'again'; readonly why: string };
 
@@ -82,7 +82,7 @@ export async function* followStream(client: CairnClient, stream: Stream): AsyncG
 /** A stream is open and nothing of it comes through. */
 class Mute extends Error {}
 
-interface Opening {
+interface StreamOpening {
   readonly stream: Stream;
   readonly after: string | undefined;
   readonly isWhole: boolean;
@@ -90,9 +90,9 @@ interface Opening {
 
 async function* openStream(
   client: CairnClient,
-  { stream, after, isWhole }: Opening,
+  { stream, after, isWhole }: StreamOpening,
   onSign: () => void,
-): AsyncGenerator<Frame> {
+): AsyncGenerator<EventFrame> {
   const silent = new AbortController();
   let watchdog = isWhole
     ? setTimeout(() => silent.abort(new Error('no data received')), SILENCE_MS)

@@ -14,13 +14,13 @@ export {
   type Held,
 } from './explain/explain-run.ts';
 export { helpFor } from './explain/help-for.ts';
-export { BUDGET_DECISIONS, DOUBT_DECISIONS, type Move, moveOf } from './explain/moves.ts';
+export { BUDGET_DECISIONS, DOUBT_DECISIONS, type ExplainedMove as Move, moveOf } from './explain/moves.ts';
 export { readActivity } from './explain/read-activity.ts';
 export type { Followed, RunEvent } from './follow.ts';
 export type { FollowedLog, FollowingLogs } from './follow-logs.ts';
 export { type Finding, NOT_SEEN } from './health/findings.ts';
 export {
-  type Asked,
+  type AnswerOrError as Asked,
   type HealthAnswers,
   isSilent,
   isWrong,
@@ -39,7 +39,7 @@ export {
   retryAfterMs,
   Unreachable,
 } from './problem.ts';
-export { AT_ONCE, type Refused, type SendAllOptions, type Sent, sendAll } from './send-all.ts';
+export { AT_ONCE, type Refused, type SendAllOptions, type SendState as Sent, sendAll } from './send-all.ts';
 export { BULK_CHUNK, type BulkResult, type SendBulkOptions, sendBulk } from './send-bulk.ts';
 export { LEAST_OFFSET_MS, offsetMs } from './server-clock.ts';
 export { framesOf } from './server-sent-events.ts';

@@ -11,7 +11,7 @@ const MOST_SENDINGS = 10;
 /** Pause after a rate limit that names none. */
 const PAUSE_MS = 2_000;
 
-export type Sent<R> =
+export type SendState<R> =
   | { readonly at: 'waiting' }
   | { readonly at: 'sending' }
   | { readonly at: 'done'; readonly answer: R }
@@ -22,7 +22,7 @@ export interface SendAllOptions<T, R> {
   work(item: T): Promise<R>;
   /** The refusal of the API, if the error is one. */
   refusalOf(error: unknown): Refused | undefined;
-  onSent(item: T, sent: Sent<R>): void;
+  onSent(item: T, sent: SendState<R>): void;
   /** The length of a pause that all keep, ms; undefined: it is over. */
   onPause(ms: number | undefined): void;
   /** Resolves after `ms`, or when the signal aborts. Default: the platform's timer. */

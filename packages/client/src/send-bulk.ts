@@ -4,7 +4,7 @@
  */
 import type { Answer } from 'cairn/api/calls';
 import { type Problem, Refusal } from './problem.ts';
-import { type SendAllOptions, type Sent, sendAll } from './send-all.ts';
+import { type SendAllOptions, type SendState, sendAll } from './send-all.ts';
 import { THIS_MACHINE } from './transport.ts';
 
 export type BulkResult = Answer<'BulkReport'>['results'][number];
@@ -24,7 +24,7 @@ export interface SendBulkOptions<T> extends Omit<SendAllOptions<T, BulkResult>, 
 /** Resolves when each has an outcome, or the signal aborted and the requests in progress ended. Never throws. */
 export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<T>): Promise<void> {
   const { send, onSent, signal, sleep = THIS_MACHINE.sleep, ...running } = options;
-  const tell = (some: readonly T[], sent: Sent<BulkResult>) => {
+  const tell = (some: readonly T[], sent: SendState<BulkResult>) => {
     for (const item of some) onSent(item, sent);
   };
   /** By chunk: those of its items that have no outcome yet. */
@@ -58,7 +58,7 @@ export async function sendBulk<T>(items: readonly T[], options: SendBulkOptions<
   });
 }
 
-function failed(problem: NonNullable<BulkResult['problem']>): Sent<BulkResult> {
+function failed(problem: NonNullable<BulkResult['problem']>): SendState<BulkResult> {
   return { at: 'failed', error: new Refusal(problem as Problem, undefined) };
 }
 

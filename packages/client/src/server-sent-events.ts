@@ -1,6 +1,6 @@
 /** Parses server-sent events (WHATWG HTML, 9.2.6) from the bytes of a response. Pure except for reading. */
 
-export interface Frame {
+export interface EventFrame {
   /** Undefined where none is named. */
   readonly event: string | undefined;
   readonly id: string | undefined;
@@ -11,7 +11,7 @@ export interface Frame {
 export async function* framesOf(
   body: ReadableStream<Uint8Array>,
   heard: () => void = () => {},
-): AsyncGenerator<Frame> {
+): AsyncGenerator<EventFrame> {
   let rest = '';
   let block: string[] = [];
   for await (const text of textOf(body)) {
@@ -48,7 +48,7 @@ async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
   }
 }
 
-function frameOf(lines: readonly string[]): Frame | undefined {
+function frameOf(lines: readonly string[]): EventFrame | undefined {
   const data: string[] = [];
   let event: string | undefined;
   let id: string | undefined;

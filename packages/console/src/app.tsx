@@ -17,7 +17,7 @@ const LOADS = {
   schedules: () => import('./pages/schedules/page.tsx'),
   health: () => import('./pages/health/page.tsx'),
 };
-interface Page<P> {
+interface PageModule<P> {
   readonly default: ComponentType<P>;
 }
 
@@ -33,12 +33,12 @@ if (Object.hasOwn(LOADS, first)) {
 }
 
 /** React shows that a page is coming for at least 0.3 s, also when it is there already; so one that is there is given at once. */
-function page<P>(load: () => Promise<Page<P>>) {
+function page<P>(load: () => Promise<PageModule<P>>) {
   return lazy(() => {
-    const there = fetched.get(load) as Page<P> | undefined;
+    const there = fetched.get(load) as PageModule<P> | undefined;
     // biome-ignore lint/suspicious/noThenProperty: what React takes is whatever has a `then`, which may answer at once
-    const given = { then: (take: (page: Page<P>) => void) => there && take(there) };
-    return there ? (given as unknown as Promise<Page<P>>) : load();
+    const given = { then: (take: (page: PageModule<P>) => void) => there && take(there) };
+    return there ? (given as unknown as Promise<PageModule<P>>) : load();
   });
 }
 

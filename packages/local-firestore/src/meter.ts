@@ -5,13 +5,13 @@
  */
 
 /** Plain numbers, JSON-able. */
-export interface Usage {
+export interface MeterUsage {
   reads: number;
   writes: number;
   deletes: number;
 }
 
-export interface RunUsage extends Usage {
+export interface RunUsage extends MeterUsage {
   /** Commits that touched the run. */
   commits: number;
   /** Stored bytes of the documents those commits wrote, names included. */
@@ -19,15 +19,15 @@ export interface RunUsage extends Usage {
   maxCommitBytes: number;
 }
 
-export interface DocumentUsage extends Usage {
+export interface DocumentUsage extends MeterUsage {
   /** The largest number of writes within any 10 seconds. */
   maxWritesIn10s: number;
 }
 
 export interface MeterSnapshot {
-  readonly total: Usage & { commits: number; bytes: number; maxCommitBytes: number };
-  readonly byCall: Record<string, Usage & { calls: number }>;
-  readonly byCollection: Record<string, Usage>;
+  readonly total: MeterUsage & { commits: number; bytes: number; maxCommitBytes: number };
+  readonly byCall: Record<string, MeterUsage & { calls: number }>;
+  readonly byCollection: Record<string, MeterUsage>;
   readonly byDocument: Record<string, DocumentUsage>;
   readonly byRun: Record<string, RunUsage>;
   readonly dropped: { documents: number; runs: number; collections: number };
@@ -54,8 +54,8 @@ interface DocumentRow extends DocumentUsage {
 export class Meter {
   readonly #clock: () => number;
   #total = { ...zero(), commits: 0, bytes: 0, maxCommitBytes: 0 };
-  readonly #calls = new Map<string, Usage & { calls: number }>();
-  readonly #collections = new BoundedRows<Usage>(MAX_COLLECTIONS, zero);
+  readonly #calls = new Map<string, MeterUsage & { calls: number }>();
+  readonly #collections = new BoundedRows<MeterUsage>(MAX_COLLECTIONS, zero);
   readonly #documents = new BoundedRows<DocumentRow>(MAX_DOCUMENTS, newDocument);
   readonly #runs = new BoundedRows<RunUsage>(MAX_RUNS, newRun);
 
@@ -134,12 +134,12 @@ export class Meter {
     for (const rows of [this.#collections, this.#documents, this.#runs]) rows.clear();
   }
 
-  #count(call: string, what: keyof Usage, count: number): void {
+  #count(call: string, what: keyof MeterUsage, count: number): void {
     this.#total[what] += count;
     this.#call(call)[what] += count;
   }
 
-  #call(call: string): Usage & { calls: number } {
+  #call(call: string): MeterUsage & { calls: number } {
     let usage = this.#calls.get(call);
     if (!usage) {
       usage = { ...zero(), calls: 0 };
@@ -187,7 +187,7 @@ class BoundedRows<Row> {
   }
 }
 
-function zero(): Usage {
+function zero(): MeterUsage {
   return { reads: 0, writes: 0, deletes: 0 };
 }
 

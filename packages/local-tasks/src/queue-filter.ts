@@ -5,10 +5,10 @@
 import { invalid } from './errors.ts';
 import type { QueueConfig } from './model.ts';
 
-type Value = string | number;
+type FilterValue = string | number;
 
 /** By the protocol's name of the field. */
-const FIELDS: Readonly<Record<string, (queue: QueueConfig) => Value>> = {
+const FIELDS: Readonly<Record<string, (queue: QueueConfig) => FilterValue>> = {
   name: (queue) => queue.name,
   state: (queue) => queue.state.toUpperCase(),
   'rate_limits.max_dispatches_per_second': (queue) => queue.rateLimits.maxDispatchesPerSecond,
@@ -22,7 +22,7 @@ const COMPARISON =
   /^\s*([A-Za-z_.]{1,60})\s*(<=|>=|!=|<|>|=|:)\s*(?:"([^"\\]{0,500})"|([^\s"()]{1,500}))\s*$/;
 
 /** `:` is "has" for a text and "equals" for a number. */
-const OPERATORS: Readonly<Record<string, (is: Value, wanted: Value) => boolean>> = {
+const OPERATORS: Readonly<Record<string, (is: FilterValue, wanted: FilterValue) => boolean>> = {
   '=': (is, wanted) => is === wanted,
   '!=': (is, wanted) => is !== wanted,
   '<': (is, wanted) => is < wanted,

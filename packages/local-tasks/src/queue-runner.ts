@@ -18,34 +18,34 @@ import type { QueueConfig, TaskProgress, TaskRecord } from './model.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** A task in the index. `record` is a cache; without it the task is read from storage when it is due. */
-export interface Entry {
+export interface QueueEntry {
   readonly id: number;
   readonly name: string;
   readonly queue: string;
   dueAt: number;
   record: TaskRecord | undefined;
   /** The heap slot that counts; an older slot of the same task is skipped. */
-  slot: Slot | undefined;
+  slot: QueueSlot | undefined;
   gone: boolean;
 }
 
-interface Slot {
+interface QueueSlot {
   readonly dueAt: number;
   readonly order: number;
-  readonly entry: Entry;
+  readonly entry: QueueEntry;
 }
 
 export interface TaskEvents {
-  load(entry: Entry): TaskRecord | undefined;
-  finished(entry: Entry, record: TaskRecord): void;
-  retrying(entry: Entry, dueAt: number, progress: TaskProgress): void;
+  load(entry: QueueEntry): TaskRecord | undefined;
+  finished(entry: QueueEntry, record: TaskRecord): void;
+  retrying(entry: QueueEntry, dueAt: number, progress: TaskProgress): void;
 }
 
 export class QueueRunner {
   readonly #clock: Clock;
   readonly #dispatch: Dispatch;
   readonly #events: TaskEvents;
-  readonly #heap = new DueHeap<Slot>();
+  readonly #heap = new DueHeap<QueueSlot>();
   readonly #aborts = new Set<AbortController>();
   #config: QueueConfig;
   #bucket: TokenBucket;
@@ -78,7 +78,7 @@ export class QueueRunner {
     this.pump();
   }
 
-  add(entry: Entry): void {
+  add(entry: QueueEntry): void {
     entry.slot = { dueAt: entry.dueAt, order: entry.id, entry };
     this.#heap.push(entry.slot);
   }
@@ -96,7 +96,7 @@ export class QueueRunner {
   }
 
   /** The task to start now, with its token taken, or when to look again (not before an attempt ends: never). */
-  #startable(): { kind: 'start'; entry: Entry } | { kind: 'wait'; atMs: number | undefined } {
+  #startable(): { kind: 'start'; entry: QueueEntry } | { kind: 'wait'; atMs: number | undefined } {
     const next = this.#next();
     const full = this.#aborts.size >= this.#config.rateLimits.maxConcurrentDispatches;
     if (next === undefined || full) return { kind: 'wait', atMs: undefined };
@@ -107,7 +107,7 @@ export class QueueRunner {
   }
 
   /** Dispatches now, whatever the queue's state, limits or the task's schedule say. */
-  runNow(entry: Entry): void {
+  runNow(entry: QueueEntry): void {
     entry.dueAt = this.#clock.now();
     entry.slot = undefined;
     this.#start(entry);
@@ -125,7 +125,7 @@ export class QueueRunner {
     for (const abort of this.#aborts) abort.abort(new Error('the server is stopping'));
   }
 
-  #next(): Slot | undefined {
+  #next(): QueueSlot | undefined {
     if (this.#stopped || this.#config.state === 'paused') return undefined;
     for (;;) {
       const top = this.#heap.peek();
@@ -146,7 +146,7 @@ export class QueueRunner {
     this.#timer = { atMs, cancel };
   }
 
-  #start(entry: Entry): void {
+  #start(entry: QueueEntry): void {
     const record = entry.record ?? this.#events.load(entry);
     if (record === undefined) {
       entry.gone = true;
@@ -170,7 +170,7 @@ export class QueueRunner {
     });
   }
 
-  #settle(entry: Entry, record: TaskRecord, dispatchedAt: number, outcome: DispatchOutcome): void {
+  #settle(entry: QueueEntry, record: TaskRecord, dispatchedAt: number, outcome: DispatchOutcome): void {
     if (entry.gone) return;
     if (isSuccess(outcome)) {
       this.#events.finished(entry, record);

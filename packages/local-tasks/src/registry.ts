@@ -6,7 +6,7 @@ import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import type { Dispatch } from './dispatch/attempt.ts';
 import { notFound, queueExists, queueMissing, taskExistedRecently, taskExists } from './errors.ts';
 import { LIMITS, type QueueConfig, type TaskRecord } from './model.ts';
-import { type Entry, QueueRunner, type TaskEvents } from './queue-runner.ts';
+import { type QueueEntry, QueueRunner, type TaskEvents } from './queue-runner.ts';
 import type { TaskStore } from './storage.ts';
 
 /** Bodies of waiting tasks kept in memory; beyond it they are read from storage when due. */
@@ -33,7 +33,7 @@ export class TaskRegistry {
   readonly #clock: Clock;
   readonly #dispatch: Dispatch;
   readonly #queues = new Map<string, QueueRunner>();
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, QueueEntry>();
   readonly #events: TaskEvents;
   readonly counts: RegistryCounts = { created: 0, dispatchesEnded: 0, finished: 0, retried: 0 };
   #cachedBytes = 0;
@@ -59,7 +59,7 @@ export class TaskRegistry {
     };
     for (const config of store.queues()) this.#addQueue(config);
     for (const head of store.heads()) {
-      const entry: Entry = { ...head, record: undefined, slot: undefined, gone: false };
+      const entry: QueueEntry = { ...head, record: undefined, slot: undefined, gone: false };
       this.#entries.set(entry.name, entry);
       this.#queues.get(entry.queue)?.add(entry);
     }
@@ -132,7 +132,7 @@ export class TaskRegistry {
     const bytes = record.target.body.length + RECORD_OVERHEAD_BYTES;
     const cached = this.#cachedBytes + bytes <= CACHED_BYTES;
     if (cached) this.#cachedBytes += bytes;
-    const entry: Entry = {
+    const entry: QueueEntry = {
       id,
       name: record.name,
       queue: record.queue,
@@ -194,12 +194,12 @@ export class TaskRegistry {
     return runner;
   }
 
-  #remove(entry: Entry, named: boolean): void {
+  #remove(entry: QueueEntry, named: boolean): void {
     this.#forget(entry);
     this.#store.finishLater(entry.name, named ? this.#clock.now() + LIMITS.dedupMs : undefined);
   }
 
-  #forget(entry: Entry): void {
+  #forget(entry: QueueEntry): void {
     entry.gone = true;
     entry.slot = undefined;
     this.#entries.delete(entry.name);

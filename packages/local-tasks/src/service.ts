@@ -20,7 +20,7 @@ interface NameRequest {
   readonly responseView?: number;
 }
 
-interface PageRequest {
+interface TaskPageRequest {
   readonly parent: string;
   readonly filter?: string;
   readonly pageSize?: number;
@@ -60,7 +60,7 @@ export function cloudTasksService({ registry, now, freshTaskId }: ServiceOptions
 
     GetQueue: ({ name }: NameRequest) => toWireQueue(registry.queue(requireQueue(name))),
 
-    ListQueues({ parent, filter, pageSize, pageToken }: PageRequest) {
+    ListQueues({ parent, filter, pageSize, pageToken }: TaskPageRequest) {
       requireLocation(parent);
       const limit = pageLimit(pageSize, LIMITS.queuesPage);
       const matches = parseQueueFilter(filter ?? '');
@@ -88,7 +88,7 @@ export function cloudTasksService({ registry, now, freshTaskId }: ServiceOptions
     GetTask: ({ name, responseView }: NameRequest) =>
       toWireTask(registry.task(requireTask(name).name), responseView ?? 0),
 
-    ListTasks({ parent, pageSize, pageToken, responseView }: PageRequest) {
+    ListTasks({ parent, pageSize, pageToken, responseView }: TaskPageRequest) {
       requireQueue(parent);
       const limit = pageLimit(pageSize, LIMITS.tasksPage);
       const after = Number(readToken(pageToken, parent) ?? 0);

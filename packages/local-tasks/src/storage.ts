@@ -40,7 +40,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS tombstones (name TEXT PRIMARY KEY, until REAL NOT NULL) STRICT;
   CREATE INDEX IF NOT EXISTS tombstones_until ON tombstones (until);`;
 
-type Later =
+type LaterWrite =
   | { readonly kind: 'forget'; readonly before: number }
   | { readonly kind: 'finish'; readonly name: string; readonly tombstoneUntil: number | undefined }
   | {
@@ -51,14 +51,14 @@ type Later =
     };
 
 export class TaskStore implements PolicyStore {
-  readonly #db: GroupedDatabase<typeof SQL, Later>;
+  readonly #db: GroupedDatabase<typeof SQL, LaterWrite>;
 
   constructor(storage: SqliteStorage) {
     this.#db = new GroupedDatabase({
       storage,
       schema: SCHEMA,
       sql: SQL,
-      apply: (write: Later) => this.#apply(write),
+      apply: (write: LaterWrite) => this.#apply(write),
     });
   }
 
@@ -159,7 +159,7 @@ export class TaskStore implements PolicyStore {
     this.#db.close();
   }
 
-  #apply(write: Later): void {
+  #apply(write: LaterWrite): void {
     if (write.kind === 'forget') {
       this.#db.statements.forgetTombstones.run(write.before);
       return;

@@ -19,9 +19,9 @@ import { DEV_CLIENT_ID, writeDevClient } from './dev-client.ts';
 import { startFunctions } from './functions.ts';
 import { apisAmong } from './gateway/installation.ts';
 import { openConsole, openOwnSite, openSiteWithConsole } from './gateways.ts';
-import type { FunctionSpec, StoreLocation } from './host/function-spec.ts';
+import type { FunctionSpec, FunctionStore } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
-import type { Ask, Codebase } from './host/served-codebase.ts';
+import type { AskFunction, Codebase } from './host/served-codebase.ts';
 import { indexesOf, mergedIndexes } from './indexes.ts';
 import { assertPlansKept, PlansChangedError } from './plans.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
@@ -159,7 +159,7 @@ async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalC
   // Started after the servers so that it stops before them: a function that ends needs both.
   const host = await startHost(options, setting);
   const apiKey = `cairn_${DEV_CLIENT_ID}_${dev.apiSecret}`;
-  const stores = new Map<string, readonly StoreLocation[]>();
+  const stores = new Map<string, readonly FunctionStore[]>();
   let secrets: Readonly<Record<string, string>> = {};
   const serve = async (codebase: Codebase) => {
     const serving = { setting, servers, host, region: REGION };
@@ -294,7 +294,7 @@ function codebasesOf({ codebases, functionsModule }: LocalCloudOptions): readonl
 /** Has each API answer once, which loads its workflows, and tells which of them were changed under their version. */
 function verifying(apiKey: string, onPlansChanged: (message: string) => void) {
   const headers = { Authorization: `Bearer ${apiKey}` };
-  return async (ask: Ask, functions: ReadonlyMap<string, FunctionSpec>): Promise<void> => {
+  return async (ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void> => {
     for (const api of apisAmong(functions))
       await assertPlansKept((path) => ask(api, path, headers)).catch((error: unknown) => {
         if (!(error instanceof PlansChangedError)) throw error;
@@ -327,21 +327,21 @@ async function startHost(
 }
 
 /** The installation of functions that do not say where they keep their runs: firebase-tools tells nothing of it. */
-const untold = (outside: Setting['outside']): StoreLocation => ({
+const untold = (outside: Setting['outside']): FunctionStore => ({
   database: outside.FIRESTORE_DATABASE || '(default)',
   collectionPrefix: outside.COLLECTION_PREFIX || 'gwi_',
 });
 
 /** Indexes for all installations, and one key that opens all of them. */
 async function prepareStores(
-  stores: readonly StoreLocation[],
+  stores: readonly FunctionStore[],
   { setting, servers }: { readonly setting: Setting; readonly servers: StandIns },
 ): Promise<void> {
   const { projectId, dev, firebaseJson } = setting;
   const { host: firestore, local } = servers.firestore;
   const needed = stores.flatMap(({ indexes }) => indexes ?? []);
   local?.useIndexes(mergedIndexes([...indexesOf(firebaseJson), ...needed]));
-  const write = ({ database, collectionPrefix }: StoreLocation) =>
+  const write = ({ database, collectionPrefix }: FunctionStore) =>
     writeDevClient({
       database,
       collectionPrefix,

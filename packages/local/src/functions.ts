@@ -4,7 +4,7 @@
  *
  * Must not: run a function itself; that is the host's.
  */
-import type { StoreLocation } from './host/function-spec.ts';
+import type { FunctionStore } from './host/function-spec.ts';
 import type { FunctionsHost } from './host/host.ts';
 import { type ForFunction, subscriptionOf, topicName } from './host/pubsub/subscription-of.ts';
 import { queueOf } from './host/queue-of.ts';
@@ -28,7 +28,7 @@ export interface Started {
 
 interface Preparing {
   /** Called once, when the functions are known and before any serves, with where their installations keep their runs. */
-  prepare(stores: readonly StoreLocation[]): Promise<void>;
+  prepare(stores: readonly FunctionStore[]): Promise<void>;
   readonly verify?: StartWorkers['verify'];
 }
 

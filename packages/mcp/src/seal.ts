@@ -12,7 +12,7 @@ const NONCE_BYTES = 12;
 const MAC_BYTES = 16;
 
 /** Content of a preview. */
-export interface Seen {
+export interface SealedPreview {
   readonly action: string;
   readonly args: unknown;
   readonly state: unknown;
@@ -32,7 +32,7 @@ export interface Seal {
 
 export type SealProblem = 'malformed' | 'expired' | 'other_arguments' | 'other_state';
 
-export function seal(seen: Seen, { secret, now }: Sealing): Seal {
+export function seal(seen: SealedPreview, { secret, now }: Sealing): Seal {
   const head = `${now.toString(36)}.${randomBytes(NONCE_BYTES).toString('hex')}`;
   return {
     token: [head, macOf(secret, [head, seen.action, seen.args]), macOf(secret, [head, seen.state])].join('.'),
@@ -43,7 +43,7 @@ export function seal(seen: Seen, { secret, now }: Sealing): Seal {
 /** The part that can be checked before the state is read again. Undefined: it is right. */
 export function argumentProblem(
   token: string,
-  { action, args }: Omit<Seen, 'state'>,
+  { action, args }: Omit<SealedPreview, 'state'>,
   { secret, now }: Sealing,
 ): SealProblem | undefined {
   const parts = partsOf(token);

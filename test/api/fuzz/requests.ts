@@ -1,7 +1,7 @@
 /** Draws requests for every route of the table, so that a new route is fuzzed without an edit here. */
 import fc from 'fast-check';
 import { PATHS } from '../../../packages/cairn/src/api/openapi/paths/all.ts';
-import type { Operation, PathTable } from '../../../packages/cairn/src/api/openapi/paths/describe.ts';
+import type { ApiOperation, PathTable } from '../../../packages/cairn/src/api/openapi/paths/describe.ts';
 import { document } from '../openapi/checked.ts';
 import { type Hints, jsonText, type Schema } from './json-text.ts';
 import type { Ids, Stage } from './stage.ts';
@@ -10,7 +10,7 @@ export interface Route {
   readonly method: string;
   /** As in the document: `/v1/runs/{id}`. */
   readonly template: string;
-  readonly operation: Operation;
+  readonly operation: ApiOperation;
 }
 
 export interface Drawn {
@@ -146,7 +146,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   after: ['0', '1', '3', '9999999999', '99999999999', '-1', 'x'],
 };
 
-function queryText({ query = {} }: Operation): fc.Arbitrary<string> {
+function queryText({ query = {} }: ApiOperation): fc.Arbitrary<string> {
   const names = Object.keys(query);
   const known = names.map((name) =>
     mostly(fc.constantFrom(...(VALUES[name] ?? ['acme/shop', 'thread', 'x'])), odd).map((value) => [

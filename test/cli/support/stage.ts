@@ -7,7 +7,7 @@ import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/regi
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
 import type { Role } from '../../../packages/cairn/src/ports/access/client-store.ts';
-import type { Command } from '../../../packages/cli/src/arguments/command.ts';
+import type { CliCommand } from '../../../packages/cli/src/arguments/command.ts';
 import { run } from '../../../packages/cli/src/program.ts';
 import type { ProgramEnd, World } from '../../../packages/cli/src/world.ts';
 import { Installation } from '../../api/installation.ts';
@@ -93,7 +93,7 @@ export function listening(options: StageOptions = {}): Listening {
 export async function saying(
   words: readonly string[],
   world: Listening,
-  commands?: readonly Command[],
+  commands?: readonly CliCommand[],
 ): Promise<Said> {
   const code = await run(words, world, commands);
   return { code, ...world.said() };

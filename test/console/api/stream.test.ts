@@ -1,7 +1,7 @@
 /** Streams behind a proxy that buffers whole responses, such as Firebase Hosting. */
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Passage } from '../../../packages/console/src/api/passage.ts';
-import { type Following, followStream } from '../../../packages/console/src/api/stream.ts';
+import { followStream, type StreamFollowing } from '../../../packages/console/src/api/stream.ts';
 
 const FIRST_WORD_MS = 5_000;
 const WHOLE_PAUSE_MS = 4_000;
@@ -51,7 +51,7 @@ function follow(way: { isWholeOnly: boolean }) {
   const { api, asked } = apiBehind(way);
   const heard: string[] = [];
   const states: string[] = [];
-  const following: Following = {
+  const following: StreamFollowing = {
     target: () => '/v1/runs/stream?limit=100',
     onMessage: ({ data }) => heard.push(data),
     onState: (state) => states.push(state),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  type Checkpoint,
+  type CheckpointView,
   comparableTo,
   comparedOf,
   comparedWord,
@@ -76,11 +76,11 @@ describe('an outside action is told as', () => {
 
 describe('checkpoints', () => {
   const point = (seq: number, part: object = {}) =>
-    ({ seq, boundary: 'step_completed', stepId: 'draft', output: {}, ...part }) as unknown as Checkpoint;
+    ({ seq, boundary: 'step_completed', stepId: 'draft', output: {}, ...part }) as unknown as CheckpointView;
   const all = [point(3), point(5, { stepId: 'other' }), point(7), point(9, { itemKey: 'a' }), point(11)];
 
   test('can be compared with others of their step that have an output', () => {
-    const bare = { ...point(8), output: undefined } as unknown as Checkpoint;
+    const bare = { ...point(8), output: undefined } as unknown as CheckpointView;
     expect(comparableTo(point(7), [...all, bare]).map(({ seq }) => seq)).toEqual([11, 3]);
     expect(comparisonOf(point(7), point(3))).toEqual({ before: 3, after: 7 });
   });

@@ -11,7 +11,11 @@ import {
 } from '../../../packages/console/src/pages/run/graph/step-view.ts';
 import { activityOf, doingOf } from '../../../packages/console/src/pages/run/header/doing.ts';
 import { unreadText } from '../../../packages/console/src/pages/run/header/unread-text.ts';
-import type { GraphNode, Run, StepState } from '../../../packages/console/src/pages/run/live/events.ts';
+import type {
+  GraphStepState,
+  Run,
+  RunGraphNode,
+} from '../../../packages/console/src/pages/run/live/events.ts';
 import type { StepHistory } from '../../../packages/console/src/pages/run/live/span.ts';
 
 const run = (facts: object): Run =>
@@ -50,7 +54,7 @@ describe('a step at a glance', () => {
     done('read[0]', 'succeeded'),
     done('read[1]', 'failed'),
     ['read[2]', { key: 'read[2]', phase: 'waiting', seq: 3, revision: 1 }],
-  ] as unknown as [string, StepState][]);
+  ] as unknown as [string, GraphStepState][]);
   const histories = new Map();
 
   test('counts its items, and says how they stand', () => {
@@ -70,7 +74,7 @@ describe('a step at a glance', () => {
     expect(view.items && itemsText(view.items, 'map')).toBe('1 items done so far, 1 open, 1 failed');
     const ended = new Map([...steps, done('read', 'succeeded'), done('read[2]', 'succeeded')] as unknown as [
       string,
-      StepState,
+      GraphStepState,
     ][]);
     const whole = itemCounts(ended).get('read');
     expect(whole && itemsText(whole, 'map')).toBe('2 of 3 items, 1 failed');
@@ -89,16 +93,16 @@ describe('a step at a glance', () => {
       kind: 'step' as const,
       needs: at === 0 ? [] : [all[at - 1] ?? ''],
     }));
-    const known = new Map([done('read', 'degraded')] as unknown as [string, StepState][]);
+    const known = new Map([done('read', 'degraded')] as unknown as [string, GraphStepState][]);
     const driven = run({ status: 'running', lease: { epoch: 1 } });
     const at = (facts: object) => [...underWay(nodes, known, run({ ...driven, ...facts }))];
     expect(at({})).toEqual(['audit']);
     expect(at({ lease: undefined })).toEqual([]);
     expect(at({ compensating: true })).toEqual([]);
     expect(at({ status: 'awaiting_approval' })).toEqual([]);
-    const failed = new Map([done('read', 'failed')] as unknown as [string, StepState][]);
+    const failed = new Map([done('read', 'failed')] as unknown as [string, GraphStepState][]);
     expect([...underWay(nodes, failed, driven)]).toEqual([]);
-    const view = stepView(nodes[1] as GraphNode, {
+    const view = stepView(nodes[1] as RunGraphNode, {
       steps: known,
       histories,
       items: new Map(),
@@ -124,7 +128,7 @@ describe('a step at a glance', () => {
     const told = new Map([
       ['push', { key: 'push', kind: 'step', spans: [{ end: 'retried', error }, { end: 'interrupted' }] }],
     ]) as unknown as ReadonlyMap<string, StepHistory>;
-    const known = new Map([['push', step]]) as unknown as ReadonlyMap<string, StepState>;
+    const known = new Map([['push', step]]) as unknown as ReadonlyMap<string, GraphStepState>;
     const of = (histories: ReadonlyMap<string, StepHistory>, status = 'running') =>
       doingOf({ nodes: undefined, steps: known, histories }, run({ status })).trying;
     expect(of(told)).toEqual([{ key: 'push', attempt: 4, retryAt, error }]);

@@ -10,9 +10,9 @@ import {
 } from '../../../packages/console/src/pages/run/live/event-log.ts';
 import type { RunEvent, RunGraph } from '../../../packages/console/src/pages/run/live/events.ts';
 import {
+  type FollowerHandlers,
   RunFollower,
   type RunSource,
-  type Told,
 } from '../../../packages/console/src/pages/run/live/run-follower.ts';
 
 const PAGE = 100;
@@ -35,7 +35,7 @@ const event = (seq: number): RunEvent =>
 /** An API whose run has so many events; more come by `happen`. */
 function api(head: number, status = 'running') {
   let last = head;
-  let told: Told | undefined;
+  let told: FollowerHandlers | undefined;
   let after = () => 0;
   const asked: number[] = [];
   const source: RunSource = {
@@ -63,7 +63,7 @@ function api(head: number, status = 'running') {
         told?.onEvent(event(last));
       }
     },
-    told: () => told as Told,
+    told: () => told as FollowerHandlers,
   };
 }
 

@@ -6,7 +6,7 @@ import {
   sumOf,
   tableRows,
 } from '../../../packages/console/src/pages/run/graph/table-rows.ts';
-import type { StepState } from '../../../packages/console/src/pages/run/live/events.ts';
+import type { GraphStepState } from '../../../packages/console/src/pages/run/live/events.ts';
 import { givenName, isOperation } from '../../../packages/console/src/pages/run/live/operations.ts';
 import type { StepHistory } from '../../../packages/console/src/pages/run/live/span.ts';
 
@@ -16,7 +16,7 @@ const NOBODY: ReadonlySet<string> = new Set();
 /** Steps as the API lists them, by id, and their histories by the seq of their first events. */
 function known(seqs: Readonly<Record<string, number>>) {
   const keys = Object.keys(seqs).sort();
-  const steps = new Map<string, StepState>(
+  const steps = new Map<string, GraphStepState>(
     keys.map((key) => [key, { key, phase: 'done', seq: 900, revision: 1, outcome: 'succeeded' }]),
   );
   const histories = new Map<string, StepHistory>(

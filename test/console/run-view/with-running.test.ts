@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
-import type { StepState } from '../../../packages/console/src/pages/run/live/events.ts';
+import type { GraphStepState } from '../../../packages/console/src/pages/run/live/events.ts';
 import { withRunning } from '../../../packages/console/src/pages/run/live/with-running.ts';
 
 const since = '2026-01-01T00:00:02.000Z';
 const body = { step: 'a', revision: 1, attempt: 2, since };
 const known = (state: object | undefined) =>
-  new Map(state ? [['a', { key: 'a', seq: 4, revision: 1, ...state } as StepState]] : []);
+  new Map(state ? [['a', { key: 'a', seq: 4, revision: 1, ...state } as GraphStepState]] : []);
 
 test.each([
   ['nothing is known of', undefined, 1],

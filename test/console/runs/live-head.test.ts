@@ -4,9 +4,9 @@ import {
   type Head,
   headAfter,
   type Live,
+  type LiveHeadEvent,
   liveAfter,
   NOTHING_LIVE,
-  type Told,
 } from '../../../packages/console/src/pages/runs/list/live-head.ts';
 import { byAge, type RunRow } from '../../../packages/console/src/pages/runs/row.ts';
 import { rowNumber } from './support/summaries.ts';
@@ -14,11 +14,11 @@ import { rowNumber } from './support/summaries.ts';
 const LIMIT = 5;
 const ids = (rows: readonly RunRow[]) => rows.map(({ id }) => id);
 const rows = (...numbers: number[]) => numbers.map((number) => rowNumber(number)).sort(byAge);
-const told = (...numbers: number[]): Told[] => rows(...numbers).map((row) => ({ kind: 'run', row }));
-const gone = (number: number): Told => ({ kind: 'gone', id: rowNumber(number).id });
-const READY: Told = { kind: 'ready' };
+const told = (...numbers: number[]): LiveHeadEvent[] => rows(...numbers).map((row) => ({ kind: 'run', row }));
+const gone = (number: number): LiveHeadEvent => ({ kind: 'gone', id: rowNumber(number).id });
+const READY: LiveHeadEvent = { kind: 'ready' };
 
-function moved(before: readonly RunRow[], ...batches: Told[][]): Head {
+function moved(before: readonly RunRow[], ...batches: LiveHeadEvent[][]): Head {
   let live: Live = NOTHING_LIVE;
   let head: Head = { rows: before, hasGap: false };
   for (const batch of batches) {
@@ -86,7 +86,10 @@ test('whatever happens, the list has every run that matches down to its end, onc
         const matching = new Map(Array.from({ length: first }, (_, i) => [i, rowNumber(i)]));
         const newest = () => [...matching.values()].sort(byAge).slice(0, LIMIT);
         let stream = newest();
-        let live = liveAfter(NOTHING_LIVE, [...stream.map((row): Told => ({ kind: 'run', row })), READY]);
+        let live = liveAfter(NOTHING_LIVE, [
+          ...stream.map((row): LiveHeadEvent => ({ kind: 'run', row })),
+          READY,
+        ]);
         let head: Head = { rows: newest(), hasGap: false };
         for (const batch of batches) {
           let isCut = false;
@@ -97,15 +100,15 @@ test('whatever happens, the list has every run that matches down to its end, onc
             else isCut = true;
           }
           const now = newest();
-          const frames: Told[] = isCut
+          const frames: LiveHeadEvent[] = isCut
             ? now.map((row) => ({ kind: 'run', row }))
             : [
                 ...now
                   .filter((row) => !stream.some(({ id }) => id === row.id))
-                  .map((row): Told => ({ kind: 'run', row })),
+                  .map((row): LiveHeadEvent => ({ kind: 'run', row })),
                 ...stream
                   .filter((row) => !now.some(({ id }) => id === row.id))
-                  .map(({ id }): Told => ({ kind: 'gone', id })),
+                  .map(({ id }): LiveHeadEvent => ({ kind: 'gone', id })),
               ];
           if (coin.next().value) frames.reverse();
           stream = now;

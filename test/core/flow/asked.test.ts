@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   askedDecision,
-  type Known,
   leftOut,
   operationRequest,
+  type RecordedOperation,
 } from '../../../packages/cairn/src/core/flow/asked.ts';
 
 const charge = operationRequest('step', { cents: 1 });
@@ -13,7 +13,7 @@ const event = operationRequest('event', { event: 'paid', key: 'k' });
 const asked = { name: 'charge', request: charge };
 
 describe('an operation that the code asks for', () => {
-  test.each<[string, Known, string]>([
+  test.each<[string, RecordedOperation, string]>([
     ['nothing', { at: 'nothing' }, 'begin'],
     ['an attempt that was cut off', { at: 'running' }, 'begin'],
     ['a pause between two attempts', { at: 'retrying' }, 'rest'],

@@ -16,7 +16,7 @@ import {
   type OnceRequest,
 } from '../../../packages/cairn/src/engine/external/external-effects.ts';
 import { resolveExternal } from '../../../packages/cairn/src/operations/effects/external.ts';
-import type { Effect } from '../../../packages/cairn/src/ports/metrics.ts';
+import type { EffectMetric } from '../../../packages/cairn/src/ports/metrics.ts';
 import type { ExternalEffectStore } from '../../../packages/cairn/src/ports/runs/effect-store.ts';
 import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { CrashPlan } from '../../../packages/cairn/src/testing/world/crash-plan.ts';
@@ -45,7 +45,7 @@ export class Scene {
   restore: RestoreMark | undefined;
   /** Time for which rows are kept, ms. */
   keepMs: number | undefined;
-  readonly outcomes: Effect['outcome'][] = [];
+  readonly outcomes: EffectMetric['outcome'][] = [];
   /** Actions of the receiver, by idempotency key if it knows one. */
   readonly done: string[] = [];
   readonly #byKey = new Map<string, Paid>();
@@ -86,7 +86,7 @@ export class Scene {
     const { deps } = process;
     const ledger = { ...deps, effects: deps.effects as ExternalEffectStore };
     const settings = { callTimeoutMs: CALL_MS, retry: DEFAULT_RETRY, keepMs: this.keepMs };
-    const metrics = { effect: ({ outcome }: Effect) => void this.outcomes.push(outcome) };
+    const metrics = { effect: ({ outcome }: EffectMetric) => void this.outcomes.push(outcome) };
     return new ExternalEffects({ ledger, runtime: deps.runtime, bindings: deps.bindings, metrics }, settings);
   }
 

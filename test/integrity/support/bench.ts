@@ -1,6 +1,6 @@
 /** A run's documents on the bench: checked and repaired by the operations, with everything else of its installation. */
 import { checkRun } from '../../../packages/cairn/src/core/integrity/check-run.ts';
-import type { Problem, ProblemCode } from '../../../packages/cairn/src/core/integrity/problems.ts';
+import type { ConsistencyProblem, ProblemCode } from '../../../packages/cairn/src/core/integrity/problems.ts';
 import { readFacts } from '../../../packages/cairn/src/operations/integrity/read-facts.ts';
 import {
   type RepairDeps,
@@ -35,7 +35,7 @@ export class Bench {
     return { ...deps, reader: this.shelf, repairs: this.shelf, payloads: store };
   }
 
-  async check(): Promise<Problem[]> {
+  async check(): Promise<ConsistencyProblem[]> {
     const read = await readFacts(this.deps, this.runId, () => true);
     return read ? checkRun(read.facts) : [];
   }

@@ -11,11 +11,11 @@ import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-d
 import type {
   DocumentWrite,
   IntegrityReader,
+  ListStretch,
   RepairCommit,
   RepairResult,
   RepairStore,
   RunReader,
-  Stretch,
 } from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../../../packages/cairn/src/store/codec/journal.ts';
 import type { DocumentCodec, Members } from '../../../packages/cairn/src/store/codec/kinds.ts';
@@ -177,7 +177,7 @@ export class Shelf implements IntegrityReader, RepairStore {
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  #stretch(folder: Folder, { after = '', limit }: Stretch): RawDocument[] {
+  #stretch(folder: Folder, { after = '', limit }: ListStretch): RawDocument[] {
     return this.#raw(folder)
       .filter(({ id }) => id > after)
       .slice(0, limit);

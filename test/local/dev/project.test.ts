@@ -4,14 +4,14 @@ import {
   codebasesOf,
   type DevCodebase,
   effectOf,
-  type Files,
+  type ProjectFiles,
   projectFolder,
 } from '../../../packages/local/src/dev/project.ts';
 
 const TSCONFIG = { compilerOptions: { rootDir: 'src', outDir: 'lib' } };
 const RUNNABLE = { compilerOptions: { ...TSCONFIG.compilerOptions, rewriteRelativeImportExtensions: true } };
 
-function filesOf(content: Readonly<Record<string, unknown>>): Files {
+function filesOf(content: Readonly<Record<string, unknown>>): ProjectFiles {
   return {
     exists: (path) => path in content,
     read(path) {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type {
   DocumentStorage,
-  Mutation,
+  StorageMutation,
 } from '../../../packages/local-firestore/src/storage/document-storage.ts';
 import { LARGE_BODY_BYTES, LargeBodies } from '../../../packages/local-firestore/src/storage/large-bodies.ts';
 import { openSqliteStorage } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
@@ -20,7 +20,7 @@ function body(letter: string): Buffer {
   return Buffer.alloc(LARGE_BODY_BYTES, letter);
 }
 
-function put(letter: string, time: number, id?: number): Mutation {
+function put(letter: string, time: number, id?: number): StorageMutation {
   const entries = { added: id === undefined ? [ENTRY] : [], removed: [] };
   return { kind: 'put', id, key: KEY, body: body(letter), createTime: time, updateTime: time, entries };
 }

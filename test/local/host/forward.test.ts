@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Forwarder } from '../../../packages/local/src/host/forward.ts';
-import type { FunctionSpec, Handler } from '../../../packages/local/src/host/function-spec.ts';
+import type { FunctionHandler, FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
 import { functionsServer } from '../../../packages/local/src/host/request-app.ts';
@@ -28,7 +28,7 @@ interface Response {
   write(chunk: Buffer): boolean;
 }
 
-const functions = new Map<string, Handler>([
+const functions = new Map<string, FunctionHandler>([
   [
     'echo',
     (asked, response) =>

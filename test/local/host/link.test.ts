@@ -6,15 +6,15 @@ import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { onRequest } from 'firebase-functions/v2/https';
 import { onTaskDispatched } from 'firebase-functions/v2/tasks';
-import type { Handler } from '../../../packages/local/src/host/function-spec.ts';
-import type { AnswerReceiver, Sent } from '../../../packages/local/src/host/link/carried.ts';
+import type { FunctionHandler } from '../../../packages/local/src/host/function-spec.ts';
+import type { AnswerReceiver, CarriedRequest } from '../../../packages/local/src/host/link/carried.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { sendByHttp } from '../../../packages/local/src/host/link/send-by-http.ts';
 import { sendByLink } from '../../../packages/local/src/host/link/send-by-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
 import { WholeRequest } from '../../../packages/local/src/host/link/whole-request.ts';
 import { functionsServer } from '../../../packages/local/src/host/request-app.ts';
-import type { Lease } from '../../../packages/local/src/host/workers/lease.ts';
+import type { WorkerLease } from '../../../packages/local/src/host/workers/lease.ts';
 import { MAX_FRAME_BYTES } from '../../../packages/local-kit/src/wire/frames.ts';
 import { until } from '../support.ts';
 
@@ -35,7 +35,7 @@ let hold: PromiseWithResolvers<void>;
 let seen: unknown[];
 let written: boolean[];
 
-const functions = new Map<string, Handler>(
+const functions = new Map<string, FunctionHandler>(
   Object.entries({
     echo: onRequest((request, response) => {
       const { method, url, headers, rawBody } = request;
@@ -83,7 +83,7 @@ const functions = new Map<string, Handler>(
       seen.push(request);
       if ((request.data as { fails?: boolean }).fails) throw new Error('on purpose');
     }),
-  }) as unknown as [string, Handler][],
+  }) as unknown as [string, FunctionHandler][],
 );
 
 let server: Server;
@@ -127,7 +127,7 @@ interface Asked {
   readonly body?: string;
 }
 
-function leaseOf(): Lease {
+function leaseOf(): WorkerLease {
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -159,7 +159,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
   const bytes = Buffer.from(body);
   const line = { name, method, path: '/a?b=c', headers: { ...headers, 'content-length': bytes.length } };
   const sending = { lease: leaseOf(), line, body: bytes, receiver };
-  const sent: Promise<Sent> =
+  const sent: Promise<CarriedRequest> =
     way === 'link'
       ? Promise.resolve(
           sendByLink({
@@ -168,7 +168,7 @@ function begin(way: Way, name: string, asked: Asked = {}, takes = () => true) {
             notTaken: (isServed) => over.resolve({ body: isServed ? 'not taken' : 'not served' }),
           }),
         )
-      : (sendByHttp(agent, sending) as Promise<Sent>);
+      : (sendByHttp(agent, sending) as Promise<CarriedRequest>);
   return { sent, over: over.promise, answer };
 }
 

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from '@jest/globals';
 import { Code } from '../../../packages/local-firestore/src/model/status.ts';
-import type { Mutation } from '../../../packages/local-firestore/src/storage/document-storage.ts';
+import type { StorageMutation } from '../../../packages/local-firestore/src/storage/document-storage.ts';
 import { SqliteStorage } from '../../../packages/local-firestore/src/storage/sqlite-storage.ts';
 
-const put = (name: string, bytes: number): Mutation => ({
+const put = (name: string, bytes: number): StorageMutation => ({
   kind: 'put',
   id: undefined,
   key: Buffer.from(name),

@@ -7,8 +7,11 @@ import { freeze, MemoryDatabase } from '../../../packages/cairn/src/memory/memor
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import { MemoryErasureStore } from '../../../packages/cairn/src/memory/retention/memory-erasure-store.ts';
 import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
-import type { Bounds, SweepDeps } from '../../../packages/cairn/src/operations/retention/deps.ts';
-import { type SweepReport, sweepRetention } from '../../../packages/cairn/src/operations/retention/sweep.ts';
+import type { SweepDeps, TickBounds } from '../../../packages/cairn/src/operations/retention/deps.ts';
+import {
+  type RetentionReport,
+  sweepRetention,
+} from '../../../packages/cairn/src/operations/retention/sweep.ts';
 import type { RetentionStore } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts';
 import { row } from '../../conformance/suites/rows.ts';
@@ -21,7 +24,7 @@ export const TICK_MS = 30 * 60_000;
 /** Completed and cancelled runs go after 90 days, failed ones after a year; those of `audit` stay. */
 export const KEPT: RetentionOf = (type, status) =>
   type === 'audit' ? undefined : status === 'failed' ? 365 * DAY : 90 * DAY;
-export const WIDE: Bounds = { documents: 1e6, runs: 1e6, owners: 1e6, forMs: 1e9 };
+export const WIDE: TickBounds = { documents: 1e6, runs: 1e6, owners: 1e6, forMs: 1e9 };
 
 export interface Run {
   readonly runId: string;
@@ -118,15 +121,15 @@ export class Shelf {
   }
 
   /** One tick; the next comes half an hour later. */
-  async tick(bounds: Bounds = WIDE, deps = this.deps()): Promise<SweepReport> {
+  async tick(bounds: TickBounds = WIDE, deps = this.deps()): Promise<RetentionReport> {
     const report = await sweepRetention(deps, bounds);
     this.now += TICK_MS;
     return report;
   }
 
   /** Ticks until one changes nothing. */
-  async settle(bounds?: Bounds, deps = this.deps()): Promise<SweepReport[]> {
-    const reports: SweepReport[] = [];
+  async settle(bounds?: TickBounds, deps = this.deps()): Promise<RetentionReport[]> {
+    const reports: RetentionReport[] = [];
     for (let idle = 0; idle < 2; ) {
       const report = await this.tick(bounds, deps);
       reports.push(report);

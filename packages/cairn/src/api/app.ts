@@ -13,7 +13,7 @@ import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { newInstance } from './instance.ts';
 import { PATHS } from './openapi/paths/all.ts';
-import type { Operation } from './openapi/paths/describe.ts';
+import type { ApiOperation } from './openapi/paths/describe.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type AnyHandler, answerCall } from './route.ts';
 import { ROUTES } from './routes/all.ts';
@@ -21,7 +21,7 @@ import { tellRoute } from './tell-route.ts';
 import { TenantShares } from './tenant-shares.ts';
 
 /** The table without the types of its members. */
-const operations: Readonly<Record<string, Readonly<Record<string, Operation>>>> = PATHS;
+const operations: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>> = PATHS;
 
 type Env = { Bindings: { readonly span?: Span }; Variables: { caller: Caller | undefined } };
 
@@ -42,7 +42,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     const handlers: Readonly<Record<string, AnyHandler>> = ROUTES[path as keyof typeof ROUTES];
     const template = path.replace(/\{(\w+)\}/g, ':$1');
     for (const [method, handler] of Object.entries(handlers)) {
-      const operation = operations[path]?.[method] as Operation;
+      const operation = operations[path]?.[method] as ApiOperation;
       app.on(method, template, (c) =>
         answerCall(operation, handler, {
           deps,

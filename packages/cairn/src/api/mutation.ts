@@ -25,7 +25,7 @@ import {
 } from '../operations/once-per-key.ts';
 import type { Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
-import type { Query } from './query.ts';
+import type { QueryParameters } from './query.ts';
 
 /** 128 bits: no two requests meet. */
 const REQUEST_ID_DIGITS = 32;
@@ -45,7 +45,7 @@ interface Expected<Body> {
   readonly schema: z.ZodType<Body>;
   readonly maxBytes: number;
   /** Parameters of the request; they are part of what is asked. */
-  readonly query: Query<string>;
+  readonly query: QueryParameters<string>;
   /** Names of the parameters that the route takes. */
   readonly known: readonly string[];
 }
@@ -73,7 +73,7 @@ export async function readMutation<Body>(
 }
 
 /** A request of a caller, as far as it is known by its key. */
-export type Sending = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trace'> & {
+export type RequestByKey = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trace'> & {
   readonly deps: ApiDeps;
   readonly caller: Caller;
 };
@@ -83,7 +83,7 @@ export type Sending = Pick<Mutation<unknown>, 'key' | 'requestHash' | 'trace'> &
  * request, so that a second attempt is recognised.
  */
 export async function answerOnce(
-  { deps: { start }, caller, key, requestHash: hash, trace }: Sending,
+  { deps: { start }, caller, key, requestHash: hash, trace }: RequestByKey,
   work: (requestId: string) => Promise<KeptResponse>,
   locationOf?: LocationOf,
 ): Promise<Response> {
@@ -107,7 +107,7 @@ export async function answerOnce(
  * @param look throws NOT_FOUND if it does not exist
  */
 export async function assertThere(
-  { deps: { start }, caller, key }: Sending,
+  { deps: { start }, caller, key }: RequestByKey,
   look: () => Promise<unknown>,
 ): Promise<void> {
   try {

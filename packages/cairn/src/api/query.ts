@@ -12,14 +12,14 @@ const MAX_VALUE_CHARS = 2_000;
 /** Longest parameter name shown in a response. */
 const NAME_CHARS = 100;
 
-export type Query<Name extends string> = { readonly [K in Name]?: string };
+export type QueryParameters<Name extends string> = { readonly [K in Name]?: string };
 
 /**
  * The parameters of a request.
  *
  * @throws CairnError INVALID_INPUT for an unknown, repeated, empty or overlong one
  */
-export function readQuery<Name extends string>(url: string, known: readonly Name[]): Query<Name> {
+export function readQuery<Name extends string>(url: string, known: readonly Name[]): QueryParameters<Name> {
   const query: { [K in Name]?: string } = {};
   for (const [name, value] of new URL(url).searchParams) {
     if (!isOneOf(name, known)) refuse(name, `is unknown; use ${known.join(', ') || 'none'}`);
@@ -32,7 +32,7 @@ export function readQuery<Name extends string>(url: string, known: readonly Name
 }
 
 /** @throws CairnError INVALID_INPUT unless `limit` is a number from 1 to {@link MAX_LIMIT} */
-export function pageRequest({ limit, cursor }: Query<'limit' | 'cursor'>): PageRequest {
+export function pageRequest({ limit, cursor }: QueryParameters<'limit' | 'cursor'>): PageRequest {
   return { limit: limitOf(limit, DEFAULT_LIMIT), cursor };
 }
 
@@ -50,7 +50,7 @@ export function limitOf(limit: string | undefined, absent: number): number {
 const MAX_WAIT_S = 50;
 
 /** Time a read waits for the end of its run, ms; 0 by default. @throws CairnError INVALID_INPUT unless it is 1s to 50s */
-export function waitOf({ wait }: Query<'wait'>): number {
+export function waitOf({ wait }: QueryParameters<'wait'>): number {
   if (wait === undefined) return 0;
   const seconds = /^\d{1,2}s$/.test(wait) ? Number.parseInt(wait, 10) : 0;
   if (seconds < 1 || seconds > MAX_WAIT_S) refuse('wait', `must be a time from 1s to ${MAX_WAIT_S}s`);
@@ -58,7 +58,7 @@ export function waitOf({ wait }: Query<'wait'>): number {
 }
 
 /** In whose words the caller wants the status of runs. @throws CairnError INVALID_INPUT for a vocabulary that there is not */
-export function vocabularyOf({ vocabulary = 'cairn' }: Query<'vocabulary'>): Vocabulary {
+export function vocabularyOf({ vocabulary = 'cairn' }: QueryParameters<'vocabulary'>): Vocabulary {
   if (isOneOf(vocabulary, VOCABULARIES)) return vocabulary;
   return refuse('vocabulary', `must be one of ${VOCABULARIES.join(', ')}`);
 }
@@ -67,7 +67,7 @@ export function vocabularyOf({ vocabulary = 'cairn' }: Query<'vocabulary'>): Voc
  * Returns true if a stream continues after the current state: unless the caller sends `follow=false`, for clients
  * behind a proxy that buffers whole responses. @throws CairnError INVALID_INPUT for other values
  */
-export function isFollowing({ follow = 'true' }: Query<'follow'>): boolean {
+export function isFollowing({ follow = 'true' }: QueryParameters<'follow'>): boolean {
   return flag('follow', follow);
 }
 

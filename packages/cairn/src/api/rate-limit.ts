@@ -14,7 +14,7 @@ export interface RateLimit {
 /** Callers in memory at most; the one that asked longest ago makes room, and begins with a full bucket again. */
 export const CALLERS_KEPT = 10_000;
 
-interface Bucket {
+interface RateBucket {
   readonly tokens: number;
   /** When it had them, epoch ms. */
   readonly at: number;
@@ -23,7 +23,7 @@ interface Bucket {
 export class RateLimiter {
   readonly #limit: RateLimit;
   readonly #clock: { now(): number };
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, RateBucket>();
 
   constructor(limit: RateLimit, clock: { now(): number }) {
     this.#limit = limit;

@@ -13,14 +13,14 @@ import type { Instance } from './instance.ts';
 import { answerOnce, type LocationOf, type Mutation, readMutation } from './mutation.ts';
 import type { OperationAt, ParamsOf } from './openapi/calls.ts';
 import type { PATHS, Path } from './openapi/paths/all.ts';
-import type { Operation } from './openapi/paths/describe.ts';
+import type { ApiOperation } from './openapi/paths/describe.ts';
 import { NAMED, type SchemaName } from './openapi/schemas/named.ts';
-import { type Query, readQuery } from './query.ts';
+import { type QueryParameters, readQuery } from './query.ts';
 
 type QueryName<M extends string, P extends Path> =
   OperationAt<M, P> extends { readonly query: infer Q } ? keyof Q & string : never;
 
-type BodyOf<M extends string, P extends Path> =
+type ParsedBodyOf<M extends string, P extends Path> =
   OperationAt<M, P> extends { readonly body: infer N extends SchemaName }
     ? z.output<(typeof NAMED)[N]>
     : unknown;
@@ -32,20 +32,20 @@ export interface Asked<M extends string, P extends Path> {
   readonly caller: Caller;
   /** Members of the path in braces, percent-decoded. */
   readonly params: ParamsOf<P>;
-  readonly query: Query<QueryName<M, P>>;
+  readonly query: QueryParameters<QueryName<M, P>>;
   readonly request: Request;
 }
 
 /** A request whose body has the shape of the table as well. */
-export type Sent<M extends string, P extends Path> = Asked<M, P> & Mutation<BodyOf<M, P>>;
+export type Sent<M extends string, P extends Path> = Asked<M, P> & Mutation<ParsedBodyOf<M, P>>;
 
 /** An object is answered as JSON with status 200. */
 type Answer = Response | object | Promise<Response | object>;
 
 /** Reads, or answers a request whose body it reads itself. */
-export type Read<M extends string, P extends Path> = (asked: Asked<M, P>) => Answer;
+export type ReadHandler<M extends string, P extends Path> = (asked: Asked<M, P>) => Answer;
 
-interface BodyOptions {
+interface BodyLimits {
   /** Default: {@link MAX_BODY_BYTES}. */
   readonly maxBodyBytes?: number;
   /** A body of more than {@link LARGE_BODY_BYTES} waits for its turn among the large requests of this instance. */
@@ -53,7 +53,7 @@ interface BodyOptions {
 }
 
 /** Changes something, once per idempotency key of the caller. */
-export interface Change<M extends string, P extends Path> extends BodyOptions {
+export interface ChangeHandler<M extends string, P extends Path> extends BodyLimits {
   /** Refuses what must leave nothing behind: it is called before the key is recorded. */
   readonly before?: (sent: Sent<M, P>) => unknown;
   /** @param requestId names the request: by it a second attempt is known to be the same */
@@ -62,11 +62,14 @@ export interface Change<M extends string, P extends Path> extends BodyOptions {
 }
 
 /** Changes something by an operation that keeps the idempotency key itself, or needs none. */
-export interface Carried<M extends string, P extends Path> extends BodyOptions {
+export interface Carried<M extends string, P extends Path> extends BodyLimits {
   readonly answer: (sent: Sent<M, P>) => Answer;
 }
 
-export type Handler<M extends string, P extends Path> = Read<M, P> | Change<M, P> | Carried<M, P>;
+export type Handler<M extends string, P extends Path> =
+  | ReadHandler<M, P>
+  | ChangeHandler<M, P>
+  | Carried<M, P>;
 
 /** Every method of every path, each with its handler: one too few or too many does not compile. */
 export type Routes = {
@@ -79,7 +82,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
 export const LARGE_BODY_BYTES = 1024 * 1024;
 
 /** A request as the router hands it over; `caller` is undefined only where the role is `open`. */
-export interface Call {
+export interface RoutedRequest {
   readonly deps: ApiDeps;
   readonly instance: Instance;
   readonly caller: Caller | undefined;
@@ -91,7 +94,11 @@ export interface Call {
 export type AnyHandler = Handler<any, any>;
 
 /** @throws CairnError FORBIDDEN, INVALID_INPUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, and what the handler throws */
-export async function answerCall(operation: Operation, handler: AnyHandler, call: Call): Promise<Response> {
+export async function answerCall(
+  operation: ApiOperation,
+  handler: AnyHandler,
+  call: RoutedRequest,
+): Promise<Response> {
   const { role, query: parameters = {}, ignoresQuery, body } = operation;
   const { caller, request } = call;
   if (role !== 'open') assertRole(caller as Caller, role);
@@ -109,7 +116,7 @@ export async function answerCall(operation: Operation, handler: AnyHandler, call
 
 /** Also for changes that are parts of another request. @throws what the handler throws */
 export async function carryOut<M extends string, P extends Path>(
-  handler: Change<M, P> | Carried<M, P>,
+  handler: ChangeHandler<M, P> | Carried<M, P>,
   sent: Sent<M, P>,
 ): Promise<Response> {
   if ('answer' in handler) return asResponse(await handler.answer(sent));

@@ -27,7 +27,7 @@ export function shareOf(places: number, tenants: number): number {
   return Math.max(LEAST_SHARE, Math.floor((places * SHARED) / tenants));
 }
 
-interface Seen {
+interface SeenTenant {
   readonly tenantId: string;
   /** Epoch ms. */
   readonly at: number;
@@ -38,8 +38,8 @@ export class TenantShares {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #underWay = new Map<string, number>();
   /** The last two tenants that sent a request: enough to know whether one is alone. */
-  #last: Seen | undefined;
-  #other: Seen | undefined;
+  #last: SeenTenant | undefined;
+  #other: SeenTenant | undefined;
 
   constructor(places: SharedPlaces, clock: Pick<Clock, 'now'>) {
     this.#places = places;

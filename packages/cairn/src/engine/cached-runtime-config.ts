@@ -8,7 +8,7 @@ import {
   type RuntimeConfigStore,
 } from '../ports/runtime-config.ts';
 
-interface Look {
+interface ConfigRead {
   /** When the read was sent: what it brings is no older, whenever it is answered. */
   readonly sentAt: number;
   readonly config: Promise<RuntimeConfig>;
@@ -18,7 +18,7 @@ export class CachedRuntimeConfig implements RuntimeConfigReader {
   readonly #store: Pick<RuntimeConfigStore, 'read'>;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #home: string | undefined;
-  #last: Look | undefined;
+  #last: ConfigRead | undefined;
 
   /** @param home project and database in use; absent: no check for a restored copy */
   constructor(store: Pick<RuntimeConfigStore, 'read'>, clock: Pick<Clock, 'now'>, home?: string) {
@@ -32,7 +32,7 @@ export class CachedRuntimeConfig implements RuntimeConfigReader {
     const age = this.#last ? now - this.#last.sentAt : Number.POSITIVE_INFINITY;
     // A clock that was set back says nothing of the age.
     if (this.#last && age >= 0 && age < maxAgeMs) return this.#last.config;
-    const look: Look = { sentAt: now, config: this.#read() };
+    const look: ConfigRead = { sentAt: now, config: this.#read() };
     this.#last = look;
     // A read that failed is made again by the next who asks.
     look.config.catch(() => {

@@ -29,14 +29,14 @@ export function inputHashSeenBy({ reads }: Reader, input: unknown, inputHash: st
     : sha256Hex(canonicalJson(picked(reads, input) as Json));
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type InputMembers = Readonly<Record<string, unknown>>;
 
-function picked(reads: readonly string[], input: Members): Members {
+function picked(reads: readonly string[], input: InputMembers): InputMembers {
   return Object.fromEntries(
     reads.filter((name) => Object.hasOwn(input, name)).map((name) => [name, input[name]]),
   );
 }
 
-function isObject(input: unknown): input is Members {
+function isObject(input: unknown): input is InputMembers {
   return typeof input === 'object' && input !== null && !Array.isArray(input);
 }

@@ -19,7 +19,7 @@ import { type ReleasedFailed, releaseFailed } from './drive/release-failed.ts';
 import { placed } from './enqueue-soon.ts';
 import { runFailed } from './facts/terminal.ts';
 
-export interface Refused {
+export interface RefusedRun {
   readonly runId: string;
   /** Owner of the lease under which the append was refused; absent: it was made without one. */
   readonly owner: string | undefined;
@@ -35,7 +35,7 @@ export type UnwritableEnd =
   | ({ readonly kind: 'released' } & ReleasedFailed);
 
 /** Never throws: where not even the name could be kept, the log has it, and the diagnosis finds the run overdue. */
-export async function endUnwritable(deps: EngineDeps, refused: Refused): Promise<UnwritableEnd> {
+export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Promise<UnwritableEnd> {
   const { log, store, queue } = deps;
   const { runId, refusal } = refused;
   const { reason } = refusal;
@@ -78,7 +78,7 @@ export async function endUnwritable(deps: EngineDeps, refused: Refused): Promise
 /** An error while releasing adds nothing to the error that caused it. */
 async function release(
   deps: EngineDeps,
-  { runId, owner, refusal }: Refused,
+  { runId, owner, refusal }: RefusedRun,
 ): Promise<ReleasedFailed | undefined> {
   if (owner === undefined || refusal.reason !== 'request') return undefined;
   try {
@@ -102,14 +102,14 @@ export async function nameIfStuck(deps: EngineDeps, state: RunState): Promise<vo
   }
 }
 
-function ownerOf({ owner }: Refused) {
+function ownerOf({ owner }: RefusedRun) {
   return owner === undefined ? {} : { owner };
 }
 
 function endDrafts(
   { registry }: EngineDeps,
   state: RunState,
-  { owner, refusal, stepId }: Refused & { readonly stepId: string | undefined },
+  { owner, refusal, stepId }: RefusedRun & { readonly stepId: string | undefined },
 ): EventDraft[] {
   if (isOver(state) || (state.lease && state.lease.owner !== owner)) return [];
   const error: RecordedError = state.error ?? {
@@ -131,7 +131,7 @@ function endDrafts(
   ];
 }
 
-interface Said {
+interface RefusalText {
   readonly reason: FindingReason;
   readonly message: string;
   readonly stepId: string | undefined;
@@ -142,11 +142,11 @@ function stepAt(state: RunState, soft: SoftState = {}): string | undefined {
   return currentStepOf(state, soft) ?? state.currentStep;
 }
 
-function saidBy({ reason, message }: StoreRefused): Omit<Said, 'stepId'> {
+function saidBy({ reason, message }: StoreRefused): Omit<RefusalText, 'stepId'> {
   return { reason, message };
 }
 
-async function name(deps: EngineDeps, state: RunState, said: Said): Promise<void> {
+async function name(deps: EngineDeps, state: RunState, said: RefusalText): Promise<void> {
   const { reason, message, stepId } = said;
   const { id: runId, tenantId, type, head } = state;
   const now = deps.clock.now();
@@ -165,7 +165,7 @@ async function name(deps: EngineDeps, state: RunState, said: Said): Promise<void
 }
 
 /** The end was refused as well, or the naming was. */
-async function nameAnyway(deps: EngineDeps, { runId, refusal }: Refused, why: unknown): Promise<void> {
+async function nameAnyway(deps: EngineDeps, { runId, refusal }: RefusedRun, why: unknown): Promise<void> {
   try {
     const loaded = await deps.store.load(runId);
     if (!loaded) return;

@@ -6,7 +6,7 @@
  */
 import type { Scope, SourceCode } from 'eslint';
 import {
-  type Call,
+  type CallSyntax,
   definitionOf,
   type FunctionSyntax,
   functionAround,
@@ -51,7 +51,7 @@ const OF_PROMISES = new Set(['then', 'catch', 'finally']);
 const MAY_HAVE_FLOWS = /\b(?:defineWorkflow|[Ff]low|loop)\b/;
 
 export interface OperationCall {
-  readonly call: Call;
+  readonly call: CallSyntax;
   /** It stands in the body of another operation. */
   readonly isInBody: boolean;
 }
@@ -59,7 +59,7 @@ export interface OperationCall {
 export class FlowCode {
   readonly #source: SourceCode;
   readonly #functions: FunctionSyntax[] = [];
-  readonly #calls: Call[] = [];
+  readonly #calls: CallSyntax[] = [];
   /** Variables that hold a flow, and those that hold a method of one. */
   readonly #flows = new Set<Scope.Variable>();
   readonly #methods = new Map<Scope.Variable, string>();
@@ -68,7 +68,7 @@ export class FlowCode {
   readonly #code = new Set<FunctionSyntax>();
   readonly #bodies = new Set<FunctionSyntax>();
   readonly #conditions = new Set<FunctionSyntax>();
-  readonly #operations = new Map<Call, string>();
+  readonly #operations = new Map<CallSyntax, string>();
   readonly #derived = new Map<Scope.Variable, boolean>();
 
   constructor(source: SourceCode) {
@@ -91,7 +91,7 @@ export class FlowCode {
   }
 
   /** Calls of functions of this file, or of known packages, that carry out operations and return a promise. */
-  get callsOfHelpers(): Call[] {
+  get callsOfHelpers(): CallSyntax[] {
     return this.#calls.filter((call) => {
       if (this.#operations.has(call) || this.#isInBody(call)) return false;
       if (CARRIES_OUT.has(originOf(this.#source, call.callee) ?? '')) return true;
@@ -164,7 +164,7 @@ export class FlowCode {
     return calls.length === 0 || calls.some(({ arguments: given }) => !given[at] || this.derives(given[at]));
   }
 
-  #findRoots({ callee, arguments: given }: Call): void {
+  #findRoots({ callee, arguments: given }: CallSyntax): void {
     const name = unwrapped(callee);
     const [first, second, third] = given.map(unwrapped);
     if (!first) return;
@@ -198,8 +198,8 @@ export class FlowCode {
 
   /** `flow: Flow<Input>`, with the type of the package. */
   #isTypedAsFlow(param: Syntax): boolean {
-    type Typed = { typeAnnotation?: { typeAnnotation?: { type: string; typeName?: Syntax } } };
-    const type = (param as Typed).typeAnnotation?.typeAnnotation;
+    type TypedSyntax = { typeAnnotation?: { typeAnnotation?: { type: string; typeName?: Syntax } } };
+    const type = (param as TypedSyntax).typeAnnotation?.typeAnnotation;
     if (type?.type !== 'TSTypeReference' || type.typeName?.type !== 'Identifier') return false;
     // A parser need not tell the parents of types.
     return originOf(this.#source, Object.assign({}, type.typeName, { parent: param })) === 'cairn:Flow';
@@ -234,7 +234,7 @@ export class FlowCode {
     } else if (parent?.type === 'VariableDeclarator' && parent.init === node) this.#takeFlow(parent.id);
     else if (parent?.type === 'CallExpression' && parent.callee !== node) {
       const called = functionOf(this.#source, parent.callee);
-      const at = parent.arguments.indexOf(node as Call['arguments'][number]);
+      const at = parent.arguments.indexOf(node as CallSyntax['arguments'][number]);
       if (called) this.#takeParam(called, at);
     }
   }
@@ -273,7 +273,7 @@ export class FlowCode {
   }
 
   /** Calls of a function by the name it is declared with. */
-  #callsOf(node: FunctionSyntax): Call[] {
+  #callsOf(node: FunctionSyntax): CallSyntax[] {
     const parent = parentOf(wrapped(node));
     const name =
       node.type === 'FunctionDeclaration'

@@ -2,7 +2,7 @@
 import type { Scope, SourceCode } from 'eslint';
 import { CALLS_AT_ONCE, type FlowCode } from './flow-code.ts';
 import {
-  type Call,
+  type CallSyntax,
   type FunctionSyntax,
   functionAround,
   methodOf,
@@ -15,7 +15,7 @@ import {
 } from './syntax.ts';
 
 /** `forEach`: a method that does not wait for its callback. `value`: it is taken for what it resolves to. */
-export type Fate = 'used' | 'lost' | 'forEach' | 'value';
+export type PromiseFate = 'used' | 'lost' | 'forEach' | 'value';
 
 /** Functions that make one promise of several, or of one. */
 export const COMBINATORS: ReadonlySet<string> = new Set(
@@ -40,7 +40,7 @@ export class Promises {
    *
    * @param isArray it is not the promise, but an array or object of promises: to await that is not to wait
    */
-  fateOf(expression: Syntax, isArray = false): Fate {
+  fateOf(expression: Syntax, isArray = false): PromiseFate {
     const node = wrapped(expression);
     const parent = parentOf(node);
     switch (parent?.type) {
@@ -86,13 +86,13 @@ export class Promises {
   }
 
   /** @param isAwaited the function goes on after it, and the promise of the function is what is left */
-  #fateOfResult(node: FunctionSyntax | undefined, isArray: boolean, isAwaited = false): Fate {
+  #fateOfResult(node: FunctionSyntax | undefined, isArray: boolean, isAwaited = false): PromiseFate {
     if (isArray && (isAwaited || (node && this.#code.isRoot(node)))) return 'value';
     return node && !this.#code.isRoot(node) ? this.#fateOfCallback(node, isArray) : 'used';
   }
 
   /** The fate of what a callback returns, by who calls it. A function with a name is called elsewhere. */
-  #fateOfCallback(callback: FunctionSyntax, isArray: boolean): Fate {
+  #fateOfCallback(callback: FunctionSyntax, isArray: boolean): PromiseFate {
     const node = wrapped(callback);
     const call = parentOf(node);
     if (call?.type !== 'CallExpression') return 'used';
@@ -106,7 +106,7 @@ export class Promises {
     return method.startsWith('reduce') ? 'used' : 'value';
   }
 
-  #fateOfAssigned(target: Syntax, isArray: boolean): Fate {
+  #fateOfAssigned(target: Syntax, isArray: boolean): PromiseFate {
     // Members of a promise are not those of its value.
     if (target.type === 'ObjectPattern' || target.type === 'ArrayPattern') return isArray ? 'used' : 'value';
     const variable = target.type === 'Identifier' ? variableOf(this.#source, target) : undefined;
@@ -119,7 +119,7 @@ export class Promises {
     return fates.includes('used') ? 'used' : (fates.find((fate) => fate !== 'lost') ?? 'lost');
   }
 
-  #fateOfMember(member: Syntax, isArray: boolean): Fate {
+  #fateOfMember(member: Syntax, isArray: boolean): PromiseFate {
     if (isArray) return 'used';
     const callee = wrapped(member);
     const call = parentOf(callee);
@@ -127,7 +127,7 @@ export class Promises {
     return isCalled && OF_PROMISES.has(methodOf(call) ?? '') ? this.fateOf(call) : 'value';
   }
 
-  #fateOfArgument(call: Call): Fate {
+  #fateOfArgument(call: CallSyntax): PromiseFate {
     if (COMBINATORS.has(originOf(this.#source, call.callee) ?? '')) return this.fateOf(call);
     const callee = unwrapped(call.callee);
     if (callee.type !== 'MemberExpression' || callee.object.type !== 'Identifier') return 'used';

@@ -8,7 +8,7 @@ import type { Rule, Scope, SourceCode } from 'eslint';
 
 /** A node as parsers make it; ESLint adds its parent. */
 export type Syntax = Parameters<SourceCode['getScope']>[0];
-export type Call = Extract<Syntax, { type: 'CallExpression' }>;
+export type CallSyntax = Extract<Syntax, { type: 'CallExpression' }>;
 export type Identifier = Extract<Syntax, { type: 'Identifier' }>;
 export type FunctionSyntax = Extract<
   Syntax,
@@ -114,7 +114,7 @@ export function memberName(node: Syntax): string | undefined {
 }
 
 /** Name of a method that is called on something: `then` of `a.then(b)`. */
-export function methodOf({ callee }: Call): string | undefined {
+export function methodOf({ callee }: CallSyntax): string | undefined {
   return memberName(unwrapped(callee));
 }
 

@@ -46,7 +46,7 @@ export interface RecordDocument {
   readonly version: Version;
 }
 
-export interface MemoDocument {
+export interface StoredMemo {
   readonly text: string;
   /** Epoch ms. */
   readonly recordedAt: number;
@@ -82,7 +82,7 @@ export class MemoryDatabase {
   /** By their runs. */
   readonly findings = new Map<string, RunFinding>();
   /** By name, of each run, step and revision. */
-  readonly memos = new Map<string, Map<string, MemoDocument>>();
+  readonly memos = new Map<string, Map<string, StoredMemo>>();
   readonly #clock: { now(): number };
   readonly #told = new Set<() => void>();
   #writes = 0;

@@ -11,7 +11,7 @@ import {
   type PayloadStore,
   type RecordedMemo,
 } from '../ports/value-store.ts';
-import type { MemoDocument, MemoryDatabase } from './memory-database.ts';
+import type { MemoryDatabase, StoredMemo } from './memory-database.ts';
 import { ascending, pageOf } from './paging.ts';
 
 export class MemoryValues implements PayloadStore, MemoStore, Pick<RunStore, 'listMemos'> {
@@ -42,7 +42,7 @@ export class MemoryValues implements PayloadStore, MemoStore, Pick<RunStore, 'li
     assertSoundMemo(memo);
     const { step, revision, name, text } = memo;
     const key = keyOf(runId, step, revision);
-    const memos = this.#db.memos.get(key) ?? new Map<string, MemoDocument>();
+    const memos = this.#db.memos.get(key) ?? new Map<string, StoredMemo>();
     this.#db.memos.set(key, memos);
     const recorded = memos.get(name);
     if (recorded === undefined) memos.set(name, { text, recordedAt: this.#db.now() });

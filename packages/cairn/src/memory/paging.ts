@@ -3,14 +3,18 @@ import { PageRoom } from '../core/search/page.ts';
 import { decodeCursor, encodeCursor, type ListName, type Position } from '../ports/cursor.ts';
 import type { Page, PageRequest } from '../ports/run-store.ts';
 
-export interface Order<T> {
+export interface PagingOrder<T> {
   readonly list: ListName;
   readonly positionOf: (item: T) => Position;
   readonly compare: (left: Position, right: Position) => number;
 }
 
 /** Sorts, and gives the page after the cursor. */
-export function pageOf<T>(items: readonly T[], { limit, cursor }: PageRequest, order: Order<T>): Page<T> {
+export function pageOf<T>(
+  items: readonly T[],
+  { limit, cursor }: PageRequest,
+  order: PagingOrder<T>,
+): Page<T> {
   const { list, positionOf, compare } = order;
   const after = cursor === undefined ? undefined : decodeCursor(list, cursor);
   const rest = items

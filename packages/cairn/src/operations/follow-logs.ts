@@ -21,7 +21,7 @@ export interface FollowLogsDeps {
   readonly clock: Clock;
 }
 
-export interface FollowingLogs extends FollowBounds {
+export interface LogStreamRequest extends FollowBounds {
   readonly runId: string;
   readonly filter: LogFilter;
   /** Absent: both. */
@@ -33,7 +33,7 @@ export interface FollowingLogs extends FollowBounds {
   readonly stopKind?: StopKind | undefined;
 }
 
-export type FollowedLog =
+export type LogStreamItem =
   /** `after`: the place from which a reader that has this line goes on. */
   | { readonly kind: 'line'; readonly line: StoredLine; readonly after: Position }
   /** Nothing has been reported for a while. */
@@ -47,12 +47,12 @@ const SEGMENTS_AT_ONCE = 10;
 /** Ends without `ended` when it is told to, or when its time is over. */
 export async function* followLogs(
   deps: FollowLogsDeps,
-  following: FollowingLogs,
-): AsyncGenerator<FollowedLog> {
+  following: LogStreamRequest,
+): AsyncGenerator<LogStreamItem> {
   const { runId, quietMs, until, signal } = following;
   const { clock } = deps;
   let place = following.after;
-  async function* rest(): AsyncGenerator<FollowedLog> {
+  async function* rest(): AsyncGenerator<LogStreamItem> {
     for (;;) {
       const segments = await deps.logs.readLogs(runId, place?.[1], SEGMENTS_AT_ONCE);
       for (const { id, lines } of segments) {

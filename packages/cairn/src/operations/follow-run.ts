@@ -18,7 +18,7 @@ export interface FollowDeps {
   readonly clock: Clock;
 }
 
-export interface Following extends FollowBounds {
+export interface RunFollowing extends FollowBounds {
   readonly runId: string;
   /** The last event already reported; 0 for none. */
   readonly after: number;
@@ -27,7 +27,7 @@ export interface Following extends FollowBounds {
   readonly stopKind?: StopKind | undefined;
 }
 
-export type Followed =
+export type FollowedRun =
   | { readonly kind: 'event'; readonly event: RunEvent }
   /** Nothing has happened for a while. */
   | { readonly kind: 'quiet' }
@@ -44,17 +44,17 @@ const ENDINGS: Readonly<Partial<Record<RunEvent['type'], RunStatus>>> = {
 };
 
 /** Ends without `ended` when it is told to, or when its time is over. */
-export async function* followRun(deps: FollowDeps, following: Following): AsyncGenerator<Followed> {
+export async function* followRun(deps: FollowDeps, following: RunFollowing): AsyncGenerator<FollowedRun> {
   const { runId, quietMs, until, signal } = following;
   const { clock } = deps;
   let { after, status, stopKind } = following;
-  const tell = (event: RunEvent): Followed => {
+  const tell = (event: RunEvent): FollowedRun => {
     after = event.seq;
     status = ENDINGS[event.type] ?? status;
     if (event.type === 'run_cancelled') stopKind = event.data.stopKind;
     return { kind: 'event', event };
   };
-  async function* rest(): AsyncGenerator<Followed> {
+  async function* rest(): AsyncGenerator<FollowedRun> {
     for (;;) {
       const page = await deps.store.readEvents(runId, after, PAGE);
       for (const event of page) yield tell(event);

@@ -99,10 +99,10 @@ interface Attempt {
   readonly version: Version;
 }
 
-type Entry = ({ readonly kind: 'ours' } & Attempt) | Exclude<OnceOutcome, { kind: 'done' }>;
+type OnceEntry = ({ readonly kind: 'ours' } & Attempt) | Exclude<OnceOutcome, { kind: 'done' }>;
 
 /** Makes the record, or takes over the one that is there, or says what that one answers. */
-async function enter(deps: OnceDeps, request: KeyedRequest): Promise<Entry> {
+async function enter(deps: OnceDeps, request: KeyedRequest): Promise<OnceEntry> {
   const { records, clock, random, processingLockMs: lockMs = PROCESSING_LOCK_MS } = deps;
   const attemptId = random.token();
   let mine = begun(request, { attemptId, attempts: 1, now: clock.now(), lockMs });
@@ -223,7 +223,11 @@ function begun(
   };
 }
 
-function replayOf({ log }: OnceDeps, request: KeyedRequest, record: IdempotencyRecord): Entry & OnceOutcome {
+function replayOf(
+  { log }: OnceDeps,
+  request: KeyedRequest,
+  record: IdempotencyRecord,
+): OnceEntry & OnceOutcome {
   const response = record.response as KeptResponse;
   logHit(log, { ...request, cachedRunId: runIdIn(response.body) });
   return { kind: 'replayed', response };

@@ -15,7 +15,7 @@ import { appendFromOutside } from './outside-append.ts';
 
 export type SuspendDeps = JournalDeps & DriveAfterDeps;
 
-interface OfRun {
+interface SuspendRequest {
   readonly runId: string;
   readonly tenantId: string;
   readonly actor: string;
@@ -35,7 +35,7 @@ export interface Suspension {
 /** @throws CairnError RUN_NOT_FOUND, RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION (it is being cancelled), UNAVAILABLE (send the same again) */
 export async function suspendRun(
   deps: SuspendDeps,
-  { runId, tenantId, actor, reason }: OfRun & { readonly reason: string },
+  { runId, tenantId, actor, reason }: SuspendRequest & { readonly reason: string },
 ): Promise<Suspension> {
   const decide = (state: RunState) => suspendDrafts(state, actor, reason);
   const appended = await appendFromOutside(deps, { runId, tenantId, decide });
@@ -71,7 +71,7 @@ export function suspendDrafts(state: RunState, actor: string, reason: string): E
  */
 export async function continueRun(
   deps: SuspendDeps,
-  { runId, tenantId, actor, reason }: OfRun & { readonly reason?: string | undefined },
+  { runId, tenantId, actor, reason }: SuspendRequest & { readonly reason?: string | undefined },
 ): Promise<{ readonly runId: string; readonly status: RunState['status'] }> {
   const decide = (state: RunState) => continueDrafts(state, actor, reason);
   const appended = await appendFromOutside(deps, { runId, tenantId, decide });

@@ -74,7 +74,7 @@ export async function answerSlack(
   await answer(root, { request, response, door, route: '/webhooks/slack' });
 }
 
-interface Answering {
+interface DoorAnswer {
   readonly request: FunctionRequest;
   readonly response: FunctionResponse;
   readonly door: TracedDoor;
@@ -87,7 +87,7 @@ interface Answering {
  */
 async function answer(
   { engine, telemetry }: Root,
-  { request, response, door, route }: Answering,
+  { request, response, door, route }: DoorAnswer,
 ): Promise<void> {
   const budget = new RequestBudget(systemClock);
   const inTime: TracedDoor = (asked, span) => budget.run(async () => door(asked, span));

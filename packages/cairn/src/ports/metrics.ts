@@ -13,7 +13,7 @@ export interface Transition {
   readonly to: RunStatus;
 }
 
-export interface RunEnd {
+export interface RunEndMetric {
   readonly tenantId: string;
   /** Type of the workflow. */
   readonly type: string;
@@ -41,7 +41,7 @@ export type EffectOutcome =
   /** Not done before a person has said something, or never. */
   | 'blocked';
 
-export interface Effect {
+export interface EffectMetric {
   readonly tenantId: string;
   readonly capabilityId: string;
   readonly outcome: EffectOutcome;
@@ -54,7 +54,7 @@ export interface Conflict {
   readonly leased: boolean;
 }
 
-export interface Dispatch {
+export interface DispatchMetric {
   readonly tenantId: string;
   /** End of the drive (`DriveEnd`), or `failed`: the task is redelivered. */
   readonly end: string;
@@ -65,11 +65,11 @@ export interface Dispatch {
 
 export interface Metrics {
   transition(transition: Transition): void;
-  ended(ending: RunEnd): void;
+  ended(ending: RunEndMetric): void;
   answered(answer: KeyedAnswer): void;
-  effect(effect: Effect): void;
+  effect(effect: EffectMetric): void;
   conflict(conflict: Conflict): void;
-  dispatch(dispatch: Dispatch): void;
+  dispatch(dispatch: DispatchMetric): void;
 }
 
 /** A task that was to be put into the queue. */
@@ -79,7 +79,7 @@ export interface Enqueue {
 }
 
 /** One look of the scan at what is due. */
-export interface Scan {
+export interface ScanMetric {
   readonly due: number;
   /** Age of the oldest due time, ms. */
   readonly lagMs: number;
@@ -90,7 +90,7 @@ export interface Scan {
 /** Metrics of the installation, without tenant. */
 export interface InstallationMetrics {
   enqueue(enqueue: Enqueue): void;
-  scan(scan: Scan): void;
+  scan(scan: ScanMetric): void;
 }
 
 /** Something wrong with a run, found by a sample. */
@@ -122,13 +122,13 @@ export interface TenantCounts {
   readonly transitions: readonly (Omit<Transition, 'tenantId'> & { readonly count: number })[];
   readonly durations: readonly Durations[];
   readonly answers: readonly (Omit<KeyedAnswer, 'tenantId'> & { readonly count: number })[];
-  readonly effects: readonly (Omit<Effect, 'tenantId'> & { readonly count: number })[];
+  readonly effects: readonly (Omit<EffectMetric, 'tenantId'> & { readonly count: number })[];
   readonly conflicts: readonly (Omit<Conflict, 'tenantId'> & { readonly count: number })[];
   readonly dispatches: readonly Dispatches[];
 }
 
 /** Drives that ended in one way. */
-export interface Dispatches extends Omit<Dispatch, 'tenantId' | 'durationMs'>, Histogram {}
+export interface Dispatches extends Omit<DispatchMetric, 'tenantId' | 'durationMs'>, Histogram {}
 
 export interface CountReader {
   countsOf(tenantId: string): TenantCounts;

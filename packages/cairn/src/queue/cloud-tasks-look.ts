@@ -11,15 +11,15 @@ import { GRPC_STATUS, grpcStatusOf } from '../ports/grpc-outcome.ts';
 export interface QueueClient {
   getQueue(
     request: { name: string },
-    options: CallOptions,
+    options: GaxCallOptions,
   ): Promise<readonly [{ state?: unknown }, ...unknown[]]>;
   listTasks(
     request: { parent: string; pageSize: number; responseView: 'BASIC' },
-    options: CallOptions & { readonly autoPaginate: false },
+    options: GaxCallOptions & { readonly autoPaginate: false },
   ): Promise<readonly [readonly ListedTask[], unknown, ...unknown[]]>;
 }
 
-interface CallOptions {
+interface GaxCallOptions {
   readonly timeout: number;
   readonly retry: null;
 }
@@ -41,7 +41,7 @@ export interface CloudTasksLookOptions {
 /** Most the service returns at once. */
 const PAGE = 1_000;
 /** A caller waits for the response, and can repeat the request. */
-const CALL: CallOptions = { timeout: 5_000, retry: null };
+const CALL: GaxCallOptions = { timeout: 5_000, retry: null };
 
 const STATES = { RUNNING: 'running', PAUSED: 'paused', DISABLED: 'disabled' } as const;
 

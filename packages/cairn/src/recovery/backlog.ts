@@ -20,7 +20,7 @@ export interface TakenRun {
   readonly as: DueClass;
 }
 
-interface Wanted {
+interface BacklogSearch {
   /** As it was read when the tick began. */
   readonly config: RuntimeConfig;
   readonly pageSize: number;
@@ -38,7 +38,7 @@ export class Backlog {
   #last: DueRun | undefined;
   #reading: Promise<void> | undefined;
 
-  constructor(deps: BacklogDeps, { config, pageSize }: Wanted) {
+  constructor(deps: BacklogDeps, { config, pageSize }: BacklogSearch) {
     this.#deps = deps;
     this.#config = config;
     this.#pageSize = pageSize;

@@ -102,13 +102,13 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
 }
 
 /** Context of a tick. */
-interface Look {
+interface TickContext {
   readonly config: RuntimeConfig;
   readonly trace: TraceContext | undefined;
 }
 
 /** A run that cannot be handled, be it undecodable, must not keep the others from being seen. */
-async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, look: Look): Promise<Handled> {
+async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, look: TickContext): Promise<Handled> {
   try {
     return await (as === 'held' ? putAside(deps, run) : handle(deps, run, look));
   } catch (error) {
@@ -142,7 +142,7 @@ async function putAside(deps: EngineDeps, { runId, snapshotVersion: seen }: DueR
 async function handle(
   deps: EngineDeps,
   { runId, snapshotVersion }: DueRun,
-  { config, trace }: Look,
+  { config, trace }: TickContext,
 ): Promise<Handled> {
   // The query that found it is billed by the run.
   const own = { ...deps, ...countedStores(deps, new Spending({ reads: 1 })) };

@@ -11,7 +11,7 @@ const LIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
 /** Concurrent counts. */
 const CONCURRENT_COUNTS = 8;
 
-type Version = Omit<LiveVersion, 'runs'>;
+type CountedVersion = Omit<LiveVersion, 'runs'>;
 
 export class FirestoreRunStatistics implements RunStatistics {
   readonly #paths: Paths;
@@ -26,7 +26,7 @@ export class FirestoreRunStatistics implements RunStatistics {
   /** One read and one count for each version: each look begins after all runs of the version found before. */
   async liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]> {
     const live = this.#paths.runs().where('tenantId', '==', tenantId).where('status', 'in', LIVE);
-    const versions: Version[] = [];
+    const versions: CountedVersion[] = [];
     for (let last = await firstOf(live); last; last = await firstOf(live, last)) {
       versions.push(last);
       if (versions.length === limit) break;
@@ -88,7 +88,7 @@ export class FirestoreRunStatistics implements RunStatistics {
 }
 
 /** The first version in use, or the first after another. */
-async function firstOf(live: Query, after?: Version): Promise<Version | undefined> {
+async function firstOf(live: Query, after?: CountedVersion): Promise<CountedVersion | undefined> {
   const ordered = live.orderBy('type').orderBy('planVersion').limit(1).select('type', 'planVersion');
   const next = after ? ordered.startAfter(after.type, after.planVersion) : ordered;
   const { docs } = await call('look for versions with live runs', () => next.get());
@@ -96,7 +96,7 @@ async function firstOf(live: Query, after?: Version): Promise<Version | undefine
   return found && { type: found.get('type') as string, planVersion: found.get('planVersion') as number };
 }
 
-async function withCount(live: Query, { type, planVersion }: Version): Promise<LiveVersion> {
+async function withCount(live: Query, { type, planVersion }: CountedVersion): Promise<LiveVersion> {
   const ofVersion = live.where('type', '==', type).where('planVersion', '==', planVersion);
   const counted = await call('count of live runs', () => ofVersion.count().get());
   return { type, planVersion, runs: counted.data().count };

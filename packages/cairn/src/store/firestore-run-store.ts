@@ -353,7 +353,7 @@ interface SnapshotUpdate {
   readonly pages: PageWrites | undefined;
 }
 
-interface Sending {
+interface CommitAttempt {
   readonly what: string;
   /** Place of the snapshot among the writes, if it is one of them. */
   readonly snapshotAt?: number | undefined;
@@ -367,7 +367,7 @@ interface Sending {
 
 async function outcomeOf(
   send: () => Promise<readonly WriteResult[]>,
-  { what, snapshotAt, effectAt, isRefusal, isMovedEffect }: Sending,
+  { what, snapshotAt, effectAt, isRefusal, isMovedEffect }: CommitAttempt,
 ): Promise<CommitResult> {
   try {
     const written = await call(what, send);

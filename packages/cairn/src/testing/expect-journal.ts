@@ -11,7 +11,7 @@ export class JournalMismatch extends Error {
   override readonly name = 'JournalMismatch';
 }
 
-type Ending = 'completed' | 'failed' | 'cancelled';
+type ExpectedEnding = 'completed' | 'failed' | 'cancelled';
 
 /** Expectations can be chained. A step is named by its id, an item of a map by `id[3]`. */
 export interface JournalExpectations {
@@ -31,7 +31,7 @@ export interface JournalExpectations {
   /** There is an event of this type (with `times`: exactly so many). */
   toHave(type: EventType, times?: number): JournalExpectations;
   /** The run has ended like this; of a failed run `code` says why. */
-  toEndAs(status: Ending, code?: string): JournalExpectations;
+  toEndAs(status: ExpectedEnding, code?: string): JournalExpectations;
 }
 
 export function expectJournal(events: readonly RunEvent[]): JournalExpectations {

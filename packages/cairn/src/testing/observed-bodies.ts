@@ -8,17 +8,17 @@ import { never } from './world/intercept.ts';
 import { anyWithin } from './world/real-time.ts';
 
 /** The function of a step: its body, or its compensation. */
-export type Part = 'body' | 'compensate';
+export type BodyPart = 'body' | 'compensate';
 
 /** A moment at which the process dies, once. */
-interface CrashPoint {
+interface BodyCrash {
   /** Id of a step, which for a map means any of its items, or `id[3]` for one item. */
   readonly step: string;
-  readonly part: Part;
+  readonly part: BodyPart;
   readonly moment: Moment;
 }
 
-interface UnderWay {
+interface BodyUnderWay {
   readonly ended: Promise<void>;
   /** It has had its share of real time; simulated time may advance. */
   waitedFor: boolean;
@@ -34,16 +34,16 @@ export interface ObservedBodiesParams {
 
 const NOTHING = () => undefined;
 
-type AnyBody = (context: Context) => unknown;
+type ObservedBody = (context: Context) => unknown;
 
 export class ObservedBodies {
   readonly #calls = new Map<string, number>();
   readonly #executions = new Map<string, number>();
-  readonly #crashPoints = new Set<CrashPoint>();
+  readonly #crashPoints = new Set<BodyCrash>();
   readonly #patienceMs: number;
   readonly #onCrash: () => void;
   readonly #plan: CrashPlan | undefined;
-  #underWay = new Set<UnderWay>();
+  #underWay = new Set<BodyUnderWay>();
 
   constructor({ patienceMs, onCrash, plan }: ObservedBodiesParams) {
     this.#patienceMs = patienceMs;
@@ -57,7 +57,7 @@ export class ObservedBodies {
     return { ...workflow, steps: new Map(steps) };
   }
 
-  crashAt(point: CrashPoint): void {
+  crashAt(point: BodyCrash): void {
     this.#crashPoints.add(point);
   }
 
@@ -67,7 +67,7 @@ export class ObservedBodies {
   }
 
   /** Number of calls of the body of a step (or of one item, `id[3]`) in a run, by any process. */
-  calls(runId: string, step: string, part: Part): number {
+  calls(runId: string, step: string, part: BodyPart): number {
     return this.#calls.get(`${runId} ${part} ${step}`) ?? 0;
   }
 
@@ -110,7 +110,7 @@ export class ObservedBodies {
   }
 
   /** @param known keys of the execution, where its context does not tell them */
-  #observed(original: AnyBody, part: Part, known?: readonly string[]): AnyBody {
+  #observed(original: ObservedBody, part: BodyPart, known?: readonly string[]): ObservedBody {
     return (context) => {
       const keys = known ?? keysOf(context);
       const name = `${part === 'compensate' ? 'compensate ' : ''}${keys.at(-1)}`;
@@ -127,7 +127,7 @@ export class ObservedBodies {
 
   async #watched(call: () => Promise<unknown>, after: () => Promise<never> | undefined): Promise<unknown> {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const execution: UnderWay = { ended, waitedFor: false };
+    const execution: BodyUnderWay = { ended, waitedFor: false };
     const underWay = this.#underWay;
     underWay.add(execution);
     try {
@@ -139,7 +139,7 @@ export class ObservedBodies {
     }
   }
 
-  #reached(keys: readonly string[], part: Part, moment: CrashPoint['moment']): boolean {
+  #reached(keys: readonly string[], part: BodyPart, moment: BodyCrash['moment']): boolean {
     for (const point of this.#crashPoints) {
       if (point.part !== part || point.moment !== moment || !keys.includes(point.step)) continue;
       this.#crashPoints.delete(point);

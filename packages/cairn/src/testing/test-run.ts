@@ -9,7 +9,7 @@ import type { RunStatus } from '../core/run/status.ts';
 import type { ChildResult } from '../engine/define/types.ts';
 import { checkpointText, storedText } from '../engine/stored-text.ts';
 import type { RunDocuments } from '../memory/memory-database.ts';
-import type { ObservedBodies, Part } from './observed-bodies.ts';
+import type { BodyPart, ObservedBodies } from './observed-bodies.ts';
 import { timelineOf } from './timeline.ts';
 import type { Installation } from './world/installation.ts';
 
@@ -83,7 +83,7 @@ export class TestRun {
   }
 
   /** Number of calls of the step's body (or its `compensate`), including processes that died during it. */
-  calls(step: string, part: Part = 'body'): number {
+  calls(step: string, part: BodyPart = 'body'): number {
     return this.#bodies.calls(this.id, step, part);
   }
 

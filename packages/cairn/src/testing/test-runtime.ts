@@ -24,7 +24,7 @@ import type { Signalled } from '../operations/events/signal-run.ts';
 import { blockedBy } from './blocked.ts';
 import * as doors from './doors.ts';
 import { Driver } from './driver.ts';
-import { ObservedBodies, type Part } from './observed-bodies.ts';
+import { type BodyPart, ObservedBodies } from './observed-bodies.ts';
 import { TestRun } from './test-run.ts';
 import { CollectedLog, type LogLine } from './world/collected-log.ts';
 import type { CrashPlan } from './world/crash-plan.ts';
@@ -226,12 +226,12 @@ export class TestRuntime {
   }
 
   /** The process dies the next time the step's body (or its `compensate`) is about to be called; see `crash`. */
-  crashBefore(step: string, part: Part = 'body'): void {
+  crashBefore(step: string, part: BodyPart = 'body'): void {
     this.#bodies.crashAt({ step, part, moment: 'before' });
   }
 
   /** The process dies the next time the step's body (or its `compensate`) has ended, before that is recorded. */
-  crashAfter(step: string, part: Part = 'body'): void {
+  crashAfter(step: string, part: BodyPart = 'body'): void {
     this.#bodies.crashAt({ step, part, moment: 'after' });
   }
 

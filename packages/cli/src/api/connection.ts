@@ -10,7 +10,7 @@ import { ADDRESS_FILE, DATA_DIR } from '../project.ts';
 import type { World } from '../world.ts';
 import type { Connection } from './client.ts';
 
-export interface Wanted {
+export interface ConnectionOptions {
   readonly url: string | undefined;
   readonly 'key-file': string | undefined;
   readonly local: string | undefined;
@@ -18,20 +18,20 @@ export interface Wanted {
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-interface LocalCloud {
+interface LocalCloudAddress {
   readonly gateway: string;
   readonly apiKey: string;
   readonly dir: string;
 }
 
 /** @throws UsageError naming what is missing and how to give it */
-export function connect(wanted: Wanted, world: World): Connection {
+export function connect(wanted: ConnectionOptions, world: World): Connection {
   const url = wanted.url ?? (wanted.local === undefined ? nonEmpty(world.env.CAIRN_URL) : undefined);
   if (url === undefined) return connectLocally(wanted, world);
   return { url: checkedUrl(url), apiKey: keyFor(url, wanted, world) };
 }
 
-function connectLocally(wanted: Wanted, world: World): Connection {
+function connectLocally(wanted: ConnectionOptions, world: World): Connection {
   const cloud = localCloud(wanted, world);
   if (typeof cloud === 'string') {
     throw new UsageError(
@@ -42,7 +42,7 @@ function connectLocally(wanted: Wanted, world: World): Connection {
   return { url: checkedUrl(cloud.gateway), apiKey: givenKey(wanted, world) ?? cloud.apiKey };
 }
 
-function keyFor(url: string, wanted: Wanted, world: World): string {
+function keyFor(url: string, wanted: ConnectionOptions, world: World): string {
   const given = givenKey(wanted, world);
   if (given !== undefined) return given;
   const cloud = localCloud(wanted, world);
@@ -53,7 +53,7 @@ function keyFor(url: string, wanted: Wanted, world: World): string {
   );
 }
 
-function givenKey(wanted: Wanted, world: World): string | undefined {
+function givenKey(wanted: ConnectionOptions, world: World): string | undefined {
   const file = wanted['key-file'];
   if (file === undefined) return nonEmpty(world.env.CAIRN_API_KEY);
   let text: string;
@@ -67,10 +67,10 @@ function givenKey(wanted: Wanted, world: World): string | undefined {
 }
 
 /** The cloud that says it runs on the data directory; the directory, if none does. */
-function localCloud({ local }: Wanted, world: World): LocalCloud | string {
+function localCloud({ local }: ConnectionOptions, world: World): LocalCloudAddress | string {
   const dir = local === undefined ? join(world.projectDir, DATA_DIR) : resolve(world.cwd, local);
   try {
-    const said = JSON.parse(world.readFile(join(dir, ADDRESS_FILE))) as Partial<LocalCloud>;
+    const said = JSON.parse(world.readFile(join(dir, ADDRESS_FILE))) as Partial<LocalCloudAddress>;
     const { gateway, apiKey } = said;
     return typeof gateway === 'string' && typeof apiKey === 'string' ? { gateway, apiKey, dir } : dir;
   } catch {

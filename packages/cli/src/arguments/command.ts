@@ -2,7 +2,7 @@
  * A command as data: its words, arguments, options and examples. Help, completion, parsing and the test of the
  * documentation are made from this one table.
  */
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import type { ExitCode } from '../exit.ts';
 
 export interface OptionSpec {
@@ -49,8 +49,8 @@ export interface Given<A extends ArgumentSpecs, O extends OptionSpecs> {
 }
 
 /** Returns an exit code where it is not 0. */
-export type Run<A extends ArgumentSpecs, O extends OptionSpecs> = (
-  context: Context,
+export type RunCommand<A extends ArgumentSpecs, O extends OptionSpecs> = (
+  context: CommandContext,
   given: Given<A, O>,
 ) => Promise<ExitCode | undefined>;
 
@@ -66,18 +66,18 @@ export interface CommandSpec<A extends ArgumentSpecs, O extends OptionSpecs> {
   readonly mutates?: true;
   /** Each a whole command line without `cairn`, and what it does. At least one. */
   readonly examples: readonly (readonly [line: string, what: string])[];
-  readonly run: Run<A, O>;
+  readonly run: RunCommand<A, O>;
 }
 
 /** A command among others, when its own types do not matter any more. */
-export type Command = CommandSpec<ArgumentSpecs, OptionSpecs>;
+export type CliCommand = CommandSpec<ArgumentSpecs, OptionSpecs>;
 
 /** Checks the types of one command against each other, and gives it back as one among others. */
 export function command<const A extends ArgumentSpecs, const O extends OptionSpecs>(
   spec: CommandSpec<A, O>,
-): Command {
+): CliCommand {
   // The arguments of `run` were parsed by the same specs, see parse.ts.
-  return spec as unknown as Command;
+  return spec as unknown as CliCommand;
 }
 
 /** Options that every command takes. */
@@ -106,6 +106,6 @@ export const KEY_OPTION = {
 } as const satisfies OptionSpecs;
 
 /** All options a command takes, its own first. */
-export function optionsOf({ options, mutates }: Command): OptionSpecs {
+export function optionsOf({ options, mutates }: CliCommand): OptionSpecs {
   return { ...options, ...(mutates ? KEY_OPTION : {}), ...GLOBAL_OPTIONS };
 }

@@ -1,14 +1,14 @@
 /** Completion scripts for shells, made from the table of commands: they call nothing, so completing is instant. Pure. */
-import { type Command, optionsOf } from './command.ts';
+import { type CliCommand, optionsOf } from './command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-interface Entry {
+interface CompletionEntry {
   /** Words that may stand here, with what they mean. */
   readonly words: ReadonlyMap<string, string>;
 }
 
-export function completionScript(shell: (typeof SHELLS)[number], commands: readonly Command[]): string {
+export function completionScript(shell: (typeof SHELLS)[number], commands: readonly CliCommand[]): string {
   switch (shell) {
     case 'bash':
       return bash(commands);
@@ -20,7 +20,7 @@ export function completionScript(shell: (typeof SHELLS)[number], commands: reado
 }
 
 /** For each beginning of a command, what can follow: further words of its name, else its options and choices. */
-function entries(commands: readonly Command[]): Map<string, Entry> {
+function entries(commands: readonly CliCommand[]): Map<string, CompletionEntry> {
   const found = new Map<string, Map<string, string>>([['', new Map()]]);
   for (const command of commands) {
     const words = command.name.split(' ');
@@ -40,7 +40,7 @@ function entries(commands: readonly Command[]): Map<string, Entry> {
 }
 
 /** Options whose value is one of a few. */
-function choices(commands: readonly Command[]): Map<string, readonly string[]> {
+function choices(commands: readonly CliCommand[]): Map<string, readonly string[]> {
   return new Map(
     commands.flatMap((command) =>
       Object.entries(optionsOf(command)).flatMap(([name, { choices: those }]) =>
@@ -51,7 +51,7 @@ function choices(commands: readonly Command[]): Map<string, readonly string[]> {
 }
 
 /** Options that take a value, which is no word of the command. */
-function valued(commands: readonly Command[]): string[] {
+function valued(commands: readonly CliCommand[]): string[] {
   const names = commands.flatMap((command) =>
     Object.entries(optionsOf(command)).flatMap(([name, { type }]) => (type === 'flag' ? [] : [`--${name}`])),
   );
@@ -59,7 +59,7 @@ function valued(commands: readonly Command[]): string[] {
 }
 
 /** Shell code, for bash and zsh, that finds the command from the words so far without options and their values. */
-function commandWalk(commands: readonly Command[]): string {
+function commandWalk(commands: readonly CliCommand[]): string {
   return `  local path="" word skip=0
   for word in "\${before[@]}"; do
     if (( skip )); then skip=0; continue; fi
@@ -77,7 +77,7 @@ function commandWalk(commands: readonly Command[]): string {
   done`;
 }
 
-function bash(commands: readonly Command[]): string {
+function bash(commands: readonly CliCommand[]): string {
   const cases = [...entries(commands)].map(
     ([name, { words }]) => `    "${name}") words="${[...words.keys()].join(' ')}" ;;`,
   );
@@ -103,7 +103,7 @@ complete -F _cairn cairn
 `;
 }
 
-function zsh(commands: readonly Command[]): string {
+function zsh(commands: readonly CliCommand[]): string {
   const described = ([word, help]: readonly [string, string]) =>
     `'${word.replaceAll(':', '\\:')}:${help.replaceAll("'", "'\\''")}'`;
   const cases = [...entries(commands)].map(
@@ -133,7 +133,7 @@ compdef _cairn cairn
 `;
 }
 
-function fish(commands: readonly Command[]): string {
+function fish(commands: readonly CliCommand[]): string {
   const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const lines = [...entries(commands)].flatMap(([name, { words }]) =>
     [...words].map(

@@ -1,7 +1,7 @@
 /** Help texts, made from the table of commands. Pure. */
 import type { Style } from '../render/style.ts';
 import { cells, pad, wrap } from '../render/width.ts';
-import { type Command, GLOBAL_OPTIONS, KEY_OPTION, type OptionSpec, type OptionSpecs } from './command.ts';
+import { type CliCommand, GLOBAL_OPTIONS, KEY_OPTION, type OptionSpec, type OptionSpecs } from './command.ts';
 
 const INTRO = `cairn: manage runs from a terminal or a script
 
@@ -19,7 +19,7 @@ the version. Exit codes: 0 done, 1 refused or failed, 2 wrong usage,
 /** Commands that begin with the words; all, if there are none. */
 export function helpOfGroup(
   words: readonly string[],
-  commands: readonly Command[],
+  commands: readonly CliCommand[],
   style: Style,
   room = USUAL_COLUMNS,
 ): string {
@@ -36,7 +36,7 @@ export function helpOfGroup(
   return `${INTRO}\n\n${style.bold('Commands')}\n\n${lists.join('\n\n')}\n\n${optionList('Options of all commands', GLOBAL_OPTIONS, { style, room })}\n\n${OUTRO}\n`;
 }
 
-export function helpOf(command: Command, style: Style, room = USUAL_COLUMNS): string {
+export function helpOf(command: CliCommand, style: Style, room = USUAL_COLUMNS): string {
   const { summary, details, args, options, mutates, examples } = command;
   const own = { ...options, ...(mutates ? KEY_OPTION : {}) };
   const parts = [
@@ -53,20 +53,20 @@ export function helpOf(command: Command, style: Style, room = USUAL_COLUMNS): st
 }
 
 /** `runs show RUN`. */
-function usageOf({ name, args }: Command): string {
+function usageOf({ name, args }: CliCommand): string {
   const shown = Object.entries(args).map(([arg, { optional }]) =>
     optional ? `[${arg.toUpperCase()}]` : arg.toUpperCase(),
   );
   return [name, ...shown].join(' ');
 }
 
-interface Look {
+interface HelpLayout {
   readonly style: Style;
   /** Cells of a line. */
   readonly room: number;
 }
 
-function argumentList({ args }: Command, { style, room }: Look): string {
+function argumentList({ args }: CliCommand, { style, room }: HelpLayout): string {
   const rows = Object.entries(args).map(
     ([name, { help, choices }]) =>
       [name.toUpperCase(), choices ? `${help}: ${choices.join(', ')}` : help] as const,
@@ -74,7 +74,7 @@ function argumentList({ args }: Command, { style, room }: Look): string {
   return `${style.bold('Arguments')}\n\n${columns(rows, { room })}`;
 }
 
-function optionList(title: string, options: OptionSpecs, { style, room }: Look): string {
+function optionList(title: string, options: OptionSpecs, { style, room }: HelpLayout): string {
   const rows = Object.entries(options).map(
     ([name, spec]) =>
       [

@@ -2,17 +2,23 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '../exit.ts';
 import { closest } from './closest.ts';
-import { type Command, type GlobalOptions, type OptionSpec, type OptionSpecs, optionsOf } from './command.ts';
+import {
+  type CliCommand,
+  type GlobalOptions,
+  type OptionSpec,
+  type OptionSpecs,
+  optionsOf,
+} from './command.ts';
 
 export type Parsed =
   | {
       readonly kind: 'run';
-      readonly command: Command;
+      readonly command: CliCommand;
       readonly given: GivenWords;
       readonly global: GlobalOptions;
     }
   /** A command, or the first words of some; no words: all commands. */
-  | { readonly kind: 'help'; readonly about: Command | readonly string[] };
+  | { readonly kind: 'help'; readonly about: CliCommand | readonly string[] };
 
 export interface GivenWords {
   readonly args: Readonly<Record<string, string | undefined>>;
@@ -22,7 +28,7 @@ export interface GivenWords {
 }
 
 /** @throws UsageError saying which word is wrong and what could be meant */
-export function parse(words: readonly string[], commands: readonly Command[]): Parsed {
+export function parse(words: readonly string[], commands: readonly CliCommand[]): Parsed {
   const loose = looselyRead(words, commands);
   const { positionals } = loose;
   const command = commandOf(positionals, commands);
@@ -46,7 +52,7 @@ export function parse(words: readonly string[], commands: readonly Command[]): P
 }
 
 /** The command with the most words that the positionals begin with. */
-function commandOf(positionals: readonly string[], commands: readonly Command[]): Command | undefined {
+function commandOf(positionals: readonly string[], commands: readonly CliCommand[]): CliCommand | undefined {
   return commands
     .filter(({ name }) => startsWith(positionals, name.split(' ')))
     .toSorted((a, b) => b.name.length - a.name.length)[0];
@@ -56,7 +62,7 @@ function startsWith(words: readonly string[], start: readonly string[]): boolean
   return start.every((word, at) => words[at] === word);
 }
 
-function unknownCommand(positionals: readonly string[], commands: readonly Command[]): UsageError {
+function unknownCommand(positionals: readonly string[], commands: readonly CliCommand[]): UsageError {
   const names = [...new Set(commands.flatMap(({ name }) => [name, name.split(' ')[0] ?? '']))];
   const group = names.filter((name) => name.startsWith(`${positionals[0]} `));
   if (group.length > 0 && positionals.length === 1)
@@ -75,7 +81,7 @@ interface Loose {
 }
 
 /** Finds the words that are no options, wherever options stand: a name has the same type in every command. */
-function looselyRead(words: readonly string[], commands: readonly Command[]): Loose {
+function looselyRead(words: readonly string[], commands: readonly CliCommand[]): Loose {
   const all: OptionSpecs = Object.assign({}, ...commands.map(optionsOf));
   const { positionals, values } = parseArgs({
     args: [...words],
@@ -86,7 +92,7 @@ function looselyRead(words: readonly string[], commands: readonly Command[]): Lo
   return { positionals, help: values.help === true };
 }
 
-function strictlyRead(words: readonly string[], command: Command) {
+function strictlyRead(words: readonly string[], command: CliCommand) {
   const options = optionsOf(command);
   try {
     const read = parseArgs({ args: [...words], options: forNode(options), allowPositionals: true });
@@ -101,7 +107,7 @@ function strictlyRead(words: readonly string[], command: Command) {
 }
 
 /** Translates an error of `parseArgs`, and suggests a similar option. */
-function optionError(error: Error, command: Command): UsageError {
+function optionError(error: Error, command: CliCommand): UsageError {
   const help = `See cairn ${command.name} --help.`;
   const [, unknown] = /Unknown option '--?([^']+)'/.exec(error.message) ?? [];
   if (unknown === undefined) return new UsageError(error.message.split('\n').join(' '), help);
@@ -144,7 +150,7 @@ function numberOf(name: string, { range = [0, Number.MAX_SAFE_INTEGER] }: Option
   throw new UsageError(`--${name} must be a whole number from ${least} to ${most}, not '${text}'`);
 }
 
-function argumentsOf(command: Command, words: readonly string[]): Record<string, string | undefined> {
+function argumentsOf(command: CliCommand, words: readonly string[]): Record<string, string | undefined> {
   const specs = Object.entries(command.args);
   const usage = `See cairn ${command.name} --help.`;
   const missing = specs.find(([, { optional }], at) => !optional && (words[at] ?? '') === '');

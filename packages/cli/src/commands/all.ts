@@ -1,5 +1,5 @@
 /** Every command there is, in the order in which help shows them. */
-import type { Command } from '../arguments/command.ts';
+import type { CliCommand } from '../arguments/command.ts';
 import { readBudgets } from './budgets.ts';
 import * as clients from './clients.ts';
 import { completionOf } from './completion.ts';
@@ -41,7 +41,7 @@ import { listWorkflows, pause, readWorkflowInput, unpause } from './runtime/swit
 import * as schedules from './schedules.ts';
 import { sweep } from './sweep.ts';
 
-export const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly CliCommand[] = [
   init,
   dev,
   mcp,

@@ -4,8 +4,6 @@ import { command } from '../arguments/command.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 
-type DayBudget = Answer<'DayBudget'>;
-
 const COUNTED = ['usd', 'tokens', 'effects', 'operations'] as const;
 
 export const readBudgets = command({
@@ -47,7 +45,7 @@ export const readBudgets = command({
   },
 });
 
-function raiseText({ by, at, amounts }: DayBudget['raises'][number]): string {
+function raiseText({ by, at, amounts }: Answer<'DayBudget'>['raises'][number]): string {
   const raised = COUNTED.flatMap((name) => (amounts[name] ? [`${amount(amounts[name])} ${name}`] : []));
   const what = raised.length === 0 ? 'approved it without a raise' : `raised it by ${raised.join(', ')}`;
   return `${by} ${what}, ${moment(at)}`;

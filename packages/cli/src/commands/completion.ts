@@ -1,10 +1,10 @@
 /** `completion`: a script for the shell, made from the table of commands. */
 
-import { type Command, command } from '../arguments/command.ts';
+import { type CliCommand, command } from '../arguments/command.ts';
 import { completionScript, SHELLS } from '../arguments/completion.ts';
 
 /** @param commands all of them, this one included */
-export function completionOf(commands: () => readonly Command[]): Command {
+export function completionOf(commands: () => readonly CliCommand[]): CliCommand {
   return command({
     name: 'completion',
     summary: 'Print a completion script for a shell',

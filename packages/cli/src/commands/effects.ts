@@ -1,7 +1,7 @@
 /** `effects …`: what runs did outside, and what a person says of an action in doubt. */
 import { command } from '../arguments/command.ts';
 import { jsonValue } from '../arguments/values.ts';
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { Declined, EXIT, UsageError } from '../exit.ts';
 import { clean } from '../render/width.ts';
 import { effectTable } from '../views/effects.ts';
@@ -86,7 +86,7 @@ export const resolveEffect = command({
 });
 
 /** @throws Declined unless exactly one effect of the run begins so */
-async function effectIdOf({ api }: Context, id: string, word: string): Promise<string> {
+async function effectIdOf({ api }: CommandContext, id: string, word: string): Promise<string> {
   if (WHOLE_ID.test(word)) return word;
   const start = word.replace(/…$/, '');
   const { items } = await api.list('/v1/runs/{id}/effects', { params: { id }, limit: MOST_LISTED });

@@ -1,5 +1,5 @@
 /** Options and last line of commands that list: the limit, and that there are more. */
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { clean } from '../render/width.ts';
 
 /** Unless `--limit` says otherwise. */
@@ -17,13 +17,13 @@ export function limitOption({ most, usual = USUAL_LISTED, what = 'how many' }: L
 }
 
 /** Says on the side that the list was cut; a program sees that by itself. */
-export function tellMore({ out, notes }: Pick<Context, 'out' | 'notes'>, more: boolean): void {
+export function tellMore({ out, notes }: Pick<CommandContext, 'out' | 'notes'>, more: boolean): void {
   if (more && !out.json) notes.print(notes.style.dim('More exist: --limit N\n'));
 }
 
 /** Says on the side what the list could not show, and what to do: for a run, the command that names the reason. */
 export function tellUnreadable(
-  { out, notes }: Pick<Context, 'out' | 'notes'>,
+  { out, notes }: Pick<CommandContext, 'out' | 'notes'>,
   unreadable: readonly string[] = [],
   help: (id: string) => string = (id) => `cairn check ${id}`,
 ): void {

@@ -1,7 +1,7 @@
 /** `logs`: the lines that steps of a run logged, and with `--follow` those that come until it ends, with the text that steps stream. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../arguments/command.ts';
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { clean } from '../render/width.ts';
 import { logText } from '../views/logs.ts';
@@ -53,15 +53,15 @@ export const logs = command({
   },
 });
 
-interface Following {
+interface LogFollowing {
   readonly id: string;
   readonly filter: { readonly step: string | undefined; readonly level: string | undefined };
   readonly createdAt: string;
 }
 
 async function followLogs(
-  context: Context,
-  { id, filter, createdAt }: Following,
+  context: CommandContext,
+  { id, filter, createdAt }: LogFollowing,
 ): Promise<ExitCode | undefined> {
   const { api, out, notes } = context;
   const streamed = new StreamedPrint(createdAt, out);
@@ -85,6 +85,6 @@ async function followLogs(
   return EXIT.interrupted;
 }
 
-function lineText({ out }: Context, line: Answer<'LogLine'>, createdAt: string): string {
+function lineText({ out }: CommandContext, line: Answer<'LogLine'>, createdAt: string): string {
   return out.json ? `${JSON.stringify(line)}\n` : logText(line, createdAt, out);
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Sweep, SweepReport } from 'cairn/testing';
 import { command } from '../arguments/command.ts';
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { Declined, EXIT } from '../exit.ts';
 import { sweepText } from '../views/sweep.ts';
 
@@ -51,7 +51,7 @@ function isSweep(value: unknown): value is Sweep {
 }
 
 /** @throws Declined if the sweep cannot be performed without a crash */
-async function swept(one: Sweep, { world, notes }: Context): Promise<SweepReport> {
+async function swept(one: Sweep, { world, notes }: CommandContext): Promise<SweepReport> {
   const shows = world.stderr.isTty;
   try {
     return await one.run((done, points) => {

@@ -6,7 +6,7 @@ import { dirname } from 'node:path/posix';
 import type { Files } from './files.ts';
 import { withoutEntries } from './firebase-json.ts';
 import { withoutLines } from './ignore-file.ts';
-import type { Change } from './plan.ts';
+import type { FileChange } from './plan.ts';
 import { InitProblem } from './problem.ts';
 import { type Edited, type InitRecord, recordPath, sha256 } from './record.ts';
 
@@ -14,10 +14,10 @@ import { type Edited, type InitRecord, recordPath, sha256 } from './record.ts';
 const UNPLACED = '.cairn-init';
 
 /** @throws InitProblem CHANGED_MEANWHILE, WRITE_FAILED; then the project is as before */
-export function apply(changes: readonly Change[], files: Files): void {
+export function apply(changes: readonly FileChange[], files: Files): void {
   for (const { path, before } of changes) assertUnchanged(path, before, files);
   const folders: string[] = [];
-  const placed: Change[] = [];
+  const placed: FileChange[] = [];
   try {
     for (const { path, after } of changes) {
       folders.push(...files.makeFolder(dirname(path)));
@@ -48,13 +48,13 @@ function assertUnchanged(path: string, before: string | undefined, files: Files)
   );
 }
 
-interface Undone {
-  readonly placed: readonly Change[];
+interface UndoneEdits {
+  readonly placed: readonly FileChange[];
   readonly folders: readonly string[];
   readonly files: Files;
 }
 
-function takeBack(changes: readonly Change[], { placed, folders, files }: Undone): void {
+function takeBack(changes: readonly FileChange[], { placed, folders, files }: UndoneEdits): void {
   for (const { path, before } of placed.toReversed()) {
     if (before === undefined) files.remove(path);
     else replace(files, path, Buffer.from(before));

@@ -17,20 +17,20 @@ import {
 } from 'jsonc-parser';
 import { InitProblem } from './problem.ts';
 
-type Members = Readonly<Record<string, unknown>>;
+type FirebaseMembers = Readonly<Record<string, unknown>>;
 
 export interface FirebaseJson {
-  readonly functions: readonly Members[];
-  readonly firestore: readonly Members[];
+  readonly functions: readonly FirebaseMembers[];
+  readonly firestore: readonly FirebaseMembers[];
 }
 
 /** Entries to add: a codebase to `functions`, a database to `firestore`. */
 export interface Entries {
-  readonly functions: Members;
-  readonly firestore: Members;
+  readonly functions: FirebaseMembers;
+  readonly firestore: FirebaseMembers;
 }
 
-type Section = keyof Entries;
+type FirebaseSection = keyof Entries;
 
 /** @throws InitProblem FIREBASE_JSON_INVALID with the place */
 export function readFirebaseJson(text: string): FirebaseJson {
@@ -58,7 +58,7 @@ export function withEntries(text: string, { entries, impliedFunctions }: Additio
 export interface Removed {
   readonly text: string;
   /** Entries that are not as `init` wrote them, and were left. */
-  readonly left: readonly Section[];
+  readonly left: readonly FirebaseSection[];
 }
 
 /** Takes out of an edited file the entries that are as `init` wrote them. Undefined: the file cannot be read. */
@@ -67,7 +67,7 @@ export function withoutEntries(text: string, entries: Entries): Removed | undefi
   const codebase = { section: 'functions', key: 'codebase' } as const;
   const database = { section: 'firestore', key: 'database' } as const;
   let result = text;
-  const left: Section[] = [];
+  const left: FirebaseSection[] = [];
   for (const { section, key } of [codebase, database]) {
     const list = valueAt(result, [section]);
     const all: readonly unknown[] = isArray(list) ? list : [list];
@@ -81,12 +81,12 @@ export function withoutEntries(text: string, entries: Entries): Removed | undefi
   return { text: result, left };
 }
 
-function without(text: string, section: Section): string {
+function without(text: string, section: FirebaseSection): string {
   return applyEdits(text, modify(text, [section], undefined, {}));
 }
 
 /** Not by `modify`, which takes lists for being formatted as it formats them, and cuts into others. */
-function withoutItem(text: string, section: Section, place: number): string {
+function withoutItem(text: string, section: FirebaseSection, place: number): string {
   const { children = [] } = findNodeAtLocation(rootOf(text), [section]) ?? {};
   const end = ({ offset, length }: Node) => offset + length;
   const [previous, item, next] = [children[place - 1], children[place], children[place + 1]];
@@ -97,13 +97,13 @@ function withoutItem(text: string, section: Section, place: number): string {
   return text.slice(0, from) + text.slice(to);
 }
 
-function entriesOf(root: Node, section: Section): Members[] {
+function entriesOf(root: Node, section: FirebaseSection): FirebaseMembers[] {
   const value: unknown = contentOf(findNodeAtLocation(root, [section]));
   if (value === undefined) return [];
   const list: readonly unknown[] = isArray(value) ? value : [value];
   const bad = list.find((one) => !isMembers(one));
   if (bad !== undefined) throw invalid(`'${section}' must be an object or a list of objects`);
-  return list as Members[];
+  return list as FirebaseMembers[];
 }
 
 /** An entry of a list must name its database. */
@@ -115,7 +115,7 @@ function named(text: string): string {
 }
 
 /** Appends to the list; an object that stands in its place becomes the first of one, and keeps its text. */
-function added(text: string, section: Section, entries: readonly Members[]): string {
+function added(text: string, section: FirebaseSection, entries: readonly FirebaseMembers[]): string {
   const node = findNodeAtLocation(rootOf(text), [section]);
   const formattingOptions = formatOf(text);
   if (node === undefined) return applyEdits(text, modify(text, [section], entries, { formattingOptions }));
@@ -190,5 +190,5 @@ function invalid(what: string): InitProblem {
 }
 
 const isArray = (value: unknown): value is readonly unknown[] => Array.isArray(value);
-const isMembers = (value: unknown): value is Members =>
+const isMembers = (value: unknown): value is FirebaseMembers =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -7,7 +7,7 @@ import type { Language, Project } from './project.ts';
 import { encodeRecord, type InitRecord, recordPath, sha256 } from './record.ts';
 import { templatesOf } from './templates.ts';
 
-export interface Change {
+export interface FileChange {
   readonly path: string;
   /** Undefined: the file is made. */
   readonly before: string | undefined;
@@ -16,9 +16,9 @@ export interface Change {
   readonly what: readonly string[];
 }
 
-export interface Plan {
+export interface InitPlan {
   /** The record is the first: whatever dies after it can be undone. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly FileChange[];
 }
 
 export interface PlanOptions {
@@ -41,7 +41,7 @@ const RUNTIMES = ['22', '24'];
 const NEWEST_RUNTIME = '24';
 
 /** @throws InitProblem NODE_TOO_OLD, ALREADY_ADOPTED, NAME_TAKEN */
-export function planOf(project: Project, options: PlanOptions): Plan {
+export function planOf(project: Project, options: PlanOptions): InitPlan {
   assertNode(options.nodeVersion);
   assertFree(project, options);
   const { name } = options;
@@ -50,7 +50,7 @@ export function planOf(project: Project, options: PlanOptions): Plan {
   const major = options.nodeVersion.split('.')[0] ?? '';
   const node = RUNTIMES.includes(major) ? major : NEWEST_RUNTIME;
   const created = templatesOf({ name, language, node, installed }).map(
-    ({ path, content, what }): Change => ({
+    ({ path, content, what }): FileChange => ({
       path: `${name}/${path}`,
       before: undefined,
       after: Buffer.from(content),
@@ -64,7 +64,7 @@ export function planOf(project: Project, options: PlanOptions): Plan {
     ...(language === 'ts' ? [`${name}/lib/`] : []),
   ];
   const ignored = missingLines(gitignore ?? '', wanted);
-  const edited: Change[] = [
+  const edited: FileChange[] = [
     {
       path: 'firebase.json',
       before: firebaseJson.text,
@@ -112,13 +112,13 @@ function whatOf({ impliedFunctions, firebaseJson }: Project, name: string): stri
   ];
 }
 
-interface Recorded extends Pick<InitRecord, 'name' | 'cairn' | 'entries' | 'ignored'> {
-  readonly created: readonly Change[];
-  readonly edited: readonly Change[];
+interface RecordedChanges extends Pick<InitRecord, 'name' | 'cairn' | 'entries' | 'ignored'> {
+  readonly created: readonly FileChange[];
+  readonly edited: readonly FileChange[];
 }
 
-function recordOf({ created, edited, ...rest }: Recorded): Change {
-  const hashed = ({ path, after }: Change) => ({ path, sha256: sha256(after) });
+function recordOf({ created, edited, ...rest }: RecordedChanges): FileChange {
+  const hashed = ({ path, after }: FileChange) => ({ path, sha256: sha256(after) });
   const record: InitRecord = {
     version: 1,
     ...rest,
@@ -169,11 +169,11 @@ function assertFree({ codebases, firebaseJson }: Project, { name, folderExists }
     throw new InitProblem('NAME_TAKEN', taken, 'Choose another name with --name NAME. Nothing was changed.');
 }
 
-interface Taking extends Pick<Project, 'codebases' | 'firebaseJson'> {
+interface ProjectSource extends Pick<Project, 'codebases' | 'firebaseJson'> {
   readonly folderExists: boolean;
 }
 
-function takenBy(name: string, { codebases, firebaseJson, folderExists }: Taking): string | undefined {
+function takenBy(name: string, { codebases, firebaseJson, folderExists }: ProjectSource): string | undefined {
   if (folderExists) return `there is a file or folder '${name}' already`;
   if (codebases.some((one) => one.name === name)) return `firebase.json has a codebase '${name}' already`;
   if (firebaseJson.read.firestore.some(({ database }) => database === name))

@@ -8,7 +8,7 @@ import { InitProblem } from './problem.ts';
 export type Language = 'ts' | 'js';
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
-export interface Codebase {
+export interface ProjectCodebase {
   /** Folder, from the project's. */
   readonly source: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface Codebase {
 }
 
 /** The package `cairn` that the project has installed. */
-export interface Installed {
+export interface InstalledPackage {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
   /** It was installed from this file, which a deployment would not find. */
@@ -28,10 +28,10 @@ export interface Installed {
 export interface Project {
   readonly firebaseJson: { readonly text: string; readonly read: FirebaseJson };
   readonly gitignore: string | undefined;
-  readonly codebases: readonly Codebase[];
+  readonly codebases: readonly ProjectCodebase[];
   /** `functions` is left out and firebase-tools deploys the folder of this name. */
   readonly impliedFunctions: boolean;
-  readonly installed: Installed;
+  readonly installed: InstalledPackage;
   readonly packageManager: PackageManager;
 }
 
@@ -112,7 +112,7 @@ function namesOf({ codebase, instances }: Readonly<Record<string, unknown>>): st
   return [typeof codebase === 'string' ? codebase : 'default'];
 }
 
-function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Omit<Codebase, 'name'> {
+function codebaseOf(entry: Readonly<Record<string, unknown>>, files: Files): Omit<ProjectCodebase, 'name'> {
   const source = typeof entry.source === 'string' ? posix.normalize(entry.source) : DEFAULT_SOURCE;
   const within = (path: string) => posix.join(source, path);
   const { main } = manifestIn(textOf(files, within('package.json')));
@@ -134,7 +134,7 @@ function manifestIn(text: string | undefined): Manifest {
 }
 
 /** The nearest folder of packages that has it, upwards, as Node looks for it. */
-function installedIn(root: string): Installed {
+function installedIn(root: string): InstalledPackage {
   const home = upwards(root).find((one) => existsSync(join(one, 'node_modules/cairn/package.json')));
   if (home === undefined) throw notInstalled(`the package cairn is not installed in ${root}`);
   const folder = join(home, 'node_modules/cairn');
@@ -159,7 +159,7 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-function tarballOf(home: string): Installed['tarball'] {
+function tarballOf(home: string): InstalledPackage['tarball'] {
   const file = join(home, 'package.json');
   if (!existsSync(file)) return undefined;
   const { dependencies, devDependencies } = readJson(file) as Manifest;

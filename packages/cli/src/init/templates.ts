@@ -1,6 +1,6 @@
 /** The files of the codebase that `init` makes. Pure. */
 import { firestoreIndexes } from 'cairn/indexes';
-import type { Installed, Language } from './project.ts';
+import type { InstalledPackage, Language } from './project.ts';
 
 export interface TemplateOptions {
   /** Name of the codebase, its folder, its database and its export. */
@@ -8,7 +8,7 @@ export interface TemplateOptions {
   readonly language: Language;
   /** Major version of Node that it is deployed on. */
   readonly node: string;
-  readonly installed: Installed;
+  readonly installed: InstalledPackage;
 }
 
 export interface Template {

@@ -1,6 +1,6 @@
 /** Runs that a bulk change selects, and what became of them. Pure. */
 import { ago } from '@cairn/client';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { clean } from '../render/width.ts';
@@ -26,7 +26,7 @@ export interface BulkReport {
   readonly unsent: number;
 }
 
-export interface Listed {
+export interface ListedTargets {
   readonly action: string;
   readonly items: readonly Target[];
   readonly more: boolean;
@@ -36,7 +36,7 @@ export interface Listed {
 const MOST_NAMED = 5;
 
 /** @param now epoch ms */
-export function targetTable({ action, items, more }: Listed, now: number, shape: Shape): string {
+export function targetTable({ action, items, more }: ListedTargets, now: number, shape: OutputShape): string {
   if (items.length === 0) return `Nothing matches: nothing to ${action}.\n`;
   const rows = table(
     items,
@@ -54,7 +54,7 @@ export function targetTable({ action, items, more }: Listed, now: number, shape:
 
 export function bulkText(
   { action, matched, more, done, refused, unsent }: BulkReport,
-  { style }: Shape,
+  { style }: OutputShape,
 ): string {
   const codes = [...Map.groupBy(refused, ({ code }) => code)];
   return [

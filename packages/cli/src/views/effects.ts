@@ -1,14 +1,14 @@
 /** Rows of the side-effect ledger in a list. Pure. */
 import { ago, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 
 type Effect = Answer<'Effect'>;
 
 /** @param now epoch ms */
-export function effectTable(effects: readonly Effect[], now: number, shape: Shape): string {
+export function effectTable(effects: readonly Effect[], now: number, shape: OutputShape): string {
   return table(
     effects,
     [

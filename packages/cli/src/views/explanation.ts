@@ -2,7 +2,7 @@
 
 import type { CodePlace, Explanation } from '@cairn/client';
 import { ago } from '@cairn/client';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
@@ -22,7 +22,7 @@ export function explanationPage(
   run: RunView,
   { text, since, until, help, moves, code }: Explanation & { readonly code: readonly CodePlace[] },
   now: number,
-  shape: Shape,
+  shape: OutputShape,
 ): string {
   const { style, columns = USUAL_COLUMNS } = shape;
   const status = style.paint(statusTone(run.status), statusText(run));
@@ -52,7 +52,7 @@ export function explanationPage(
 }
 
 /** Source locations of the open and failed operations of the run's flows. */
-function codeTable(places: readonly CodePlace[], shape: Shape): string {
+function codeTable(places: readonly CodePlace[], shape: OutputShape): string {
   return table(
     places,
     [

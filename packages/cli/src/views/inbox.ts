@@ -1,7 +1,7 @@
 /** Questions that wait for a person, with the commands that answer them. Pure. */
 import { ago, BUDGET_DECISIONS, DOUBT_DECISIONS } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<Item['kind'], string>> = {
 };
 
 /** @param now epoch ms */
-export function inboxTable(items: readonly Item[], now: number, shape: Shape): string {
+export function inboxTable(items: readonly Item[], now: number, shape: OutputShape): string {
   return table(
     items,
     [
@@ -39,7 +39,7 @@ export function inboxTable(items: readonly Item[], now: number, shape: Shape): s
 export function findingList(
   findings: NonNullable<Answer<'InboxPage'>['findings']>,
   now: number,
-  shape: Shape,
+  shape: OutputShape,
 ): string {
   const told = findings.map(
     (finding) =>
@@ -52,7 +52,7 @@ export function findingList(
 export function externalList(
   external: NonNullable<Answer<'InboxPage'>['external']>,
   now: number,
-  shape: Shape,
+  shape: OutputShape,
 ): string {
   const told = external.map(
     ({ owner, effectId, question, openedAt, answers }) =>

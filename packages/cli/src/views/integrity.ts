@@ -1,6 +1,6 @@
 /** Problems of a run, and the changes of a repair. Pure. */
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import type { Tone } from '../render/style.ts';
 import { clean } from '../render/width.ts';
 import { section } from './run-page.ts';
@@ -17,7 +17,7 @@ const VERDICTS: Readonly<Record<Consistency['verdict'], readonly [Tone, string]>
 
 export function consistencyText(
   { runId, verdict, head, problems, more, unread }: Consistency,
-  shape: Shape,
+  shape: OutputShape,
 ): string {
   const { style } = shape;
   const [tone, said] = VERDICTS[verdict];
@@ -41,7 +41,10 @@ const OUTCOMES: Readonly<Record<Repair['outcome'], readonly [Tone, string]>> = {
   applied: ['good', 'these changes were made'],
 };
 
-export function repairText({ runId, outcome, changes, more, refused, events }: Repair, shape: Shape): string {
+export function repairText(
+  { runId, outcome, changes, more, refused, events }: Repair,
+  shape: OutputShape,
+): string {
   const { style } = shape;
   const [tone, meaning] = OUTCOMES[outcome];
   const told = events.length === 0 ? '' : style.dim(` (event ${events.join(', ')})`);
@@ -55,7 +58,7 @@ export function repairText({ runId, outcome, changes, more, refused, events }: R
 
 function problemText(
   { code, severity, healable, subject, title, help, evidence }: Consistency['problems'][number],
-  { style }: Shape,
+  { style }: OutputShape,
 ): string {
   const facts = Object.entries(evidence).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   return [
@@ -67,7 +70,7 @@ function problemText(
 
 function changeText(
   { subject, action, fixes, differences = [], waitId }: Repair['changes'][number],
-  { style }: Shape,
+  { style }: OutputShape,
 ): string {
   const lines = differences.map(
     ({ member, before = 'nothing', after = 'nothing' }) =>
@@ -77,6 +80,6 @@ function changeText(
   return `  ${style.bold(action)} ${clean(subject)}${wait} ${style.dim(fixes.join(', '))}\n${lines.join('')}`;
 }
 
-function moreText(more: number | undefined, { style }: Shape): string {
+function moreText(more: number | undefined, { style }: OutputShape): string {
   return more === undefined ? '' : style.dim(`  and ${more} more\n`);
 }

@@ -1,6 +1,6 @@
 /** Lines that steps logged. Pure. */
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import type { Tone } from '../render/style.ts';
 import { offset } from '../render/time.ts';
 import { cells, clean, cutTo } from '../render/width.ts';
@@ -18,7 +18,7 @@ const GAP = '  ';
  *
  * @param began when the run was made
  */
-export function logText(line: Answer<'LogLine'>, began: string, { style, columns }: Shape): string {
+export function logText(line: Answer<'LogLine'>, began: string, { style, columns }: OutputShape): string {
   const { level, message, fields, cut } = line;
   const tone = TONES[level] ?? 'plain';
   const word = level === 'info' ? '' : `${level} `;

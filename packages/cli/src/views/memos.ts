@@ -1,11 +1,11 @@
 /** Memos of a step in a list. Pure. */
 import { ago } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { table } from '../render/table.ts';
 
 /** @param now epoch ms */
-export function memoTable(memos: readonly Answer<'Memo'>[], now: number, shape: Shape): string {
+export function memoTable(memos: readonly Answer<'Memo'>[], now: number, shape: OutputShape): string {
   return table(
     memos,
     [

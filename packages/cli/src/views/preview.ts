@@ -1,7 +1,7 @@
 /** Preview of a successor, as a page. Pure. */
 import { stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import type { Tone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { clean } from '../render/width.ts';
@@ -15,7 +15,7 @@ const WOULD: Readonly<Record<Preview['would'], string>> = {
   nothing: 'would do nothing',
 };
 
-export function previewText(preview: Preview, shape: Shape): string {
+export function previewText(preview: Preview, shape: OutputShape): string {
   const { style } = shape;
   const { mode, would, planVersion, steps, effects, effectsCut, unread, blockers } = preview;
   const stops = blockers.map(
@@ -31,7 +31,7 @@ export function previewText(preview: Preview, shape: Shape): string {
   ].join('');
 }
 
-function stepTable(steps: Preview['steps'], shape: Shape): string {
+function stepTable(steps: Preview['steps'], shape: OutputShape): string {
   return table(
     steps,
     [
@@ -66,7 +66,7 @@ const TONES: Readonly<Record<Preview['effects'][number]['action'], Tone>> = {
   looked_up: 'plain',
 };
 
-function effectTable(effects: Preview['effects'], shape: Shape): string {
+function effectTable(effects: Preview['effects'], shape: OutputShape): string {
   return table(
     effects,
     [

@@ -1,7 +1,7 @@
 /** Retention of ended runs, as text. Pure. */
 import { ago } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
@@ -22,7 +22,7 @@ const WHY: Readonly<Record<NonNullable<Fate['because']>['why'], string>> = {
 };
 
 /** @param now epoch ms */
-export function expiredTable(runs: readonly Expired[], now: number, shape: Shape): string {
+export function expiredTable(runs: readonly Expired[], now: number, shape: OutputShape): string {
   return table(
     runs,
     [
@@ -42,7 +42,7 @@ export function expiredTable(runs: readonly Expired[], now: number, shape: Shape
 }
 
 /** @param now epoch ms */
-export function erasuresTable(erasures: readonly Erasure[], now: number, shape: Shape): string {
+export function erasuresTable(erasures: readonly Erasure[], now: number, shape: OutputShape): string {
   return table(
     erasures,
     [
@@ -67,7 +67,7 @@ export function erasuresTable(erasures: readonly Erasure[], now: number, shape: 
   );
 }
 
-export function fateText(fate: Fate, now: number, { style }: Shape): string {
+export function fateText(fate: Fate, now: number, { style }: OutputShape): string {
   const { runId, rootRunId, runs, would, expiresAt, legalHold } = fate;
   const rows: (readonly [string, string])[] = [
     ['lineage', `${rootRunId} (${runs} ${runs === 1 ? 'run' : 'runs'}); it goes as a whole`],

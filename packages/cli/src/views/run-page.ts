@@ -1,7 +1,7 @@
 /** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
 import { ago, budgetLines, duration, type Move, moveOf, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
@@ -11,12 +11,12 @@ import { isOver, statusText } from './runs.ts';
 
 export type RunView = Answer<'Run'>;
 type Step = Answer<'Step'>;
-type Wait = RunView['waits'][number];
+type RunWait = RunView['waits'][number];
 
 const VALUE_CHARS = 400;
 
 /** @param now epoch ms */
-export function runHead(run: RunView, now: number, { style, columns }: Shape): string {
+export function runHead(run: RunView, now: number, { style, columns }: OutputShape): string {
   const status = style.paint(statusTone(run.status), statusText(run));
   const took = run.durationMs === undefined ? '' : ` in ${duration(run.durationMs)}`;
   const rows = factsOf(run, now).map(
@@ -142,7 +142,7 @@ function suspicionText({ suspect }: RunView): string | undefined {
 /** The reason why the run cannot go on, in one sentence, and what to do. */
 export function findingText(
   { code, title, message, stepId, help }: Omit<NonNullable<RunView['finding']>, 'since'>,
-  { style }: Shape,
+  { style }: OutputShape,
 ): string {
   const at = stepId === undefined ? '' : ` at step ${clean(stepId)}`;
   return `  ${style.paint('bad', code)} ${title}${at}: ${clean(message)}\n    ${style.dim(help)}\n`;
@@ -152,7 +152,7 @@ export function findingText(
 export function blockedText(
   { message, since, help }: NonNullable<RunView['blocked']>,
   now: number,
-  { style }: Shape,
+  { style }: OutputShape,
 ): string {
   return `  ${clean(message)} ${style.dim(`(${ago(since, now)})`)}\n    ${style.dim(help)}\n`;
 }
@@ -184,7 +184,7 @@ function valueText(
 /** @param notUndone names of steps whose undo failed */
 export function stepTable(
   steps: readonly Step[],
-  shape: Shape,
+  shape: OutputShape,
   notUndone: ReadonlySet<string> = new Set(),
 ): string {
   const undoOf = ({ id, compensated }: Step) =>
@@ -234,7 +234,7 @@ function stepTook({ status, durationMs, startedAt, updatedAt }: Step): string {
 }
 
 /** Each open question with the command that answers it. */
-export function waitList(run: RunView, now: number, { style }: Shape): string {
+export function waitList(run: RunView, now: number, { style }: OutputShape): string {
   return run.waits
     .map((wait) => {
       const { dueAt, execution } = wait;
@@ -249,14 +249,14 @@ export function waitList(run: RunView, now: number, { style }: Shape): string {
     .join('');
 }
 
-function lastBeat({ heartbeat }: Wait, now: number): string {
+function lastBeat({ heartbeat }: RunWait, now: number): string {
   if (!heartbeat) return '';
   return heartbeat.lastAt === undefined
     ? '; no heartbeat yet'
     : `; last heartbeat ${ago(heartbeat.lastAt, now)}`;
 }
 
-function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait): string {
+function whatFor(step: string, { kind, purpose, name, key, child, detail }: RunWait): string {
   if (purpose === 'budget') return questionText(detail);
   if (purpose === 'doubt') return `${step}: was interrupted and may have acted; a person must decide`;
   switch (kind) {
@@ -274,7 +274,7 @@ function whatFor(step: string, { kind, purpose, name, key, child, detail }: Wait
 /** Signals that no step has read. */
 export function signalTable(
   signals: readonly Pick<RunView['inbox'][number], 'signalId' | 'name' | 'key' | 'at'>[],
-  shape: Shape,
+  shape: OutputShape,
 ): string {
   return table(
     signals,
@@ -298,6 +298,6 @@ export function quoted(word: string): string {
   return /^[\w./:@%+=-]+$/.test(word) ? word : `'${clean(word).replaceAll("'", `'\\''`)}'`;
 }
 
-export function section(title: string, body: string, { style }: Shape): string {
+export function section(title: string, body: string, { style }: OutputShape): string {
   return body === '' ? '' : `\n${style.bold(title)}\n\n${body}`;
 }

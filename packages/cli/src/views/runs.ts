@@ -1,19 +1,19 @@
 /** Runs in a list. Pure. */
 import { ago, duration } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { type Column, table } from '../render/table.ts';
 
-export type RunSummary = Answer<'RunSummary'>;
+export type RunListItem = Answer<'RunSummary'>;
 
 /** @param now epoch ms */
-export function runTable(runs: readonly RunSummary[], now: number, shape: Shape): string {
+export function runTable(runs: readonly RunListItem[], now: number, shape: OutputShape): string {
   return table(runs, runColumns(now), shape);
 }
 
 /** Runs that a search found, each with what the name was to it. @param now epoch ms */
-export function foundTable(found: Answer<'FoundRuns'>['items'], now: number, shape: Shape): string {
+export function foundTable(found: Answer<'FoundRuns'>['items'], now: number, shape: OutputShape): string {
   const columns: readonly Column<(typeof found)[number]>[] = [
     { title: 'BY', of: ({ by }) => by.replaceAll('_', ' ') },
     ...runColumns(now).map(({ of, tone, ...column }) => ({
@@ -25,7 +25,7 @@ export function foundTable(found: Answer<'FoundRuns'>['items'], now: number, sha
   return table(found, columns, shape);
 }
 
-function runColumns(now: number): readonly Column<RunSummary>[] {
+function runColumns(now: number): readonly Column<RunListItem>[] {
   return [
     { title: 'RUN', of: ({ id }) => id },
     { title: 'WORKFLOW', of: ({ type, planVersion }) => `${type} v${planVersion}`, least: 12, goes: 4 },
@@ -38,7 +38,7 @@ function runColumns(now: number): readonly Column<RunSummary>[] {
 }
 
 /** `halted` is how people call a run that a person stopped at a question. */
-export function statusText(run: RunSummary): string {
+export function statusText(run: RunListItem): string {
   const { status, stopKind, compensating, cancellation, suspension, waitsFor, blocked } = run;
   if (status === 'cancelled' && stopKind === 'halt') return 'cancelled (halt)';
   if (compensating && !isOver(status)) return `${status} (undoing)`;
@@ -54,18 +54,18 @@ export function isOver(status: string): boolean {
 }
 
 /** Done of those that have begun; only the workflow knows how many follow. */
-function stepsText({ steps }: RunSummary): string {
+function stepsText({ steps }: RunListItem): string {
   if (!steps || steps.begun === 0) return '';
   const { begun, running, retrying, waiting } = steps;
   return `${begun - running - retrying - waiting - (steps.again ?? 0)}/${begun}`;
 }
 
-function tookText({ durationMs }: RunSummary): string {
+function tookText({ durationMs }: RunListItem): string {
   return durationMs === undefined ? '' : duration(durationMs);
 }
 
 /** The error, wait, step or subject of the run, whichever comes first. */
-function aboutText(run: RunSummary): string {
+function aboutText(run: RunListItem): string {
   const { error, parked, waits, running, runningCount, prId, repoId, threadId, id } = run;
   if (error) return `${error.code}${error.stepId === undefined ? '' : ` in ${error.stepId}`}`;
   if (run.blocked) return run.blocked.code;

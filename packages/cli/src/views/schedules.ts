@@ -1,7 +1,7 @@
 /** Schedules in a list, and one with its times. Pure. */
 import { ago } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
@@ -10,7 +10,7 @@ import { clean } from '../render/width.ts';
 type Summary = Answer<'ScheduleSummary'>;
 
 /** @param now epoch ms */
-export function scheduleTable(schedules: readonly Summary[], now: number, shape: Shape): string {
+export function scheduleTable(schedules: readonly Summary[], now: number, shape: OutputShape): string {
   return table(
     schedules,
     [
@@ -41,7 +41,7 @@ export function scheduleTable(schedules: readonly Summary[], now: number, shape:
   );
 }
 
-export function scheduleLines(schedule: Answer<'Schedule'>, now: number, { style }: Shape): string {
+export function scheduleLines(schedule: Answer<'Schedule'>, now: number, { style }: OutputShape): string {
   const { id, name, type, cron, timezone, state, catchUp, pause, last, slots, upcoming, origin } = schedule;
   const rows: (readonly [string, string | undefined])[] = [
     [

@@ -1,14 +1,14 @@
 /** Statistics of runs. Pure. */
 import { ago, duration } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { type Column, table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
 import { costText, section } from './run-page.ts';
 
 type Statistics = Answer<'RunStatistics'>;
 type Figures = Statistics['total'];
-type Version = Statistics['versions'][number];
+type VersionStatistics = Statistics['versions'][number];
 type Cause = Statistics['causes'][number];
 
 const UNITS = [
@@ -18,7 +18,7 @@ const UNITS = [
 ] as const;
 
 /** @param now epoch ms */
-export function statisticsText(found: Statistics, now: number, shape: Shape): string {
+export function statisticsText(found: Statistics, now: number, shape: OutputShape): string {
   const { total, versions, causes, from, until, isCut, unreadable } = found;
   const notes = [
     isCut ? `Only the newest ${total.runs} runs were read: figures are from ${moment(from)} on.` : '',
@@ -73,7 +73,7 @@ function timesText({ p50Ms, p95Ms }: Figures): string {
 const count = (value: number) => (value === 0 ? '' : String(value));
 const time = (ms: number | undefined) => (ms === undefined ? '' : duration(ms));
 
-const VERSIONS: readonly Column<Version>[] = [
+const VERSIONS: readonly Column<VersionStatistics>[] = [
   { title: 'WORKFLOW', of: ({ type, planVersion }) => `${type} v${planVersion}`, least: 12 },
   { title: 'RUNS', of: ({ runs }) => String(runs), align: 'right' },
   { title: 'DONE', of: ({ completed }) => count(completed), align: 'right', goes: 2 },

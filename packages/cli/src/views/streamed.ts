@@ -1,18 +1,18 @@
 /** Text that steps stream, printed as it grows. Pure but for where the last print ended. */
 import type { StreamedLine } from '@cairn/client';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 import { headOf } from './logs.ts';
 
 export class StreamedPrint {
   readonly #began: string;
-  readonly #shape: Shape;
+  readonly #shape: OutputShape;
   /** Names of steps of which text was printed that counts. */
   readonly #shown = new Set<string>();
   /** Name of the step within whose text the last print ended. */
   #open: string | undefined;
 
   /** @param began when the run was made */
-  constructor(began: string, shape: Shape) {
+  constructor(began: string, shape: OutputShape) {
     this.#began = began;
     this.#shape = shape;
   }

@@ -1,11 +1,11 @@
 /** The report of a sweep. Pure. */
 import type { SweepDifference, SweepReport } from 'cairn/testing';
-import type { Shape } from '../context.ts';
+import type { OutputShape } from '../context.ts';
 
 /** Kinds of failure shown in full; a first mistake usually has one or two. */
 const MOST_SHOWN = 10;
 
-export function sweepText(report: SweepReport, { style }: Shape): string {
+export function sweepText(report: SweepReport, { style }: OutputShape): string {
   const { name, points, recovered, failures, repeatedBodies } = report;
   const failed = points - recovered;
   const end =

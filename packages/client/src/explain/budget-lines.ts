@@ -2,12 +2,10 @@
 import type { Answer } from 'cairn/api/calls';
 import { duration } from '../duration.ts';
 
-type Budget = NonNullable<Answer<'Run'>['budget']>;
-
 const COUNTED = ['usd', 'tokens', 'effects', 'operations'] as const;
 
 /** A line for each limit, such as "1.2 of 5 usd, 0.5 more reserved". Of the wall clock, which runs on between events, the limit only. */
-export function budgetLines({ limits, spent, reserved }: Budget): string[] {
+export function budgetLines({ limits, spent, reserved }: NonNullable<Answer<'Run'>['budget']>): string[] {
   const counted = COUNTED.flatMap((name) => {
     const limit = limits[name];
     if (limit === undefined) return [];

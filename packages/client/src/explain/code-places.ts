@@ -4,9 +4,6 @@ import type { CairnClient } from '../client.ts';
 import { stepKey } from '../step-key.ts';
 import { eventAt } from './event-at.ts';
 
-type Run = Answer<'Run'>;
-type Graph = Answer<'RunGraph'>;
-
 export interface CodePlace {
   /** Key of the step, such as `flow[charge]`. */
   readonly step: string;
@@ -21,7 +18,7 @@ const MOST_PLACES = 10;
 const MOST_READ = 3;
 
 /** Those that the run itself names: bodies under way, and open waits. */
-export function placesOf({ running, waits }: Pick<Run, 'running' | 'waits'>): CodePlace[] {
+export function placesOf({ running, waits }: Pick<Answer<'Run'>, 'running' | 'waits'>): CodePlace[] {
   return [
     ...running.map(({ step, location }) => ({ step, state: 'running' as const, location })),
     ...waits.map(({ execution }) => ({
@@ -37,7 +34,7 @@ export function placesOf({ running, waits }: Pick<Run, 'running' | 'waits'>): Co
 /** Adds those that only the journal names: operations between two attempts, and the last one of a failed flow that failed. */
 export async function readPlaces(
   client: CairnClient,
-  run: Pick<Run, 'id' | 'status' | 'running' | 'waits' | 'steps' | 'error'>,
+  run: Pick<Answer<'Run'>, 'id' | 'status' | 'running' | 'waits' | 'steps' | 'error'>,
 ): Promise<CodePlace[]> {
   const places = placesOf(run);
   const { id, status, steps, error } = run;
@@ -52,7 +49,7 @@ export async function readPlaces(
 }
 
 /** @param failed the step that failed the run */
-function unnamed({ steps }: Graph, failed: string | undefined) {
+function unnamed({ steps }: Answer<'RunGraph'>, failed: string | undefined) {
   const operations = steps.filter(({ key }) => OPERATION.test(key));
   const retrying = operations.flatMap((step) =>
     step.phase === 'retrying' ? [{ key: step.key, seq: step.seq, state: 'retrying' as const }] : [],

@@ -5,13 +5,13 @@
 import type { Answer } from 'cairn/api/calls';
 import { stepKey } from '../step-key.ts';
 import { helpFor } from './help-for.ts';
-import { type Move, moveOf } from './moves.ts';
+import { type ExplainedMove, moveOf } from './moves.ts';
 
-type Run = Answer<'Run'>;
+type RunToExplain = Answer<'Run'>;
 
 /** The part of a run that its explanation uses. */
 export type ExplainedRun = Pick<
-  Run,
+  RunToExplain,
   | 'id'
   | 'status'
   | 'stopKind'
@@ -36,7 +36,7 @@ export type ExplainedRun = Pick<
   | 'createdAt'
   | 'completedAt'
 > &
-  Partial<Pick<Run, 'compensationLog'>>;
+  Partial<Pick<RunToExplain, 'compensationLog'>>;
 
 /** A step that has not failed: a budget held it back. */
 export interface Held {
@@ -65,7 +65,7 @@ export interface Explanation {
   readonly until?: string | undefined;
   /** Steps to fix the problem. */
   readonly help?: string | undefined;
-  readonly moves: readonly Move[];
+  readonly moves: readonly ExplainedMove[];
 }
 
 /** Beyond these, names are counted. */
@@ -126,7 +126,7 @@ export function activityOf({
   running,
   steps,
   currentStep,
-}: Pick<Run, 'running' | 'steps' | 'currentStep'>): Activity {
+}: Pick<RunToExplain, 'running' | 'steps' | 'currentStep'>): Activity {
   const working = running.filter(({ undoes }) => !undoes).map(({ step }) => step);
   const isRetrying = working.length === 0 && steps.retrying > 0 && currentStep !== undefined;
   return { working, retrying: isRetrying ? [{ key: currentStep, isPolling: false }] : [] };
@@ -134,7 +134,7 @@ export function activityOf({
 
 type Sentence = Omit<Explanation, 'moves'>;
 
-function doneText({ begun, skipped, degraded }: Run['steps']): string {
+function doneText({ begun, skipped, degraded }: RunToExplain['steps']): string {
   if (begun === 0) return 'Done.';
   const notes = [skipped > 0 && `${skipped} skipped`, degraded > 0 && `${degraded} degraded`].filter(Boolean);
   return `${begun} ${begun === 1 ? 'step' : 'steps'} done${notes.map((note) => `, ${note}`).join('')}.`;
@@ -208,7 +208,7 @@ function leaseWaitText({ leaseWait }: ExplainedRun, working: readonly string[]):
 
 function suspended(
   run: ExplainedRun,
-  { actor, reason, requestedAt }: NonNullable<Run['suspension']>,
+  { actor, reason, requestedAt }: NonNullable<RunToExplain['suspension']>,
 ): Explanation {
   const by = actor === undefined ? '' : ` by ${actor}`;
   const now = run.lease === undefined ? '' : ' Steps under way finish.';
@@ -220,7 +220,10 @@ function suspended(
   };
 }
 
-function blocked(run: ExplainedRun, { message, help, since }: NonNullable<Run['blocked']>): Explanation {
+function blocked(
+  run: ExplainedRun,
+  { message, help, since }: NonNullable<RunToExplain['blocked']>,
+): Explanation {
   return {
     text: message,
     since,
@@ -254,7 +257,7 @@ function waiting(run: ExplainedRun): Explanation {
 /** Most answers shown for a run with many waits. */
 const MOST_MOVES = 5;
 
-function waitingText(first: Run['waits'][number], waits: Run['waits']): string {
+function waitingText(first: RunToExplain['waits'][number], waits: RunToExplain['waits']): string {
   const budget = waits.find(({ purpose }) => purpose === 'budget');
   if (budget) return budgetText(budget);
   const alike = waits.filter(({ kind }) => kind === first.kind).length;
@@ -279,14 +282,14 @@ function waitingText(first: Run['waits'][number], waits: Run['waits']): string {
 }
 
 /** The question names the limits and the step. */
-function budgetText({ detail, execution }: Run['waits'][number]): string {
+function budgetText({ detail, execution }: RunToExplain['waits'][number]): string {
   const { question } = (detail ?? {}) as { readonly question?: unknown };
   return typeof question === 'string'
     ? question
     : `The run has reached its budget at step ${stepKey(execution)}. A person must decide how to continue.`;
 }
 
-const MANY: Readonly<Record<Run['waits'][number]['kind'], string>> = {
+const MANY: Readonly<Record<RunToExplain['waits'][number]['kind'], string>> = {
   approval: 'approvals',
   event: 'events',
   timer: 'timers',
@@ -318,7 +321,7 @@ function undoneText({ compensationLog = [] }: ExplainedRun): string {
   return failed.size === 0 ? undone : `${undone} The undo of ${named([...failed])} failed.`;
 }
 
-function afterwards({ id, supersededBy }: ExplainedRun): readonly Move[] {
+function afterwards({ id, supersededBy }: ExplainedRun): readonly ExplainedMove[] {
   if (supersededBy !== undefined)
     return [{ words: ['explain', supersededBy], what: 'see the run that continues it' }];
   return [
@@ -327,7 +330,7 @@ function afterwards({ id, supersededBy }: ExplainedRun): readonly Move[] {
   ];
 }
 
-function watching({ id }: ExplainedRun): Move {
+function watching({ id }: ExplainedRun): ExplainedMove {
   return { words: ['runs', 'watch', id], what: 'follow it' };
 }
 

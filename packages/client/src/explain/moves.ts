@@ -2,10 +2,10 @@
 import type { Answer } from 'cairn/api/calls';
 import { stepKey } from '../step-key.ts';
 
-type Wait = Answer<'Run'>['waits'][number];
+type ExplainedWait = Answer<'Run'>['waits'][number];
 
 /** Something that moves a run. */
-export interface Move {
+export interface ExplainedMove {
   /** Words after `cairn`, not quoted. */
   readonly words: readonly string[];
   /** Effect of the command, or the value to replace. */
@@ -18,7 +18,7 @@ export const DOUBT_DECISIONS = 'runs it again; waive: it is done; reject: it fai
 /** Meaning of the decisions for a run that has reached its budget. */
 export const BUDGET_DECISIONS = 'raises the budget, see --raise; reject: the step fails; halt: the run ends';
 
-const DECISIONS: Readonly<Record<'approval' | NonNullable<Wait['purpose']>, string>> = {
+const DECISIONS: Readonly<Record<'approval' | NonNullable<ExplainedWait['purpose']>, string>> = {
   approval: 'or waive, send-back, reject, halt',
   effect: 'or waive, send-back, reject, halt',
   doubt: DOUBT_DECISIONS,
@@ -26,7 +26,7 @@ const DECISIONS: Readonly<Record<'approval' | NonNullable<Wait['purpose']>, stri
 };
 
 /** Undefined: only time does. */
-export function moveOf(runId: string, wait: Wait): Move | undefined {
+export function moveOf(runId: string, wait: ExplainedWait): ExplainedMove | undefined {
   const { kind, purpose, name = '', key = '', child, effectId } = wait;
   if (effectId !== undefined)
     return {

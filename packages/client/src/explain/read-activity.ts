@@ -5,15 +5,13 @@ import type { RunEvent } from '../follow.ts';
 import { eventAt } from './event-at.ts';
 import { type Activity, activityOf, type Held } from './explain-run.ts';
 
-type Run = Answer<'Run'>;
-
 /** Most steps of which an event is read: one request each. */
 const MOST_READ = 3;
 
 /** One more request for a run that retries steps and runs none, and one for each of the first {@link MOST_READ} of these. */
 export async function readActivity(
   client: CairnClient,
-  run: Pick<Run, 'id' | 'status' | 'running' | 'steps' | 'currentStep'>,
+  run: Pick<Answer<'Run'>, 'id' | 'status' | 'running' | 'steps' | 'currentStep'>,
 ): Promise<Activity> {
   const known = activityOf(run);
   const { id, status, steps } = run;

@@ -11,20 +11,20 @@ import type { Finding } from './findings.ts';
 import * as findings from './findings.ts';
 
 /** An answer, or the error of the request. */
-export type Asked<T> = { readonly answer: T } | { readonly error: Refusal | Unreachable };
+export type AnswerOrError<T> = { readonly answer: T } | { readonly error: Refusal | Unreachable };
 
 /** Answers about an installation. Absent: not asked. */
 export interface HealthAnswers {
   readonly url?: string | undefined;
   /** Answer of `GET /v1/healthz`, with its time. */
-  readonly exchange?: Asked<Exchange> | undefined;
+  readonly exchange?: AnswerOrError<Exchange> | undefined;
   /** Answer of `GET /v1/healthz`, where the time of the request is unknown. */
   readonly health?: Answer<'Health'> | undefined;
-  readonly diagnosis?: Asked<Pick<Answer<'Diagnosis'>, 'findings'>> | undefined;
-  readonly workflows?: Asked<Answer<'WorkflowList'>> | undefined;
-  readonly schedules?: Asked<readonly Answer<'ScheduleSummary'>[]> | undefined;
+  readonly diagnosis?: AnswerOrError<Pick<Answer<'Diagnosis'>, 'findings'>> | undefined;
+  readonly workflows?: AnswerOrError<Answer<'WorkflowList'>> | undefined;
+  readonly schedules?: AnswerOrError<readonly Answer<'ScheduleSummary'>[]> | undefined;
   /** A sample of the live runs. */
-  readonly runs?: Asked<readonly Answer<'RunSummary'>[]> | undefined;
+  readonly runs?: AnswerOrError<readonly Answer<'RunSummary'>[]> | undefined;
 }
 
 /** @param now time of the installation, epoch ms */
@@ -70,7 +70,7 @@ export function isWrong(reading: Reading, found: readonly Finding[]): boolean {
 
 function judged<T>(
   what: string,
-  asked: Asked<T> | undefined,
+  asked: AnswerOrError<T> | undefined,
   judge: (answer: T) => readonly Finding[],
   ofRefusal: (refusal: Refusal) => Finding | undefined = () => undefined,
 ): readonly Finding[] {

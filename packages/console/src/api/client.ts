@@ -22,11 +22,11 @@ import { Reach } from './reach.ts';
 
 export type { Answer, AnswerOf, ChangingMethod, ItemOf, PagedPath, PathWith };
 
-export type Method = 'GET' | ChangingMethod;
+export type RequestMethod = 'GET' | ChangingMethod;
 
 /** A change as data: shown as `curl` before it is sent, and sent as shown. */
-export interface Sending {
-  readonly method: Method;
+export interface ChangeRequest {
+  readonly method: RequestMethod;
   /** Path and query. */
   readonly target: string;
   readonly body?: unknown;
@@ -138,7 +138,7 @@ function healthIn(text: string): Answer<'Health'> | undefined {
 }
 
 /** A change of one route, typed by it; made by {@link planned}. */
-export type Planned<M extends ChangingMethod, P extends PathWith<M>> = Sending & {
+export type Planned<M extends ChangingMethod, P extends PathWith<M>> = ChangeRequest & {
   readonly method: M;
   readonly route?: P;
 };

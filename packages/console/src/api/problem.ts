@@ -7,7 +7,7 @@ import {
   Unreachable,
 } from '@cairn/client';
 
-export interface Problem {
+export interface ShownProblem {
   readonly status: number;
   /** Stable; `UNREACHABLE` without an answer. */
   readonly code: string;
@@ -20,9 +20,9 @@ export interface Problem {
 }
 
 export class ApiError extends Error {
-  readonly problem: Problem;
+  readonly problem: ShownProblem;
 
-  constructor(problem: Problem) {
+  constructor(problem: ShownProblem) {
     super(problem.detail || problem.title);
     this.name = 'ApiError';
     this.problem = problem;
@@ -30,16 +30,16 @@ export class ApiError extends Error {
 }
 
 /** The problem of an unsuccessful answer. Without a problem document it is made from the status. */
-export function problemOf(status: number, text: string): Problem {
+export function problemOf(status: number, text: string): ShownProblem {
   return shownOf(readProblem(status, text));
 }
 
-function shownOf({ detail = '', details, ...problem }: Refusal['problem']): Problem {
+function shownOf({ detail = '', details, ...problem }: Refusal['problem']): ShownProblem {
   return { ...problem, detail, retryAfterMs: retryAfterMs({ details }) };
 }
 
 /** The refusal of the API, if the error is one. */
-export function refusalOf(error: unknown): Problem | undefined {
+export function refusalOf(error: unknown): ShownProblem | undefined {
   return error instanceof ApiError ? error.problem : undefined;
 }
 

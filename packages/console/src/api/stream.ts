@@ -7,7 +7,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Api } from './client.ts';
 import { ApiError, isPassing } from './problem.ts';
 
-export interface Following {
+export interface StreamFollowing {
   /** Path and query; asked for again after each cut. */
   target(): string;
   /** The id after which to go on, sent as `Last-Event-ID`; undefined: from the beginning. */
@@ -31,7 +31,7 @@ const FIRST_WORD_MS = 5_000;
 const WHOLE_PAUSE_MS = 4_000;
 
 /** Until the signal aborts, the API refuses, or it is over. Never throws. */
-export async function followStream(api: Api, following: Following, signal: AbortSignal): Promise<void> {
+export async function followStream(api: Api, following: StreamFollowing, signal: AbortSignal): Promise<void> {
   let failures = 0;
   while (!signal.aborted && !following.isOver?.()) {
     let pauseMs = 0;
@@ -55,7 +55,7 @@ export async function followStream(api: Api, following: Following, signal: Abort
 }
 
 /** Follows one stream to its end. False if it was given up since nothing of it came through. */
-async function isHeard(api: Api, following: Following, signal: AbortSignal): Promise<boolean> {
+async function isHeard(api: Api, following: StreamFollowing, signal: AbortSignal): Promise<boolean> {
   const mute = new AbortController();
   const timer = setTimeout(() => mute.abort(), FIRST_WORD_MS);
   try {
@@ -76,14 +76,18 @@ async function isHeard(api: Api, following: Following, signal: AbortSignal): Pro
   return true;
 }
 
-interface Reading {
+interface StreamReading {
   /** More of the query. */
   readonly query?: string;
   readonly signal: AbortSignal;
   readonly onPiece?: () => void;
 }
 
-async function read(api: Api, following: Following, { query, signal, onPiece }: Reading): Promise<void> {
+async function read(
+  api: Api,
+  following: StreamFollowing,
+  { query, signal, onPiece }: StreamReading,
+): Promise<void> {
   const silent = new AbortController();
   let watchdog = setTimeout(() => silent.abort(), SILENCE_MS);
   try {

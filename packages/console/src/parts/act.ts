@@ -1,7 +1,7 @@
 /** A change in its two forms, made together so that both say the same: as it is sent, and as the command line says it. */
 import type { ChangingMethod, PathWith, Planned } from '../api/client.ts';
 
-export interface Act<M extends ChangingMethod, P extends PathWith<M>> {
+export interface PlannedAct<M extends ChangingMethod, P extends PathWith<M>> {
   readonly planned: Planned<M, P>;
   /** Words after `npm run cairn --`. */
   readonly cli: readonly string[];

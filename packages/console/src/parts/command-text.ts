@@ -1,7 +1,7 @@
 /** Actions as text for a POSIX shell. Pure. The key is named, never shown. */
-import type { Sending } from '../api/client.ts';
+import type { ChangeRequest } from '../api/client.ts';
 
-export function curlText({ method, target, body }: Sending, origin: string): string {
+export function curlText({ method, target, body }: ChangeRequest, origin: string): string {
   const parts = [`curl -s ${quoted(`${origin}${target}`)}`, `-H "Authorization: Bearer $CAIRN_API_KEY"`];
   if (method !== 'GET') {
     parts.push(

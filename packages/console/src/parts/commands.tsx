@@ -1,10 +1,10 @@
 /** The same action for a shell: as `curl`, and as a call of the command line. */
-import type { Sending } from '../api/client.ts';
+import type { ChangeRequest } from '../api/client.ts';
 import { cliText, curlText } from './command-text.ts';
 import { copyWords, useCopy } from './copy/use-copy.ts';
 
 interface CommandsProps {
-  readonly sending: Sending;
+  readonly sending: ChangeRequest;
   /** Words after `npm run cairn --`. */
   readonly cli: readonly string[];
 }

@@ -12,7 +12,7 @@ export function usdText(usd: number): string {
   return `$${usd.toFixed(Math.max(2, SIGNIFICANT - 1 - before))}`;
 }
 
-export interface Operations {
+export interface OperationCounts {
   readonly reads: number;
   readonly writes: number;
   readonly deletes: number;
@@ -20,12 +20,12 @@ export interface Operations {
 }
 
 /** As run views carry it. */
-export interface Cost extends Operations {
+export interface CostView extends OperationCounts {
   readonly usd: number;
 }
 
 /** `40 writes, 3 reads, 2 tasks`; what there was none of is left out. */
-export function operationsText({ reads, writes, deletes, tasks }: Operations): string {
+export function operationsText({ reads, writes, deletes, tasks }: OperationCounts): string {
   const counted = [
     [writes, 'write'],
     [reads, 'read'],

@@ -44,7 +44,7 @@ function useRefusal(least: Role): string | undefined {
   return useMay(least) ? undefined : `takes the role ${least}; yours is ${me.role}`;
 }
 
-interface Offer {
+interface ButtonOffer {
   readonly name: string;
   readonly className?: string;
   /** The reason why no role may do it now. */
@@ -56,13 +56,13 @@ interface GuardedRowProps {
   /** Accessible name of the group. */
   readonly label: string;
   readonly least: Role;
-  readonly offers: readonly Offer[];
+  readonly offers: readonly ButtonOffer[];
 }
 
 /** Several for the same role: what stands in the way of some of them is said once. */
 export function GuardedRow({ label, least, offers }: GuardedRowProps) {
   const refused = useRefusal(least);
-  const whyOf = ({ unless }: Offer) => refused ?? unless;
+  const whyOf = ({ unless }: ButtonOffer) => refused ?? unless;
   const whys = [...new Set(offers.flatMap((offer) => whyOf(offer) ?? []))];
   const id = useId();
   return (
@@ -95,4 +95,4 @@ export function GuardedRow({ label, least, offers }: GuardedRowProps) {
   );
 }
 
-const namesOf = (offers: readonly Offer[]) => offers.map(({ name }) => name).join(', ');
+const namesOf = (offers: readonly ButtonOffer[]) => offers.map(({ name }) => name).join(', ');

@@ -2,14 +2,14 @@
 import { type InfiniteData, type QueryKey, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 
-interface Page<T> {
+interface FetchedPage<T> {
   readonly items: readonly T[];
   readonly next?: string | undefined;
 }
 
 interface PagesOf<T> {
   readonly queryKey: QueryKey;
-  read(cursor: string | undefined, signal?: AbortSignal): Promise<Page<T>>;
+  read(cursor: string | undefined, signal?: AbortSignal): Promise<FetchedPage<T>>;
   /** When it is another one, there may be more, or other, items. */
   readonly version: unknown;
   /** Items never change and come at the end, so that only the last page is read again; otherwise all that are loaded are. */
@@ -37,7 +37,7 @@ export function usePages<T>({ queryKey, read, version, isAppendOnly, rereadMs }:
     queryKey,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => read(pageParam, signal),
-    getNextPageParam: ({ next }: Page<T>) => next,
+    getNextPageParam: ({ next }: FetchedPage<T>) => next,
     refetchInterval: rereadMs ?? false,
   });
   const { data, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch, error } = list;
@@ -48,7 +48,7 @@ export function usePages<T>({ queryKey, read, version, isAppendOnly, rereadMs }:
     if (hasNextPage) return;
     const cursor = data?.pageParams.at(-1) as string | undefined;
     const last = await read(cursor);
-    queries.setQueryData<InfiniteData<Page<T>, string | undefined>>(
+    queries.setQueryData<InfiniteData<FetchedPage<T>, string | undefined>>(
       queryKey,
       (known) => known && { ...known, pages: [...known.pages.slice(0, -1), last] },
     );

@@ -1,18 +1,18 @@
 /** A list that the API gives page by page, read again at intervals as far as it is loaded. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 
-interface Page {
+interface PolledPage {
   readonly items: readonly unknown[];
   readonly next?: string | undefined;
 }
 
-interface PolledListOf<P extends Page> {
+interface PolledListOf<P extends PolledPage> {
   readonly queryKey: readonly string[];
   read(cursor: string | undefined, signal: AbortSignal): Promise<P>;
   readonly everyMs: number;
 }
 
-export interface PolledList<P extends Page> {
+export interface PolledList<P extends PolledPage> {
   /** Undefined: nothing is there yet. */
   readonly pages: readonly P[] | undefined;
   readonly items: readonly P['items'][number][];
@@ -23,7 +23,7 @@ export interface PolledList<P extends Page> {
   again(): void;
 }
 
-export function usePolledList<P extends Page>(options: PolledListOf<P>): PolledList<P> {
+export function usePolledList<P extends PolledPage>(options: PolledListOf<P>): PolledList<P> {
   const { queryKey, read, everyMs } = options;
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey,

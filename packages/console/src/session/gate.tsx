@@ -12,14 +12,14 @@ import { type Place, readPlace } from './place.ts';
 import { type Session, SessionContext } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 
-type State =
+type GateState =
   | { readonly at: 'beginning' }
   | { readonly at: 'door'; readonly place: Place; readonly refused?: ApiError | undefined }
   | { readonly at: 'inside'; readonly session: Session }
   | { readonly at: 'unreachable'; readonly error: unknown };
 
 export function SessionGate({ children }: { readonly children: ReactNode }) {
-  const [state, setState] = useState<State>({ at: 'beginning' });
+  const [state, setState] = useState<GateState>({ at: 'beginning' });
   const queries = useQueryClient();
 
   const enter = useCallback(

@@ -1,10 +1,10 @@
 /** Host of this console: a local cloud, which gives its key, or Hosting, which gives its Firebase project. */
 import { unreachable } from '../api/problem.ts';
 import type { FirebaseUsers } from './firebase.ts';
-import type { LocalCloud } from './session.ts';
+import type { LocalSession } from './session.ts';
 
 export interface Place {
-  readonly local: LocalCloud | undefined;
+  readonly local: LocalSession | undefined;
   /** Undefined where user sign-in is not configured. */
   readonly users: FirebaseUsers | undefined;
 }

@@ -10,11 +10,11 @@ export interface Session {
   readonly api: Api;
   readonly me: Me;
   /** Set on the local cloud, which needs no key; its commands can be copied. */
-  readonly local: LocalCloud | undefined;
+  readonly local: LocalSession | undefined;
   signOut(): void;
 }
 
-export interface LocalCloud {
+export interface LocalSession {
   readonly apiKey: string;
   /** Shell commands that bring the first run. */
   readonly firstSteps: readonly string[];

@@ -45,14 +45,14 @@ export interface VerifyWrite {
 export type Write = SetWrite | DeleteWrite | VerifyWrite;
 
 /** A document as a write sees it. Times in microseconds since 1970. */
-export interface Version {
+export interface DocumentVersion {
   readonly fields: Fields;
   readonly createTime: number;
   readonly updateTime: number;
 }
 
-export interface Outcome {
-  readonly next: Version | undefined;
+export interface AppliedWrite {
+  readonly next: DocumentVersion | undefined;
   /** False when the stored document stays as it is, update time included. */
   readonly changed: boolean;
   readonly transformResults: readonly Value[];
@@ -64,7 +64,7 @@ export interface Outcome {
  * @throws NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION when the document is not as the write requires,
  * INVALID_ARGUMENT when it cannot be
  */
-export function applyWrite(current: Version | undefined, write: Write, time: number): Outcome {
+export function applyWrite(current: DocumentVersion | undefined, write: Write, time: number): AppliedWrite {
   checkPrecondition(current, write, time);
   if (write.kind === 'verify') return { next: current, changed: false, transformResults: [] };
   if (write.kind === 'delete') {
@@ -84,7 +84,7 @@ export function applyWrite(current: Version | undefined, write: Write, time: num
   return { next, changed: true, transformResults };
 }
 
-function checkPrecondition(current: Version | undefined, write: Write, time: number): void {
+function checkPrecondition(current: DocumentVersion | undefined, write: Write, time: number): void {
   const { precondition, name } = write;
   if (precondition.kind === 'updateTime' && precondition.at > time) {
     throw invalid(`The update_time that is required of ${name} lies in the future.`);

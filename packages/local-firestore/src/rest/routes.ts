@@ -19,7 +19,7 @@ export interface RestCall {
   readonly message: Record<string, unknown>;
 }
 
-interface Binding {
+interface RestBinding {
   readonly call: string;
   readonly type: protobuf.Type;
   readonly verb: string;
@@ -39,7 +39,7 @@ interface Rule extends Readonly<Record<string, unknown>> {
 const VERBS = ['get', 'post', 'patch', 'delete'] as const;
 
 /** HTTP bindings of all calls, those with a verb of their own first: `…/documents:commit` is no document. */
-export function bindingsOf(service: protobuf.Service): readonly Binding[] {
+export function bindingsOf(service: protobuf.Service): readonly RestBinding[] {
   const bindings = service.methodsArray.flatMap((method) => {
     method.resolve();
     const options = (method.parsedOptions ?? []) as unknown as readonly Record<string, Rule>[];
@@ -51,7 +51,7 @@ export function bindingsOf(service: protobuf.Service): readonly Binding[] {
   return bindings.sort((a, b) => Number(b.hasOwnVerb) - Number(a.hasOwnVerb));
 }
 
-function bindingOf(method: protobuf.Method, rule: Rule): Binding {
+function bindingOf(method: protobuf.Method, rule: Rule): RestBinding {
   const verb = VERBS.find((name) => typeof rule[name] === 'string');
   if (!verb) throw new Error(`The protocol has no known HTTP binding for ${method.name}.`);
   const pathFields: string[] = [];
@@ -85,7 +85,7 @@ function bindingOf(method: protobuf.Method, rule: Rule): Binding {
  *
  * @throws JsonShapeError for what does not fit the message
  */
-export function restCall(bindings: readonly Binding[], request: RestRequest): RestCall | undefined {
+export function restCall(bindings: readonly RestBinding[], request: RestRequest): RestCall | undefined {
   for (const binding of bindings) {
     if (binding.verb !== request.method) continue;
     const match = binding.pattern.exec(request.path);

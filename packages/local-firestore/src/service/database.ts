@@ -11,11 +11,11 @@ import { MAX_DOCUMENT_BYTES, MAX_READ_AGE_MS, MAX_TRANSFORMS_PER_DOCUMENT } from
 import { parseDocument } from '../model/resource-name.ts';
 import { Code, invalid, StatusError } from '../model/status.ts';
 import type { Fields, Value } from '../model/value.ts';
-import { applyWrite, type Version, type Write } from '../model/write.ts';
+import { applyWrite, type DocumentVersion, type Write } from '../model/write.ts';
 import type {
   DocumentEntry,
   DocumentStorage,
-  Mutation,
+  StorageMutation,
   StoredDocument,
 } from '../storage/document-storage.ts';
 import { decodeDocument, decodeName, encodeBody } from '../wire/document-codec.ts';
@@ -42,18 +42,18 @@ export interface CommitPlan {
   readonly time: number;
   readonly outcomes: readonly WriteOutcome[];
   readonly intents: readonly WriteIntent[];
-  readonly mutations: readonly Mutation[];
+  readonly mutations: readonly StorageMutation[];
   /** Documents replaced by the commit, for snapshots taken before it. */
   readonly replaced: readonly Replaced[];
 }
 
 /** One document while a commit is being decided. */
-interface Draft {
+interface DocumentDraft {
   readonly segments: readonly string[];
   readonly key: Buffer;
   readonly stored: StoredDocument | undefined;
-  readonly before: Version | undefined;
-  next: Version | undefined;
+  readonly before: DocumentVersion | undefined;
+  next: DocumentVersion | undefined;
   body: Uint8Array | undefined;
   changed: boolean;
   /** The last write of it in this commit was a delete. */
@@ -177,7 +177,7 @@ export class Database {
   /** Decides a commit completely. Throws what the first write that cannot be done is refused with. */
   plan(writes: readonly Write[]): CommitPlan {
     const time = Math.max(Math.floor(this.#clock() * 1000), this.#lastTime + 1);
-    const drafts = new Map<string, Draft>();
+    const drafts = new Map<string, DocumentDraft>();
     const outcomes = writes.map((write) => {
       let draft = drafts.get(write.name);
       if (!draft) {
@@ -206,7 +206,7 @@ export class Database {
     for (const watcher of this.#watchers) watcher(names);
   }
 
-  #draft(write: Write): Draft {
+  #draft(write: Write): DocumentDraft {
     const key = documentKey(this.number, write.resource.segments);
     const stored = this.storage.get(key);
     const before = stored && {
@@ -228,7 +228,7 @@ export class Database {
     };
   }
 
-  #mutation(draft: Draft): Mutation[] {
+  #mutation(draft: DocumentDraft): StorageMutation[] {
     const { segments, key, stored, before, next, body } = draft;
     if (!next && !stored) return [];
     const isListed = this.#listed.has(segments.at(-2) as string);
@@ -253,7 +253,7 @@ function checkSize(write: Write, fields: Fields, bodyBytes: number): void {
   );
 }
 
-function decide(draft: Draft, write: Write, time: number): WriteOutcome {
+function decide(draft: DocumentDraft, write: Write, time: number): WriteOutcome {
   if (write.kind === 'set') draft.transforms += write.transforms.length;
   if (draft.transforms > MAX_TRANSFORMS_PER_DOCUMENT) {
     throw invalid(`"${write.name}" has more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms in one commit.`);
@@ -282,7 +282,7 @@ function decide(draft: Draft, write: Write, time: number): WriteOutcome {
   return { name, kind, createTime, updateTime, transformResults, bytes, fields };
 }
 
-function toIntent(name: string, draft: Draft): WriteIntent {
+function toIntent(name: string, draft: DocumentDraft): WriteIntent {
   return {
     name,
     collectionId: draft.segments[draft.segments.length - 2] as string,

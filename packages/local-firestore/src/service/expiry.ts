@@ -14,7 +14,7 @@ import { StatusError } from '../model/status.ts';
 import { decodeStored } from '../wire/document-codec.ts';
 import type { Database } from './database.ts';
 import { meterCommit } from './metering.ts';
-import { type Found, runQueryPlan } from './query-runner.ts';
+import { type QueriedDocument, runQueryPlan } from './query-runner.ts';
 import type { Session } from './session.ts';
 
 /** Documents looked at in one step of one collection group: a few milliseconds. */
@@ -61,7 +61,7 @@ export class Expiry {
     for (const document of found) if (isExpired(document, path, now)) await this.#delete(database, document);
   }
 
-  #next(database: Database, collectionId: string, startAt: Cursor | undefined): Found[] {
+  #next(database: Database, collectionId: string, startAt: Cursor | undefined): QueriedDocument[] {
     const query = normaliseQuery({
       scope: { database: database.name, parent: [], collectionId, allDescendants: true },
       filter: undefined,
@@ -77,7 +77,7 @@ export class Expiry {
   }
 
   /** Conditional on the version seen as expired: a concurrent extension wins. */
-  async #delete(database: Database, { name, stored }: Found): Promise<void> {
+  async #delete(database: Database, { name, stored }: QueriedDocument): Promise<void> {
     const precondition = { kind: 'updateTime', at: stored.updateTime } as const;
     const write = { kind: 'delete', name, resource: parseDocument(name), precondition } as const;
     try {
@@ -92,7 +92,7 @@ export class Expiry {
   }
 }
 
-function isExpired({ stored }: Found, path: FieldPath, now: number): boolean {
+function isExpired({ stored }: QueriedDocument, path: FieldPath, now: number): boolean {
   const { fields } = decodeStored(stored.body, new Set(path.slice(0, 1)));
   const value = getField(fields, path);
   return value?.kind === 'timestamp' && value.seconds * 1000 + value.nanos / 1e6 <= now;

@@ -14,7 +14,7 @@ import type { Snapshot } from './transactions/snapshot.ts';
 /** Rows fetched in one go: enough to amortise the call, few enough that a small limit reads little. */
 const PAGE = 256;
 
-export interface Place {
+export interface ScannedPath {
   readonly storage: DocumentStorage;
   readonly database: number;
   readonly segments: readonly string[];
@@ -45,7 +45,7 @@ export function* documentsWithPrefix(
 }
 
 /** The ids right below `segments` that hold documents, themselves or further down, in order; those after `after`. */
-export function* childIds(place: Place, after?: string): Generator<string> {
+export function* childIds(place: ScannedPath, after?: string): Generator<string> {
   let cursors = levelsBelow(place.segments).flatMap((level) => next(place, level, after));
   while (cursors.length > 0) {
     const least = cursors.reduce((a, b) => (compareSegments(a.id, b.id) <= 0 ? a : b)).id;
@@ -55,7 +55,7 @@ export function* childIds(place: Place, after?: string): Generator<string> {
 }
 
 /** The same as of a moment: what was there then is what is there unchanged, and what the snapshot kept. */
-export function* childIdsAt(place: Place, snapshot: Snapshot, after?: string): Generator<string> {
+export function* childIdsAt(place: ScannedPath, snapshot: Snapshot, after?: string): Generator<string> {
   const kept = keptIds(place, snapshot).filter((id) => after === undefined || compareSegments(id, after) > 0);
   for (const id of childIds(place, after)) {
     while (kept[0] !== undefined && compareSegments(kept[0], id) < 0) yield kept.shift() as string;
@@ -65,7 +65,7 @@ export function* childIdsAt(place: Place, snapshot: Snapshot, after?: string): G
   yield* kept;
 }
 
-function keptIds({ segments }: Place, snapshot: Snapshot): string[] {
+function keptIds({ segments }: ScannedPath, snapshot: Snapshot): string[] {
   const ids = new Set<string>();
   for (const { body } of snapshot.documents()) {
     const path = decodeName(body).split('/').slice(ROOT_SEGMENTS);
@@ -76,7 +76,11 @@ function keptIds({ segments }: Place, snapshot: Snapshot): string[] {
 }
 
 /** True when a document at or below the id is as it was. */
-function isUnchangedBelow({ storage, database, segments }: Place, id: string, snapshot: Snapshot): boolean {
+function isUnchangedBelow(
+  { storage, database, segments }: ScannedPath,
+  id: string,
+  snapshot: Snapshot,
+): boolean {
   const path = [...segments, id];
   return levelsBelow(segments).some((level) => {
     for (const { body } of documentsWithPrefix(storage, levelPrefix(database, level, path))) {
@@ -100,7 +104,7 @@ interface LevelCursor {
 }
 
 function next(
-  { storage, database, segments }: Place,
+  { storage, database, segments }: ScannedPath,
   level: number,
   after: string | undefined,
 ): LevelCursor[] {

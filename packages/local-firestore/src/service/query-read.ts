@@ -2,13 +2,13 @@
 
 import { compareCandidates, matches, withinCursors } from '../model/query/match.ts';
 import type { Query } from '../model/query/query.ts';
-import { type Found, inScope, runQueryPlan } from './query-runner.ts';
-import type { Consistency, Session } from './session.ts';
+import { inScope, type QueriedDocument, runQueryPlan } from './query-runner.ts';
+import type { ReadConsistency, Session } from './session.ts';
 import type { LockedRange } from './transactions/lock-need.ts';
 
 export interface QueryRead {
   /** In order, after offset and limit. */
-  readonly found: readonly Found[];
+  readonly found: readonly QueriedDocument[];
   /** Documents the offset passed over. */
   readonly skipped: number;
   /** Index entries that were read. */
@@ -19,7 +19,7 @@ export interface QueryRead {
 
 export function readQuery(
   session: Session,
-  { transaction, snapshot }: Consistency,
+  { transaction, snapshot }: ReadConsistency,
   query: Query,
 ): QueryRead | Promise<QueryRead> {
   const database = session.databases.get(query.scope.database);
@@ -45,7 +45,7 @@ function wholeRange(query: Query): LockedRange {
 }
 
 /** Range that was read: nothing beyond the last result if the limit was reached. */
-function rangeRead(query: Query, found: readonly Found[]): LockedRange {
+function rangeRead(query: Query, found: readonly QueriedDocument[]): LockedRange {
   const whole = wholeRange(query);
   const last = found.at(-1);
   if (query.limit === undefined || found.length < query.limit || !last) return whole;

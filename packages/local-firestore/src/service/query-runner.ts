@@ -18,7 +18,7 @@ import { documentsWithPrefix, levelsBelow } from './path-scan.ts';
 import type { Snapshot } from './transactions/snapshot.ts';
 
 /** With the fields that the query looks at; all of them if it is a vector search. */
-export interface Found extends Candidate {
+export interface QueriedDocument extends Candidate {
   readonly stored: StoredDocument;
 }
 
@@ -45,8 +45,8 @@ export interface Scanned {
 }
 
 /** The matching documents in order, after cursors, before the offset. */
-export function runQueryPlan(database: Database, query: Query, options: RunOptions): Found[] {
-  const found: Found[] = [];
+export function runQueryPlan(database: Database, query: Query, options: RunOptions): QueriedDocument[] {
+  const found: QueriedDocument[] = [];
   for (const next of queryResults(database, query, options)) {
     if (found.length >= options.count) break;
     found.push(next);
@@ -59,7 +59,7 @@ export function queryResults(
   database: Database,
   query: Query,
   { count, snapshot, scanned = { entries: 0 } }: Partial<RunOptions>,
-): Generator<Found> {
+): Generator<QueriedDocument> {
   const isBounded = count !== undefined && Number.isFinite(count);
   const firstPage = isBounded ? Math.min(count + LOOKED_AHEAD, LARGEST_PAGE) : FIRST_PAGE;
   const sources = planQuery(query, database.indexes, database.number).map(({ source, filter }) => {
@@ -72,7 +72,7 @@ export function queryResults(
   return merged(query, sources);
 }
 
-function* accepted(query: Query, stored: Iterable<StoredDocument>): Generator<Found> {
+function* accepted(query: Query, stored: Iterable<StoredDocument>): Generator<QueriedDocument> {
   const wanted = query.nearest ? undefined : fieldsLookedAt(query).add(RUN_FIELD);
   for (const document of stored) {
     const { name, fields } = decodeStored(document.body, wanted);
@@ -127,7 +127,7 @@ function* rows(
   }
 }
 
-interface PageRequest {
+interface KeyPage {
   readonly from: Uint8Array;
   readonly to: Uint8Array | undefined;
   readonly reverse: boolean;
@@ -137,7 +137,7 @@ interface PageRequest {
 function* paged(
   { bounds, reverse }: Source & { kind: 'documents' | 'entries' },
   firstPage: number,
-  fetch: (request: PageRequest) => { at: Uint8Array; document: StoredDocument }[],
+  fetch: (request: KeyPage) => { at: Uint8Array; document: StoredDocument }[],
 ): Generator<StoredDocument> {
   let { from, to } = bounds;
   for (let limit = firstPage; ; limit = Math.min(limit * 2, LARGEST_PAGE)) {
@@ -150,12 +150,12 @@ function* paged(
   }
 }
 
-function sorted(query: Query, found: Iterable<Found>): Iterator<Found> {
+function sorted(query: Query, found: Iterable<QueriedDocument>): Iterator<QueriedDocument> {
   return [...found].sort((a, b) => compareCandidates(query.orders, a, b)).values();
 }
 
 /** Merges sources that are each in order; a document that several disjunctions found comes once. */
-function* merged(query: Query, sources: readonly Iterator<Found>[]): Generator<Found> {
+function* merged(query: Query, sources: readonly Iterator<QueriedDocument>[]): Generator<QueriedDocument> {
   const heads = sources.map((source) => ({ source, head: source.next() })).filter(({ head }) => !head.done);
   let last: string | undefined;
   while (heads.length > 0) {
@@ -164,7 +164,10 @@ function* merged(query: Query, sources: readonly Iterator<Found>[]): Generator<F
       if (compareCandidates(query.orders, headOf(heads, i), headOf(heads, least)) < 0) least = i;
     }
     const found = headOf(heads, least);
-    const entry = heads[least] as { source: Iterator<Found>; head: IteratorResult<Found> };
+    const entry = heads[least] as {
+      source: Iterator<QueriedDocument>;
+      head: IteratorResult<QueriedDocument>;
+    };
     entry.head = entry.source.next();
     if (entry.head.done) heads.splice(least, 1);
     if (found.name !== last) yield found;
@@ -172,8 +175,8 @@ function* merged(query: Query, sources: readonly Iterator<Found>[]): Generator<F
   }
 }
 
-function headOf(heads: readonly { head: IteratorResult<Found> }[], i: number): Found {
-  return heads[i]?.head.value as Found;
+function headOf(heads: readonly { head: IteratorResult<QueriedDocument> }[], i: number): QueriedDocument {
+  return heads[i]?.head.value as QueriedDocument;
 }
 
 /** `projects/{p}/databases/{d}/documents` */

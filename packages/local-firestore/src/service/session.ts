@@ -20,7 +20,7 @@ import { type Transaction, type TransactionMode, Transactions } from './transact
 const LOCK_TIMEOUT_MS = 10_000;
 
 /** Consistency of a read; with neither member, the newest commit without locks. */
-export interface Consistency {
+export interface ReadConsistency {
   /** Owner of the locks. Absent for reads without locks. */
   readonly transaction: Transaction | undefined;
   /** The moment to see. */

@@ -29,7 +29,7 @@ export interface EntryChanges {
   readonly removed: readonly Uint8Array[];
 }
 
-export type Mutation =
+export type StorageMutation =
   | {
       readonly kind: 'put';
       /** Undefined: a new document. */
@@ -71,7 +71,7 @@ export interface DocumentStorage {
   listGroup(database: number, collectionId: string, entries: Iterable<DocumentEntry>): void;
   countEntries(range: KeyRange): number;
   /** Applies all mutations of one commit or none. Visible immediately; durable when `durable()` resolves. */
-  apply(database: number, commitTime: number, mutations: readonly Mutation[]): void;
+  apply(database: number, commitTime: number, mutations: readonly StorageMutation[]): void;
   /** Undefined when everything applied is durable already. */
   durable(): Promise<void> | undefined;
   /** Deletes all documents of a database. */

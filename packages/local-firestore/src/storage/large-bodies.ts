@@ -8,14 +8,14 @@ export const LARGE_BODY_BYTES = 64 * 1024;
 /** Bytes of all that are kept: a page of sixty runs with full inboxes, twice. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-interface Kept {
+interface KeptBody {
   readonly updateTime: number;
   readonly body: Uint8Array;
 }
 
 export class LargeBodies {
   /** By id of the document, the one that was read last at the end. */
-  readonly #kept = new Map<number, Kept>();
+  readonly #kept = new Map<number, KeptBody>();
   #bytes = 0;
 
   /** @param read takes it out of the storage */
@@ -38,7 +38,7 @@ export class LargeBodies {
     this.#bytes = 0;
   }
 
-  #remove(id: number, { body }: Kept): void {
+  #remove(id: number, { body }: KeptBody): void {
     this.#kept.delete(id);
     this.#bytes -= body.length;
   }

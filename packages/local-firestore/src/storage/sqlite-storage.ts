@@ -14,8 +14,8 @@ import type {
   DocumentStorage,
   IndexedDocument,
   KeyRange,
-  Mutation,
   Scan,
+  StorageMutation,
   StoredDocument,
 } from './document-storage.ts';
 import { LARGE_BODY_BYTES, LargeBodies } from './large-bodies.ts';
@@ -63,12 +63,12 @@ const GET_SETTING = 'SELECT value FROM settings WHERE name = ?';
 const PUT_SETTING = 'INSERT OR REPLACE INTO settings VALUES (?, ?)';
 const NO_BOUND = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 
-interface Row extends Omit<StoredDocument, 'body'> {
+interface SqliteRow extends Omit<StoredDocument, 'body'> {
   /** Null for a large one. */
   readonly body: Uint8Array | null;
 }
 
-interface EntryRow extends Row {
+interface EntryRow extends SqliteRow {
   readonly entry: Uint8Array;
 }
 
@@ -164,7 +164,7 @@ export class SqliteStorage implements DocumentStorage {
 
   scanDocuments({ from, to, reverse, limit }: Scan): StoredDocument[] {
     const sql = reverse ? SCAN_DOCUMENTS.reverse : SCAN_DOCUMENTS.forward;
-    const rows = this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as Row[];
+    const rows = this.#sql(sql).all(from, to ?? NO_BOUND, limit) as unknown as SqliteRow[];
     return rows.map((row) => this.#whole(row));
   }
 
@@ -174,7 +174,7 @@ export class SqliteStorage implements DocumentStorage {
     return rows.map((row) => ({ entry: row.entry, document: this.#whole(row) }));
   }
 
-  #whole(row: Row): StoredDocument {
+  #whole(row: SqliteRow): StoredDocument {
     const { id, updateTime } = row;
     const body = row.body ?? this.#large.of(id, updateTime, () => this.#body(id));
     return { ...row, body };
@@ -204,7 +204,7 @@ export class SqliteStorage implements DocumentStorage {
     return (this.#sql(sql).get(from, to ?? NO_BOUND) as { n: number }).n;
   }
 
-  apply(database: number, commitTime: number, mutations: readonly Mutation[]): void {
+  apply(database: number, commitTime: number, mutations: readonly StorageMutation[]): void {
     try {
       this.#begin();
       for (const mutation of mutations) this.#mutate(mutation);
@@ -287,7 +287,7 @@ export class SqliteStorage implements DocumentStorage {
     }
   }
 
-  #mutate(mutation: Mutation): void {
+  #mutate(mutation: StorageMutation): void {
     const { added, removed } = mutation.entries;
     for (const key of removed) this.#sql('DELETE FROM entries WHERE key = ?').run(key);
     if (mutation.kind === 'remove') {

@@ -1,7 +1,7 @@
 /** `google.firestore.v1.StructuredQuery` to the model's query. */
 import { type FieldPath, NAME_FIELD, parseFieldPath } from '../model/field-path.ts';
 import { normaliseQuery } from '../model/query/normalise.ts';
-import type { CompareOp, Cursor, Filter, Order, Query } from '../model/query/query.ts';
+import type { CompareOp, Cursor, FieldOrder, Filter, Query } from '../model/query/query.ts';
 import { checkCollectionId, parseParent } from '../model/resource-name.ts';
 import { invalid, unimplemented } from '../model/status.ts';
 import { NULL } from '../model/value.ts';
@@ -69,7 +69,7 @@ export function decodeQuery(parent: string, wire: WireQuery): Query {
     scope: { database, parent: segments, collectionId, allDescendants: from?.allDescendants ?? false },
     filter: wire.where ? decodeFilter(wire.where) : undefined,
     orders: (wire.orderBy ?? []).map(
-      (o): Order => ({ field: path(o.field), descending: isDescending(o.direction ?? 0) }),
+      (o): FieldOrder => ({ field: path(o.field), descending: isDescending(o.direction ?? 0) }),
     ),
     startAt: decodeCursor(wire.startAt),
     endAt: decodeCursor(wire.endAt),

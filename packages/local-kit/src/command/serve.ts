@@ -83,13 +83,13 @@ export async function serve(command: ServerCommand, words: readonly string[]): P
   }
 }
 
-interface Ready {
+interface ServeReady {
   readonly host: string;
   readonly env: Readonly<Record<string, string>>;
   readonly json: boolean;
 }
 
-function readyLine({ name }: ServerCommand, { host, env, json }: Ready): string {
+function readyLine({ name }: ServerCommand, { host, env, json }: ServeReady): string {
   if (json) return `${JSON.stringify({ ready: name, host, env })}\n`;
   return Object.entries(env)
     .map(([variable, value]) => `${variable}=${value}\n`)

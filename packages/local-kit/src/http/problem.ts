@@ -6,25 +6,25 @@
  */
 import type { Server, ServerResponse } from 'node:http';
 
-interface Told {
+interface StatusText {
   readonly code: string;
   readonly title: string;
   readonly help: string;
 }
 
-const INVALID: Told = {
+const INVALID: StatusText = {
   code: 'INVALID_INPUT',
   title: 'The input is not valid',
   help: 'Correct the named field and send the request again.',
 };
-const UNAVAILABLE: Told = {
+const UNAVAILABLE: StatusText = {
   code: 'UNAVAILABLE',
   title: 'The service is temporarily unavailable',
   help: 'Wait for the time in `Retry-After` and send the same request again.',
 };
 
 /** By status, in the words of the API's own codes (a test compares them). */
-export const TOLD: Readonly<Record<number, Told>> = {
+export const TOLD: Readonly<Record<number, StatusText>> = {
   400: INVALID,
   403: {
     code: 'FORBIDDEN',

@@ -33,13 +33,13 @@ export interface GroupedDatabaseParams<Sql extends Readonly<Record<string, strin
   readonly apply: (write: Later) => void;
 }
 
-type Row = Record<string, SQLOutputValue>;
+type SqlRow = Record<string, SQLOutputValue>;
 
 /** A prepared statement; `run` is a transaction of its own outside of one. */
 export interface Statement {
   run(...values: SQLInputValue[]): StatementResultingChanges;
-  get(...values: SQLInputValue[]): Row | undefined;
-  all(...values: SQLInputValue[]): Row[];
+  get(...values: SQLInputValue[]): SqlRow | undefined;
+  all(...values: SQLInputValue[]): SqlRow[];
 }
 
 /** 32 MB of log between checkpoints: each one waits for the disk, in the middle of a call. */

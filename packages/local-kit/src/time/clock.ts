@@ -35,7 +35,7 @@ export const LATEST_MS = Date.UTC(3000, 0);
 /** Node fires a timer with a longer delay immediately; a later wake-up is rearmed. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-interface Waiting {
+interface WaitingTimer {
   readonly timeMs: number;
   readonly wake: () => void;
   timer: NodeJS.Timeout | undefined;
@@ -47,11 +47,11 @@ interface Waiting {
  */
 export function movableClock(source: () => number): MovableClock {
   let offset = 0;
-  const waiting = new Set<Waiting>();
+  const waiting = new Set<WaitingTimer>();
   const listeners: ((offsetMs: number) => void)[] = [];
   const now = () => source() + offset;
 
-  function arm(entry: Waiting): void {
+  function arm(entry: WaitingTimer): void {
     const delay = Math.min(Math.max(0, entry.timeMs - now()), LONGEST_TIMER_MS);
     entry.timer = setTimeout(() => {
       if (now() < entry.timeMs) {
@@ -68,7 +68,7 @@ export function movableClock(source: () => number): MovableClock {
     now,
     offsetMs: () => offset,
     at(timeMs, wake) {
-      const entry: Waiting = { timeMs, wake, timer: undefined };
+      const entry: WaitingTimer = { timeMs, wake, timer: undefined };
       waiting.add(entry);
       arm(entry);
       return () => {

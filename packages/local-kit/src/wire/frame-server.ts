@@ -26,25 +26,25 @@ const NOTHING = Buffer.alloc(0);
 /** Statuses of gRPC, whose library a worker of the local cloud need not load. */
 const STATUS = { OK: 0, UNKNOWN: 2, UNIMPLEMENTED: 12, INTERNAL: 13 } as const;
 
-type Method = MethodDefinition<object, object>;
+type WireMethod = MethodDefinition<object, object>;
 
 type Served =
-  | { readonly kind: 'unary'; readonly method: Method; readonly handler: handleUnaryCall<object, object> }
+  | { readonly kind: 'unary'; readonly method: WireMethod; readonly handler: handleUnaryCall<object, object> }
   | {
       readonly kind: 'stream';
-      readonly method: Method;
+      readonly method: WireMethod;
       readonly handler: handleServerStreamingCall<object, object>;
     }
   | {
       readonly kind: 'listener';
-      readonly method: Method;
+      readonly method: WireMethod;
       readonly handler: handleBidiStreamingCall<object, object>;
     };
 
-type Listener = EventEmitter & { isPaused: boolean };
+type CallListener = EventEmitter & { isPaused: boolean };
 
 /** The outcome of a call that did not succeed, as handlers tell it. */
-type Failure = Partial<ServiceError>;
+type HandlerFailure = Partial<ServiceError>;
 
 export interface ServedService {
   readonly definition: ServiceDefinition;
@@ -75,7 +75,7 @@ class Connection {
   readonly #calls: ReadonlyMap<string, Served>;
   readonly #frames = new FrameReader();
   readonly #underWay = new Set<EventEmitter>();
-  readonly #listeners = new Map<number, Listener>();
+  readonly #listeners = new Map<number, CallListener>();
   #preface = PREFACE.length;
 
   constructor(socket: Socket, calls: ReadonlyMap<string, Served>) {
@@ -136,7 +136,7 @@ class Connection {
     }
     const call = Object.assign(new EventEmitter(), { request });
     this.#underWay.add(call);
-    const end = (failure: Failure | null, answer: Buffer) => {
+    const end = (failure: HandlerFailure | null, answer: Buffer) => {
       if (!this.#underWay.delete(call)) return;
       if (failure) this.#answer(id, failure.code ?? STATUS.UNKNOWN, Buffer.from(failure.details ?? ''));
       else this.#answer(id, STATUS.OK, answer);
@@ -148,7 +148,7 @@ class Connection {
       );
       return;
     }
-    call.once('error', (failure: Failure) => end(failure, NOTHING));
+    call.once('error', (failure: HandlerFailure) => end(failure, NOTHING));
     const stream = Object.assign(call, {
       // HTTP/2 has headers to send before a refusal; a frame has none.
       sendMetadata: () => {},
@@ -166,7 +166,7 @@ class Connection {
     const end = (code: number, text: string) => {
       if (this.#listeners.delete(id)) this.#answer(id, code, Buffer.from(text));
     };
-    call.once('error', ({ code, details }: Failure) => end(code ?? STATUS.UNKNOWN, details ?? ''));
+    call.once('error', ({ code, details }: HandlerFailure) => end(code ?? STATUS.UNKNOWN, details ?? ''));
     Object.assign(call, {
       sendMetadata: () => {},
       write: (message: object) => {

@@ -11,10 +11,10 @@ const MAX_DEPTH = 100;
 /** The text is for the caller. */
 export class JsonShapeError extends Error {}
 
-type Json = unknown;
-type Fields = Readonly<Record<string, Json>>;
+type JsonText = unknown;
+type JsonFields = Readonly<Record<string, JsonText>>;
 
-export function fromJson(type: protobuf.Type, json: Json, depth = 0): object {
+export function fromJson(type: protobuf.Type, json: JsonText, depth = 0): object {
   if (depth > MAX_DEPTH) throw new JsonShapeError(`The message nests deeper than ${MAX_DEPTH} levels.`);
   const special = SPECIAL[type.fullName];
   if (special) return special.read(json, depth);
@@ -34,13 +34,13 @@ export function fromJson(type: protobuf.Type, json: Json, depth = 0): object {
   return message;
 }
 
-export function toJson(type: protobuf.Type, message: object): Json {
+export function toJson(type: protobuf.Type, message: object): JsonText {
   const special = SPECIAL[type.fullName];
-  if (special) return special.write(message as Fields);
-  const json: Record<string, Json> = {};
+  if (special) return special.write(message as JsonFields);
+  const json: Record<string, JsonText> = {};
   for (const field of type.fieldsArray) {
     if (!Object.hasOwn(message, field.name)) continue;
-    const value = (message as Fields)[field.name];
+    const value = (message as JsonFields)[field.name];
     if (field.map) {
       const entries = Object.entries(value as object).map(([key, one]) => [key, writeValue(field, one)]);
       json[field.name] = Object.fromEntries(entries);
@@ -62,7 +62,7 @@ export function fieldOf(type: protobuf.Type, key: string): protobuf.Field {
   return field.resolve();
 }
 
-function readField(field: protobuf.Field, value: Json, depth: number): unknown {
+function readField(field: protobuf.Field, value: JsonText, depth: number): unknown {
   if (field.map) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw new JsonShapeError(`"${field.name}" must be an object.`);
@@ -74,7 +74,7 @@ function readField(field: protobuf.Field, value: Json, depth: number): unknown {
   return value.map((one) => readValue(field, one, depth));
 }
 
-function readValue(field: protobuf.Field, value: Json, depth: number): unknown {
+function readValue(field: protobuf.Field, value: JsonText, depth: number): unknown {
   const { resolvedType } = field;
   if (resolvedType instanceof protobuf.Type) return fromJson(resolvedType, value, depth + 1);
   if (resolvedType) return readEnum(field, resolvedType, value);
@@ -109,7 +109,7 @@ function isInRange(type: string, value: bigint): boolean {
   return (/^u|^fixed/.test(type) ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value)) === value;
 }
 
-function readEnum(field: protobuf.Field, type: protobuf.Enum, value: Json): number {
+function readEnum(field: protobuf.Field, type: protobuf.Enum, value: JsonText): number {
   if (isNullValue(field)) return 0;
   const known = typeof value === 'string' ? type.values[value] : value;
   if (typeof known !== 'number')
@@ -121,7 +121,7 @@ function isNullValue({ resolvedType }: protobuf.Field): boolean {
   return resolvedType?.fullName === '.google.protobuf.NullValue';
 }
 
-function writeValue(field: protobuf.Field, value: unknown): Json {
+function writeValue(field: protobuf.Field, value: unknown): JsonText {
   const { resolvedType } = field.resolve();
   if (resolvedType instanceof protobuf.Type) return toJson(resolvedType, value as object);
   if (resolvedType) return isNullValue(field) ? null : (resolvedType.valuesById[value as number] ?? value);
@@ -132,8 +132,8 @@ function writeValue(field: protobuf.Field, value: unknown): Json {
 }
 
 interface Special {
-  read(json: Json, depth: number): object;
-  write(message: Fields): Json;
+  read(json: JsonText, depth: number): object;
+  write(message: JsonFields): JsonText;
 }
 
 /** `google.protobuf.*Value`: the value alone. */
@@ -178,7 +178,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
     read() {
       throw new JsonShapeError('google.protobuf.Struct is supported only in responses.');
     },
-    write: ({ fields }) => plainStruct(fields as Fields | undefined),
+    write: ({ fields }) => plainStruct(fields as JsonFields | undefined),
   },
 };
 
@@ -189,14 +189,14 @@ function fractionOf(nanos: unknown): string {
   return shown === '' ? '' : `.${shown}`;
 }
 
-function plainStruct(fields: Fields | undefined): Record<string, Json> {
+function plainStruct(fields: JsonFields | undefined): Record<string, JsonText> {
   return Object.fromEntries(
-    Object.entries(fields ?? {}).map(([key, value]) => [key, plain(value as Fields)]),
+    Object.entries(fields ?? {}).map(([key, value]) => [key, plain(value as JsonFields)]),
   );
 }
 
-function plain(value: Fields): Json {
-  if (value.structValue) return plainStruct((value.structValue as { fields?: Fields }).fields);
-  if (value.listValue) return ((value.listValue as { values?: Fields[] }).values ?? []).map(plain);
+function plain(value: JsonFields): JsonText {
+  if (value.structValue) return plainStruct((value.structValue as { fields?: JsonFields }).fields);
+  if (value.listValue) return ((value.listValue as { values?: JsonFields[] }).values ?? []).map(plain);
   return value.stringValue ?? value.numberValue ?? value.boolValue ?? null;
 }

@@ -6,9 +6,9 @@
  * one is returned, all later ones of its key are redelivered after it, acknowledged or not.
  */
 import { DueHeap } from '@cairn/local-tasks/due-heap';
-import { type Consumer, hasRoom, type Lease, Leases } from './leases.ts';
+import { type Consumer, hasRoom, Leases, type MessageLease } from './leases.ts';
 
-export interface Waiting {
+export interface WaitingMessage {
   readonly id: number;
   /** Empty: without order. */
   readonly key: string;
@@ -25,7 +25,7 @@ export interface Delivery {
   readonly attempt: number;
 }
 
-export interface Taking {
+export interface TakeOptions {
   readonly now: number;
   readonly leaseMs: number;
   readonly most: number;
@@ -53,12 +53,12 @@ export interface BacklogEvents {
   failed(id: number, failures: number): boolean;
 }
 
-interface Entry extends Waiting {
+interface BacklogEntry extends WaitingMessage {
   failures: number;
   /** Acked: by its consumer, while an earlier one of its key is still out. */
   state: 'waiting' | 'leased' | 'acked' | 'gone';
   dueAt: number;
-  lease: Lease<Entry> | undefined;
+  lease: MessageLease<BacklogEntry> | undefined;
   /** The slot of a heap that counts; an older one is skipped. */
   slot: Slot | undefined;
 }
@@ -66,13 +66,13 @@ interface Entry extends Waiting {
 interface Slot {
   readonly dueAt: number;
   readonly order: number;
-  readonly entry: Entry;
+  readonly entry: BacklogEntry;
 }
 
 /** The messages of one key in order. All before `next` are leased or acked, the first of them leased. */
 interface KeyQueue {
   readonly key: string;
-  readonly entries: Entry[];
+  readonly entries: BacklogEntry[];
   next: number;
   /** Consumer that holds the outstanding messages. */
   owner: Consumer | undefined;
@@ -82,9 +82,9 @@ interface KeyQueue {
 export class Backlog {
   readonly #rules: BacklogRules;
   readonly #events: BacklogEvents;
-  readonly #entries = new Map<number, Entry>();
+  readonly #entries = new Map<number, BacklogEntry>();
   readonly #keys = new Map<string, KeyQueue>();
-  readonly #leases: Leases<Entry>;
+  readonly #leases: Leases<BacklogEntry>;
   readonly #ready = new DueHeap<Slot>();
   /** Next messages of keys that one consumer has messages of: no other consumer may take them. */
   readonly #owned = new Map<Consumer, DueHeap<Slot>>();
@@ -101,8 +101,8 @@ export class Backlog {
   }
 
   /** Ids must grow: they are the order. */
-  add(message: Waiting, dueAt: number): void {
-    const entry: Entry = { ...message, state: 'waiting', dueAt, lease: undefined, slot: undefined };
+  add(message: WaitingMessage, dueAt: number): void {
+    const entry: BacklogEntry = { ...message, state: 'waiting', dueAt, lease: undefined, slot: undefined };
     this.#entries.set(entry.id, entry);
     if (entry.key === '') {
       enqueue(entry, this.#ready);
@@ -116,7 +116,7 @@ export class Backlog {
   }
 
   /** Leases to `consumer` what is due and what its limits leave room for. */
-  take(consumer: Consumer, { now, leaseMs, most, mostBytes }: Taking): Delivery[] {
+  take(consumer: Consumer, { now, leaseMs, most, mostBytes }: TakeOptions): Delivery[] {
     const taken: Delivery[] = [];
     let bytes = 0;
     while (taken.length < most && bytes < mostBytes && hasRoom(consumer)) {
@@ -196,7 +196,7 @@ export class Backlog {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  #nextFor(consumer: Consumer, now: number): Entry | undefined {
+  #nextFor(consumer: Consumer, now: number): BacklogEntry | undefined {
     const owned = this.#owned.get(consumer);
     const mine = owned && due(owned, now);
     const anyone = due(this.#ready, now);
@@ -204,7 +204,7 @@ export class Backlog {
     return (mine.order < anyone.order ? mine : anyone).entry;
   }
 
-  #lease(entry: Entry, consumer: Consumer, until: number): Delivery {
+  #lease(entry: BacklogEntry, consumer: Consumer, until: number): Delivery {
     const lease = this.#leases.grant(entry, consumer, until);
     entry.slot = undefined;
     entry.state = 'leased';
@@ -220,7 +220,7 @@ export class Backlog {
   }
 
   /** @returns the key's queue, if any, which must be offered again */
-  #endLease(lease: Lease<Entry>): KeyQueue | undefined {
+  #endLease(lease: MessageLease<BacklogEntry>): KeyQueue | undefined {
     const { entry, consumer } = lease;
     this.#leases.end(lease);
     entry.lease = undefined;
@@ -230,7 +230,7 @@ export class Backlog {
     return queue;
   }
 
-  #fail(lease: Lease<Entry>, now: number): void {
+  #fail(lease: MessageLease<BacklogEntry>, now: number): void {
     const { entry } = lease;
     const queue = this.#endLease(lease);
     entry.failures++;
@@ -245,7 +245,7 @@ export class Backlog {
   }
 
   /** All later messages of the key are redelivered; their acknowledgements no longer count. */
-  #rewind(queue: KeyQueue, from: Entry): void {
+  #rewind(queue: KeyQueue, from: BacklogEntry): void {
     const at = queue.entries.indexOf(from);
     const offered = queue.entries[queue.next];
     if (offered) offered.slot = undefined;
@@ -269,7 +269,7 @@ export class Backlog {
   }
 
   /** Takes the message out of the backlog and its key, wherever in it. */
-  #remove(entry: Entry): void {
+  #remove(entry: BacklogEntry): void {
     this.#forget(entry);
     const queue = this.#keys.get(entry.key);
     if (queue === undefined) return;
@@ -279,7 +279,7 @@ export class Backlog {
     this.#settleHead(queue);
   }
 
-  #forget(entry: Entry): void {
+  #forget(entry: BacklogEntry): void {
     entry.state = 'gone';
     entry.slot = undefined;
     this.#entries.delete(entry.id);
@@ -302,7 +302,7 @@ export class Backlog {
   }
 }
 
-function enqueue(entry: Entry, heap: DueHeap<Slot>): void {
+function enqueue(entry: BacklogEntry, heap: DueHeap<Slot>): void {
   entry.slot = { dueAt: entry.dueAt, order: entry.id, entry };
   heap.push(entry.slot);
 }

@@ -7,7 +7,7 @@
  */
 import { invalid } from './status.ts';
 
-export type Filter = (attributes: Readonly<Record<string, string>>) => boolean;
+export type MessageFilter = (attributes: Readonly<Record<string, string>>) => boolean;
 
 interface Token {
   readonly kind: 'word' | 'text' | 'sign' | 'end';
@@ -19,7 +19,7 @@ const TOKEN =
   /\s*(?:(?<word>[A-Za-z0-9_][A-Za-z0-9_-]*)|(?<text>"(?:[^"\\]|\\.)*")|(?<sign>!=|[=:.,()-]))/suy;
 
 /** @throws PubsubError INVALID_ARGUMENT with the place where it stops making sense */
-export function parseFilter(source: string): Filter {
+export function parseFilter(source: string): MessageFilter {
   if (source.trim() === '') return () => true;
   const parser = new Parser(tokens(source), source);
   return parser.whole();
@@ -71,16 +71,16 @@ class Parser {
     this.#source = source;
   }
 
-  whole(): Filter {
+  whole(): MessageFilter {
     const filter = this.#expression();
     if (this.#peek().kind !== 'end') throw this.#unexpected();
     return filter;
   }
 
-  #expression(): Filter {
+  #expression(): MessageFilter {
     const parts = [this.#negation()];
     const joint = this.#peek().value;
-    if (this.#peek().kind !== 'word' || (joint !== 'AND' && joint !== 'OR')) return parts[0] as Filter;
+    if (this.#peek().kind !== 'word' || (joint !== 'AND' && joint !== 'OR')) return parts[0] as MessageFilter;
     while (this.#skip('word', joint)) parts.push(this.#negation());
     if (this.#peek().kind === 'word') {
       throw nonsense(this.#source, this.#peek().at, 'AND and OR mixed without parentheses');
@@ -90,13 +90,13 @@ class Parser {
       : (attributes) => parts.some((part) => part(attributes));
   }
 
-  #negation(): Filter {
+  #negation(): MessageFilter {
     if (!this.#skip('word', 'NOT') && !this.#skip('sign', '-')) return this.#term();
     const term = this.#term();
     return (attributes) => !term(attributes);
   }
 
-  #term(): Filter {
+  #term(): MessageFilter {
     if (this.#skip('sign', '(')) {
       const inner = this.#expression();
       this.#expect('sign', ')');
@@ -116,7 +116,7 @@ class Parser {
     return (attributes) => (Object.hasOwn(attributes, key) && attributes[key] === value) !== differs;
   }
 
-  #prefix(): Filter {
+  #prefix(): MessageFilter {
     this.#expect('sign', '(');
     this.#expect('word', 'attributes');
     this.#expect('sign', '.');

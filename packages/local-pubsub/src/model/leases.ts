@@ -17,7 +17,7 @@ export interface Leased {
   readonly bytes: number;
 }
 
-export interface Lease<T extends Leased> {
+export interface MessageLease<T extends Leased> {
   readonly ackId: string;
   readonly entry: T;
   readonly consumer: Consumer;
@@ -28,12 +28,12 @@ export interface Lease<T extends Leased> {
 interface Deadline<T extends Leased> {
   readonly dueAt: number;
   readonly order: number;
-  readonly lease: Lease<T>;
+  readonly lease: MessageLease<T>;
 }
 
 export class Leases<T extends Leased> {
   readonly #generation: string;
-  readonly #leases = new Map<string, Lease<T>>();
+  readonly #leases = new Map<string, MessageLease<T>>();
   readonly #deadlines = new DueHeap<Deadline<T>>();
   #count = 0;
 
@@ -42,17 +42,17 @@ export class Leases<T extends Leased> {
     this.#generation = generation;
   }
 
-  get(ackId: string): Lease<T> | undefined {
+  get(ackId: string): MessageLease<T> | undefined {
     return this.#leases.get(ackId);
   }
 
-  all(): Lease<T>[] {
+  all(): MessageLease<T>[] {
     return [...this.#leases.values()];
   }
 
-  grant(entry: T, consumer: Consumer, until: number): Lease<T> {
+  grant(entry: T, consumer: Consumer, until: number): MessageLease<T> {
     const ackId = `${this.#generation}.${entry.id}.${++this.#count}`;
-    const lease: Lease<T> = { ackId, entry, consumer, slot: undefined };
+    const lease: MessageLease<T> = { ackId, entry, consumer, slot: undefined };
     this.#leases.set(ackId, lease);
     this.extend(lease, until);
     consumer.outstanding++;
@@ -60,7 +60,7 @@ export class Leases<T extends Leased> {
     return lease;
   }
 
-  end({ ackId, consumer, entry }: Lease<T>): void {
+  end({ ackId, consumer, entry }: MessageLease<T>): void {
     const lease = this.#leases.get(ackId);
     if (lease === undefined) return;
     this.#leases.delete(ackId);
@@ -69,7 +69,7 @@ export class Leases<T extends Leased> {
     consumer.outstandingBytes -= entry.bytes;
   }
 
-  extend(lease: Lease<T>, until: number): void {
+  extend(lease: MessageLease<T>, until: number): void {
     lease.slot = { dueAt: until, order: lease.entry.id, lease };
     this.#deadlines.push(lease.slot);
   }

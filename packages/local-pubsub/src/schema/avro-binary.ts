@@ -5,12 +5,12 @@
 import type avro from 'avsc';
 
 /** The used part of avsc's types, whose declarations are mostly `any`. */
-interface Shape {
+interface AvroShape {
   readonly typeName: string;
-  readonly fields?: readonly { readonly type: Shape }[];
-  readonly itemsType?: Shape;
-  readonly valuesType?: Shape;
-  readonly types?: readonly Shape[];
+  readonly fields?: readonly { readonly type: AvroShape }[];
+  readonly itemsType?: AvroShape;
+  readonly valuesType?: AvroShape;
+  readonly types?: readonly AvroShape[];
   readonly symbols?: readonly string[];
   readonly size?: number;
 }
@@ -23,13 +23,13 @@ const LONG_MAX = 2n ** 63n - 1n;
 /** @throws Error that says what is wrong */
 export function checkAvroBinary(type: avro.Type, bytes: Uint8Array): void {
   const cursor = new Cursor(bytes);
-  check(type as unknown as Shape, cursor, 0);
+  check(type as unknown as AvroShape, cursor, 0);
   if (cursor.left > 0) throw new Error('there is more data than the schema declares');
 }
 
-function check(type: Shape, cursor: Cursor, depth: number): void {
+function check(type: AvroShape, cursor: Cursor, depth: number): void {
   if (depth > DEEPEST) throw new Error(`it is nested more than ${DEEPEST} deep`);
-  const within = (inner: Shape) => check(inner, cursor, depth + 1);
+  const within = (inner: AvroShape) => check(inner, cursor, depth + 1);
   switch (type.typeName) {
     case 'null':
       return;
@@ -64,13 +64,13 @@ function check(type: Shape, cursor: Cursor, depth: number): void {
     case 'array':
       checkBlocks(
         cursor,
-        isEmpty(type.itemsType as Shape) ? undefined : () => within(type.itemsType as Shape),
+        isEmpty(type.itemsType as AvroShape) ? undefined : () => within(type.itemsType as AvroShape),
       );
       return;
     case 'map':
       checkBlocks(cursor, () => {
         cursor.text();
-        within(type.valuesType as Shape);
+        within(type.valuesType as AvroShape);
       });
       return;
     case 'record':
@@ -94,7 +94,7 @@ function checkBlocks(cursor: Cursor, checkItem: (() => void) | undefined): void 
 }
 
 /** Returns true if a value of the type takes no bytes. A record already being examined adds nothing. */
-function isEmpty(type: Shape, within: readonly Shape[] = []): boolean {
+function isEmpty(type: AvroShape, within: readonly AvroShape[] = []): boolean {
   if (type.typeName === 'null' || within.includes(type)) return true;
   if (type.typeName === 'fixed') return type.size === 0;
   return (

@@ -5,10 +5,10 @@ import { checkAvroBinary } from './avro-binary.ts';
 import type { Definition, Encoding } from './definition.ts';
 import { jsonOf } from './json.ts';
 
-type Reader = (definition: unknown) => avro.Type;
+type AvroReader = (definition: unknown) => avro.Type;
 
 const require = createRequire(import.meta.url);
-let reader: Reader | undefined;
+let reader: AvroReader | undefined;
 
 export function avroDefinition(text: string): Definition {
   // Loaded with the first schema: every start of the cloud would wait for what few ask for.
@@ -16,7 +16,7 @@ export function avroDefinition(text: string): Definition {
   return new AvroDefinition(reader(JSON.parse(text)));
 }
 
-function readerWith({ Type, types }: typeof avro): Reader {
+function readerWith({ Type, types }: typeof avro): AvroReader {
   const long = types.LongType.__with(WHOLE, false);
   // A registry of its own for each: avsc adds to it what the definition names.
   return (definition) => Type.forSchema(definition as avro.Schema, { registry: { long } });

@@ -31,12 +31,12 @@ export function checkBinary(type: protobuf.Type, bytes: Uint8Array, depth = 0): 
   }
 }
 
-interface Place {
+interface ReadPosition {
   readonly reader: protobuf.Reader;
   readonly depth: number;
 }
 
-function checkField(field: protobuf.Field, wireType: number, { reader, depth }: Place): void {
+function checkField(field: protobuf.Field, wireType: number, { reader, depth }: ReadPosition): void {
   const packed = field.repeated && wireType === BYTES && PACKABLE[field.type] !== undefined;
   const message = field.resolvedType instanceof protobuf.Type ? field.resolvedType : undefined;
   const wanted = field.map || message ? BYTES : (WIRE_TYPES[field.type] ?? 0);

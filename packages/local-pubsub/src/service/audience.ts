@@ -10,13 +10,13 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 const METHOD = 'Watch';
 const PATH = '/cairn.local.Audience/Watch';
 
-interface Watcher extends EventEmitter {
+interface StreamWatcher extends EventEmitter {
   write(message: Buffer): boolean;
 }
 
 export class Audience {
   readonly #has: (topic: string) => boolean;
-  readonly #watchers = new Map<Watcher, { readonly topic: string; told: boolean }>();
+  readonly #watchers = new Map<StreamWatcher, { readonly topic: string; told: boolean }>();
 
   constructor(has: (topic: string) => boolean) {
     this.#has = has;
@@ -42,11 +42,11 @@ export class Audience {
         responseSerialize: (bytes: Buffer) => bytes,
       },
     } as unknown as ServiceDefinition;
-    const implementation = { [METHOD]: (watcher: Watcher) => this.#watch(watcher) } as never;
+    const implementation = { [METHOD]: (watcher: StreamWatcher) => this.#watch(watcher) } as never;
     return { definition, implementation, listeners: [METHOD] };
   }
 
-  #watch(watcher: Watcher): void {
+  #watch(watcher: StreamWatcher): void {
     watcher.once('data', (topic: string) => {
       const told = this.#has(topic);
       this.#watchers.set(watcher, { topic, told });

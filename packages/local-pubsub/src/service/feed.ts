@@ -5,7 +5,7 @@
 import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import { type Acknowledgement, Backlog, type Delivery } from '../model/backlog.ts';
 import { redeliveryPauseMs } from '../model/backoff.ts';
-import { type Filter, parseFilter } from '../model/filter.ts';
+import { type MessageFilter, parseFilter } from '../model/filter.ts';
 import type { Consumer } from '../model/leases.ts';
 import { type Message, messageBytes, type SubscriptionConfig } from '../model/resources.ts';
 import { invalid, type PubsubError } from '../model/status.ts';
@@ -19,7 +19,7 @@ export interface Received {
   readonly attempt: number;
 }
 
-export interface Receiver {
+export interface FeedReceiver {
   readonly consumer: Consumer;
   leaseMs(): number;
   /** False: give nothing now. When that changes it calls `pump`. */
@@ -59,9 +59,9 @@ const ACK_ID = /^[A-Za-z0-9_-]+\.\d+\.\d+$/;
 
 export class Feed {
   readonly #options: FeedOptions;
-  readonly #receivers = new Set<Receiver>();
+  readonly #receivers = new Set<FeedReceiver>();
   #config: SubscriptionConfig;
-  #filter: Filter;
+  #filter: MessageFilter;
   #backlog: Backlog;
   /** Stored messages whose publisher may not have been told their ids yet; they are delivered after that. */
   #unannounced: Message[] = [];
@@ -106,13 +106,13 @@ export class Feed {
     }
   }
 
-  attach(receiver: Receiver): void {
+  attach(receiver: FeedReceiver): void {
     this.#receivers.add(receiver);
     this.pump();
   }
 
   /** Messages held by the receiver stay with it until their deadline. */
-  detach(receiver: Receiver): void {
+  detach(receiver: FeedReceiver): void {
     this.#receivers.delete(receiver);
   }
 

@@ -2,7 +2,7 @@
 import { LIMITS } from '../model/resources.ts';
 import { invalid } from '../model/status.ts';
 
-export interface PageRequest {
+export interface ResourcePageRequest {
   readonly pageSize?: number;
   readonly pageToken?: string;
 }
@@ -10,7 +10,7 @@ export interface PageRequest {
 /** A token is the name the page before ended with. */
 export function pageOf<T extends { readonly name: string }>(
   all: readonly T[],
-  { pageSize, pageToken }: PageRequest,
+  { pageSize, pageToken }: ResourcePageRequest,
 ): { readonly page: readonly T[]; readonly nextPageToken: string } {
   if ((pageSize ?? 0) < 0) throw invalid('page_size must not be negative.');
   const after = Buffer.from(pageToken ?? '', 'base64url').toString();

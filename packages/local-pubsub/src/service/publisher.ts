@@ -6,7 +6,7 @@ import { publicationsFrom } from '../wire/decode-messages.ts';
 import { toWireTopic } from '../wire/encode.ts';
 import type { WireMessage, WireTopic } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
-import { type PageRequest, pageOf } from './page.ts';
+import { pageOf, type ResourcePageRequest } from './page.ts';
 
 interface OfTopic {
   readonly topic: string;
@@ -36,12 +36,12 @@ export function publisherCalls(broker: Broker) {
 
     GetTopic: ({ topic }: OfTopic) => toWireTopic(broker.topics.get(requireTopic(topic))),
 
-    ListTopics(request: PageRequest & { project: string }) {
+    ListTopics(request: ResourcePageRequest & { project: string }) {
       const { page, nextPageToken } = pageOf(broker.topics.in(requireProject(request.project)), request);
       return { topics: page.map(toWireTopic), nextPageToken };
     },
 
-    ListTopicSubscriptions(request: PageRequest & OfTopic) {
+    ListTopicSubscriptions(request: ResourcePageRequest & OfTopic) {
       const { page, nextPageToken } = pageOf(broker.subscriptionsOf(requireTopic(request.topic)), request);
       return { subscriptions: page.map(({ name }) => name), nextPageToken };
     },

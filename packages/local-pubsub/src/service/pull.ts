@@ -1,8 +1,8 @@
 /** One Pull call: takes what is there, or waits for the first messages. Owns the wait. */
 import type { Clock } from '@cairn/local-kit/time/clock';
-import type { Feed, Received, Receiver } from './feed.ts';
+import type { Feed, FeedReceiver, Received } from './feed.ts';
 
-export interface PullRequest {
+export interface PullCall {
   readonly feed: Feed;
   readonly clock: Clock;
   readonly most: number;
@@ -15,9 +15,9 @@ export interface PullRequest {
 const LONGEST_WAIT_MS = 20_000;
 const MOST_MESSAGES = 1000;
 
-export function pull({ feed, clock, most, returnImmediately, cancelled }: PullRequest): Promise<Received[]> {
+export function pull({ feed, clock, most, returnImmediately, cancelled }: PullCall): Promise<Received[]> {
   return new Promise((resolve, reject) => {
-    const receiver: Receiver = {
+    const receiver: FeedReceiver = {
       consumer: {
         maxMessages: Math.min(most, MOST_MESSAGES),
         maxBytes: Number.POSITIVE_INFINITY,

@@ -7,7 +7,7 @@ import type { Clock } from '@cairn/local-kit/time/clock';
 import type { Dispatch, DispatchOutcome } from '@cairn/local-tasks/attempt';
 import type { PushConfig } from '../model/resources.ts';
 import { pushRequest } from '../wire/push-envelope.ts';
-import type { Feed, Received, Receiver } from './feed.ts';
+import type { Feed, FeedReceiver, Received } from './feed.ts';
 
 /**
  * Concurrent requests of one subscription. Production starts low and increases to thousands after successful responses.
@@ -78,7 +78,7 @@ const unsendable = (error: unknown): DispatchOutcome => ({
   reason: error instanceof Error ? error.message : String(error),
 });
 
-class Pusher implements Receiver {
+class Pusher implements FeedReceiver {
   readonly consumer = {
     maxMessages: MOST_IN_FLIGHT,
     maxBytes: Number.POSITIVE_INFINITY,

@@ -7,7 +7,7 @@ import type { Encoding, SchemaType } from '../schema/definition.ts';
 import { encodingFrom, schemaTypeFrom, TYPES } from '../wire/decode-schema.ts';
 import type { WireSchema } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
-import { type PageRequest, pageOf, within } from './page.ts';
+import { pageOf, type ResourcePageRequest, within } from './page.ts';
 import { checkAgainst, understood } from './schemas.ts';
 
 interface OfSchema {
@@ -41,12 +41,12 @@ export function schemaCalls(broker: Broker, freshId: () => string) {
       return toWire(schemas.get(name, revision), view || FULL);
     },
 
-    ListSchemas({ parent, view, ...request }: PageRequest & OfProject & { view?: number }) {
+    ListSchemas({ parent, view, ...request }: ResourcePageRequest & OfProject & { view?: number }) {
       const { page, nextPageToken } = pageOf(within(requireProject(parent), schemas.all()), request);
       return { schemas: page.map((schema) => toWire(schema, view || BASIC)), nextPageToken };
     },
 
-    ListSchemaRevisions({ name: asked, view, ...request }: PageRequest & OfSchema) {
+    ListSchemaRevisions({ name: asked, view, ...request }: ResourcePageRequest & OfSchema) {
       const revisions = schemas
         .revisions(requireSchema(asked))
         .map((revision, index, all) => ({ name: String(BEYOND - (all.length - index)), revision }));

@@ -18,7 +18,7 @@ export interface SchemasOptions {
 }
 
 /** A definition is understood when it is first needed, and then once. */
-interface Known {
+interface KnownSchema {
   readonly revision: SchemaRevision;
   definition: Definition | undefined;
 }
@@ -26,7 +26,7 @@ interface Known {
 export class Schemas {
   readonly #options: SchemasOptions;
   /** By name, the oldest revision first. */
-  readonly #schemas = new Map<string, Known[]>();
+  readonly #schemas = new Map<string, KnownSchema[]>();
 
   /** Loads what storage holds. */
   constructor(options: SchemasOptions) {
@@ -119,7 +119,7 @@ export class Schemas {
   }
 
   /** The newest first, as they are tried. */
-  #range({ name, firstRevision, lastRevision }: Omit<SchemaSettings, 'encoding'>): Known[] {
+  #range({ name, firstRevision, lastRevision }: Omit<SchemaSettings, 'encoding'>): KnownSchema[] {
     const all = this.#of(name);
     const from = firstRevision === undefined ? 0 : all.indexOf(this.#known(name, firstRevision));
     const to = lastRevision === undefined ? all.length : all.indexOf(this.#known(name, lastRevision)) + 1;
@@ -141,7 +141,7 @@ export class Schemas {
     return made;
   }
 
-  #freshRevision(others: readonly Known[]): string {
+  #freshRevision(others: readonly KnownSchema[]): string {
     for (;;) {
       const hash = createHash('sha256').update(this.#options.freshGeneration()).digest('hex').slice(0, 8);
       if (!others.some((known) => known.revision.revision === hash)) return hash;
@@ -153,13 +153,13 @@ export class Schemas {
     this.#schemas.set(revision.name, [...others, { revision, definition }]);
   }
 
-  #of(name: string): Known[] {
+  #of(name: string): KnownSchema[] {
     const known = this.#schemas.get(name);
     if (known === undefined) throw missing(name);
     return known;
   }
 
-  #known(name: string, revision: string | undefined): Known {
+  #known(name: string, revision: string | undefined): KnownSchema {
     const all = this.#of(name);
     const known = revision === undefined ? all.at(-1) : all.find((one) => one.revision.revision === revision);
     if (known === undefined) throw missing(`${name}@${revision}`);
@@ -194,10 +194,10 @@ export function checkAgainst(
 
 /** The first of the revisions that the message fits. */
 function firstFit(
-  range: readonly Known[],
+  range: readonly KnownSchema[],
   data: Uint8Array,
   { name, encoding }: Pick<SchemaSettings, 'name' | 'encoding'>,
-): Known {
+): KnownSchema {
   let reason = '';
   for (const known of range) {
     try {
@@ -215,7 +215,7 @@ function firstFit(
   );
 }
 
-function definitionOf(known: Known): Definition {
+function definitionOf(known: KnownSchema): Definition {
   known.definition ??= understand(known.revision.type, known.revision.definition);
   return known.definition;
 }

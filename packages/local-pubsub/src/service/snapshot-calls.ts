@@ -13,7 +13,7 @@ import { masked } from '../wire/decode.ts';
 import { toWireSnapshot } from '../wire/encode.ts';
 import type { WireSnapshot } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
-import { byName, type PageRequest, pageOf, within } from './page.ts';
+import { byName, pageOf, type ResourcePageRequest, within } from './page.ts';
 
 interface OfSnapshot {
   readonly snapshot: string;
@@ -39,7 +39,7 @@ export function snapshotCalls(broker: Broker, freshId: () => string) {
 
     GetSnapshot: ({ snapshot }: OfSnapshot) => toWireSnapshot(snapshots.get(requireSnapshot(snapshot))),
 
-    ListSnapshots(request: PageRequest & { project: string }) {
+    ListSnapshots(request: ResourcePageRequest & { project: string }) {
       const all = within(requireProject(request.project), snapshots.all());
       const { page, nextPageToken } = pageOf(all, request);
       return { snapshots: page.map(toWireSnapshot), nextPageToken };
@@ -66,7 +66,7 @@ export function snapshotCalls(broker: Broker, freshId: () => string) {
 /** The handler of the publisher service. */
 export function topicSnapshotCalls(broker: Broker) {
   return {
-    ListTopicSnapshots(request: PageRequest & { topic: string }) {
+    ListTopicSnapshots(request: ResourcePageRequest & { topic: string }) {
       const topic = broker.topics.get(requireTopic(request.topic)).name;
       const names = broker.snapshots.of(topic).map(({ name }) => ({ name }));
       const { page, nextPageToken } = pageOf(byName(names), request);

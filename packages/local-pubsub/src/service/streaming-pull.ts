@@ -9,7 +9,7 @@ import { invalid, type PubsubError, unimplemented } from '../model/status.ts';
 import { toWireReceived } from '../wire/encode.ts';
 import type { Int64, WireStreamingPull } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
-import type { Feed, Received, Receiver } from './feed.ts';
+import type { Feed, FeedReceiver, Received } from './feed.ts';
 import { deadlineMs } from './subscriber.ts';
 
 /** The sending half of a stream, as the transport gives it. */
@@ -20,7 +20,7 @@ export interface Outgoing {
   fail(error: PubsubError): void;
 }
 
-export class StreamingPull implements Receiver {
+export class StreamingPull implements FeedReceiver {
   readonly #broker: Broker;
   readonly #outgoing: Outgoing;
   #consumer: Consumer = { maxMessages: 0, maxBytes: 0, outstanding: 0, outstandingBytes: 0 };

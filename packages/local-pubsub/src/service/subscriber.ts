@@ -10,7 +10,7 @@ import { toWireReceived, toWireSubscription } from '../wire/encode.ts';
 import type { WirePushConfig, WireSubscription } from '../wire/messages.ts';
 import type { Broker } from './broker.ts';
 import { type Feed, REFUSED, type Settled } from './feed.ts';
-import { type PageRequest, pageOf } from './page.ts';
+import { pageOf, type ResourcePageRequest } from './page.ts';
 import { pull } from './pull.ts';
 
 interface OfSubscription {
@@ -47,7 +47,7 @@ export function subscriberCalls(broker: Broker, clock: Clock, freshId: () => str
       );
     },
 
-    ListSubscriptions(request: PageRequest & { project: string }) {
+    ListSubscriptions(request: ResourcePageRequest & { project: string }) {
       const { page, nextPageToken } = pageOf(broker.subscriptions(requireProject(request.project)), request);
       return { subscriptions: page.map(told), nextPageToken };
     },

@@ -2,7 +2,7 @@
  * Holders of messages: the rows of `pending`, and the held messages. Owns that a message is deleted once no
  * subscription holds it. Each call is part of its caller's transaction.
  */
-import type { Waiting } from '../model/backlog.ts';
+import type { WaitingMessage } from '../model/backlog.ts';
 import type { Later, PubsubDatabase } from './tables.ts';
 
 /** Parameters of a seek to another subscription's messages. */
@@ -21,8 +21,8 @@ export class Holdings {
   }
 
   /** Unacknowledged messages of the subscription, oldest first. */
-  pending(subscription: string): Waiting[] {
-    return this.#db.statements.pending.all(subscription) as unknown as Waiting[];
+  pending(subscription: string): WaitingMessage[] {
+    return this.#db.statements.pending.all(subscription) as unknown as WaitingMessage[];
   }
 
   /** When the oldest message was published that the subscription has not acknowledged. */

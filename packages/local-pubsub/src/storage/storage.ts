@@ -6,7 +6,7 @@
  */
 import type { Policy, PolicyStore } from '@cairn/local-kit/iam/policies';
 import { GroupedDatabase, type SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
-import type { Waiting } from '../model/backlog.ts';
+import type { WaitingMessage } from '../model/backlog.ts';
 import type {
   Message,
   Publication,
@@ -187,7 +187,7 @@ export class PubsubStore implements PolicyStore {
   }
 
   /** Unacknowledged messages of the subscription, oldest first. */
-  pending(subscription: string): Waiting[] {
+  pending(subscription: string): WaitingMessage[] {
     this.#db.catchUp();
     return this.#holdings.pending(subscription);
   }

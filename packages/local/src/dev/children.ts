@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { Reaper } from '../host/workers/reaper.ts';
 
-export interface ChildOptions {
+export interface ChildProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -21,7 +21,7 @@ export class Children {
   readonly #running = new Set<ChildProcess>();
 
   /** Resolves with its exit code; 127 if it cannot be started, which is logged. */
-  run({ command, args, cwd, env, line }: ChildOptions): Promise<number> {
+  run({ command, args, cwd, env, line }: ChildProcessOptions): Promise<number> {
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     const { pid } = child;
     if (pid !== undefined) {

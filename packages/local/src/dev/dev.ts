@@ -14,10 +14,24 @@ import { Debounce } from './debounce.ts';
 import { envOf } from './env-files.ts';
 import { greeting } from './greeting.ts';
 import { namesNoFile, readableError } from './load-error.ts';
-import { forMachine, forPerson, type LogLine, type Paint, readLine, type Severity } from './log-line.ts';
+import {
+  forMachine,
+  forPerson,
+  type Paint,
+  type ParsedLogLine,
+  readLine,
+  type Severity,
+} from './log-line.ts';
 import { assertFree, type DevPorts, portsFrom } from './ports.ts';
 import { DevProblem } from './problem.ts';
-import { codebasesOf, type DevCodebase, effectOf, type Files, isIgnored, projectFolder } from './project.ts';
+import {
+  codebasesOf,
+  type DevCodebase,
+  effectOf,
+  isIgnored,
+  type ProjectFiles,
+  projectFolder,
+} from './project.ts';
 
 export { DEFAULT_PORT, MAX_PORT } from './ports.ts';
 export { DevProblem } from './problem.ts';
@@ -44,7 +58,7 @@ export interface DevOptions {
   now(): number;
 }
 
-const FILES: Files = { exists: existsSync, read: (path) => readFileSync(path, 'utf8') };
+const FILES: ProjectFiles = { exists: existsSync, read: (path) => readFileSync(path, 'utf8') };
 /** An editor's moves are over by then; more would be felt. */
 const QUIET_MS = 40;
 const MOST_MS = 500;
@@ -63,7 +77,7 @@ export async function dev(options: DevOptions): Promise<void> {
   await aborted(options.interrupted);
 }
 
-interface Project {
+interface DevProject {
   readonly root: string;
   readonly codebases: readonly DevCodebase[];
   readonly ports: DevPorts;
@@ -71,7 +85,7 @@ interface Project {
 
 class Session implements AsyncDisposable {
   readonly #options: DevOptions;
-  readonly #project: Project;
+  readonly #project: DevProject;
   readonly #projectId: string;
   readonly #children = new Children();
   readonly #builds: Builds;
@@ -82,7 +96,7 @@ class Session implements AsyncDisposable {
   readonly #madeUp = new Set<string>();
   #cloud: LocalCloud | undefined;
 
-  constructor(options: DevOptions, project: Project) {
+  constructor(options: DevOptions, project: DevProject) {
     this.#options = options;
     this.#project = project;
     this.#projectId = options.projectId ?? DEFAULT_PROJECT;
@@ -249,12 +263,17 @@ class Session implements AsyncDisposable {
     return paths.map((path) => path.replace(`${this.#project.root}/`, '')).join(', ');
   }
 
-  #tellEvent(event: string, message: string, fields: LogLine['fields'], severity: Severity = 'INFO'): void {
+  #tellEvent(
+    event: string,
+    message: string,
+    fields: ParsedLogLine['fields'],
+    severity: Severity = 'INFO',
+  ): void {
     const { json } = this.#options;
     this.#tell('cairn', { severity, message, fields: json ? { event, ...fields } : {} });
   }
 
-  #tell(source: string, line: LogLine): void {
+  #tell(source: string, line: ParsedLogLine): void {
     const { json, paint, write, now } = this.#options;
     const shown = { source, at: now() };
     const text = json ? forMachine(line, shown) : forPerson(line, shown, paint);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { DevProblem } from './problem.ts';
-import { type DevCodebase, type Files, SECRETS } from './project.ts';
+import { type DevCodebase, type ProjectFiles, SECRETS } from './project.ts';
 
 /** A later file wins. */
 const settingsFor = (projectId: string) => ['.env', `.env.${projectId}`, '.env.local'];
@@ -11,7 +11,7 @@ const settingsFor = (projectId: string) => ['.env', `.env.${projectId}`, '.env.l
 export function envOf(
   { folder, settings, env }: Pick<DevCodebase, 'folder' | 'settings' | 'env'>,
   projectId: string,
-  files: Files,
+  files: ProjectFiles,
 ): Record<string, string> {
   const found = [...settingsFor(projectId).map((name) => join(settings, name)), join(folder, SECRETS)].filter(
     (file) => files.exists(file),
@@ -19,7 +19,7 @@ export function envOf(
   return Object.assign({}, ...found.map((file) => valuesIn(file, files)), env);
 }
 
-function valuesIn(file: string, files: Files): Record<string, string> {
+function valuesIn(file: string, files: ProjectFiles): Record<string, string> {
   try {
     return parseEnv(files.read(file)) as Record<string, string>;
   } catch (error) {

@@ -2,7 +2,7 @@
 
 export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR';
 
-export interface LogLine {
+export interface ParsedLogLine {
   readonly severity: Severity;
   readonly message: string;
   /** Further members, as they were logged. */
@@ -22,7 +22,7 @@ const OTHERS: Readonly<Record<string, Severity>> = {
 };
 
 /** Reads a line that a function printed: JSON with `severity` and `message` as in Cloud Logging, or any text. */
-export function readLine(text: string): LogLine {
+export function readLine(text: string): ParsedLogLine {
   const members = membersOf(text);
   if (typeof members?.message !== 'string') return { severity: 'INFO', message: text, fields: {} };
   const { severity, message, ...fields } = members;
@@ -48,7 +48,7 @@ const LEFT_OUT = new Set([
 /** Events that are irrelevant to a user who watches steps. */
 const SILENT = new Set(['run_claimed', 'run_checkpoint', 'runs_sampled']);
 
-export interface Shown {
+export interface ShownLine {
   /** Source of the line: a codebase, its type check, its build, or `cairn`. */
   readonly source: string;
   /** Epoch ms. */
@@ -56,7 +56,7 @@ export interface Shown {
 }
 
 /** Undefined: the line is not for a person. */
-export function forPerson(line: LogLine, { source, at }: Shown, paint: Paint): string | undefined {
+export function forPerson(line: ParsedLogLine, { source, at }: ShownLine, paint: Paint): string | undefined {
   const { severity, message, fields } = line;
   const event = typeof fields.event === 'string' ? fields.event : undefined;
   if (event !== undefined && severity === 'INFO' && SILENT.has(event)) return undefined;
@@ -74,16 +74,16 @@ export function forPerson(line: LogLine, { source, at }: Shown, paint: Paint): s
 }
 
 /** One line of JSON. */
-export function forMachine({ severity, message, fields }: LogLine, { source, at }: Shown): string {
+export function forMachine({ severity, message, fields }: ParsedLogLine, { source, at }: ShownLine): string {
   return JSON.stringify({ ...fields, time: new Date(at).toISOString(), source, severity, message });
 }
 
-function stepOf({ stepId, item, attempt }: LogLine['fields']): string {
+function stepOf({ stepId, item, attempt }: ParsedLogLine['fields']): string {
   const name = `${String(stepId)}${item === undefined ? '' : `[${String(item)}]`}`;
   return typeof attempt === 'number' && attempt > 1 ? `${name} (attempt ${attempt})` : name;
 }
 
-function textOf(event: string | undefined, message: string, fields: LogLine['fields']): string {
+function textOf(event: string | undefined, message: string, fields: ParsedLogLine['fields']): string {
   if (event === 'step_log') return message.replace(/^step_log: /, '');
   if (event === 'run_transition') return `${String(fields.from)} → ${String(fields.to)}`;
   if (event === 'run_completed')
@@ -96,7 +96,7 @@ const TOLD_ALREADY: Readonly<Record<string, readonly string[]>> = {
   run_completed: ['type', 'status', 'durationMs'],
 };
 
-function restOf(event: string | undefined, fields: LogLine['fields']): string {
+function restOf(event: string | undefined, fields: ParsedLogLine['fields']): string {
   const told = (event !== undefined && TOLD_ALREADY[event]) || [];
   return Object.entries(fields)
     .filter(([name, value]) => !LEFT_OUT.has(name) && !told.includes(name) && value !== undefined)

@@ -1,12 +1,12 @@
 /**
  * Reads a Firebase project: its codebases, the module of each, the files to watch and the builds to run. Reads through
- * {@link Files} only, starts nothing.
+ * {@link ProjectFiles} only, starts nothing.
  */
 import { basename, extname, join, posix, relative, sep } from 'node:path';
 import { parseJsonc } from '../jsonc.ts';
 import { DevProblem } from './problem.ts';
 
-export interface Files {
+export interface ProjectFiles {
   exists(path: string): boolean;
   /** @throws the error of the file system */
   read(path: string): string;
@@ -43,7 +43,7 @@ export interface Build {
 }
 
 /** The folder of `firebase.json`, at or above the current one. @throws DevProblem PROJECT_NOT_FOUND */
-export function projectFolder(start: string, files: Files): string {
+export function projectFolder(start: string, files: ProjectFiles): string {
   for (let folder = start; ; ) {
     if (files.exists(join(folder, 'firebase.json'))) return folder;
     const above = join(folder, '..');
@@ -61,7 +61,7 @@ export function projectFolder(start: string, files: Files): string {
  * @param wanted names of codebases; empty: all
  * @throws DevProblem
  */
-export function codebasesOf(root: string, wanted: readonly string[], files: Files): DevCodebase[] {
+export function codebasesOf(root: string, wanted: readonly string[], files: ProjectFiles): DevCodebase[] {
   const all = declaredIn(root, files);
   if (all.length === 0)
     throw new DevProblem(
@@ -83,7 +83,7 @@ export function codebasesOf(root: string, wanted: readonly string[], files: File
 
 type Declared = Pick<DevCodebase, 'name' | 'prefix' | 'folder' | 'settings' | 'env'>;
 
-function declaredIn(root: string, files: Files): Declared[] {
+function declaredIn(root: string, files: ProjectFiles): Declared[] {
   const file = join(root, 'firebase.json');
   const { functions } = parsed(file, files, 'FIREBASE_JSON_INVALID');
   const usual = files.exists(join(root, 'functions/package.json')) ? [{ source: 'functions' }] : [];
@@ -126,7 +126,7 @@ function instancesOf({ instances }: Record<string, unknown>, root: string, folde
 /** Packages whose functions run bodies. */
 const OF_CAIRN = ['cairn', '@cairn/calls'];
 
-function codebaseIn(declared: Declared, files: Files): DevCodebase {
+function codebaseIn(declared: Declared, files: ProjectFiles): DevCodebase {
   const { name, folder } = declared;
   const manifest = parsed(join(folder, 'package.json'), files, 'MANIFEST_INVALID');
   const dependencies = isMembers(manifest.dependencies) ? manifest.dependencies : {};
@@ -167,7 +167,7 @@ interface Tsconfig {
   readonly isRunnable: boolean;
 }
 
-function tsconfigIn(folder: string, files: Files): Tsconfig | undefined {
+function tsconfigIn(folder: string, files: ProjectFiles): Tsconfig | undefined {
   const file = join(folder, 'tsconfig.json');
   if (!files.exists(file)) return undefined;
   const { compilerOptions } = parsed(file, files, 'MANIFEST_INVALID');
@@ -188,7 +188,7 @@ function sourceOf(main: string, { outDir, rootDir }: Tsconfig): string | undefin
 }
 
 /** Effect of a changed file on a codebase. */
-export type Effect = 'reload' | 'build' | 'none';
+export type ChangeEffect = 'reload' | 'build' | 'none';
 
 /** Beside the source, for all instances of a kit. */
 export const SECRETS = '.secret.local';
@@ -206,7 +206,7 @@ export function isIgnored(folder: string, path: string): boolean {
   });
 }
 
-export function effectOf(codebase: DevCodebase, path: string): Effect {
+export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   const { folder, settings, build } = codebase;
   if (relative(settings, path) === basename(path) && SETTINGS.test(basename(path))) return 'reload';
   const place = relative(folder, path).split(sep).join('/');
@@ -221,7 +221,7 @@ export function effectOf(codebase: DevCodebase, path: string): Effect {
 
 type ProblemOfFile = 'FIREBASE_JSON_INVALID' | 'MANIFEST_INVALID';
 
-function parsed(file: string, files: Files, code: ProblemOfFile): Record<string, unknown> {
+function parsed(file: string, files: ProjectFiles, code: ProblemOfFile): Record<string, unknown> {
   let value: unknown;
   try {
     value = parseJsonc(files.read(file));

@@ -1,13 +1,13 @@
 /** Reads what the TypeScript compiler and other build tools print while they watch. Pure. */
 
-export interface Diagnosis {
+export interface TypesMessage {
   /** As the compiler writes it, from the folder of the codebase. */
   readonly text: string;
   readonly isError: boolean;
 }
 
 /** Undefined: the line says nothing to a person (a time, a new round). */
-export function diagnosisIn(line: string): Diagnosis | undefined {
+export function diagnosisIn(line: string): TypesMessage | undefined {
   const text = line.trimEnd();
   if (/error TS\d+:/.test(text)) return { text, isError: true };
   const found = /Found (\d+) errors?\./.exec(text);

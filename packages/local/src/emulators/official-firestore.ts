@@ -48,14 +48,14 @@ export async function startOfficialFirestore(options: OfficialFirestoreOptions):
   }
 }
 
-interface Ports {
+interface EmulatorPorts {
   readonly port: number;
   readonly websocket: number;
   readonly hub: number;
   readonly logging: number;
 }
 
-function configFor({ port, websocket, hub, logging }: Ports): string {
+function configFor({ port, websocket, hub, logging }: EmulatorPorts): string {
   const host = '127.0.0.1';
   return JSON.stringify({
     firestore: { rules: 'firestore.rules' },

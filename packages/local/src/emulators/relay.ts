@@ -29,7 +29,7 @@ export function relay(functions: ReadonlyMap<string, Discovered>, port: number):
   return server;
 }
 
-interface Exchange {
+interface RelayedExchange {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly port: number;
@@ -37,7 +37,10 @@ interface Exchange {
 }
 
 /** The emulator's request, its answer bound to ours. The body is the caller's business. */
-function send({ incoming, response, port, path }: Exchange, headers: Record<string, string | number> = {}) {
+function send(
+  { incoming, response, port, path }: RelayedExchange,
+  headers: Record<string, string | number> = {},
+) {
   const outgoing = request({
     host: '127.0.0.1',
     port,
@@ -60,7 +63,7 @@ const framing = (incoming: IncomingMessage): Record<string, string> =>
   incoming.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' };
 
 /** Handling of a push request as by Eventarc: its body becomes the data of an event. */
-async function message({ topic, ...exchange }: Exchange & { readonly topic: string }): Promise<void> {
+async function message({ topic, ...exchange }: RelayedExchange & { readonly topic: string }): Promise<void> {
   const { incoming, response } = exchange;
   try {
     const chunks: Buffer[] = [];

@@ -82,12 +82,12 @@ function isReading({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-interface Sending {
+interface SiteAnswer {
   readonly method: string | undefined;
   readonly status: number;
 }
 
-function sendPage(file: string, response: ServerResponse, { method, status }: Sending): void {
+function sendPage(file: string, response: ServerResponse, { method, status }: SiteAnswer): void {
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' });
   response.end(method === 'HEAD' ? undefined : readFileSync(file));
 }

@@ -1,5 +1,5 @@
 /** Pages as GitHub cuts them, and its way of saying no. */
-import type { OutsideRequest, Reply } from '../outside/route.ts';
+import type { OutsideReply, OutsideRequest } from '../outside/route.ts';
 import type { Slice } from '../outside/store.ts';
 
 const DEFAULT_PER_PAGE = 30;
@@ -15,14 +15,14 @@ function positive(text: string | null): number | undefined {
   return Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-export interface Listed {
+export interface ListedPage {
   /** Path of the pages, without query. */
   readonly path: string;
   readonly total: number;
 }
 
 /** With the `Link` header that names the next page and the last. */
-export function paged(request: OutsideRequest, body: unknown, { path, total }: Listed): Reply {
+export function paged(request: OutsideRequest, body: unknown, { path, total }: ListedPage): OutsideReply {
   const { skip, take } = sliceOf(request);
   const page = skip / take + 1;
   const last = Math.max(1, Math.ceil(total / take));
@@ -35,9 +35,9 @@ export function paged(request: OutsideRequest, body: unknown, { path, total }: L
   return { status: 200, body, headers: { link: `${link(page + 1, 'next')}, ${link(last, 'last')}` } };
 }
 
-export const NOT_FOUND: Reply = { status: 404, body: { message: 'Not Found' } };
+export const NOT_FOUND: OutsideReply = { status: 404, body: { message: 'Not Found' } };
 
-export function invalid(resource: string, field: string, message: string): Reply {
+export function invalid(resource: string, field: string, message: string): OutsideReply {
   const errors = [{ resource, field, code: 'invalid', message }];
   return { status: 422, body: { message: 'Validation Failed', errors } };
 }

@@ -5,7 +5,7 @@
 
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { Clock } from '@cairn/local-kit/time/clock';
-import type { OutsideRoute, Reply } from '../outside/route.ts';
+import type { OutsideReply, OutsideRoute } from '../outside/route.ts';
 import { type OutsideServer, startOutsideServer } from '../outside/server.ts';
 import { checkRunRoutes } from './routes/check-runs.ts';
 import { commentRoutes } from './routes/comments.ts';
@@ -41,7 +41,7 @@ const ROUTES: readonly OutsideRoute[] = [
   rateLimitRoute,
 ];
 
-const UNKNOWN: Reply = {
+const UNKNOWN: OutsideReply = {
   status: 501,
   body: {
     message:

@@ -7,12 +7,12 @@ import type { Readable } from 'node:stream';
 import { refuse } from '@cairn/local-kit/http/problem';
 import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec } from './function-spec.ts';
-import { type AnswerReceiver, type Body, Carriage, type RequestLine } from './link/carried.ts';
+import { type AnswerReceiver, Carriage, type RequestBody, type RequestLine } from './link/carried.ts';
 import { MAX_WHOLE_BYTES } from './link/messages.ts';
 import { sendByHttp } from './link/send-by-http.ts';
 import { sendByLink } from './link/send-by-link.ts';
 import { MAX_BODY_BYTES } from './request-shape.ts';
-import { type Lease, NoWorkerError } from './workers/lease.ts';
+import { NoWorkerError, type WorkerLease } from './workers/lease.ts';
 import type { WorkerPool } from './workers/worker-pool.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -44,10 +44,10 @@ export interface Forwarded {
   readonly response: ServerResponse;
 }
 
-interface Carrying {
+interface ForwardedRequest {
   readonly spec: FunctionSpec;
   readonly line: RequestLine;
-  readonly body: Body;
+  readonly body: RequestBody;
   /** False: its length is not known, or not small. */
   readonly isWhole: boolean;
   readonly receiver: AnswerReceiver;
@@ -160,7 +160,7 @@ export class Forwarder {
    * Resolves once a worker has the request, or with the reason why none gets it. A worker that refuses the connection has died a
    * moment ago: nothing was delivered, so another one is asked.
    */
-  async #carry(carrying: Carrying): Promise<NoWorkerError | undefined> {
+  async #carry(carrying: ForwardedRequest): Promise<NoWorkerError | undefined> {
     const { spec, line, isWhole, receiver, carriage, signal } = carrying;
     let { body } = carrying;
     for (;;) {
@@ -198,7 +198,7 @@ export class Forwarder {
     }
   }
 
-  async #lease(spec: FunctionSpec, signal: AbortSignal): Promise<Lease | NoWorkerError> {
+  async #lease(spec: FunctionSpec, signal: AbortSignal): Promise<WorkerLease | NoWorkerError> {
     for (;;) {
       const pool = this.#pool();
       try {

@@ -35,7 +35,7 @@ export interface MessageTrigger {
   readonly topic: string;
 }
 
-export type Trigger =
+export type FunctionTrigger =
   | { readonly kind: 'https' }
   | MessageTrigger
   | QueueTrigger
@@ -46,7 +46,7 @@ export interface FunctionSpec {
   /** The export's name; nested exports are joined with `-`, as `firebase deploy` does. */
   readonly name: string;
   readonly region: string;
-  readonly trigger: Trigger;
+  readonly trigger: FunctionTrigger;
   readonly timeoutSeconds: number;
   /** Requests of this function one worker may serve at a time. */
   readonly concurrency: number;
@@ -54,10 +54,10 @@ export interface FunctionSpec {
   /** It uses of its request and response only what `link/` has, so small requests reach it by frames. */
   readonly takesWhole?: true;
   /** Location of the runs of its Cairn installation; provided by one function of each. */
-  readonly store?: StoreLocation;
+  readonly store?: FunctionStore;
 }
 
-export interface StoreLocation {
+export interface FunctionStore {
   /** Id of a Firestore database. */
   readonly database: string;
   readonly collectionPrefix: string;
@@ -65,11 +65,11 @@ export interface StoreLocation {
   readonly indexes?: IndexesFile;
 }
 
-export type Handler = (request: unknown, response: unknown) => unknown;
+export type FunctionHandler = (request: unknown, response: unknown) => unknown;
 
 export interface LoadedFunction {
   readonly spec: FunctionSpec;
-  readonly handler: Handler;
+  readonly handler: FunctionHandler;
 }
 
 /** Second-generation defaults of Cloud Functions. */
@@ -93,7 +93,7 @@ export function functionsOf(module: object, defaultRegion: string, prefix = ''):
         ...(store && { store }),
         ...(TAKES_WHOLE in value && { takesWhole: true as const }),
       };
-      const call = value as Handler & ((event: object) => unknown);
+      const call = value as FunctionHandler & ((event: object) => unknown);
       const handler = spec.trigger.kind === 'message' ? messageHandler(call, spec.trigger) : call;
       return [{ spec, handler }];
     }
@@ -102,8 +102,8 @@ export function functionsOf(module: object, defaultRegion: string, prefix = ''):
 }
 
 /** A function may say it, by the name under which it is deployed. */
-function storeOf(value: object, name: string): StoreLocation | undefined {
-  const { [STORE_LOCATION]: locate } = value as { [STORE_LOCATION]?: (name: string) => StoreLocation };
+function storeOf(value: object, name: string): FunctionStore | undefined {
+  const { [STORE_LOCATION]: locate } = value as { [STORE_LOCATION]?: (name: string) => FunctionStore };
   return locate?.(name);
 }
 
@@ -136,7 +136,7 @@ export function specOf(
   };
 }
 
-function triggerOf(endpoint: Readonly<Record<string, unknown>>): Trigger {
+function triggerOf(endpoint: Readonly<Record<string, unknown>>): FunctionTrigger {
   const { taskQueueTrigger, scheduleTrigger } = endpoint;
   if (isObject(taskQueueTrigger)) return queueTrigger(taskQueueTrigger);
   if (isObject(scheduleTrigger)) {

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { refuse } from '@cairn/local-kit/http/problem';
 import express, { type ErrorRequestHandler } from 'express';
-import type { Handler } from './function-spec.ts';
+import type { FunctionHandler } from './function-spec.ts';
 import { MAX_BODY_BYTES, splitPath } from './request-shape.ts';
 import { answerUncaught } from './uncaught.ts';
 
@@ -18,8 +18,8 @@ const MAX_HEAD_BYTES = 32 * 1024;
  *
  * @param now epoch ms: what answers are dated with
  */
-export function functionsServer(handlers: ReadonlyMap<string, Handler>, now: () => number): Server {
-  const targets = new WeakMap<IncomingMessage, Handler>();
+export function functionsServer(handlers: ReadonlyMap<string, FunctionHandler>, now: () => number): Server {
+  const targets = new WeakMap<IncomingMessage, FunctionHandler>();
   const app = express();
   app.disable('x-powered-by');
   app.enable('trust proxy');

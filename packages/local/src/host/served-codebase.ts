@@ -25,11 +25,15 @@ export interface StartWorkers {
   /** Called once, with the functions that the module exports; answers with the values of their secrets. */
   onFunctions(functions: readonly FunctionSpec[]): Readonly<Record<string, string>>;
   /** Asks the new workers something before those that they replace end. What it throws is why they cannot be loaded. */
-  verify?(ask: Ask, functions: ReadonlyMap<string, FunctionSpec>): Promise<void>;
+  verify?(ask: AskFunction, functions: ReadonlyMap<string, FunctionSpec>): Promise<void>;
 }
 
 /** A GET of a path of a function. */
-export type Ask = (functionName: string, path: string, headers: Record<string, string>) => Promise<Response>;
+export type AskFunction = (
+  functionName: string,
+  path: string,
+  headers: Record<string, string>,
+) => Promise<Response>;
 
 /** Workers that loaded the same state of the module. */
 interface Generation {
@@ -41,7 +45,7 @@ interface Generation {
   readonly verified: Promise<void>;
 }
 
-function asking({ pool, functions }: Pick<Generation, 'pool' | 'functions'>): Ask {
+function asking({ pool, functions }: Pick<Generation, 'pool' | 'functions'>): AskFunction {
   return async (name, path, headers) => {
     const spec = functions.get(name);
     if (spec === undefined) throw new Error(`no function named '${name}'`);

@@ -1,7 +1,7 @@
 /** Faults between the functions and an external service. Decided by `firestore/faults.ts`. */
 
 /** Form in which a receiver reports a rate limit. */
-export type RateLimit = {
+export type RateLimitFault = {
   readonly kind: 'rate-limit';
   /** 429 or 403; GitHub uses both. */
   readonly status: 403 | 429;
@@ -15,7 +15,7 @@ export type OutsideFault =
   | { readonly kind: 'latency'; readonly ms: number }
   /** Answers with this status; nothing was done. */
   | { readonly kind: 'refuse'; readonly status: number; readonly message?: string }
-  | RateLimit
+  | RateLimitFault
   /** The connection breaks; nothing was done. */
   | { readonly kind: 'cut-before' }
   /** Does what was asked, and then the connection breaks. */

@@ -13,7 +13,7 @@ export interface OutsideRequest {
   readonly now: number;
 }
 
-export interface Reply {
+export interface OutsideReply {
   readonly status: number;
   /** JSON; a text is sent as it is. */
   readonly body: unknown;
@@ -26,7 +26,7 @@ export interface OutsideRoute {
   /** True if a successful call counts as applied. */
   readonly changes: boolean;
   /** Carried out inside a transaction: all of it or nothing. */
-  answer(request: OutsideRequest, store: OutsideStore): Reply;
+  answer(request: OutsideRequest, store: OutsideStore): OutsideReply;
 }
 
 export interface Matched {
@@ -34,9 +34,9 @@ export interface Matched {
   readonly params: Readonly<Record<string, string>>;
 }
 
-export type Match = (method: string, pathname: string) => Matched | undefined;
+export type RouteMatcher = (method: string, pathname: string) => Matched | undefined;
 
-export function matcher(routes: readonly OutsideRoute[]): Match {
+export function matcher(routes: readonly OutsideRoute[]): RouteMatcher {
   const patterns = routes.map((route) => {
     const [method = '', path = ''] = route.name.split(' ');
     const source = path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');

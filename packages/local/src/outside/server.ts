@@ -11,8 +11,8 @@ import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { Clock } from '@cairn/local-kit/time/clock';
-import type { OutsideFault, RateLimit } from './faults.ts';
-import { type Matched, matcher, type OutsideRoute, type Reply } from './route.ts';
+import type { OutsideFault, RateLimitFault } from './faults.ts';
+import { type Matched, matcher, type OutsideReply, type OutsideRoute } from './route.ts';
 import { type Call, OutsideStore } from './store.ts';
 
 export interface OutsideOptions {
@@ -20,9 +20,9 @@ export interface OutsideOptions {
   readonly clock: Clock;
   readonly routes: readonly OutsideRoute[];
   /** Response to an unknown path. */
-  readonly unknown: Reply;
+  readonly unknown: OutsideReply;
   /** An answer for who may not do that; undefined lets the call pass. */
-  readonly refusal?: (matched: Matched, authorization: string | undefined) => Reply | undefined;
+  readonly refusal?: (matched: Matched, authorization: string | undefined) => OutsideReply | undefined;
   /** On every answer. */
   readonly headers?: (now: number) => Readonly<Record<string, string>>;
   /** 0 or absent: any free one. */
@@ -78,18 +78,18 @@ export async function startOutsideServer(options: OutsideOptions): Promise<Outsi
   };
 }
 
-type Context = OutsideOptions &
+type OutsideContext = OutsideOptions &
   Pick<OutsideServer, 'faults' | 'calls' | 'applied'> & {
     readonly store: OutsideStore;
     readonly match: ReturnType<typeof matcher>;
   };
 
-function exchanger({ clock, store, faults, match, calls, applied, ...options }: Context) {
+function exchanger({ clock, store, faults, match, calls, applied, ...options }: OutsideContext) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = urlOf(request.socket.address() as AddressInfo);
     const { pathname, searchParams: query } = new URL(request.url ?? '/', url);
     const method = request.method ?? 'GET';
-    const answer = (reply: Reply) =>
+    const answer = (reply: OutsideReply) =>
       send(response, { ...reply, headers: { ...options.headers?.(clock.now()), ...reply.headers } });
     // Any page open in a browser on this machine can send requests here; scripts send no origin.
     if (request.headers.origin !== undefined)
@@ -134,7 +134,7 @@ function exchanger({ clock, store, faults, match, calls, applied, ...options }: 
         return fault.kind === 'cut-before' ? void request.socket.destroy() : undefined;
     }
 
-    let reply: Reply | undefined;
+    let reply: OutsideReply | undefined;
     store.transaction(() => {
       reply = route.answer({ params, query, body, url, now: clock.now() }, store);
       note(reply.status, route.changes && reply.status < 300);
@@ -148,9 +148,9 @@ function exchanger({ clock, store, faults, match, calls, applied, ...options }: 
 }
 
 function limited(
-  { status, retryAfterS, message = 'API rate limit exceeded' }: RateLimit,
+  { status, retryAfterS, message = 'API rate limit exceeded' }: RateLimitFault,
   now: number,
-): Reply {
+): OutsideReply {
   const headers =
     retryAfterS === undefined
       ? { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.ceil(now / 1000) + 1) }
@@ -181,7 +181,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function send(response: ServerResponse, { status, body, headers }: Reply): void {
+function send(response: ServerResponse, { status, body, headers }: OutsideReply): void {
   if (response.headersSent) return;
   const text = typeof body === 'string';
   response.writeHead(status, {

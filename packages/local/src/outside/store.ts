@@ -22,7 +22,7 @@ export interface Call {
   readonly fault?: string;
 }
 
-export interface Item<Value> {
+export interface StoredItem<Value> {
   readonly id: number;
   readonly value: Value;
 }
@@ -78,12 +78,12 @@ export class OutsideStore {
     return Number(this.#db.statements.add.run(kind, place, JSON.stringify(value)).lastInsertRowid);
   }
 
-  get<Value>(kind: string, id: number): Item<Value> | undefined {
+  get<Value>(kind: string, id: number): StoredItem<Value> | undefined {
     const row = this.#db.statements.get.get(kind, id);
     return row && itemOf<Value>(row);
   }
 
-  list<Value>(kind: string, place: string, { skip, take, newestFirst }: Slice): Item<Value>[] {
+  list<Value>(kind: string, place: string, { skip, take, newestFirst }: Slice): StoredItem<Value>[] {
     const statement = newestFirst ? this.#db.statements.newest : this.#db.statements.list;
     return statement.all(kind, place, take, skip).map((row) => itemOf<Value>(row));
   }
@@ -126,6 +126,6 @@ export class OutsideStore {
   }
 }
 
-function itemOf<Value>(row: Record<string, unknown>): Item<Value> {
+function itemOf<Value>(row: Record<string, unknown>): StoredItem<Value> {
   return { id: Number(row.id), value: JSON.parse(String(row.value)) as Value };
 }

@@ -13,7 +13,7 @@ export class ScheduleError extends Error {
   }
 }
 
-export interface Schedule {
+export interface CronSchedule {
   /** The first moment after `afterMs`, in milliseconds since the epoch. */
   next(afterMs: number): number;
 }
@@ -28,7 +28,7 @@ const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frida
 const EVERY_N = /^every (\d+) (minute|min|hour|day)s?$/;
 const EVERY_AT = /^every (\w+) (\d{1,2}):(\d{2})$/;
 
-export function readSchedule(text: string, { timeZone, minuteMs }: ScheduleOptions): Schedule {
+export function readSchedule(text: string, { timeZone, minuteMs }: ScheduleOptions): CronSchedule {
   const words = text.trim().toLowerCase().replace(/\s+/g, ' ');
   const every = EVERY_N.exec(words);
   if (every) return fixedRate(text, Number(every[1]), every[2] ?? '', minuteMs);
@@ -39,7 +39,7 @@ export function readSchedule(text: string, { timeZone, minuteMs }: ScheduleOptio
 }
 
 /** Fires at multiples of its period since the epoch, so that two schedulers agree on the slots. */
-function fixedRate(text: string, count: number, unit: string, minuteMs: number): Schedule {
+function fixedRate(text: string, count: number, unit: string, minuteMs: number): CronSchedule {
   const minutes = unit === 'day' ? 1440 : unit === 'hour' ? 60 : 1;
   // Only short schedules run faster here; a daily job that ran every two hours would be another job.
   const periodMs = unit.startsWith('min') ? count * minuteMs : count * minutes * 60_000;
@@ -54,7 +54,7 @@ function cronOf(text: string, [, day = '', hour, minute]: RegExpExecArray): stri
   return `${Number(minute)} ${Number(hour)} * * ${weekday}`;
 }
 
-function cronSchedule(text: string, line: string, timezone: string): Schedule {
+function cronSchedule(text: string, line: string, timezone: string): CronSchedule {
   let cron: Cron;
   try {
     cron = new Cron(line, { paused: true, timezone, mode: '5-part' });

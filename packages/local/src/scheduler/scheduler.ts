@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Cancel, Clock } from '@cairn/local-kit/time/clock';
 import type { Dispatch } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec, ScheduleTrigger } from '../host/function-spec.ts';
-import { readSchedule, type Schedule } from './schedule.ts';
+import { type CronSchedule, readSchedule } from './schedule.ts';
 
 export interface SchedulerOptions {
   readonly clock: Clock;
@@ -17,10 +17,10 @@ export interface SchedulerOptions {
   log(line: string): void;
 }
 
-interface Job {
+interface ScheduledJob {
   readonly spec: FunctionSpec;
   readonly trigger: ScheduleTrigger;
-  readonly schedule: Schedule;
+  readonly schedule: CronSchedule;
 }
 
 /** Pause before a failed execution is repeated, if the function asks for repeats. */
@@ -29,7 +29,7 @@ const RETRY_PAUSE_MS = 5_000;
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #cancels = new Map<string, Cancel>();
-  readonly #jobs = new Map<string, Job>();
+  readonly #jobs = new Map<string, ScheduledJob>();
   readonly #stopped = new AbortController();
 
   constructor(options: SchedulerOptions) {
@@ -73,7 +73,7 @@ export class Scheduler {
   }
 
   /** Undefined: it has no schedule, or an invalid one, which is reported. */
-  #jobOf(spec: FunctionSpec): Job | undefined {
+  #jobOf(spec: FunctionSpec): ScheduledJob | undefined {
     if (spec.trigger.kind !== 'schedule') return undefined;
     const { trigger } = spec;
     const { minuteMs, log } = this.#options;
@@ -93,7 +93,7 @@ export class Scheduler {
     for (const cancel of this.#cancels.values()) cancel();
   }
 
-  #arm(job: Job): void {
+  #arm(job: ScheduledJob): void {
     // It fired while it was replaced.
     if (this.#stopped.signal.aborted || this.#jobs.get(job.spec.name) !== job) return;
     const slot = job.schedule.next(this.#options.clock.now());
@@ -103,7 +103,7 @@ export class Scheduler {
     );
   }
 
-  async #fire(job: Job, slot: number): Promise<void> {
+  async #fire(job: ScheduledJob, slot: number): Promise<void> {
     for (let attempt = 0; attempt <= job.trigger.retryCount; attempt++) {
       if (attempt > 0) await this.#pause();
       if (this.#stopped.signal.aborted) return;

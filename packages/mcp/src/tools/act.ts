@@ -20,7 +20,7 @@ export interface Blocker {
   readonly help: string;
 }
 
-export interface Preview<State> {
+export interface ActPreview<State> {
   /** The effect of the act, in a sentence or a few lines. */
   readonly text: string;
   readonly data: Readonly<Record<string, unknown>>;
@@ -36,11 +36,11 @@ interface ActSpec<S extends z.ZodObject, State> {
   readonly description: string;
   readonly args: S;
   readonly isDestructive: boolean;
-  readonly preview: (client: CairnClient, args: z.output<S>) => Promise<Preview<State>>;
-  readonly carryOut: (client: CairnClient, act: Act<S, State>) => Promise<Told>;
+  readonly preview: (client: CairnClient, args: z.output<S>) => Promise<ActPreview<State>>;
+  readonly carryOut: (client: CairnClient, act: ConfirmedAct<S, State>) => Promise<Told>;
 }
 
-interface Act<S extends z.ZodObject, State> {
+interface ConfirmedAct<S extends z.ZodObject, State> {
   readonly args: z.output<S>;
   /** As it was just before. */
   readonly state: State;

@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { PATHS, Path } from './paths/all.ts';
 import type { NAMED, SchemaName } from './schemas/named.ts';
 
-type Routes = typeof PATHS;
+type RouteTable = typeof PATHS;
 
 export type { Path };
 
@@ -14,9 +14,11 @@ export type { Path };
 export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
 
 /** Paths that have the method. */
-export type PathWith<M extends string> = { [P in Path]: M extends keyof Routes[P] ? P : never }[Path];
+export type PathWith<M extends string> = { [P in Path]: M extends keyof RouteTable[P] ? P : never }[Path];
 
-export type OperationAt<M extends string, P extends Path> = M extends keyof Routes[P] ? Routes[P][M] : never;
+export type OperationAt<M extends string, P extends Path> = M extends keyof RouteTable[P]
+  ? RouteTable[P][M]
+  : never;
 
 /** Members in braces. */
 export type ParamsOf<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
@@ -51,15 +53,15 @@ export type ItemOf<P extends PagedPath> = AnswerOf<'GET', P> extends { items: (i
 
 export type ChangingMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-interface Ask<P extends string> {
+interface PathParameters<P extends string> {
   readonly params?: ParamsOf<P>;
 }
 
 /** Parameters of a read of the path. */
-export type Question<P extends PathWith<'GET'>> = Ask<P> & { readonly query?: QueryOf<'GET', P> };
+export type Question<P extends PathWith<'GET'>> = PathParameters<P> & { readonly query?: QueryOf<'GET', P> };
 
 /** Parameters of a change of the path. */
-export type Change<M extends ChangingMethod, P extends PathWith<M>> = Ask<P> & {
+export type Change<M extends ChangingMethod, P extends PathWith<M>> = PathParameters<P> & {
   readonly query?: QueryOf<M, P>;
   readonly body?: BodyOf<M, P>;
 };

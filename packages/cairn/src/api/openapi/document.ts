@@ -6,12 +6,12 @@ import { z } from 'zod';
 import type { Json } from '../../core/encoding/json.ts';
 import { ERROR_CODES, type ErrorCode } from '../../core/errors.ts';
 import { PATHS } from './paths/all.ts';
-import type { AnswerDescription, Method, Operation, PathTable } from './paths/describe.ts';
+import type { AnswerDescription, ApiOperation, Method, PathTable } from './paths/describe.ts';
 import { NAMED, type SchemaName } from './schemas/named.ts';
 
-type Part = { readonly [name: string]: Json };
+type DocumentPart = { readonly [name: string]: Json };
 
-export interface OpenApiOperation extends Part {
+export interface OpenApiOperation extends DocumentPart {
   readonly operationId: string;
   readonly summary: string;
 }
@@ -20,10 +20,13 @@ export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
-  readonly security: Part[];
+  readonly security: DocumentPart[];
   readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Part>>; readonly securitySchemes: Part };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, DocumentPart>>;
+    readonly securitySchemes: DocumentPart;
+  };
 }
 
 const REF = '#/components/schemas/';
@@ -79,7 +82,7 @@ export function openApi(version: string): OpenApi {
   };
 }
 
-function operationOf(path: string, method: Method, operation: Operation): OpenApiOperation {
+function operationOf(path: string, method: Method, operation: ApiOperation): OpenApiOperation {
   const isMutation = method !== 'GET' && operation.keyed !== false;
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter('path', name)),
@@ -111,7 +114,7 @@ function tagOf(path: string): string {
   return path.split('/')[2] ?? '';
 }
 
-function parameter(where: 'path' | 'query' | 'header', name: string, what?: string): Part {
+function parameter(where: 'path' | 'query' | 'header', name: string, what?: string): DocumentPart {
   return {
     name,
     in: where,
@@ -122,14 +125,14 @@ function parameter(where: 'path' | 'query' | 'header', name: string, what?: stri
 }
 
 /** A body that may be an empty object is optional. */
-function bodyOf(name: SchemaName): Part {
+function bodyOf(name: SchemaName): DocumentPart {
   return {
     required: !NAMED[name].safeParse({}).success,
     content: { 'application/json': { schema: { $ref: REF + name } } },
   };
 }
 
-function responsesOf(operation: Operation, isMutation: boolean): Part {
+function responsesOf(operation: ApiOperation, isMutation: boolean): DocumentPart {
   const answers = Object.entries(operation.answers).map(([status, answer]) => [
     status,
     { ...answerOf(answer), ...(isMutation ? { headers: REPLAYED } : {}) },
@@ -142,14 +145,14 @@ function responsesOf(operation: Operation, isMutation: boolean): Part {
   };
 }
 
-const REPLAYED: Part = {
+const REPLAYED: DocumentPart = {
   'Idempotency-Replayed': {
     description: '`true` if the response is that of an earlier request with the same key.',
     schema: { type: 'string', const: 'true' },
   },
 };
 
-function answerOf({ what, schema, media = 'application/json' }: AnswerDescription): Part {
+function answerOf({ what, schema, media = 'application/json' }: AnswerDescription): DocumentPart {
   return {
     description: what,
     content: { [media]: schema === undefined ? {} : { schema: { $ref: REF + schema } } },
@@ -157,7 +160,7 @@ function answerOf({ what, schema, media = 'application/json' }: AnswerDescriptio
 }
 
 /** Those of one status together, each code with what it means. */
-function problems({ role, body, refusals = [] }: Operation, isMutation: boolean): Part {
+function problems({ role, body, refusals = [] }: ApiOperation, isMutation: boolean): DocumentPart {
   const ofBody = body === undefined ? [] : OF_BODIES;
   const common = role === 'open' ? [] : [...OF_CALLERS, ...ofBody, ...(isMutation ? OF_MUTATIONS : [])];
   const codes: readonly ErrorCode[] = [...OF_ALL, ...common, ...refusals];
@@ -174,7 +177,7 @@ function problems({ role, body, refusals = [] }: Operation, isMutation: boolean)
 }
 
 /** As they are sent: what a body may leave out is optional, and an answer may gain members. */
-function schemas(): Record<string, Part> {
+function schemas(): Record<string, DocumentPart> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
   const made = z.toJSONSchema(registry, {
@@ -191,6 +194,6 @@ function schemas(): Record<string, Part> {
 }
 
 /** Without what JSON cannot carry: schemas bear hidden members of the library. */
-function plain(schema: object): Part {
-  return JSON.parse(JSON.stringify(schema)) as Part;
+function plain(schema: object): DocumentPart {
+  return JSON.parse(JSON.stringify(schema)) as DocumentPart;
 }

@@ -51,13 +51,13 @@ ${Object.entries(components.schemas)
 `;
 }
 
-interface Route {
+interface DocumentedRoute {
   readonly path: string;
   readonly method: string;
   readonly operation: OpenApiOperation;
 }
 
-function routeOf({ path, method, operation }: Route): string {
+function routeOf({ path, method, operation }: DocumentedRoute): string {
   const { operationId, summary, description, parameters, requestBody, responses } = operation;
   const sent = [
     ...asList(parameters).map((one) => row(`${one.in} ${one.name}`, String(one.description ?? ''))),

@@ -1,10 +1,10 @@
 /** `POST /v1/runs/{id}/cancel`: ends a run, or asks its worker to. */
 import { cancelRun } from '../../operations/cancel-run.ts';
-import type { Change } from '../route.ts';
+import type { ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-export const cancel: Change<'POST', '/v1/runs/{id}/cancel'> = {
+export const cancel: ChangeHandler<'POST', '/v1/runs/{id}/cancel'> = {
   before: assertOwnRun,
   async work(sent) {
     const { start, registry } = sent.deps;

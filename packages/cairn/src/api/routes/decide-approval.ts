@@ -2,12 +2,12 @@
 import { decideApproval } from '../../operations/approvals/decide-approval.ts';
 import { assertMakesSense } from '../../operations/approvals/request.ts';
 import { mayActAs } from '../auth.ts';
-import type { Change } from '../route.ts';
+import type { ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
 /** `stepId` is the key of the step: `id`, or `id[itemKey]`. */
-export const decide: Change<'POST', '/v1/runs/{id}/approvals/{stepId}'> = {
+export const decide: ChangeHandler<'POST', '/v1/runs/{id}/approvals/{stepId}'> = {
   async before(sent) {
     assertMakesSense(sent.body);
     await assertOwnRun(sent);

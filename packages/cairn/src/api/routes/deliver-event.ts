@@ -1,12 +1,12 @@
 /** `POST /v1/events`: delivers an event to waiting runs, or buffers it. */
 import { deliverEvent, eventDataText } from '../../operations/events/deliver-event.ts';
-import type { Change } from '../route.ts';
+import type { ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 
 /** The largest data an event can have (256 KiB), with room for names and for JSON that is not canonical. */
 export const MAX_EVENT_BODY_BYTES = 320 * 1024;
 
-export const deliver: Change<'POST', '/v1/events'> = {
+export const deliver: ChangeHandler<'POST', '/v1/events'> = {
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   before: ({ body }) => eventDataText(body),
   async work({ deps: { start, registry, mailboxes }, caller, body }, requestId) {

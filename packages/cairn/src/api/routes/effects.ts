@@ -7,7 +7,7 @@ import { assertMakesSense } from '../../operations/effects/request.ts';
 import { resolveEffect } from '../../operations/effects/resolve-effect.ts';
 import type { ApiDeps } from '../deps.ts';
 import { pageRequest } from '../query.ts';
-import type { Change, Read } from '../route.ts';
+import type { ChangeHandler, ReadHandler } from '../route.ts';
 import { effectView } from '../views/documents.ts';
 import { iso } from '../views/values.ts';
 import { assertOwnRun, ownRun, runOf } from './own-run.ts';
@@ -16,7 +16,7 @@ import { assertOwnRun, ownRun, runOf } from './own-run.ts';
  * `GET /v1/runs/{id}/effects`, in the order of the run; then effects of earlier runs of its lineage that it asks about,
  * which an operator has to see.
  */
-export const listEffects: Read<'GET', '/v1/runs/{id}/effects'> = async (asked) => {
+export const listEffects: ReadHandler<'GET', '/v1/runs/{id}/effects'> = async (asked) => {
   const { effects } = asked.deps;
   const page = pageRequest(asked.query);
   const { id } = asked.params;
@@ -48,7 +48,7 @@ async function rowsOfOthers(
 }
 
 /** `POST /v1/runs/{id}/effects/{effectId}/resolve`. */
-export const resolve: Change<'POST', '/v1/runs/{id}/effects/{effectId}/resolve'> = {
+export const resolve: ChangeHandler<'POST', '/v1/runs/{id}/effects/{effectId}/resolve'> = {
   async before(sent) {
     assertMakesSense(sent.body);
     if (!isOwnExternal(sent.params.id, sent.caller.tenantId)) await assertOwnRun(sent);

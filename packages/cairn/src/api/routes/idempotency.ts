@@ -5,14 +5,18 @@
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
 import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
-import type { Read } from '../route.ts';
+import type { ReadHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 
 /** Status of the first response to a start; its record keeps only the body. */
 const CREATED = 201;
 
 /** `key` is bare or quoted, like the header. @throws CairnError NOT_FOUND, IDEMPOTENCY_EXPIRED, INVALID_INPUT for what can be no key */
-export const readIdempotency: Read<'GET', '/v1/idempotency/{key}'> = async ({ deps, caller, params }) => {
+export const readIdempotency: ReadHandler<'GET', '/v1/idempotency/{key}'> = async ({
+  deps,
+  caller,
+  params,
+}) => {
   const { records, clock } = deps.start;
   const key =
     readApiIdempotencyHeader((header) => (header === 'Idempotency-Key' ? params.key : undefined)) ?? '';

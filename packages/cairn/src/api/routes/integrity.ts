@@ -4,24 +4,24 @@ import { repairRun } from '../../operations/integrity/repair.ts';
 import { assertRole } from '../auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { flag } from '../query.ts';
-import type { Change, Read, Sent } from '../route.ts';
+import type { ChangeHandler, ReadHandler, Sent } from '../route.ts';
 import { consistencyView, repairView } from '../views/integrity.ts';
 import { runOf } from './own-run.ts';
 
 /** `GET /v1/runs/{id}/consistency`: what is wrong with the documents of a run. Reads all of them, and writes nothing. */
-export const readConsistency: Read<'GET', '/v1/runs/{id}/consistency'> = async (asked) => {
+export const readConsistency: ReadHandler<'GET', '/v1/runs/{id}/consistency'> = async (asked) => {
   const { start, integrity } = asked.deps;
   const reading = { ...start, reader: integrity, payloads: start.store };
   return consistencyView(await checkConsistency(reading, runOf(asked)));
 };
 
-type Repair = Sent<'POST', '/v1/runs/{id}/repair'>;
+type SentRepair = Sent<'POST', '/v1/runs/{id}/repair'>;
 
 /**
  * `POST /v1/runs/{id}/repair`: the planned repair; `apply=true` applies it and requires an admin. Problems that need an
  * operator are reported, not refused: part of a run may be repaired meanwhile.
  */
-export const repair: Change<'POST', '/v1/runs/{id}/repair'> = {
+export const repair: ChangeHandler<'POST', '/v1/runs/{id}/repair'> = {
   async before(sent) {
     if (isApplied(sent)) assertRole(sent.caller, 'admin');
     // A request about a run that is not there leaves nothing behind.
@@ -34,7 +34,7 @@ export const repair: Change<'POST', '/v1/runs/{id}/repair'> = {
 };
 
 /** @throws CairnError INVALID_INPUT */
-function isApplied({ query: { apply = 'false' } }: Repair): boolean {
+function isApplied({ query: { apply = 'false' } }: SentRepair): boolean {
   return flag('apply', apply);
 }
 

@@ -4,11 +4,11 @@ import { KEPT_LEVELS, type KeptLevel, type LogLine } from '../../core/logs/line.
 import { isOver } from '../../core/run/state.ts';
 import { listLogs as listOf } from '../../operations/list-logs.ts';
 import { pageRequest } from '../query.ts';
-import type { Read } from '../route.ts';
+import type { ReadHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { ownRun } from './own-run.ts';
 
-export const listLogs: Read<'GET', '/v1/runs/{id}/logs'> = async (asked) => {
+export const listLogs: ReadHandler<'GET', '/v1/runs/{id}/logs'> = async (asked) => {
   const { step, level, ...page } = asked.query;
   const filter = { step, level: level === undefined ? undefined : levelOf(level) };
   const request = { filter, page: pageRequest(page) };

@@ -2,14 +2,14 @@
 import { CairnError } from '../../core/errors.ts';
 import { listMemos as listOf } from '../../operations/list-memos.ts';
 import { flag, pageRequest } from '../query.ts';
-import type { Read } from '../route.ts';
+import type { ReadHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { ownRun } from './own-run.ts';
 
 /** As many digits as any revision has. */
 const REVISION = /^[1-9]\d{0,8}$/;
 
-export const listMemos: Read<'GET', '/v1/runs/{id}/memos'> = async (asked) => {
+export const listMemos: ReadHandler<'GET', '/v1/runs/{id}/memos'> = async (asked) => {
   const { step, revision, undoes: undo = 'false', ...query } = asked.query;
   if (step === undefined)
     throw new CairnError('INVALID_INPUT', 'the step is missing', {

@@ -10,7 +10,7 @@ import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { workflowOf } from '../../engine/deployed.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import { flag } from '../query.ts';
-import type { Read } from '../route.ts';
+import type { ReadHandler } from '../route.ts';
 import type { View } from '../views/run.ts';
 import { statesWithRunning } from '../views/running.ts';
 import { readable } from '../views/values.ts';
@@ -20,7 +20,7 @@ import { ownRun } from './own-run.ts';
 /** Documents of one read. */
 const STEPS_A_READ = 500;
 
-export const readGraph: Read<'GET', '/v1/runs/{id}/graph'> = async (asked) => {
+export const readGraph: ReadHandler<'GET', '/v1/runs/{id}/graph'> = async (asked) => {
   const { start, registry } = asked.deps;
   const { durations = 'false' } = asked.query;
   const isTimed = flag('durations', durations);

@@ -5,7 +5,7 @@
 import { CairnError } from '../../core/errors.ts';
 import { originsOf, originText } from '../../engine/stored-text.ts';
 import { WholeResponse } from '../../http/whole-body.ts';
-import type { Read } from '../route.ts';
+import type { ReadHandler } from '../route.ts';
 import { ownRun } from './own-run.ts';
 
 /** At most ten digits, as journals have. */
@@ -14,7 +14,7 @@ const SEQ = /^[1-9]\d{0,9}$/;
 /** A larger one waits for its turn. */
 const LARGE_BYTES = 1024 * 1024;
 
-export const readOutput: Read<'GET', '/v1/runs/{id}/checkpoints/{seq}/output'> = async (asked) => {
+export const readOutput: ReadHandler<'GET', '/v1/runs/{id}/checkpoints/{seq}/output'> = async (asked) => {
   const { deps, instance, params } = asked;
   const { store } = deps.start;
   const { id: runId, seq } = params;

@@ -17,7 +17,7 @@ import { sortedRuns } from '../../operations/search/sorted-runs.ts';
 import type { ListedRun, LoadedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
 import type { Caller } from '../auth.ts';
 import { flag, pageRequest, timeOf, vocabularyOf } from '../query.ts';
-import type { Asked, Read } from '../route.ts';
+import type { Asked, ReadHandler } from '../route.ts';
 import { blockedView, listedBlocked } from '../views/blocked.ts';
 import { checkpointView, eventView, stepView } from '../views/documents.ts';
 import { findingView } from '../views/finding.ts';
@@ -39,7 +39,7 @@ type RunFilterName =
   | 'vocabulary';
 
 /** `GET /v1/runs`, newest first. Lists read snapshots, which may lag behind a running run by about a second. */
-export const listRuns: Read<'GET', '/v1/runs'> = async ({
+export const listRuns: ReadHandler<'GET', '/v1/runs'> = async ({
   deps: { start, finder, registry },
   caller,
   query,
@@ -84,7 +84,7 @@ function orderOf(sort = 'newest', cursor: string | undefined): RunOrder | undefi
  * payload is referenced, not shown: together they may exceed the size of a response. The finding about a run that makes
  * no progress is one more read for a run that has not ended.
  */
-export const readRun: Read<'GET', '/v1/runs/{id}'> = async (asked) => {
+export const readRun: ReadHandler<'GET', '/v1/runs/{id}'> = async (asked) => {
   const { start, diagnosis, registry } = asked.deps;
   const vocabulary = vocabularyOf(asked.query);
   const run = await ownRunAfterWait(asked);
@@ -106,14 +106,14 @@ export const readRun: Read<'GET', '/v1/runs/{id}'> = async (asked) => {
 };
 
 /** `GET /v1/runs/{id}/events`, oldest first. */
-export const listEvents: Read<'GET', '/v1/runs/{id}/events'> = (asked) =>
+export const listEvents: ReadHandler<'GET', '/v1/runs/{id}/events'> = (asked) =>
   listUnder(asked, {
     read: (page) => asked.deps.start.store.listEvents(asked.params.id, page),
     view: eventView,
   });
 
 /** `GET /v1/runs/{id}/steps`, by step id; including running ones, which have no document yet. */
-export const listSteps: Read<'GET', '/v1/runs/{id}/steps'> = (asked) =>
+export const listSteps: ReadHandler<'GET', '/v1/runs/{id}/steps'> = (asked) =>
   listUnder(asked, {
     read: async (page, run) =>
       withRunning(await asked.deps.start.store.listSteps(asked.params.id, page), page, run),
@@ -121,20 +121,20 @@ export const listSteps: Read<'GET', '/v1/runs/{id}/steps'> = (asked) =>
   });
 
 /** `GET /v1/runs/{id}/checkpoints`, oldest first. An output in a payload is referenced: see read-output.ts. */
-export const listCheckpoints: Read<'GET', '/v1/runs/{id}/checkpoints'> = (asked) =>
+export const listCheckpoints: ReadHandler<'GET', '/v1/runs/{id}/checkpoints'> = (asked) =>
   listUnder(asked, {
     read: (page) => asked.deps.start.store.listCheckpoints(asked.params.id, page),
     view: checkpointView,
   });
 
-interface Listing<T> {
+interface RunListing<T> {
   readonly read: (page: PageRequest, run: LoadedRun) => Promise<Page<T>>;
   readonly view: (item: T, run: RunState) => View;
 }
 
 async function listUnder<T>(
   asked: Asked<'GET', '/v1/runs/{id}/events'>,
-  { read, view }: Listing<T>,
+  { read, view }: RunListing<T>,
 ): Promise<object> {
   const page = pageRequest(asked.query);
   const run = await ownRun(asked);

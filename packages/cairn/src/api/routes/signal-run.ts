@@ -1,10 +1,10 @@
 /** `POST /v1/runs/{id}/signals`: tells one run something it waits for, or soon will. */
 import { signalDataText, signalRun } from '../../operations/events/signal-run.ts';
-import type { Change } from '../route.ts';
+import type { ChangeHandler } from '../route.ts';
 import { MAX_EVENT_BODY_BYTES } from './deliver-event.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-export const signal: Change<'POST', '/v1/runs/{id}/signals'> = {
+export const signal: ChangeHandler<'POST', '/v1/runs/{id}/signals'> = {
   maxBodyBytes: MAX_EVENT_BODY_BYTES,
   async before(sent) {
     signalDataText(sent.body);

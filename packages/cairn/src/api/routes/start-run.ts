@@ -24,9 +24,9 @@ const MEMBERS: ReadonlySet<string> = new Set(Object.keys(StartBody.shape));
 const NAMED_MEMBERS = 5;
 const NAME_CHARS = 100;
 
-type Start = Asked<'POST', '/v1/runs'>;
+type AskedStart = Asked<'POST', '/v1/runs'>;
 
-export async function start(asked: Start): Promise<Response> {
+export async function start(asked: AskedStart): Promise<Response> {
   const { request, instance } = asked;
   const key = readApiIdempotencyHeader((name) => request.headers.get(name) ?? undefined);
   if (mediaType(request) !== 'application/json') {
@@ -38,7 +38,7 @@ export async function start(asked: Start): Promise<Response> {
 }
 
 async function startOf(
-  { deps, caller, request: { headers } }: Start,
+  { deps, caller, request: { headers } }: AskedStart,
   bytes: Buffer,
   key: string | undefined,
 ): Promise<Response> {
@@ -59,12 +59,12 @@ async function startOf(
   return answerFor(outcome);
 }
 
-interface Wanted {
+interface StartTarget {
   readonly workflow: Workflow;
   readonly threadId: string | undefined;
 }
 
-function bodyOf({ registry }: ApiDeps, body: JsonObject): Wanted {
+function bodyOf({ registry }: ApiDeps, body: JsonObject): StartTarget {
   const unknown = Object.keys(body).filter((name) => !MEMBERS.has(name));
   const [first] = unknown;
   if (first !== undefined) {

@@ -22,7 +22,7 @@ import { iso } from '../views/values.ts';
 import { runOf } from './own-run.ts';
 import { answerFor } from './start-run.ts';
 
-type Body = Partial<z.infer<typeof ForkBody>>;
+type ForkContent = Partial<z.infer<typeof ForkBody>>;
 
 export const resume: Carried<'POST', '/v1/runs/{id}/resume'> = {
   async answer(sent) {
@@ -74,7 +74,9 @@ export const preview: Carried<'POST', '/v1/runs/{id}/preview'> = {
 };
 
 /** Union of the members of all four bodies. */
-type SentRequest = Omit<Sent<'POST', '/v1/runs/{id}/fork'>, 'body' | 'query'> & { readonly body: Body };
+type SentRequest = Omit<Sent<'POST', '/v1/runs/{id}/fork'>, 'body' | 'query'> & {
+  readonly body: ForkContent;
+};
 
 async function startedBy(sent: SentRequest, mode: SuccessorMode): Promise<Response> {
   const { deps, caller, key, body, requestHash, trace, client, a2aCorrelationId } = sent;

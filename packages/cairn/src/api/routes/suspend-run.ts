@@ -1,10 +1,10 @@
 /** `POST /v1/runs/{id}/suspend` and `/continue`: suspend and continue a run. */
 import { continueRun, suspendRun } from '../../operations/suspend-run.ts';
-import type { Change } from '../route.ts';
+import type { ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-export const suspend: Change<'POST', '/v1/runs/{id}/suspend'> = {
+export const suspend: ChangeHandler<'POST', '/v1/runs/{id}/suspend'> = {
   before: assertOwnRun,
   async work(sent) {
     const suspension = await suspendRun(sent.deps.start, { ...runOf(sent), ...sent.body });
@@ -12,7 +12,7 @@ export const suspend: Change<'POST', '/v1/runs/{id}/suspend'> = {
   },
 };
 
-export const goOn: Change<'POST', '/v1/runs/{id}/continue'> = {
+export const goOn: ChangeHandler<'POST', '/v1/runs/{id}/continue'> = {
   before: assertOwnRun,
   async work(sent) {
     const continued = await continueRun(sent.deps.start, { ...runOf(sent), reason: sent.body.reason });

@@ -4,11 +4,11 @@
  */
 import { failWait } from '../../operations/events/fail-wait.ts';
 import { heartbeatWait } from '../../operations/events/heartbeat-wait.ts';
-import type { Carried, Change } from '../route.ts';
+import type { Carried, ChangeHandler } from '../route.ts';
 import { iso } from '../views/values.ts';
 import { assertOwnRun, runOf } from './own-run.ts';
 
-export const fail: Change<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> = {
+export const fail: ChangeHandler<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> = {
   before: assertOwnRun,
   async work(sent, requestId) {
     const { start, registry } = sent.deps;

@@ -37,7 +37,7 @@ export function blockedView(
 }
 
 /** It was cancelled, and stands because steps that it completed have compensations. */
-function toBeUndone({ message, help }: Words, runId: string): Words {
+function toBeUndone({ message, help }: BlockedWords, runId: string): BlockedWords {
   return {
     message: `${message} The run was cancelled, and that version must run the compensations of its completed steps first.`,
     help: `${help} To end the run without them: cairn runs cancel ${runId} --without-undo`,
@@ -46,12 +46,12 @@ function toBeUndone({ message, help }: Words, runId: string): Words {
 
 const MINUTE_MS = 60_000;
 
-interface Words {
+interface BlockedWords {
   readonly message: string;
   readonly help: string;
 }
 
-const WORDS: Readonly<Record<BlockedRun['code'], (plan: string, within: string) => Words>> = {
+const WORDS: Readonly<Record<BlockedRun['code'], (plan: string, within: string) => BlockedWords>> = {
   PLAN_VERSION_UNAVAILABLE: (plan, within) => ({
     message: `The run is blocked: ${plan} is not deployed.`,
     help: `Deploy that version again. The run continues within ${within}, or immediately if you resume it.`,

@@ -1,12 +1,10 @@
 /** Diagnosis of the installation, as admins see it. Values that could not be determined are absent, with a finding. */
-import type { Json } from '../../core/encoding/json.ts';
 import type { Diagnosis } from '../../operations/diagnosis/diagnose.ts';
 import { BEATING, type HeardBeats } from '../../ports/diagnosis/heartbeats.ts';
 import type { BilledOperations } from '../../ports/diagnosis/operations.ts';
 import type { SeenQueue } from '../../ports/diagnosis/queue-look.ts';
+import type { View } from './run.ts';
 import { iso } from './values.ts';
-
-type View = { readonly [name: string]: Json | undefined };
 
 export interface InstallationFacts {
   readonly version: string;

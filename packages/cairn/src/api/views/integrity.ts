@@ -1,9 +1,9 @@
 /** Problems of a run and the changes of a repair, as operators see them. */
 import type { PlaceChange, RepairChange } from '../../core/integrity/plan.ts';
-import { PROBLEMS, type Problem } from '../../core/integrity/problems.ts';
+import { type ConsistencyProblem, PROBLEMS } from '../../core/integrity/problems.ts';
 import { differing, textOf } from '../../core/integrity/same.ts';
 import { cut } from '../../core/run/records.ts';
-import { type Consistency, verdictOf } from '../../operations/integrity/check.ts';
+import { type ConsistencyReport, verdictOf } from '../../operations/integrity/check.ts';
 import type { RepairReport } from '../../operations/integrity/repair.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
@@ -13,7 +13,7 @@ const MAX_SHOWN = 200;
 /** Most characters of a value shown before and after a change. */
 const SHOWN_CHARS = 120;
 
-export function consistencyView({ runId, checkedAt, head, problems, unread }: Consistency): View {
+export function consistencyView({ runId, checkedAt, head, problems, unread }: ConsistencyReport): View {
   return {
     runId,
     checkedAt: iso(checkedAt),
@@ -38,7 +38,7 @@ export function repairView(runId: string, report: RepairReport): View {
   };
 }
 
-function problemView({ code, severity, healable, subject, evidence }: Problem): View {
+function problemView({ code, severity, healable, subject, evidence }: ConsistencyProblem): View {
   const { title, help } = PROBLEMS[code];
   return { code, severity, healable, subject, title, help, evidence };
 }

@@ -10,13 +10,13 @@ import { type RunState, type StepState, stepIdOf } from '../../core/run/state.ts
 import { decodeCursor, encodeCursor } from '../../ports/cursor.ts';
 import type { LoadedRun, Page, PageRequest } from '../../ports/run-store.ts';
 
-type Run = Pick<LoadedRun, 'state' | 'soft'>;
+type RunningRun = Pick<LoadedRun, 'state' | 'soft'>;
 
 /** A step of which nothing is recorded yet has no `inputsHash`. */
 export type ShownStep = Omit<StepRecord, 'inputsHash'> & Partial<Pick<StepRecord, 'inputsHash'>>;
 
 /** A page of the steps of a run, with those that have left no document yet in their places. */
-export function withRunning(page: Page<StepRecord>, asked: PageRequest, run: Run): Page<ShownStep> {
+export function withRunning(page: Page<StepRecord>, asked: PageRequest, run: RunningRun): Page<ShownStep> {
   const attempts = bodiesOf(run);
   if (attempts.length === 0) return page;
   const after = asked.cursor === undefined ? '' : decodeCursor('steps', asked.cursor)[1];
@@ -38,7 +38,7 @@ export function withRunning(page: Page<StepRecord>, asked: PageRequest, run: Run
 }
 
 /** State of each step by its key, including running bodies; `head` replaces the event that they do not have. */
-export function statesWithRunning(run: Run): ReadonlyMap<string, StepState> {
+export function statesWithRunning(run: RunningRun): ReadonlyMap<string, StepState> {
   const states = new Map(run.state.steps);
   for (const { step, revision, attempt, since } of bodiesOf(run)) {
     const seq = Math.max(run.state.head, 1);
@@ -48,7 +48,7 @@ export function statesWithRunning(run: Run): ReadonlyMap<string, StepState> {
 }
 
 /** Those that the fold does not say are running. What is being undone is done, and stays so. */
-function bodiesOf({ state, soft }: Run): readonly RunningStep[] {
+function bodiesOf({ state, soft }: RunningRun): readonly RunningStep[] {
   return runningNow(state, soft).filter(({ step, attempt, undoes }) => {
     const known = state.steps.get(step);
     return !undoes && !(known?.phase === 'running' && known.attempt >= attempt);

@@ -45,7 +45,7 @@ export type BudgetDecision =
   | { readonly kind: 'wait' }
   | { readonly kind: 'ask'; readonly reached: readonly BudgetName[] };
 
-type Admission = 'begin' | 'wait' | 'ask';
+type LimitAdmission = 'begin' | 'wait' | 'ask';
 
 export function budgetDecision(
   budget: BudgetState,
@@ -65,7 +65,7 @@ function admissionOf(
   budget: BudgetState,
   beginning: Beginning,
   situation: BudgetSituation,
-): Admission {
+): LimitAdmission {
   const { limits, spent } = budget;
   const limit = limits[name] ?? Number.POSITIVE_INFINITY;
   switch (name) {
@@ -93,7 +93,7 @@ function costAdmission(
   left: number,
   { kind, estimate, largest }: Beginning,
   { underWay }: BudgetSituation,
-): Admission {
+): LimitAdmission {
   const reserved = sumOf(
     underWay.map((one) => one.reserved),
     name,

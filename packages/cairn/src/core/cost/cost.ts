@@ -12,7 +12,7 @@ export type Billed = (typeof BILLED)[number];
 /** Amounts; what is absent is none. */
 export type Spent = { readonly [B in Billed]?: number };
 
-export type Cost = { readonly [B in Billed]: number };
+export type OperationCost = { readonly [B in Billed]: number };
 
 export const NOTHING: Spent = {};
 
@@ -25,7 +25,7 @@ export function sum(a: Spent, b: Spent): Spent {
   return total;
 }
 
-export function costOf(spent: Spent = NOTHING): Cost {
+export function costOf(spent: Spent = NOTHING): OperationCost {
   const { reads = 0, writes = 0, deletes = 0, tasks = 0 } = spent;
   return { reads, writes, deletes, tasks };
 }

@@ -2,7 +2,7 @@
  * List prices for estimating the cost of a run, documented in docs/deploy.md. Without free tiers, which are per day or
  * month, and without compute time, which is billed by the time of instances that serve many runs.
  */
-import { BILLED, type Billed, type Cost } from './cost.ts';
+import { BILLED, type Billed, type OperationCost } from './cost.ts';
 
 /**
  * US dollars each. Firestore in `us-central1` (cloud.google.com/firestore/pricing), Cloud Tasks
@@ -19,7 +19,7 @@ const USD: { readonly [B in Billed]: number } = {
 const NANO = 1e9;
 
 /** US dollars, to a thousand-millionth. */
-export function usdOf(cost: Cost): number {
+export function usdOf(cost: OperationCost): number {
   const usd = BILLED.reduce((total, what) => total + cost[what] * USD[what], 0);
   return Math.round(usd * NANO) / NANO;
 }

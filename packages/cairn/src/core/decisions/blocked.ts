@@ -40,14 +40,14 @@ export function blockedOn(
   return { code: deployed.changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE', ...timesOf(standing) };
 }
 
-interface Standing {
+interface BlockedStanding {
   readonly since: number;
   readonly lookMs: number;
   /** True if the run continues by itself once its plan is deployed. */
   readonly canGoOn: boolean;
 }
 
-function standingOf(state: RestingRun, now: number): Standing | undefined {
+function standingOf(state: RestingRun, now: number): BlockedStanding | undefined {
   switch (state.status) {
     case 'awaiting_approval':
     case 'waiting_external':
@@ -68,6 +68,6 @@ function wholeTicks(ms: number): number {
   return Math.ceil(ms / TICK_MS) * TICK_MS;
 }
 
-function timesOf({ since, lookMs }: Standing): Pick<BlockedRun, 'since' | 'lookMs'> {
+function timesOf({ since, lookMs }: BlockedStanding): Pick<BlockedRun, 'since' | 'lookMs'> {
   return { since, lookMs };
 }

@@ -50,13 +50,13 @@ export function foretellEffects(of: EffectsOf): ForetoldEffect[] {
 }
 
 /** One call of a body: its rows by the place they were made in, the newest first, in the order in which it is looked for. */
-interface Call {
+interface CallRows {
   /** Rows of the resumed replay or fork, for calls that it made again. */
   readonly own: Rows;
   readonly before: readonly Rows[];
 }
 
-function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: Call): ForetoldEffect | undefined {
+function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: CallRows): ForetoldEffect | undefined {
   const scope = mode === 'resume' ? scopes[0] : { runId: '', mode };
   const rows = hasActed(call.own) ? call.own : call.before.find(hasActed);
   const acted = rows?.find(isAction);
@@ -105,7 +105,7 @@ function toldOf(
 }
 
 /** Groups the rows of what runs again by the call of the body that made them. */
-function callsOf({ rows, rootRunId, scopes, mode, revisionOf }: EffectsOf): Call[] {
+function callsOf({ rows, rootRunId, scopes, mode, revisionOf }: EffectsOf): CallRows[] {
   const byKey = Map.groupBy(rows, ({ idempotencyKey }) => idempotencyKey);
   const calls = new Map<string, EffectPlace>();
   for (const row of rows) {

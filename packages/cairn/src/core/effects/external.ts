@@ -57,7 +57,7 @@ export interface ExternalTimes {
   readonly underWayMs: number;
 }
 
-type Asked = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
+type AskedEffect = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
   readonly presumedAt?: number | undefined;
 };
 
@@ -66,7 +66,7 @@ type Asked = Pick<EffectRecord, 'status' | 'blockedBy' | 'resolution'> & {
  * from the time on at which it must have ended, without anybody having to find it.
  */
 export function askingSince(
-  { status, blockedBy, resolution, presumedAt }: Asked,
+  { status, blockedBy, resolution, presumedAt }: AskedEffect,
   { now, underWayMs }: Pick<ExternalTimes, 'now' | 'underWayMs'>,
 ): number | undefined {
   // Nobody calls by a row that only presumes a call.
@@ -82,7 +82,7 @@ export function askingChange(change: EffectChange, times: ExternalTimes): Effect
 
 /** Time from which on a row counts as deleted; undefined: something may still happen by it, or it is kept. */
 export function expiresAt(
-  { status, blockedBy, resolution }: Asked,
+  { status, blockedBy, resolution }: AskedEffect,
   { now, keepMs }: Pick<ExternalTimes, 'now' | 'keepMs'>,
 ): number | undefined {
   const isOpen = status === 'blocked' && blockedBy !== 'mismatch' && resolution === undefined;

@@ -11,7 +11,7 @@ import type { StepOutcome } from '../run/state.ts';
 export type OperationKind = 'step' | 'perform' | 'sleep' | 'event' | 'approval' | 'child';
 
 /** An operation as the code asks for it. */
-export interface Asked {
+export interface AskedOperation {
   /** With its number. */
   readonly name: string;
   /** See {@link operationRequest}. */
@@ -19,7 +19,7 @@ export interface Asked {
 }
 
 /** The journal's record of an operation. `request` is absent where the journal does not have it. */
-export type Known =
+export type RecordedOperation =
   | { readonly at: 'nothing' }
   /** A crash cut it off, or another dispatch let go of it. */
   | { readonly at: 'running' }
@@ -39,7 +39,7 @@ export type AskedDecision =
   | { readonly kind: 'never' }
   | { readonly kind: 'diverged'; readonly message: string };
 
-export function askedDecision(asked: Asked, known: Known): AskedDecision {
+export function askedDecision(asked: AskedOperation, known: RecordedOperation): AskedDecision {
   switch (known.at) {
     case 'nothing':
     case 'running':
@@ -55,13 +55,13 @@ export function askedDecision(asked: Asked, known: Known): AskedDecision {
   }
 }
 
-type Requested = Extract<Known, { readonly at: 'waiting' | 'done' }>;
+type Requested = Extract<RecordedOperation, { readonly at: 'waiting' | 'done' }>;
 
-function isOther(asked: Asked, { request }: Requested): boolean {
+function isOther(asked: AskedOperation, { request }: Requested): boolean {
   return request !== undefined && request !== asked.request;
 }
 
-function diverged(asked: Asked, { request = '' }: Requested, stands: string): AskedDecision {
+function diverged(asked: AskedOperation, { request = '' }: Requested, stands: string): AskedDecision {
   const [was, is] = [kindOf(request), kindOf(asked.request)];
   const what = was === is ? `${is} with another request` : `${is}; in the journal it ${stands} ${was}`;
   const message = `the code asks for '${asked.name}' as ${what}`;

@@ -6,7 +6,7 @@ import { isOver, type RunState } from '../run/state.ts';
 import { checkpointProblems, stepProblems } from './documents.ts';
 import { effectProblems } from './effects.ts';
 import type { RunFacts } from './facts.ts';
-import { type Problem, unhealable } from './problems.ts';
+import { type ConsistencyProblem, unhealable } from './problems.ts';
 import { snapshotProblems } from './snapshot.ts';
 import { findingProblems, mailboxProblems, recordProblems } from './surroundings.ts';
 
@@ -23,7 +23,7 @@ const JUDGEMENTS = [
 ] as const;
 
 /** Empty for a run of which everything is as it should be. */
-export function checkRun(facts: RunFacts): Problem[] {
+export function checkRun(facts: RunFacts): ConsistencyProblem[] {
   const { broken, state } = facts.journal;
   // Nothing else can be judged without it.
   if (broken) return [broken];
@@ -32,14 +32,14 @@ export function checkRun(facts: RunFacts): Problem[] {
 }
 
 /** Those that have been published were once there. */
-function lostEvents({ snapshot, journal }: RunFacts, { head }: RunState): Problem[] {
+function lostEvents({ snapshot, journal }: RunFacts, { head }: RunState): ConsistencyProblem[] {
   const published = snapshot?.soft.publishedSeq ?? 0;
   if (journal.isEndCertain || published <= head) return [];
   return [unhealable('JOURNAL_TAIL_CUT', 'run', { head, published })];
 }
 
-function handoffProblems({ journal }: RunFacts, state: RunState): Problem[] {
-  const problems: Problem[] = [];
+function handoffProblems({ journal }: RunFacts, state: RunState): ConsistencyProblem[] {
+  const problems: ConsistencyProblem[] = [];
   const waits = state.waits.filter(({ kind }) => kind === 'approval').map(({ id }) => id);
   if (state.status === 'interrupted' && waits.length > 0) {
     problems.push(unhealable('INTERRUPTED_WITH_HANDOFF', 'run', { waits }));

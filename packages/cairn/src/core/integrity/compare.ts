@@ -4,19 +4,25 @@
  */
 import { messageOf } from '../thrown.ts';
 import type { FoundDocument } from './facts.ts';
-import { type Evidence, healable, type Problem, type ProblemCode, unhealable } from './problems.ts';
+import {
+  type ConsistencyProblem,
+  type Evidence,
+  healable,
+  type ProblemCode,
+  unhealable,
+} from './problems.ts';
 
 /** A problem without the document that has it. */
-export type Fault = readonly [code: ProblemCode, evidence?: Evidence];
+export type BareProblem = readonly [code: ProblemCode, evidence?: Evidence];
 
 /** The rules of one kind of document. `F`: as it is found, `E`: as it is expected. */
 export interface DocumentKind<F, E> {
   pathOf(id: string): string;
-  missing(expected: E): Fault;
+  missing(expected: E): BareProblem;
   readonly unreadable: ProblemCode;
   readonly orphaned: ProblemCode;
   /** May throw: a document that was decoded may still hold anything where a value has parts. */
-  differences(found: F, expected: E, id: string): readonly Fault[];
+  differences(found: F, expected: E, id: string): readonly BareProblem[];
   /** Returns true if a repair can fix the problem of an expected document; absent: always. */
   isHealable?(code: ProblemCode, expected: E | undefined): boolean;
   /** Returns true if an event beyond the end of the journal may have written the document; absent: never. */
@@ -34,8 +40,8 @@ export interface Compared<F, E> {
 export function compare<F, E>(
   kind: DocumentKind<F, E>,
   { found, expected, head }: Compared<F, E>,
-): Problem[] {
-  const problem = (id: string, [code, evidence]: Fault) =>
+): ConsistencyProblem[] {
+  const problem = (id: string, [code, evidence]: BareProblem) =>
     kind.isHealable?.(code, expected.get(id)) === false
       ? unhealable(code, kind.pathOf(id), evidence)
       : healable(code, kind.pathOf(id), evidence);
@@ -64,7 +70,7 @@ function faultsOf<F, E>(
   found: Exclude<FoundDocument<F>, { kind: 'newer' }>,
   expected: E | undefined,
   head: number,
-): readonly Fault[] {
+): readonly BareProblem[] {
   const reason = found.kind === 'unreadable' ? { reason: found.reason } : {};
   if (expected === undefined) return [[kind.orphaned, { head, ...reason }]];
   if (found.kind === 'unreadable') return [[kind.unreadable, reason]];

@@ -6,12 +6,12 @@ import type { RunState } from '../run/state.ts';
 import { compare, type DocumentKind, inFolder } from './compare.ts';
 import type { ExpectedCheckpoint } from './expected.ts';
 import type { CheckpointFact, FoundDocument, RunFacts } from './facts.ts';
-import { type Problem, unhealable } from './problems.ts';
+import { type ConsistencyProblem, unhealable } from './problems.ts';
 import { differing } from './same.ts';
 
 const checkpointPath = inFolder('checkpoints');
 
-export function checkpointProblems(facts: RunFacts, { head }: RunState): Problem[] {
+export function checkpointProblems(facts: RunFacts, { head }: RunState): ConsistencyProblem[] {
   const { journal, checkpoints: found, origins, payloads } = facts;
   const outputs = outputsOf(facts);
   const kind: DocumentKind<CheckpointFact, ExpectedCheckpoint> = {
@@ -76,7 +76,7 @@ function idOf({ checkpoint: { seq } }: CheckpointFact): string | undefined {
   return Number.isSafeInteger(seq) && seq > 0 ? seqId(seq) : undefined;
 }
 
-export function stepProblems({ journal, steps: found }: RunFacts, state: RunState): Problem[] {
+export function stepProblems({ journal, steps: found }: RunFacts, state: RunState): ConsistencyProblem[] {
   const kind: DocumentKind<StepRecord, StepRecord> = {
     pathOf: inFolder('steps'),
     missing: () => ['STEP_MISSING'],

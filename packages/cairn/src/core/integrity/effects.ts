@@ -8,7 +8,7 @@ import type { EventData, RunEvent } from '../run/events.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import { compare, type DocumentKind, inFolder } from './compare.ts';
 import type { RunFacts } from './facts.ts';
-import type { Problem } from './problems.ts';
+import type { ConsistencyProblem } from './problems.ts';
 import { differing } from './same.ts';
 
 /** Members of a row by name; undefined: unknown. */
@@ -59,7 +59,7 @@ export const EFFECTS = {
   isHealable: () => false,
 } as const;
 
-export function effectProblems({ effects: found, journal }: RunFacts, state: RunState): Problem[] {
+export function effectProblems({ effects: found, journal }: RunFacts, state: RunState): ConsistencyProblem[] {
   const { tenantId, rootRunId, head } = state;
   const kind: DocumentKind<EffectRecord, ExpectedEffect> = {
     ...EFFECTS,

@@ -8,10 +8,13 @@ import { effectKey } from '../effects/keys.ts';
 import { compare, type DocumentKind } from './compare.ts';
 import { EFFECTS, isIdOf, rowDifferences } from './effects.ts';
 import type { FoundDocument } from './facts.ts';
-import type { Problem } from './problems.ts';
+import type { ConsistencyProblem } from './problems.ts';
 
 /** @param found all rows that name the owner */
-export function externalProblems(owner: string, found: readonly FoundDocument<EffectRecord>[]): Problem[] {
+export function externalProblems(
+  owner: string,
+  found: readonly FoundDocument<EffectRecord>[],
+): ConsistencyProblem[] {
   const kind: DocumentKind<EffectRecord, { readonly n: number }> = {
     ...EFFECTS,
     missing: ({ n }) => ['EFFECT_MISSING', { n }],

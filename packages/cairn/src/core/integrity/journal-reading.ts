@@ -17,7 +17,7 @@ import { messageOf } from '../thrown.ts';
 import { type ExpectedEffect, effectAfter } from './effects.ts';
 import { type ExpectedCheckpoint, expectedCheckpoint } from './expected.ts';
 import type { FoundEvent } from './facts.ts';
-import { type Problem, type ProblemCode, unhealable } from './problems.ts';
+import { type ConsistencyProblem, type ProblemCode, unhealable } from './problems.ts';
 
 /** May follow the end of a run (J6). */
 const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>(['run_superseded', 'snapshot_repaired']);
@@ -30,7 +30,7 @@ const CODES: { readonly [K in Misfit['kind']]: ProblemCode } = {
 
 export interface JournalFacts {
   /** The first thing wrong with it. What follows was not judged, and `state` is undefined. */
-  readonly broken: Problem | undefined;
+  readonly broken: ConsistencyProblem | undefined;
   /** The folded state. */
   readonly state: RunState | undefined;
   /** Identity from the first event, if that is sound. */
@@ -60,7 +60,7 @@ export class JournalReading {
   readonly #checkpoints = new Map<string, ExpectedCheckpoint>();
   readonly #steps = new Map<string, StepRecord>();
   readonly #effects = new Map<string, ExpectedEffect>();
-  #broken: Problem | undefined;
+  #broken: ConsistencyProblem | undefined;
   #state: RunState | undefined;
   #identity: RunIdentity | undefined;
   #atSnapshot: RunState | undefined;
@@ -99,7 +99,7 @@ export class JournalReading {
     };
   }
 
-  #problemWith(found: FoundEvent, subject: string): Problem | undefined {
+  #problemWith(found: FoundEvent, subject: string): ConsistencyProblem | undefined {
     const { head, headHash } = this.#state ?? emptyChain(this.#of.runId);
     if (found.id > seqId(head + 1)) {
       return unhealable('JOURNAL_GAP', `events/${seqId(head + 1)}`, { missing: head + 1, next: found.id });

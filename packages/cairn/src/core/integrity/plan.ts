@@ -9,10 +9,10 @@ import type { RunState } from '../run/state.ts';
 import { carriesRight, outputsOf } from './documents.ts';
 import type { ExpectedCheckpoint } from './expected.ts';
 import type { CheckpointFact, FoundDocument, RunFacts } from './facts.ts';
-import { isBlocking, type Problem, type ProblemCode } from './problems.ts';
+import { type ConsistencyProblem, isBlocking, type ProblemCode } from './problems.ts';
 import { mailboxPath } from './surroundings.ts';
 
-interface Change<K extends string, T> {
+interface DocumentRepair<K extends string, T> {
   readonly kind: K;
   /** Id of the document in its folder. */
   readonly id: string;
@@ -32,10 +32,10 @@ interface Change<K extends string, T> {
 export type OutputSource = { readonly text: string } | { readonly checkpoint: number };
 
 export type RepairChange =
-  | Change<'snapshot', RunState>
-  | Change<'step', StepRecord>
+  | DocumentRepair<'snapshot', RunState>
+  | DocumentRepair<'step', StepRecord>
   /** Without its output. */
-  | (Change<'checkpoint', Checkpoint> & { readonly output?: OutputSource });
+  | (DocumentRepair<'checkpoint', Checkpoint> & { readonly output?: OutputSource });
 
 /** Change of an event mailbox entry; the mailbox is shared by several runs and changed by its own rules. */
 export interface PlaceChange {
@@ -51,11 +51,11 @@ export interface RepairPlan {
   readonly changes: readonly RepairChange[];
   readonly places: readonly PlaceChange[];
   /** Problems that need an operator. If the journal is damaged, all of them. */
-  readonly refused: readonly Problem[];
+  readonly refused: readonly ConsistencyProblem[];
 }
 
 /** @param problems those that `checkRun` found in the facts */
-export function planRepair(facts: RunFacts, problems: readonly Problem[]): RepairPlan {
+export function planRepair(facts: RunFacts, problems: readonly ConsistencyProblem[]): RepairPlan {
   const { state } = facts.journal;
   if (!state || problems.some(isBlocking)) return { changes: [], places: [], refused: problems };
   const healable = problems.filter((problem) => problem.healable);
@@ -73,7 +73,7 @@ export function isEmpty({ changes, places }: RepairPlan): boolean {
 }
 
 /** Pages are part of the run document, and written with it. */
-function documentOf({ subject }: Problem): string {
+function documentOf({ subject }: ConsistencyProblem): string {
   return subject.startsWith('pages/') ? 'run' : subject;
 }
 
@@ -83,7 +83,7 @@ function changer(facts: RunFacts, state: RunState) {
   const steps = new Map(facts.steps.map((found) => [found.id, found]));
   const checkpoints = new Map(facts.checkpoints.map((found) => [found.id, found]));
   const outputs = outputsOf(facts);
-  return (subject: string, problems: readonly Problem[]): RepairChange[] => {
+  return (subject: string, problems: readonly ConsistencyProblem[]): RepairChange[] => {
     const [folder, id = ''] = subject.split('/', 2);
     const fixes = [...new Set(problems.map(({ code }) => code))];
     const from = (found: FoundDocument<object> | undefined) => ({
@@ -120,7 +120,7 @@ function outputOf(
   return { after, output: { checkpoint: own ? after.seq : seq } };
 }
 
-function placesOf({ mailboxes }: RunFacts, { code, subject, evidence }: Problem): PlaceChange[] {
+function placesOf({ mailboxes }: RunFacts, { code, subject, evidence }: ConsistencyProblem): PlaceChange[] {
   if (code !== 'WAIT_NOT_LISTED' && code !== 'LISTED_WITHOUT_WAIT') return [];
   const place = mailboxes.find((mailbox) => mailboxPath(mailbox) === subject);
   if (!place) return [];

@@ -15,7 +15,7 @@ export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
 /** Facts that show the problem: ids, numbers and names of members. Never a value of a user, which may be a secret. */
 export type Evidence = Readonly<Record<string, Json>>;
 
-export interface Problem {
+export interface ConsistencyProblem {
   readonly code: ProblemCode;
   readonly severity: ProblemSeverity;
   /** True if `repair` can fix it. */
@@ -26,16 +26,16 @@ export interface Problem {
 }
 
 /** A problem that `repair` can put right. */
-export function healable(code: ProblemCode, subject: string, evidence: Evidence = {}): Problem {
+export function healable(code: ProblemCode, subject: string, evidence: Evidence = {}): ConsistencyProblem {
   return { code, severity: PROBLEMS[code].severity, healable: true, subject, evidence };
 }
 
 /** A problem that takes a person. */
-export function unhealable(code: ProblemCode, subject: string, evidence: Evidence = {}): Problem {
+export function unhealable(code: ProblemCode, subject: string, evidence: Evidence = {}): ConsistencyProblem {
   return { ...healable(code, subject, evidence), healable: false };
 }
 
 /** Returns true if the problem makes the source of all repairs unreliable. */
-export function isBlocking({ code }: Pick<Problem, 'code'>): boolean {
+export function isBlocking({ code }: Pick<ConsistencyProblem, 'code'>): boolean {
   return PROBLEMS[code].blocks;
 }

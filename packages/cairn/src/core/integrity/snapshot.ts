@@ -11,9 +11,9 @@ import { isRunStatus, isTerminal } from '../run/status.ts';
 import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.ts';
 import { foundBy } from '../search/found-by.ts';
 import { storedListing } from '../search/listing.ts';
-import { compare, type DocumentKind, type Fault } from './compare.ts';
+import { type BareProblem, compare, type DocumentKind } from './compare.ts';
 import type { FoundSnapshot, PageFact, RunFacts } from './facts.ts';
-import { type Evidence, healable, PROBLEMS, type Problem, type ProblemCode } from './problems.ts';
+import { type ConsistencyProblem, type Evidence, healable, PROBLEMS, type ProblemCode } from './problems.ts';
 import { differing } from './same.ts';
 
 const SUBJECT = 'run';
@@ -37,7 +37,7 @@ const PAGE_CODES: { readonly [P in PageFact['problem']]: ProblemCode } = {
 };
 
 /** Problems of a run whose journal is sound and folds to `state`. */
-export function snapshotProblems(facts: RunFacts, state: RunState): Problem[] {
+export function snapshotProblems(facts: RunFacts, state: RunState): ConsistencyProblem[] {
   const { snapshot, pages } = facts;
   const kind: DocumentKind<RunState, RunState> = {
     pathOf: () => SUBJECT,
@@ -56,14 +56,14 @@ export function snapshotProblems(facts: RunFacts, state: RunState): Problem[] {
   return [...problems, ...ofPages];
 }
 
-interface Compared {
+interface ComparedSnapshot {
   readonly snapshot: FoundSnapshot;
   /** The decoded part of it. */
   readonly found: RunState;
   readonly state: RunState;
 }
 
-function snapshotFaults(facts: RunFacts, compared: Compared): Fault[] {
+function snapshotFaults(facts: RunFacts, compared: ComparedSnapshot): BareProblem[] {
   const { found, state } = compared;
   const { atSnapshot, mayLag } = facts.journal;
   const heads = { snapshotHead: found.head, journalHead: state.head };
@@ -77,14 +77,14 @@ function snapshotFaults(facts: RunFacts, compared: Compared): Fault[] {
   ];
 }
 
-function when(isAmiss: boolean, ...fault: Fault): Fault[] {
+function when(isAmiss: boolean, ...fault: BareProblem): BareProblem[] {
   return isAmiss ? [fault] : [];
 }
 
 /** Each differing member is reported once: by the most specific problem. */
-function foldedFaults(found: RunState, expected: RunState): Fault[] {
+function foldedFaults(found: RunState, expected: RunState): BareProblem[] {
   const left = new Set(differing(found, expected));
-  const faults: Fault[] = [];
+  const faults: BareProblem[] = [];
   const tell = (code: ProblemCode, members: readonly string[], evidence: Evidence = {}) => {
     const told = members.filter((member) => left.delete(member));
     if (told.length > 0) faults.push([code, { members: told, ...evidence }]);
@@ -113,7 +113,11 @@ function idsOf(waits: readonly Wait[]): string[] {
 }
 
 /** Faults of the members by which queries find the run. They are written with every snapshot, so all but the time of the next scan are exact. */
-function derivedFaults(facts: RunFacts, { snapshot, state }: Compared, atSnapshot: RunState): Fault[] {
+function derivedFaults(
+  facts: RunFacts,
+  { snapshot, state }: ComparedSnapshot,
+  atSnapshot: RunState,
+): BareProblem[] {
   const { wakeAt: wakes, askingSince: asks, foundBy: names, listed, waitsFor: waits } = snapshot;
   const due = wakeAt(state, snapshot.soft);
   // Too early is harmless, and so is what has been put off for as long as it may be.

@@ -6,9 +6,9 @@ import { cut, SUMMARY_CHARS } from '../run/records.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import { compare, type DocumentKind } from './compare.ts';
 import type { MailboxFact, RunFacts } from './facts.ts';
-import { healable, type Problem, unhealable } from './problems.ts';
+import { type ConsistencyProblem, healable, unhealable } from './problems.ts';
 
-export function mailboxProblems({ mailboxes, snapshot }: RunFacts, state: RunState): Problem[] {
+export function mailboxProblems({ mailboxes, snapshot }: RunFacts, state: RunState): ConsistencyProblem[] {
   return mailboxes.flatMap((place) => {
     const subject = mailboxPath(place);
     if (place.reason !== undefined) {
@@ -41,14 +41,14 @@ function notListed({ event, key, listed }: MailboxFact, state: RunState): string
 }
 
 /** One that is true no more is taken away by the scan. */
-export function findingProblems({ finding }: RunFacts, state: RunState): Problem[] {
+export function findingProblems({ finding }: RunFacts, state: RunState): ConsistencyProblem[] {
   if (!finding || !stillStands(finding, state)) return [];
   const { reason, message, since } = finding;
   return [unhealable(findingCode(reason), 'run', { reason, message: cut(message, SUMMARY_CHARS), since })];
 }
 
 /** The record of a start is written in its commit, and kept for a day. */
-export function recordProblems({ runId, readAt, record }: RunFacts, state: RunState): Problem[] {
+export function recordProblems({ runId, readAt, record }: RunFacts, state: RunState): ConsistencyProblem[] {
   const { idempotencyKey, createdAt, tenantId, head } = state;
   if (idempotencyKey === undefined) return [];
   const until = createdAt + COMPLETED_TTL_MS;

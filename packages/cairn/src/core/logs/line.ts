@@ -72,12 +72,12 @@ export function droppedLine(by: LoggedBy, at: number): LogLine {
   return { kind: 'dropped', at, level: 'warn', ...by, message };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type LineFields = Readonly<Record<string, unknown>>;
 
 function storedFields(
-  fields: Fields | undefined,
+  fields: LineFields | undefined,
   masked: (text: string) => string,
-): { readonly fields?: Fields; readonly isCut: boolean } {
+): { readonly fields?: LineFields; readonly isCut: boolean } {
   if (fields === undefined) return { isCut: false };
   for (const most of [undefined, CUT_FIELD_CHARS]) {
     const text = textOf(fields, { masked, most });
@@ -91,14 +91,14 @@ function storedFields(
   return { isCut: true };
 }
 
-interface Form {
+interface LineForm {
   readonly masked: (text: string) => string;
   /** Longest text; undefined: any. */
   readonly most: number | undefined;
 }
 
 /** Undefined: JSON cannot carry them. */
-function textOf(fields: Fields, form: Form): string | undefined {
+function textOf(fields: LineFields, form: LineForm): string | undefined {
   try {
     return JSON.stringify(fields, (_name, value: unknown) => plain(value, form));
   } catch {
@@ -106,7 +106,7 @@ function textOf(fields: Fields, form: Form): string | undefined {
   }
 }
 
-function plain(value: unknown, { masked, most }: Form): unknown {
+function plain(value: unknown, { masked, most }: LineForm): unknown {
   const text = value instanceof Error ? (stackOf(value) ?? messageOf(value)) : value;
   if (typeof text === 'object' || typeof text === 'boolean' || text === undefined) return text;
   const whole = String(text);
@@ -115,7 +115,7 @@ function plain(value: unknown, { masked, most }: Form): unknown {
   return most === undefined ? shown : cut(shown, most);
 }
 
-function isObject(value: unknown): value is Fields {
+function isObject(value: unknown): value is LineFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -5,17 +5,17 @@
  */
 import type { LoggedBy, LogLine } from './line.ts';
 
-interface OfAttempt extends LoggedBy {
+interface TextOfAttempt extends LoggedBy {
   /** Epoch ms. */
   readonly at: number;
 }
 
 /** An attempt begins its text: what earlier attempts of the step streamed no longer counts. */
-export interface AttemptLine extends OfAttempt {
+export interface AttemptLine extends TextOfAttempt {
   readonly kind: 'attempt';
 }
 
-export interface PieceLine extends OfAttempt {
+export interface PieceLine extends TextOfAttempt {
   readonly kind: 'text';
   readonly text: string;
   /** Length of the attempt's text before this piece, in UTF-16 code units. */
@@ -23,7 +23,7 @@ export interface PieceLine extends OfAttempt {
 }
 
 /** The attempt succeeded, and has no more text. Written in the commit that records its output. */
-export interface TextEndLine extends OfAttempt {
+export interface TextEndLine extends TextOfAttempt {
   readonly kind: 'text_end';
   /** The text was longer than what is kept. */
   readonly cut?: true;

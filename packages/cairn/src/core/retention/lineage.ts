@@ -64,7 +64,7 @@ export interface LineageFacts<M extends Member = Member> {
   readonly relatives: Relatives;
 }
 
-interface Asked {
+interface LineageCheck {
   /** Epoch ms, by the clock that also gave the times of the marks. */
   readonly now: number;
   readonly retentionOf: RetentionOf;
@@ -74,7 +74,7 @@ interface Asked {
 
 export function lineageVerdict(
   { members, relatives }: LineageFacts,
-  { now, retentionOf, graceMs = GRACE_MS }: Asked,
+  { now, retentionOf, graceMs = GRACE_MS }: LineageCheck,
 ): LineageDecision {
   const marked = members.filter(({ markedAt }) => markedAt !== undefined);
   const own = new Set(members.map(({ runId }) => runId));
@@ -97,14 +97,14 @@ export function relativesOf(members: readonly Member[]): string[] {
   return [...new Set(named)].filter((runId) => !own.has(runId));
 }
 
-interface Known {
+interface LineageView {
   readonly now: number;
   readonly retentionOf: RetentionOf;
   readonly relatives: Relatives;
   readonly own: ReadonlySet<string>;
 }
 
-function reasonToKeep(member: Member, { now, retentionOf, relatives, own }: Known): Reason | undefined {
+function reasonToKeep(member: Member, { now, retentionOf, relatives, own }: LineageView): Reason | undefined {
   const { runId, status, owes, hold, markedAt, parentRunId, childRunIds } = member;
   if (!isTerminal(status)) return { why: 'live', runId };
   if (hold) return { why: 'held', runId };

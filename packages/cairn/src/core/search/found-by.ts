@@ -25,7 +25,10 @@ export type NameOfRun = (typeof NAMES_OF_RUNS)[number];
  */
 export const MAX_NAME_CHARS = 375;
 
-type Named = Pick<RunIdentity, 'trigger' | 'idempotencyKey' | 'threadId' | 'traceId' | 'prUrl' | 'tags'>;
+export type Named = Pick<
+  RunIdentity,
+  'trigger' | 'idempotencyKey' | 'threadId' | 'traceId' | 'prUrl' | 'tags'
+>;
 
 /** The names, each once, in the order of {@link NAMES_OF_RUNS}; its id is the name of its document. */
 export function foundBy(run: Named): readonly string[] {

@@ -3,19 +3,14 @@
  * of one. No index serves these; who lists with them reads runs and passes over the others. Pure.
  */
 import { CairnError } from '../errors.ts';
-import type { RunIdentity } from '../run/events.ts';
-import { foundBy, MAX_NAME_CHARS } from './found-by.ts';
+import { foundBy, MAX_NAME_CHARS, type Named } from './found-by.ts';
 
-type Comparison = '>' | '>=' | '<' | '<=';
+type ComparisonSign = '>' | '>=' | '<' | '<=';
 
 export type RunMatch =
-  | { readonly kind: 'comparison'; readonly tag: string; readonly is: Comparison; readonly than: string }
+  | { readonly kind: 'comparison'; readonly tag: string; readonly is: ComparisonSign; readonly than: string }
   /** In lower case. */
   | { readonly kind: 'beginning'; readonly text: string };
-
-type Named = Pick<RunIdentity, 'trigger' | 'idempotencyKey' | 'threadId' | 'traceId' | 'prUrl' | 'tags'> & {
-  readonly id: string;
-};
 
 /** The name of a tag, a comparison, a value. */
 const COMPARISON = /^([A-Za-z][A-Za-z0-9_.-]{0,49})\s*(>=|<=|>|<)\s*(.*)$/;
@@ -25,7 +20,7 @@ export function matchOf(given: string): RunMatch {
   const text = given.trim();
   const [, tag, is, than = ''] = COMPARISON.exec(text) ?? [];
   if (tag !== undefined && than === '') throw refusal(`'${tag} ${is}' compares with nothing`);
-  if (tag !== undefined) return { kind: 'comparison', tag, is: is as Comparison, than };
+  if (tag !== undefined) return { kind: 'comparison', tag, is: is as ComparisonSign, than };
   const beginning = text.replace(/\*+$/, '').toLowerCase();
   if (beginning === '') throw refusal('it is empty');
   if (beginning.includes('*')) throw refusal("'*' can only stand at the end");
@@ -33,7 +28,7 @@ export function matchOf(given: string): RunMatch {
   return { kind: 'beginning', text: beginning };
 }
 
-export function isMatch(run: Named, match: RunMatch): boolean {
+export function isMatch(run: Named & { readonly id: string }, match: RunMatch): boolean {
   const { tags = [] } = run;
   if (match.kind === 'comparison') {
     const before = `${match.tag}:`;

@@ -1,5 +1,5 @@
 /** Statistics of runs by when they were created: how many there were, how they ended, how long they took, what failed. */
-import { type Cost, costOf, type Spent, sum } from '../cost/cost.ts';
+import { costOf, type OperationCost, type Spent, sum } from '../cost/cost.ts';
 import { usdOf } from '../cost/prices.ts';
 import type { RecordedError } from '../run/events.ts';
 import { isTerminal, type RunStatus } from '../run/status.ts';
@@ -37,7 +37,7 @@ export interface RunFigures {
   /** Median duration of completed runs, from the first dispatch to the end, waits included; absent if none completed. */
   readonly p50Ms?: number | undefined;
   readonly p95Ms?: number | undefined;
-  readonly cost: Cost & { readonly usd: number };
+  readonly cost: OperationCost & { readonly usd: number };
 }
 
 export interface VersionFigures extends RunFigures {

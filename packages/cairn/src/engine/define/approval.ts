@@ -11,7 +11,7 @@ export type Question =
       readonly to?: readonly string[];
     };
 
-interface Decided {
+interface ApprovedDecision {
   readonly decision: 'approve' | 'approve_with_waiver';
   /** Note; for a waiver, the reason. */
   readonly note?: string;
@@ -20,4 +20,5 @@ interface Decided {
 }
 
 /** Output of an approved approval; with `data` as the schema of the approval returned it. */
-export type Approved<D = undefined> = Decided & ([D] extends [undefined] ? unknown : { readonly data: D });
+export type Approved<D = undefined> = ApprovedDecision &
+  ([D] extends [undefined] ? unknown : { readonly data: D });

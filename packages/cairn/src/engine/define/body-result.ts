@@ -30,21 +30,21 @@ interface OutputIsNotJson {
 }
 
 /** The same type with something in place of each part that would not come back from JSON; the compiler looks as deep as it must. */
-type Kept<T> = unknown extends T
+type KeptByJson<T> = unknown extends T
   ? T
   : T extends Json
     ? T
     : T extends ChangedByJson
       ? OutputIsNotJson
       : T extends object
-        ? { [K in keyof T]: Kept<T[K]> }
+        ? { [K in keyof T]: KeptByJson<T[K]> }
         : T;
 
 /**
  * Type check of a body's result, so that an error appears at the body. Values of unknown types are checked when the
  * step ends.
  */
-export type Recorded<T> = [T] extends [Kept<T>] ? unknown : OutputIsNotJson;
+export type Recorded<T> = [T] extends [KeptByJson<T>] ? unknown : OutputIsNotJson;
 
 class DegradedResult {
   readonly value: unknown;

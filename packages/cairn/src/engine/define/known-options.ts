@@ -8,11 +8,12 @@ import { ON_PARENT_END } from '../../core/run/events.ts';
 import type * as flows from './flow/types.ts';
 import type * as types from './types.ts';
 
-type Names<T> = Readonly<Record<keyof T & string, true>>;
+/** The names of the members of a type: one that is missing or unknown does not compile. */
+export type Names<T> = Readonly<Record<keyof T & string, true>>;
 
-type Step = types.StepOptions<unknown, types.Needs, unknown>;
+type PlainStepOptions = types.StepOptions<unknown, types.Needs, unknown>;
 type Items = types.MapOptions<unknown, types.Needs, unknown, unknown>;
-type Approval = types.ApprovalOptions<unknown, types.Needs, unknown>;
+type ApprovalStepOptions = types.ApprovalOptions<unknown, types.Needs, unknown>;
 type Event = types.EventOptions<unknown, types.Needs, unknown>;
 type Sleep = types.SleepOptions<unknown, types.Needs>;
 type Children = types.ChildrenOptions<unknown, types.Needs, unknown, unknown>;
@@ -23,7 +24,7 @@ interface Completing {
 const common = { needs: true, reads: true, when: true, ifSkipped: true } as const;
 const fanOut = { over: true, concurrency: true, completion: true } as const;
 
-const step: Names<Step> = {
+const step: Names<PlainStepOptions> = {
   ...common,
   retry: true,
   poll: true,
@@ -40,7 +41,7 @@ const step: Names<Step> = {
   compensate: true,
 };
 const map: Names<Items & Completing> = { ...step, ...fanOut };
-const approval: Names<Approval> = {
+const approval: Names<ApprovalStepOptions> = {
   ...common,
   ask: true,
   data: true,
@@ -156,7 +157,7 @@ const retryPolicy = { maxAttempts: true, initialMs: true, factor: true, capMs: t
 export const RETRY_OPTIONS: Names<types.RetryOptions> = { ...retryPolicy, perError: true };
 export const ERROR_RETRY_OPTIONS: Names<types.ErrorRetry> = { ...retryPolicy, match: true };
 
-interface Shape {
+interface OptionShape {
   fits(value: unknown): boolean;
   /** The shape and an example of it. */
   readonly is: string;
@@ -164,23 +165,23 @@ interface Shape {
 
 const isFunction = (value: unknown) => typeof value === 'function';
 const isBoolean = (value: unknown) => typeof value === 'boolean';
-const fn = (example: string): Shape => ({ fits: isFunction, is: `a function, such as ${example}` });
-const flag: Shape = { fits: isBoolean, is: 'true or false' };
-const within = (example: string): Shape => ({
+const fn = (example: string): OptionShape => ({ fits: isFunction, is: `a function, such as ${example}` });
+const flag: OptionShape = { fits: isBoolean, is: 'true or false' };
+const within = (example: string): OptionShape => ({
   fits: (value) => isRecord(value) && 'within' in value && Object.keys(value).length === 1,
   is: `an object, such as { within: '${example}' }`,
 });
-const schema: Shape = {
+const schema: OptionShape = {
   fits: (value) => isFunction((value as { safeParse?: unknown } | null)?.safeParse),
   is: 'a Zod schema, such as z.string()',
 };
-const oneOf = (...values: readonly string[]): Shape => ({
+const oneOf = (...values: readonly string[]): OptionShape => ({
   fits: (value) => values.includes(value as string),
   is: values.map((value) => `'${value}'`).join(' or '),
 });
 
 /** Shapes of options that would otherwise fail only in a run. The same name has the same shape in every kind of step. */
-const SHAPES: Readonly<Record<string, Shape>> = {
+const SHAPES: Readonly<Record<string, OptionShape>> = {
   when: fn('({ input }) => input.wanted'),
   policy: fn("() => ({ allowed: true, policySnapshotId: 'rules-1' })"),
   compensate: fn('({ output }) => remove(output)'),

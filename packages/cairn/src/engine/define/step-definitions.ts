@@ -7,11 +7,11 @@ import {
   bodyPart,
   common,
   fanOut,
-  type Given,
   required,
   type StepName,
   stepError,
   timeout,
+  type UncheckedOptions,
 } from './step-options.ts';
 import type * as steps from './steps.ts';
 import type * as types from './types.ts';
@@ -19,11 +19,11 @@ import type * as types from './types.ts';
 const MAX_EVENT_NAME = 100;
 const MAX_ESCALATION_CHARS = 1_000;
 
-export function plainStep(name: StepName, options: Given, body: unknown): steps.PlainStep {
+export function plainStep(name: StepName, options: UncheckedOptions, body: unknown): steps.PlainStep {
   return { ...common('step', name, options), ...bodyPart(name, options, body) };
 }
 
-export function mapStep(name: StepName, options: Given, body: unknown): steps.MapStep {
+export function mapStep(name: StepName, options: UncheckedOptions, body: unknown): steps.MapStep {
   return {
     ...common('map', name, options),
     ...bodyPart(name, options, body),
@@ -31,7 +31,7 @@ export function mapStep(name: StepName, options: Given, body: unknown): steps.Ma
   };
 }
 
-export function approvalStep(name: StepName, options: Given): steps.ApprovalStep {
+export function approvalStep(name: StepName, options: UncheckedOptions): steps.ApprovalStep {
   const shared = common('approval', name, options);
   const { onExpiry, escalate, data } = options as Partial<
     types.ApprovalOptions<unknown, types.Needs, unknown>
@@ -62,7 +62,7 @@ export function approvalStep(name: StepName, options: Given): steps.ApprovalStep
   };
 }
 
-export function eventStep(name: StepName, options: Given): steps.EventStep {
+export function eventStep(name: StepName, options: UncheckedOptions): steps.EventStep {
   const { event, output, expected, heartbeat } = options as Partial<
     types.EventOptions<unknown, types.Needs, unknown>
   >;
@@ -86,7 +86,7 @@ function heartbeatMs(name: StepName, within: string | number): number {
   throw stepError(name, `'heartbeat.within' must be at least ${MIN_WAIT_HEARTBEAT_MS} ms`);
 }
 
-export function sleepStep(name: StepName, options: Given): steps.SleepStep {
+export function sleepStep(name: StepName, options: UncheckedOptions): steps.SleepStep {
   const given = options as types.SleepOptions<unknown, types.Needs>;
   if ((given.for === undefined) === (given.until === undefined)) {
     throw stepError(name, `a sleep needs either 'for' or 'until'`);
@@ -99,7 +99,7 @@ export function sleepStep(name: StepName, options: Given): steps.SleepStep {
   };
 }
 
-export function childStep(name: StepName, options: Given): steps.ChildStep {
+export function childStep(name: StepName, options: UncheckedOptions): steps.ChildStep {
   const { workflow, onParentEnd } = options as Partial<types.ChildOptions<unknown, types.Needs, unknown>>;
   if (onParentEnd === 'wait' && options.timeout !== undefined) {
     throw stepError(

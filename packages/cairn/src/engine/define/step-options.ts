@@ -23,7 +23,7 @@ import type * as steps from './steps.ts';
 import type * as types from './types.ts';
 
 /** Options as they come: the compiler has checked those of TypeScript callers, and knows no others. */
-export type Given = Readonly<Record<string, unknown>>;
+export type UncheckedOptions = Readonly<Record<string, unknown>>;
 
 export interface StepName {
   /** Type of the workflow. */
@@ -68,7 +68,11 @@ export function invalid(type: string, field: string, message: string): CairnErro
 }
 
 /** Common options of steps. @throws CairnError INVALID_INPUT, also for an option that steps of this kind do not have */
-export function common<K extends keyof typeof STEP_OPTIONS>(kind: K, name: StepName, options: Given) {
+export function common<K extends keyof typeof STEP_OPTIONS>(
+  kind: K,
+  name: StepName,
+  options: UncheckedOptions,
+) {
   const problem = unknownOption(options, STEP_OPTIONS[kind]) ?? misshapenOption(options);
   if (problem !== undefined) throw stepError(name, problem);
   const { needs, when, ifSkipped, idempotent, resumable, onFailure } = options as types.StepOptions<
@@ -89,7 +93,7 @@ export function common<K extends keyof typeof STEP_OPTIONS>(kind: K, name: StepN
   };
 }
 
-export function bodyPart(name: StepName, options: Given, body: unknown) {
+export function bodyPart(name: StepName, options: UncheckedOptions, body: unknown) {
   if (typeof body !== 'function') throw stepError(name, 'has no body');
   const given = options as types.StepOptions<unknown, types.Needs, unknown>;
   const timeoutMs = parseDuration(given.timeout ?? PRODUCTION_SETTINGS.stepTimeoutMs, `${name.id}.timeout`);
@@ -123,7 +127,7 @@ export function bodyPart(name: StepName, options: Given, body: unknown) {
   };
 }
 
-export function fanOut(name: StepName, options: Given): steps.FanOut {
+export function fanOut(name: StepName, options: UncheckedOptions): steps.FanOut {
   const { concurrency = DEFAULT_CONCURRENCY, completion } = options as {
     concurrency?: number;
     completion?: types.Completion;
@@ -134,7 +138,7 @@ export function fanOut(name: StepName, options: Given): steps.FanOut {
   return { over: required(name, options, 'over'), concurrency, completion: completionOf(name, completion) };
 }
 
-function readsOf(name: StepName, { reads }: Given): { reads?: readonly string[] } {
+function readsOf(name: StepName, { reads }: UncheckedOptions): { reads?: readonly string[] } {
   if (reads === undefined) return {};
   if (!Array.isArray(reads) || !reads.every((member) => typeof member === 'string')) {
     throw stepError(name, `'reads' must be a list of member names of the input`);
@@ -236,12 +240,12 @@ function failurePolicy(name: StepName, given: types.OnFailure<unknown> = 'fail')
   return { kind: 'degrade', text: toJsonText(given.degradeTo, `${name.id}.onFailure.degradeTo`) };
 }
 
-export function timeout(name: StepName, { timeout }: Given): { timeoutMs?: number } {
+export function timeout(name: StepName, { timeout }: UncheckedOptions): { timeoutMs?: number } {
   if (timeout === undefined) return {};
   return { timeoutMs: parseDuration(timeout as string | number, `${name.id}.timeout`) };
 }
 
-export function required<T>(name: StepName, options: Given, option: string): T {
+export function required<T>(name: StepName, options: UncheckedOptions, option: string): T {
   if (typeof options[option] !== 'function') throw stepError(name, `needs the function '${option}'`);
   return options[option] as T;
 }

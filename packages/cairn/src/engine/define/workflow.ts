@@ -22,7 +22,7 @@ import { retentionFor } from './retention.ts';
 import { declaredSchedules } from './schedules.ts';
 import { slackSubscriptions } from './slack.ts';
 import * as define from './step-definitions.ts';
-import { type Given, HELP, handleIds, invalid, type StepName, stepError } from './step-options.ts';
+import { HELP, handleIds, invalid, type StepName, stepError, type UncheckedOptions } from './step-options.ts';
 import type { StepDefinition, Workflow } from './steps.ts';
 import type { Handle, Needs, ResultOf, StepFactory, TypedWorkflow, WorkflowOptions } from './types.ts';
 
@@ -193,7 +193,7 @@ function graphOf(type: string, steps: readonly StepDefinition[]): Graph {
 /** The author's `step`: every call notes a definition and returns a handle to it. */
 function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<Input> {
   const noted =
-    (make: (name: StepName, options: Given, body: unknown) => StepDefinition) =>
+    (make: (name: StepName, options: UncheckedOptions, body: unknown) => StepDefinition) =>
     (id: string, options: unknown, body?: unknown): Handle<never> => {
       const step = make({ type, id }, assertCall(type, id, options), body);
       steps.push(step);
@@ -215,7 +215,7 @@ function factoryInto<Input>(steps: StepDefinition[], type: string): StepFactory<
   ) as unknown as StepFactory<Input>;
 }
 
-function assertCall(type: string, id: unknown, options: unknown): Given {
+function assertCall(type: string, id: unknown, options: unknown): UncheckedOptions {
   if (typeof id !== 'string')
     throw invalid(type, 'steps', `the first argument of a step is its name, not ${typeof id}`);
   if (!isRecord(options)) {

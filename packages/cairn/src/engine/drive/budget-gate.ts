@@ -25,7 +25,7 @@ import { budgetQuestion, dayQuestion } from '../waits/budget-question.ts';
 import { opened } from '../waits/open.ts';
 import { changeOf, questionOf } from './changes.ts';
 import { DayAccount, type Spender } from './day-account.ts';
-import type { Change, EndedBody } from './messages.ts';
+import type { EndedBody, ExecutionChange } from './messages.ts';
 import type { Scope } from './scope.ts';
 import { type BodyUnit, keyOf } from './step-inputs.ts';
 
@@ -132,7 +132,7 @@ export class BudgetGate {
   }
 
   /** Opens the question, or lets the attempt rest where it is open already, or until other runs of the tenant have settled. */
-  stop(stopped: Stopped, freeBytes: number): Change {
+  stop(stopped: Stopped, freeBytes: number): ExecutionChange {
     const { unit, execution, refusal, settled = [], spent } = stopped;
     if (refusal.kind === 'busy') return this.#rest(stopped);
     this.#asking.add(keyOf(unit));
@@ -147,7 +147,7 @@ export class BudgetGate {
     return { ...change, decide: (state) => (hasQuestion(state) ? resting : change.decide(state)) };
   }
 
-  #rest({ unit, execution, settled = [], spent }: Stopped): Change {
+  #rest({ unit, execution, settled = [], spent }: Stopped): ExecutionChange {
     const { deps, now } = this.#scope;
     const bound = Math.min(BUSY_CAP_MS, BUSY_FIRST_MS * 2 ** Math.min(execution.polls ?? 0, 10));
     const at = Math.ceil(now + bound * (0.5 + deps.random.unit() / 2));

@@ -8,7 +8,14 @@ import { EffectMoved } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { askAbout } from '../effects/asking.ts';
 import { kept, NO_OUTPUT, type Outcome, type Output } from '../facts/output.ts';
-import { type Change, type Command, type DoneItem, type Executed, type Message, MOVED } from './messages.ts';
+import {
+  type Command,
+  type DoneItem,
+  type Executed,
+  type ExecutionChange,
+  type Message,
+  MOVED,
+} from './messages.ts';
 import { loadOutputs, outputsAt } from './outputs.ts';
 import type { FanOutSet } from './sets/fan-out-set.ts';
 import type { Announcer } from './waiting/announcer.ts';
@@ -46,7 +53,7 @@ export class CommandRunner {
     }
   }
 
-  async #record(change: Change): Promise<Message> {
+  async #record(change: ExecutionChange): Promise<Message> {
     const working = this.#working;
     const { execution, decide, otherwise, opening, ifEffectMoved } = change;
     const { stepId, revision } = execution;

@@ -2,7 +2,7 @@
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import * as drafts from '../facts/drafts.ts';
 import { NO_OUTPUT, type Outcome } from '../facts/output.ts';
-import type { Change, Consequence, Ending, Executed } from './messages.ts';
+import type { Consequence, Ending, Executed, ExecutionChange } from './messages.ts';
 import { sizeOf } from './waiting/open-waits.ts';
 
 /** Facts that hold on every newer state. */
@@ -10,7 +10,7 @@ export function changeOf(
   { unit, execution }: Executed,
   facts: readonly EventDraft[],
   consequence: Consequence,
-): Change {
+): ExecutionChange {
   const decided = { facts, consequence };
   return { unit, execution, decide: () => decided, otherwise: consequence };
 }
@@ -23,14 +23,14 @@ export function endBy({ unit, execution }: Executed, facts: readonly EventDraft[
 }
 
 /** @param outcome with the output as it is kept */
-export function changeToEnd(ending: Ending, outcome: Outcome): Change {
+export function changeToEnd(ending: Ending, outcome: Outcome): ExecutionChange {
   const { facts } = ending;
   const written =
     typeof facts === 'function' ? facts(outcome.kind === 'done' ? outcome.output : NO_OUTPUT) : facts;
   return { ...changeOf(ending, written, { kind: 'ended', outcome }), isKnown: true };
 }
 
-export interface Asking {
+export interface QuestionDrafts {
   readonly wait: Wait;
   /** Events that open the wait. */
   readonly facts: readonly EventDraft[];
@@ -41,9 +41,9 @@ export interface Asking {
 /** A question opens if the snapshot has room for it; otherwise the execution rests until it has. */
 export function questionOf(
   executed: Executed,
-  { wait, facts, withoutRoom }: Asking,
+  { wait, facts, withoutRoom }: QuestionDrafts,
   freeBytes: number,
-): Change {
+): ExecutionChange {
   const bytes = sizeOf(wait);
   if (bytes > freeBytes) return changeOf(executed, withoutRoom, { kind: 'rests_without_room', bytes });
   const change = changeOf(executed, facts, { kind: 'waits', wait });

@@ -90,10 +90,10 @@ async function undo(params: Compensating, completed: Completed): Promise<'done' 
   }
 }
 
-type Undoing = Pick<BodyAttemptParams, 'unit' | 'seen' | 'execution' | 'alive' | 'append'>;
+type UndoAttempt = Pick<BodyAttemptParams, 'unit' | 'seen' | 'execution' | 'alive' | 'append'>;
 
 /** `settled` is written to the journal with the result. */
-async function undoOnce({ deps, journal, report, restoredAt, stop }: Compensating, undoing: Undoing) {
+async function undoOnce({ deps, journal, report, restoredAt, stop }: Compensating, undoing: UndoAttempt) {
   const attempt = new BodyAttempt({ ...undoing, deps, journal, report, restoredAt, undoes: true });
   const { abort, span } = attempt;
   const onStop = () => abort.abort(stop.reason ?? new StepAborted('shutdown'));

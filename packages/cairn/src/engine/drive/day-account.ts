@@ -54,7 +54,7 @@ export interface DayAccountParams {
 interface OpenDay {
   readonly at: number;
   readonly day: string;
-  seen: Seen | undefined;
+  seen: SeenBudget | undefined;
   held: DayAmounts;
   /** Spent, and reserved by attempts under way. */
   used: DayAmounts;
@@ -65,13 +65,13 @@ interface OpenDay {
 }
 
 /** The share of an attempt under way. */
-interface Reservation {
+interface DayReservation {
   readonly kind: string;
   readonly open: OpenDay;
   readonly need: DayAmounts;
 }
 
-interface Seen {
+interface SeenBudget {
   readonly budget: DayBudget;
   readonly version: Version | undefined;
 }
@@ -84,7 +84,7 @@ export class DayAccount {
   readonly #params: DayAccountParams;
   readonly #owner: string;
   readonly #days: OpenDay[] = [];
-  readonly #reserved = new Map<string, Reservation>();
+  readonly #reserved = new Map<string, DayReservation>();
   readonly #refused = new Map<string, DayRefusal>();
   /** By kind of attempt without an estimate: the most that one cost in this dispatch. */
   readonly #largest = new Map<string, Cost>();
@@ -278,14 +278,14 @@ export class DayAccount {
     return { kind: 'busy' };
   }
 
-  async #look(open: OpenDay): Promise<Seen> {
+  async #look(open: OpenDay): Promise<SeenBudget> {
     const seen = await this.#read(open);
     open.seen = seen;
     return seen;
   }
 
   /** Kinds of attempts are remembered from day to day. */
-  async #read(open: OpenDay): Promise<Seen> {
+  async #read(open: OpenDay): Promise<SeenBudget> {
     const { scope, store, tenant } = this.#params;
     const { tenantId } = scope.journal.state;
     const read = (day: string) => sendUntilKnown(scope.deps, () => store.read(tenantId, day));

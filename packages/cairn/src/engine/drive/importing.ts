@@ -96,14 +96,14 @@ async function carry({ deps, journal }: Importing, unread: RunState['inbox']): P
   return state.lease?.owner === owner;
 }
 
-interface Taking {
+interface TakenPlan {
   readonly source: SuccessorSource;
   readonly plan: SuccessorPlan;
 }
 
 async function append(
   { deps, journal, budgetEndsAt }: Importing,
-  { source, plan }: Taking,
+  { source, plan }: TakenPlan,
 ): Promise<Imported> {
   const owner = journal.state.lease?.owner;
   const left = plan.reused.filter((reuse) => !isTaken(journal.state, reuse));

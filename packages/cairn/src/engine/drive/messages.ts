@@ -63,7 +63,7 @@ export type Consequence =
   /** Waits of a flow whose code has ended were closed; none: the flow can end. */
   | { readonly kind: 'waits_closed'; readonly waits: readonly Wait[]; readonly ending: Ending };
 
-export interface Change extends Executed {
+export interface ExecutionChange extends Executed {
   /** Decided again on each newer state. Not asked once the run is another's or the step was sent back: then `otherwise` follows. */
   readonly decide: (state: RunState) => {
     readonly facts: readonly EventDraft[];
@@ -75,13 +75,13 @@ export interface Change extends Executed {
   /** The outcome counts already; what depends on it begins when the journal has it. */
   readonly isKnown?: true;
   /** Recorded instead if a row of the ledger was written by another meanwhile. */
-  readonly ifEffectMoved?: () => Change;
+  readonly ifEffectMoved?: () => ExecutionChange;
   readonly after?: readonly Command[];
 }
 
 /** Work that takes time. Each command ends with a message. */
 export type Command =
-  | { readonly kind: 'record'; readonly change: Change }
+  | { readonly kind: 'record'; readonly change: ExecutionChange }
   /** Puts a large output where it is kept. */
   | { readonly kind: 'keep'; readonly ending: Ending }
   | { readonly kind: 'find_question'; readonly ended: SpentBody; readonly doubt: EffectDoubt }
@@ -121,8 +121,8 @@ export type StepMessage =
   /** More may begin. */
   | { readonly kind: 'moved' }
   | { readonly kind: 'body_ended'; readonly ended: EndedBody }
-  | { readonly kind: 'recorded'; readonly change: Change; readonly consequence: Consequence }
-  | { readonly kind: 'effect_moved'; readonly change: Change }
+  | { readonly kind: 'recorded'; readonly change: ExecutionChange; readonly consequence: Consequence }
+  | { readonly kind: 'effect_moved'; readonly change: ExecutionChange }
   | { readonly kind: 'kept'; readonly ending: Ending; readonly output: Output }
   | {
       readonly kind: 'question_found';

@@ -97,13 +97,13 @@ export function seenBy(unit: Unit, input: unknown, outputs: StepOutputs): Contex
   };
 }
 
-export type Entry =
+export type EntryDecision =
   | { readonly kind: 'run' }
   | { readonly kind: 'skip' }
   | { readonly kind: 'failed'; readonly cause: unknown };
 
 /** Evaluates the step's condition. A condition that throws fails the step like its body would. */
-export function mayEnter(step: StepDefinition, seen: Context): Entry {
+export function mayEnter(step: StepDefinition, seen: Context): EntryDecision {
   if (!step.when) return { kind: 'run' };
   try {
     return step.when(seen) ? { kind: 'run' } : { kind: 'skip' };

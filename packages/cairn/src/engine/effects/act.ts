@@ -193,12 +193,12 @@ function mayAct(state: EffectOwner, { undo, caller }: PerformCall): boolean {
   return undo || (state.cancellation === undefined && !isOutdated(state, caller.execution));
 }
 
-interface Call extends WrittenEffect {
+interface MadeCall extends WrittenEffect {
   /** It repeats a call with the same key whose outcome is unknown. */
   readonly inDoubtBefore: boolean;
 }
 
-async function call(effectCall: PerformCall, key: string, written: Call): Promise<ActEnd> {
+async function call(effectCall: PerformCall, key: string, written: MadeCall): Promise<ActEnd> {
   const { deps, caller, request, signal } = effectCall;
   const { capability, binding, state } = caller;
   const { effectId } = written;
@@ -271,13 +271,13 @@ async function refuse(effectCall: PerformCall, place: LedgerPlace, origin: Recor
   return { kind: 'mismatch', cause };
 }
 
-type Doubt = Extract<LedgerPlace['verdict'], { kind: 'doubt' }>;
+type DoubtVerdict = Extract<LedgerPlace['verdict'], { kind: 'doubt' }>;
 
 /** E5. */
 async function resolveDoubt(
   effectCall: PerformCall,
   place: LedgerPlace,
-  { row, remedy }: Doubt,
+  { row, remedy }: DoubtVerdict,
 ): Promise<ActEnd | 'look_again'> {
   const { caller } = effectCall;
   const stored = place.stored(row);

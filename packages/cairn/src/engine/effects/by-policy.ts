@@ -14,7 +14,7 @@ import { CallForbidden } from '../facts/output.ts';
 import { confirmFirst } from './ask-operator.ts';
 import type { ActEnd, PerformCall } from './effect-call.ts';
 import type { LedgerPlace } from './place.ts';
-import type { Request } from './rows.ts';
+import type { CheckedRequest } from './rows.ts';
 
 /** Longest reason that is recorded and shown. */
 const MAX_REASON_CHARS = 1_000;
@@ -23,7 +23,7 @@ interface Judged {
   readonly state: RunState;
   readonly execution: StepExecution;
   readonly capability: Capability;
-  readonly request: Request;
+  readonly request: CheckedRequest;
 }
 
 /** Undefined: the installation has no policy. */

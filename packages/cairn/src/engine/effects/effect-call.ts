@@ -9,7 +9,7 @@ import type { EventDraft } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { CallVerdict } from '../define/call-policy.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { EffectCaller, EffectOwner, NewRow, Request } from './rows.ts';
+import type { CheckedRequest, EffectCaller, EffectOwner, NewRow } from './rows.ts';
 
 /** Calls of this drive that have not answered, by effect: some outlive the attempt that made them. */
 export type AliveCalls = Map<string, Promise<unknown>>;
@@ -32,7 +32,7 @@ export interface LedgerAppended {
 export interface PerformCall {
   readonly deps: LedgerDeps;
   readonly caller: EffectCaller;
-  readonly request: Request;
+  readonly request: CheckedRequest;
   /** The author's own key, or which call of the capability it is. */
   readonly call: string | number;
   /** It is the compensation of the step that asks. */

@@ -25,7 +25,7 @@ import { abortOf, act } from './act.ts';
 import { judgeOf } from './by-policy.ts';
 import type { ActEnd, AliveCalls, Ask, PerformCall } from './effect-call.ts';
 import { fenced } from './fence.ts';
-import { assertDeclared, type Request, requestOf, responseOf } from './rows.ts';
+import { assertDeclared, type CheckedRequest, requestOf, responseOf } from './rows.ts';
 
 export interface PerformerParams {
   readonly deps: EngineDeps;
@@ -53,7 +53,7 @@ export interface PerformerParams {
   readonly trace?: TraceContext | undefined;
 }
 
-interface Doing {
+interface ActingCall {
   readonly requestHash: string;
   readonly end: Promise<unknown>;
 }
@@ -64,7 +64,7 @@ const MAX_ALONG = 100;
 
 export class Performer {
   readonly #params: PerformerParams;
-  readonly #doing = new Map<string, Doing>();
+  readonly #doing = new Map<string, ActingCall>();
   /** Sequence numbers of calls without a key, by capability. */
   readonly #ordinals = new Map<string, number>();
   readonly #underWay = new Set<string>();
@@ -205,7 +205,7 @@ export class Performer {
   }
 
   /** A read, or a pure function: the outside is the same after it, so nothing is written down. */
-  async #ask(capability: Capability, { value }: Request): Promise<unknown> {
+  async #ask(capability: Capability, { value }: CheckedRequest): Promise<unknown> {
     const { deps, calls } = this.#params;
     const binding = deps.bindings.of(capability);
     const idempotencyKey = deps.random.token();
@@ -252,7 +252,7 @@ export class Performer {
     return ordinal;
   }
 
-  #join({ requestHash, end }: Doing, { id }: Capability, { hash }: Request): Promise<unknown> {
+  #join({ requestHash, end }: ActingCall, { id }: Capability, { hash }: CheckedRequest): Promise<unknown> {
     if (hash === requestHash) return end;
     throw new CairnError(
       'EFFECT_REQUEST_MISMATCH',
@@ -263,7 +263,7 @@ export class Performer {
     );
   }
 
-  async #act(capability: Capability, request: Request, call: string | number): Promise<unknown> {
+  async #act(capability: Capability, request: CheckedRequest, call: string | number): Promise<unknown> {
     const unkeyed = typeof call === 'number';
     if (unkeyed) this.#underWay.add(capability.id);
     try {
@@ -273,7 +273,7 @@ export class Performer {
     }
   }
 
-  async #actOn(capability: Capability, request: Request, call: string | number): Promise<string> {
+  async #actOn(capability: Capability, request: CheckedRequest, call: string | number): Promise<string> {
     const { deps, state, execution, undo = false, alive, body, calls, provedAt } = this.#params;
     const { mayHaveRows, restoredAt, isBudgeted = false, refusedBy } = this.#params;
     const caller = { state: state(), execution, capability, binding: deps.bindings.of(capability) };

@@ -31,7 +31,7 @@ import type { Binding, Capability } from '../define/capability.ts';
 const SHOWN_REQUEST_BYTES = 16 * 1024;
 
 /** Request of an effect call. */
-export interface Request {
+export interface CheckedRequest {
   /** The request after the capability's schema: the argument of the binding. */
   readonly value: unknown;
   readonly hash: string;
@@ -63,7 +63,7 @@ export interface EffectCaller {
 }
 
 /** @throws Fatal for what the schema of the capability refuses; CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
-export function requestOf(capability: Capability, given: unknown): Request {
+export function requestOf(capability: Capability, given: unknown): CheckedRequest {
   const parsed = capability.request.safeParse(given);
   if (!parsed.success) {
     const { field, why } = firstIssue(parsed.error.issues);
@@ -84,7 +84,7 @@ export function requestOf(capability: Capability, given: unknown): Request {
 export interface NewRow {
   readonly key: string;
   readonly n: number;
-  readonly request: Request;
+  readonly request: CheckedRequest;
   readonly call: string | number;
   readonly bindingCallId: string;
   /** Epoch ms. */

@@ -20,7 +20,7 @@ import type { Bindings } from '../define/bindings.ts';
 import { type Capability, leavesRows } from '../define/capability.ts';
 import { act } from '../effects/act.ts';
 import type { ActEnd, AliveCalls, EffectAsk } from '../effects/effect-call.ts';
-import { type EffectOwner, type Request, requestOf, responseOf } from '../effects/rows.ts';
+import { type CheckedRequest, type EffectOwner, requestOf, responseOf } from '../effects/rows.ts';
 import { GATE_AGE_MS, stoppedBy } from '../gate.ts';
 import { effectOutcome } from '../tracing/ends.ts';
 import { EffectPending } from './errors.ts';
@@ -61,9 +61,9 @@ const MAX_MOVES = 50;
 /** Time a call has to end after its abort, before its caller is answered without it. */
 const END_MS = 5_000;
 
-interface Place {
+interface ExternalCall {
   readonly once: OnceRequest;
-  readonly request: Request;
+  readonly request: CheckedRequest;
   readonly owner: EffectOwner;
   readonly restoredAt: number | undefined;
   readonly ledger: ExternalLedger;
@@ -129,7 +129,7 @@ export class ExternalEffects {
     return at !== undefined && (since === undefined || since < at) ? at : undefined;
   }
 
-  async #untilAnswered(place: Place): Promise<string> {
+  async #untilAnswered(place: ExternalCall): Promise<string> {
     const { once, ledger } = place;
     const { clock } = this.#deps.ledger;
     let failures = 0;
@@ -203,7 +203,7 @@ export class ExternalEffects {
   }
 
   /** One look at the rows, and what follows from it. */
-  async #round(place: Place, attempt: number): Promise<RoundEnd> {
+  async #round(place: ExternalCall, attempt: number): Promise<RoundEnd> {
     const { once, ledger } = place;
     const { clock } = this.#deps.ledger;
     const calls = new AbortController();
@@ -229,7 +229,7 @@ export class ExternalEffects {
     }
   }
 
-  #act({ once, request, owner, restoredAt, ledger }: Place, attempt: number, signal: AbortSignal) {
+  #act({ once, request, owner, restoredAt, ledger }: ExternalCall, attempt: number, signal: AbortSignal) {
     const { capability, key } = once;
     const startedAt = ledger.deps.clock.now();
     const execution = {
@@ -267,7 +267,10 @@ export class ExternalEffects {
   }
 
   /** @throws EffectPending once the question is written */
-  async #ask({ owner, ledger }: Place, { effectId, capabilityId, why, write }: EffectAsk): Promise<void> {
+  async #ask(
+    { owner, ledger }: ExternalCall,
+    { effectId, capabilityId, why, write }: EffectAsk,
+  ): Promise<void> {
     try {
       await ledger.write(write);
     } catch (error) {
@@ -282,7 +285,7 @@ export class ExternalEffects {
 
 function noop(): void {}
 
-function pendingDoubt({ once, owner }: Place, effectId: string, cause: unknown): EffectPending {
+function pendingDoubt({ once, owner }: ExternalCall, effectId: string, cause: unknown): EffectPending {
   const what = `the outcome of '${once.capability.id}' is not known yet`;
   return new EffectPending({ why: 'doubt', effectId, owner: owner.id, what, cause });
 }

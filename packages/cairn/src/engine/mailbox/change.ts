@@ -38,13 +38,17 @@ export interface Move<T> {
   readonly result: T;
 }
 
-type Decide<T> = (seen: Mailbox | undefined) => Move<T>;
+type DecideMailbox<T> = (seen: Mailbox | undefined) => Move<T>;
 
 /** With as many processes as there are seconds in the cap, a document that bears one write a second is asked a few times a second. */
 const BACKOFF: Backoff = { initialMs: 40, factor: 2, capMs: 10_000 };
 
 /** @throws OutcomeUnknown when patience ended (do the same again), and what `decide` throws */
-export function changeMailbox<T>(deps: MailboxDeps, address: MailboxAddress, decide: Decide<T>): Promise<T> {
+export function changeMailbox<T>(
+  deps: MailboxDeps,
+  address: MailboxAddress,
+  decide: DecideMailbox<T>,
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const { ms = CHANGE_PATIENCE_MS, signal } = deps.patience ?? {};
     const deadline = deps.clock.now() + ms;
@@ -59,9 +63,9 @@ export function changeMailbox<T>(deps: MailboxDeps, address: MailboxAddress, dec
   });
 }
 
-interface Change {
+interface PendingChange {
   readonly deps: MailboxDeps;
-  readonly decide: Decide<unknown>;
+  readonly decide: DecideMailbox<unknown>;
   readonly hasPatience: () => boolean;
   readonly signal: AbortSignal | undefined;
   readonly resolve: (result: unknown) => void;
@@ -85,7 +89,7 @@ function queueOf(store: MailboxStore, address: MailboxAddress): ChangeQueue {
 class ChangeQueue {
   readonly #address: MailboxAddress;
   readonly #onEmpty: () => void;
-  #waiting: Change[] = [];
+  #waiting: PendingChange[] = [];
   #isWorking = false;
   /** Number of recent conflicts in a row: bounds the pause. */
   #lost = 0;
@@ -96,7 +100,7 @@ class ChangeQueue {
     this.#onEmpty = onEmpty;
   }
 
-  add(change: Change): void {
+  add(change: PendingChange): void {
     this.#waiting.push(change);
     // An aborted caller does not wait for the pause to end.
     change.signal?.addEventListener('abort', () => this.#wake?.abort(), { once: true });
@@ -131,7 +135,10 @@ class ChangeQueue {
   }
 
   /** Undefined: all of them have their answer. Never rejects. */
-  async #carryOut({ mailboxes }: MailboxDeps, batch: readonly Change[]): Promise<OutcomeUnknown | undefined> {
+  async #carryOut(
+    { mailboxes }: MailboxDeps,
+    batch: readonly PendingChange[],
+  ): Promise<OutcomeUnknown | undefined> {
     try {
       const stored = await mailboxes.read(this.#address);
       const { next, answers } = together(stored?.mailbox, batch);
@@ -152,7 +159,7 @@ class ChangeQueue {
 /** The document after each change has decided on the result of those before it. */
 function together(
   seen: Mailbox | undefined,
-  batch: readonly Change[],
+  batch: readonly PendingChange[],
 ): { readonly next: Mailbox | undefined; readonly answers: readonly (() => void)[] } {
   let next = seen;
   const answers = batch.map(({ decide, resolve, reject }) => {

@@ -77,7 +77,7 @@ export interface Offered {
 
 export const NOBODY: Offered = { deliveredTo: [], closed: [], refused: [], failed: [] };
 
-export interface Report {
+export interface DeliveryReport {
   readonly eventId: string;
   readonly offered: Offered;
   /** Epoch ms. */
@@ -88,7 +88,7 @@ export interface Report {
 export function reported(
   seen: Mailbox | undefined,
   address: MailboxAddress,
-  { eventId, offered, now }: Report,
+  { eventId, offered, now }: DeliveryReport,
 ): Move<EventDelivery> {
   const at = seen ?? emptyAt(address);
   const { waiting, holder } = afterOffers(at, eventId, offered);
@@ -141,7 +141,7 @@ function afterOffers(
 /** Another was at the same event, or all who could take it have left. */
 function settledMeanwhile(
   seen: Mailbox | undefined,
-  { eventId, offered, now, waiting }: Report & Pick<Mailbox, 'waiting'>,
+  { eventId, offered, now, waiting }: DeliveryReport & Pick<Mailbox, 'waiting'>,
 ): Move<EventDelivery> {
   const past = seen?.delivered.find((event) => event.eventId === eventId);
   const deliveredTo = withRuns(past?.deliveredTo ?? [], offered.deliveredTo);

@@ -14,7 +14,7 @@ import type { RunState } from '../../core/run/state.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
 import { inputHashSeenBy } from '../read-input.ts';
-import { type Point, readSource } from './source-history.ts';
+import { readSource, type SuccessorPoint } from './source-history.ts';
 
 /** Facts about a run, existing or possible, that determine its reuse. */
 export interface Successor {
@@ -52,7 +52,7 @@ async function inputHashes(
 }
 
 /** A replay repeats everything unless given a starting point; resume and fork continue from the end of their source. */
-function pointOf({ mode, checkpointId, stepId }: SuccessorSource): Point {
+function pointOf({ mode, checkpointId, stepId }: SuccessorSource): SuccessorPoint {
   if (checkpointId !== undefined) return { checkpoint: Number(checkpointId) };
   return mode === 'replay' && stepId === undefined ? 'start' : 'end';
 }

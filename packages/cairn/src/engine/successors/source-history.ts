@@ -15,10 +15,14 @@ import type { RunStore } from '../../ports/run-store.ts';
 const PAGE = 500;
 
 /** Starting point of a successor: the end of its source, one of its checkpoints by sequence number, or its start. */
-export type Point = 'end' | 'start' | { readonly checkpoint: number };
+export type SuccessorPoint = 'end' | 'start' | { readonly checkpoint: number };
 
 /** @param end the source as it ended */
-export async function readSource(store: RunStore, end: RunState, point: Point): Promise<SourceFacts> {
+export async function readSource(
+  store: RunStore,
+  end: RunState,
+  point: SuccessorPoint,
+): Promise<SourceFacts> {
   if (point === 'start') return { end, asOf: undefined, recorded: new Map() };
   const until = point === 'end' ? end.head : point.checkpoint;
   const recorded = new Map<number, RecordedStep>();

@@ -9,9 +9,9 @@ import { attemptSpan, driveSpan, type TraceContext, type TracedRun } from '../..
 import type { SpanAttributes, SpanOptions } from '../../ports/tracing.ts';
 import type { Binding, Capability } from '../define/capability.ts';
 
-type Execution = Pick<StepExecution, 'stepId' | 'itemKey' | 'attempt' | 'revision' | 'startedAt'>;
+type TracedExecution = Pick<StepExecution, 'stepId' | 'itemKey' | 'attempt' | 'revision' | 'startedAt'>;
 
-function aboutStep(runId: string, { stepId, itemKey, attempt, revision }: Execution): SpanAttributes {
+function aboutStep(runId: string, { stepId, itemKey, attempt, revision }: TracedExecution): SpanAttributes {
   return {
     'cairn.run.id': runId,
     'cairn.step.id': stepId,
@@ -22,7 +22,7 @@ function aboutStep(runId: string, { stepId, itemKey, attempt, revision }: Execut
 }
 
 /** An attempt at a step. */
-export function stepSpan(run: TracedRun, execution: Execution, epoch: number): SpanOptions {
+export function stepSpan(run: TracedRun, execution: TracedExecution, epoch: number): SpanOptions {
   const { stepId, revision, attempt, startedAt } = execution;
   const place = { epoch, key: stepKey(execution), revision, attempt, startedAt };
   return {
@@ -35,14 +35,14 @@ export function stepSpan(run: TracedRun, execution: Execution, epoch: number): S
 }
 
 /** Span of an attempt that ended with its drive, reported by the process that took the run over. */
-export function cutOffSpan(run: TracedRun, execution: Execution, epoch: number): SpanOptions {
+export function cutOffSpan(run: TracedRun, execution: TracedExecution, epoch: number): SpanOptions {
   const options = stepSpan(run, execution, epoch);
   const { startedAt } = execution;
   return { ...options, startedAt, attributes: { ...options.attributes, 'cairn.step.outcome': 'orphaned' } };
 }
 
 /** An attempt at undoing a step. The journal does not know of it before it has ended. */
-export function undoSpan(run: TracedRun, execution: Execution, epoch: number): SpanOptions {
+export function undoSpan(run: TracedRun, execution: TracedExecution, epoch: number): SpanOptions {
   return {
     name: `undo ${execution.stepId}`,
     kind: 'internal',
@@ -53,7 +53,7 @@ export function undoSpan(run: TracedRun, execution: Execution, epoch: number): S
 
 export interface Performed {
   readonly runId: string;
-  readonly execution: Execution;
+  readonly execution: TracedExecution;
   readonly capability: Pick<Capability, 'id' | 'sideEffects'>;
   /** The attempt. */
   readonly parent: TraceContext | undefined;

@@ -29,10 +29,10 @@ export interface BudgetQuestion {
   readonly now: number;
 }
 
-type OfRun = Pick<RunState, 'budget' | 'startedAt' | 'createdAt'>;
+type BudgetedRun = Pick<RunState, 'budget' | 'startedAt' | 'createdAt'>;
 
 export function budgetQuestion(
-  { budget, startedAt, createdAt }: OfRun,
+  { budget, startedAt, createdAt }: BudgetedRun,
   { execution, reached, estimate, now }: BudgetQuestion,
 ): Wait {
   if (!budget) throw new Error('a run without a budget has no question about one');

@@ -3,7 +3,7 @@ import type { Rule, SourceCode } from 'eslint';
 import { type FlowCode, flowCodeOf } from '../flow-code.ts';
 import { COMBINATORS } from '../promises.ts';
 import {
-  type Call,
+  type CallSyntax,
   functionAround,
   functionOf,
   initialOf,
@@ -80,7 +80,7 @@ export const noWorkOutsideSteps: Rule.RuleModule = {
   },
 };
 
-function workOf(source: SourceCode, { callee }: Call): keyof typeof INSTEAD | undefined {
+function workOf(source: SourceCode, { callee }: CallSyntax): keyof typeof INSTEAD | undefined {
   const origin = originOf(source, callee) ?? '';
   if (TIMERS.has(origin)) return 'timer';
   return origin === 'fetch' || OUTSIDE.test(origin) ? 'outside' : undefined;
@@ -108,7 +108,7 @@ function otherWork(source: SourceCode, code: FlowCode, expression: Syntax): Synt
   }
 }
 
-function workOfCall(source: SourceCode, code: FlowCode, call: Call): Syntax[] {
+function workOfCall(source: SourceCode, code: FlowCode, call: CallSyntax): Syntax[] {
   const [first] = call.arguments;
   if (COMBINATORS.has(originOf(source, call.callee) ?? '')) {
     return first ? otherWork(source, code, first) : [];

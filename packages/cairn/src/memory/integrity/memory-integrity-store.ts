@@ -16,11 +16,11 @@ import { type Mailbox, mailboxId } from '../../ports/mailbox-store.ts';
 import type {
   DocumentWrite,
   IntegrityReader,
+  ListStretch,
   RepairCommit,
   RepairResult,
   RepairStore,
   RunReader,
-  Stretch,
 } from '../../ports/runs/integrity-store.ts';
 import { freeze, type MemoryDatabase, type RunDocuments } from '../memory-database.ts';
 
@@ -188,7 +188,7 @@ function stepKeyOf(id: string, of: ReadonlyMap<unknown, unknown>): string {
 
 function stretchOf<T extends { readonly id: string }>(
   all: readonly T[],
-  { after = '', limit }: Stretch,
+  { after = '', limit }: ListStretch,
 ): T[] {
   return all
     .filter(({ id }) => id > after)

@@ -57,13 +57,13 @@ export function decisionDrafts(deciding: Deciding): EventDraft[] {
   return [...outcome, ...settle.resumed(state, why, answerOf(request))];
 }
 
-interface Settling extends Deciding {
+interface DecidedStep extends Deciding {
   readonly step: StepDefinition;
 }
 
 /** Effects are resolved elsewhere (operations/effects). */
 const SETTLED: Readonly<
-  Record<'approval' | NonNullable<Wait['purpose']>, (settling: Settling) => EventDraft[]>
+  Record<'approval' | NonNullable<Wait['purpose']>, (settling: DecidedStep) => EventDraft[]>
 > = {
   approval: approvalSettled,
   effect: approvalSettled,
@@ -71,7 +71,7 @@ const SETTLED: Readonly<
   budget: budgetSettled,
 };
 
-function approvalSettled(settling: Settling): EventDraft[] {
+function approvalSettled(settling: DecidedStep): EventDraft[] {
   const { request } = settling;
   switch (request.decision) {
     case 'approve':
@@ -87,7 +87,7 @@ function approvalSettled(settling: Settling): EventDraft[] {
 }
 
 /** Outcome of an attempt interrupted by a crash, as the operator reports or decides it. */
-function doubtSettled(settling: Settling): EventDraft[] {
+function doubtSettled(settling: DecidedStep): EventDraft[] {
   const { wait, request, now } = settling;
   const { decision, note } = request;
   const ending = { step: settling.step, execution: wait.execution, now };
@@ -120,7 +120,7 @@ function doubtSettled(settling: Settling): EventDraft[] {
 }
 
 /** The limits are raised and the attempt begins, or the step fails. */
-function budgetSettled(settling: Settling): EventDraft[] {
+function budgetSettled(settling: DecidedStep): EventDraft[] {
   const { state, wait, request, now } = settling;
   const stepId = stepKey(wait.execution);
   switch (request.decision) {
@@ -175,7 +175,7 @@ function halted({ state, wait, request, deployed }: Deciding): EventDraft[] {
   ];
 }
 
-function sentBack({ state, workflow, wait, request, deployed }: Settling): EventDraft[] {
+function sentBack({ state, workflow, wait, request, deployed }: DecidedStep): EventDraft[] {
   const { actor, steps: named, feedback = '' } = request;
   assertFeedbackFits(state, feedback);
   const { steps, again } = sentBackBy(workflow.graph, state, { approval: wait.execution.stepId, named });
@@ -217,7 +217,7 @@ function answerOf(request: DecideRequest): settle.WaitAnswer {
 }
 
 /** @throws CairnError INVALID_INPUT with every issue of the data */
-function approvedOutput(decision: Approved['decision'], { step, wait, request }: Settling): Output {
+function approvedOutput(decision: Approved['decision'], { step, wait, request }: DecidedStep): Output {
   const { note, actor: by, data: given } = request;
   const schema = dataSchema(step, wait);
   if (!schema) return outputFrom(canonicalJson({ decision, note, by }));
@@ -228,14 +228,14 @@ function approvedOutput(decision: Approved['decision'], { step, wait, request }:
   return outputFrom(text);
 }
 
-function rejection({ wait, request: { actor, note } }: Settling): RecordedError {
+function rejection({ wait, request: { actor, note } }: DecidedStep): RecordedError {
   const stepId = stepKey(wait.execution);
   const why = note === undefined ? '' : `: ${note}`;
   const message = cut(`'${stepId}' was rejected by ${actor}${why}`, TRACE_CHARS);
   return { code: 'APPROVAL_REJECTED', message, stepId, retryable: false };
 }
 
-function orphaned({ wait, request }: Settling, becomes: string): RecordedError {
+function orphaned({ wait, request }: DecidedStep, becomes: string): RecordedError {
   const stepId = stepKey(wait.execution);
   const message = `'${stepId}' was running when its worker died and ${becomes}, as ${request.actor} decided`;
   return { code: 'RUN_ORPHANED', message, stepId, retryable: false };

@@ -36,7 +36,7 @@ export interface Raised {
 export const MAX_LOOKED_AT = 100;
 const AT_ONCE = 10;
 
-interface Asking {
+interface AskingWait {
   readonly runId: string;
   readonly wait: Wait;
   readonly need: DayAmounts;
@@ -55,7 +55,7 @@ export async function resumeAsking(deps: ResumeAskingDeps, raised: Raised): Prom
   }
 }
 
-async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Promise<readonly Asking[]> {
+async function askingThatFit(deps: ResumeAskingDeps, { run, wait }: Raised): Promise<readonly AskingWait[]> {
   const { store, dayBudgets, registry } = deps;
   const { day = '' } = wait;
   const found = await dayBudgets?.read(run.tenantId, day);
@@ -96,7 +96,7 @@ function needOf(
 async function resumeOne(
   deps: ResumeAskingDeps,
   { run: { tenantId }, actor }: Raised,
-  { runId, wait }: Asking,
+  { runId, wait }: AskingWait,
 ): Promise<void> {
   try {
     const decide = (state: RunState, now: number) => resumedDrafts(state, { id: wait.id, actor, now });

@@ -15,7 +15,7 @@ export interface Finding {
 
 export type FindingEvidence = Readonly<Record<string, Json>>;
 
-interface More {
+interface FindingDetails {
   readonly help?: string;
   readonly evidence?: FindingEvidence;
 }
@@ -24,14 +24,14 @@ export function well(code: string, what: string, evidence?: FindingEvidence): Fi
   return { code, state: 'well', what, evidence };
 }
 
-export function note(code: string, what: string, { help, evidence }: More = {}): Finding {
+export function note(code: string, what: string, { help, evidence }: FindingDetails = {}): Finding {
   return { code, state: 'note', what, help, evidence };
 }
 
 export function wrong(
   code: string,
   what: string,
-  { help, evidence }: More & { readonly help: string },
+  { help, evidence }: FindingDetails & { readonly help: string },
 ): Finding {
   return { code, state: 'wrong', what, help, evidence };
 }

@@ -154,13 +154,13 @@ export function ofNamed(runs: readonly RunFinding[], now: number): Finding[] {
   ];
 }
 
-interface Seen {
+interface WorkReading {
   readonly now: number;
   /** There may be more runs. */
   readonly isCut: boolean;
 }
 
-function ofStuck(runs: readonly RunFinding[], { now, isCut }: Seen): Finding[] {
+function ofStuck(runs: readonly RunFinding[], { now, isCut }: WorkReading): Finding[] {
   if (runs.length === 0) return [];
   const first = Math.min(...runs.map(({ since }) => since));
   const what = `every dispatch of ${counted(runs.length, 'run', isCut)} fails, the first for ${span(now - first)}`;
@@ -172,7 +172,7 @@ function ofStuck(runs: readonly RunFinding[], { now, isCut }: Seen): Finding[] {
   ];
 }
 
-function ofUnwritable(runs: readonly RunFinding[], { now, isCut }: Seen): Finding[] {
+function ofUnwritable(runs: readonly RunFinding[], { now, isCut }: WorkReading): Finding[] {
   if (runs.length === 0) return [];
   const first = Math.min(...runs.map(({ since }) => since));
   const refused = runs.filter(({ reason }) => reason === 'installation').length;

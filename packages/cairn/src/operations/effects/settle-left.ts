@@ -14,7 +14,7 @@ import { letGo } from '../inbox/let-go.ts';
 import type { ResolveRequest } from './request.ts';
 import { changeOf, type ResolutionContent, waitFor } from './resolution-drafts.ts';
 
-export interface Settling {
+export interface LeftSettling {
   /** Has ended. */
   readonly state: RunState;
   /** In doubt. */
@@ -30,7 +30,7 @@ export interface Settling {
  */
 export async function settleLeft(
   deps: JournalDeps & { readonly effects: EffectStore },
-  { state, stored, request, said }: Settling,
+  { state, stored, request, said }: LeftSettling,
 ): Promise<number> {
   if (request.outcome === 're-execute') throw callsNothing(state);
   await assertAskedByNobody(deps, stored);

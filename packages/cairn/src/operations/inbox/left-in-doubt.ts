@@ -14,7 +14,7 @@ export type LeftDeps = LetGoDeps;
 /** A question of a run that has ended, and the row of the ledger that it is about, if that is there. */
 export type LeftQuestion = OpenQuestion & { readonly row?: EffectRecord };
 
-export interface Left {
+export interface LeftQuestions {
   /** At most as many as were asked for. */
   readonly questions: readonly LeftQuestion[];
   /** Questions that were not looked into: the ledger may know of some. */
@@ -36,7 +36,7 @@ export async function leftInDoubt(
     questions,
     most,
   }: { readonly run: RunState; readonly questions: readonly OpenQuestion[]; readonly most: number },
-): Promise<Left> {
+): Promise<LeftQuestions> {
   const open: LeftQuestion[] = [];
   let read = 0;
   while (read < questions.length && open.length < most) {

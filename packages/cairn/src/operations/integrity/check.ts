@@ -3,7 +3,7 @@ import { isRunId } from '../../core/encoding/ids.ts';
 import { checkRun } from '../../core/integrity/check-run.ts';
 import { externalProblems } from '../../core/integrity/external.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
-import { isBlocking, type Problem } from '../../core/integrity/problems.ts';
+import { type ConsistencyProblem, isBlocking } from '../../core/integrity/problems.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { isOwnExternal } from '../effects/external.ts';
 import { runNotFound } from '../outside-append.ts';
@@ -22,13 +22,13 @@ export interface WhichRun {
   readonly tenantId: string;
 }
 
-export interface Consistency {
+export interface ConsistencyReport {
   readonly runId: string;
   /** The store's time, epoch ms. */
   readonly checkedAt: number;
   /** Events in the journal, as far as it is sound; undefined if it is not, and for an owner of effects without a run. */
   readonly head: number | undefined;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ConsistencyProblem[];
   /** Ids of checkpoints whose large value was not read back. */
   readonly unread: readonly string[];
 }
@@ -37,13 +37,13 @@ export interface Consistency {
 export type ConsistencyVerdict = 'consistent' | 'healable' | 'needs_person' | 'broken';
 
 /** @param which a run, or the owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
-export async function checkConsistency(deps: ReadFactsDeps, which: WhichRun): Promise<Consistency> {
+export async function checkConsistency(deps: ReadFactsDeps, which: WhichRun): Promise<ConsistencyReport> {
   if (isOwnExternal(which.runId, which.tenantId)) return checkExternal(deps, which.runId);
   const { facts, unread } = await readOwnFacts(deps, which);
   return consistencyOf(facts, unread);
 }
 
-async function checkExternal(deps: ReadFactsDeps, owner: string): Promise<Consistency> {
+async function checkExternal(deps: ReadFactsDeps, owner: string): Promise<ConsistencyReport> {
   const { rows, readAt } = await sendUntilKnown(deps, () =>
     deps.reader.atOneMoment(owner, async (reader) => {
       const { readAt } = await reader.snapshot();
@@ -60,12 +60,12 @@ async function checkExternal(deps: ReadFactsDeps, owner: string): Promise<Consis
   };
 }
 
-export function consistencyOf(facts: RunFacts, unread: readonly string[]): Consistency {
+export function consistencyOf(facts: RunFacts, unread: readonly string[]): ConsistencyReport {
   const { runId, readAt: checkedAt, journal } = facts;
   return { runId, checkedAt, head: journal.state?.head, problems: checkRun(facts), unread };
 }
 
-export function verdictOf(problems: readonly Problem[]): ConsistencyVerdict {
+export function verdictOf(problems: readonly ConsistencyProblem[]): ConsistencyVerdict {
   if (problems.length === 0) return 'consistent';
   if (problems.some(isBlocking)) return 'broken';
   return problems.every(({ healable }) => healable) ? 'healable' : 'needs_person';

@@ -16,7 +16,7 @@ import type {
 import { type JournalFacts, JournalReading } from '../../core/integrity/journal-reading.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
-import type { IntegrityReader, RunReader, Stretch } from '../../ports/runs/integrity-store.ts';
+import type { IntegrityReader, ListStretch, RunReader } from '../../ports/runs/integrity-store.ts';
 import { type ReadPayloadsDeps, readPayloads } from './read-payloads.ts';
 
 interface ListOf {
@@ -82,7 +82,7 @@ export async function isThere(deps: ReadFactsDeps, runId: string, isWanted: IsWa
   return found !== undefined;
 }
 
-interface Begun {
+interface BegunReading {
   readonly snapshot: FoundSnapshot | undefined;
   readonly readAt: number;
   readonly reading: JournalReading;
@@ -91,7 +91,7 @@ interface Begun {
 }
 
 /** Tenant of a run that may be damaged: from its first event, or else from the run document. */
-async function begin(reader: RunReader, isWanted: IsWanted): Promise<Begun | undefined> {
+async function begin(reader: RunReader, isWanted: IsWanted): Promise<BegunReading | undefined> {
   const { found: snapshot, readAt } = await reader.snapshot();
   const [first] = await reader.events({ after: undefined, limit: 1 });
   if (!first && !snapshot) return undefined;
@@ -105,9 +105,9 @@ async function begin(reader: RunReader, isWanted: IsWanted): Promise<Begun | und
   return { snapshot, readAt, reading, first: first?.id };
 }
 
-type Look = Omit<RunFacts, 'runId' | 'payloads'>;
+type StoredFacts = Omit<RunFacts, 'runId' | 'payloads'>;
 
-async function look(reader: RunReader, isWanted: IsWanted): Promise<Look | undefined> {
+async function look(reader: RunReader, isWanted: IsWanted): Promise<StoredFacts | undefined> {
   const begun = await begin(reader, isWanted);
   if (!begun) return undefined;
   const { snapshot, readAt, reading, first } = begun;
@@ -151,7 +151,7 @@ async function* pages<T extends { readonly id: string }>(
 
 async function all<T extends { readonly id: string }>(
   of: ListOf,
-  read: (stretch: Stretch) => Promise<readonly T[]>,
+  read: (stretch: ListStretch) => Promise<readonly T[]>,
 ): Promise<T[]> {
   const found: T[] = [];
   for await (const page of pages(of, (after, limit) => read({ after, limit }))) found.push(...page);

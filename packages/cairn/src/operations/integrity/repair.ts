@@ -16,7 +16,7 @@ import {
   type RepairChange,
   type RepairPlan,
 } from '../../core/integrity/plan.ts';
-import type { Problem } from '../../core/integrity/problems.ts';
+import type { ConsistencyProblem } from '../../core/integrity/problems.ts';
 import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair.ts';
 import type { Log } from '../../ports/log.ts';
 import { batchesOf, toldOf } from './batches.ts';
@@ -41,7 +41,7 @@ export interface RepairReport {
   readonly changes: readonly RepairChange[];
   readonly places: readonly PlaceChange[];
   /** Problems that need an operator. */
-  readonly refused: readonly Problem[];
+  readonly refused: readonly ConsistencyProblem[];
   /** Sequence numbers of the events that tell of it. */
   readonly events: readonly number[];
 }
@@ -51,7 +51,7 @@ const MAX_ROUNDS = 5;
 
 /** @throws CairnError RUN_NOT_FOUND, UNAVAILABLE (ask for the same again), PAYLOAD_TOO_LARGE */
 export async function repairRun(deps: RepairDeps, request: RepairRequest): Promise<RepairReport> {
-  const done: Done = { changes: [], places: [], events: [] };
+  const done: RepairsDone = { changes: [], places: [], events: [] };
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { facts } = await readOwnFacts(deps, request);
     const plan = planRepair(facts, checkRun(facts));
@@ -67,21 +67,21 @@ export async function repairRun(deps: RepairDeps, request: RepairRequest): Promi
   throw new CairnError('UNAVAILABLE', 'the run changes too often to be repaired now');
 }
 
-interface Done {
+interface RepairsDone {
   readonly changes: RepairChange[];
   readonly places: PlaceChange[];
   readonly events: number[];
 }
 
-interface Work {
+interface RepairWork {
   readonly actor: string;
   readonly facts: RunFacts;
   readonly plan: RepairPlan;
-  readonly done: Done;
+  readonly done: RepairsDone;
 }
 
 /** Does as much of the plan as can be done before the run moves. */
-async function carryOut(deps: RepairDeps, { actor, facts, plan, done }: Work): Promise<void> {
+async function carryOut(deps: RepairDeps, { actor, facts, plan, done }: RepairWork): Promise<void> {
   let { state } = facts.journal;
   if (!state) throw new Error('a plan for a run without a journal');
   const { version, soft = {}, softDamage = [] } = facts.snapshot ?? {};

@@ -54,7 +54,7 @@ export interface SampleReport {
 export async function sampleRuns(deps: SampleDeps): Promise<SampleReport> {
   const deadline = deps.clock.now() + TIME_MS;
   const problems: Record<string, number> = {};
-  const found: Found = (tenantId, codes) => {
+  const found: OnProblems = (tenantId, codes) => {
     for (const code of codes) {
       problems[code] = (problems[code] ?? 0) + 1;
       deps.problems?.inconsistent({ tenantId, code });
@@ -89,12 +89,12 @@ async function drawn({ statistics, sample, random }: SampleDeps): Promise<Readon
 }
 
 /** Receives each run with problems. */
-type Found = (tenantId: string, codes: readonly ProblemCode[]) => void;
+type OnProblems = (tenantId: string, codes: readonly ProblemCode[]) => void;
 
 async function lookAt(
   deps: SampleDeps,
   runId: string,
-  tell: Found,
+  tell: OnProblems,
 ): Promise<'checked' | 'inconsistent' | 'passedOver' | 'failed'> {
   let isTooLong = false;
   const isWanted = ({ head = 0 }: Owned) => {
@@ -132,7 +132,7 @@ async function lookAt(
 const MAX_SUBJECTS = 10;
 
 /** Records whose run does not exist: a repeated request would be answered with it. */
-async function danglingStarts(deps: SampleDeps, tell: Found): Promise<number> {
+async function danglingStarts(deps: SampleDeps, tell: OnProblems): Promise<number> {
   const started = await deps.sample.startedSince(deps.clock.now() - HOUR_MS, SAMPLE);
   const there = await deps.sample.existing([...new Set(started.map(({ runId }) => runId))]);
   const dangling = started.filter(({ runId }) => !there.has(runId));

@@ -1,6 +1,6 @@
 /** Remaining budget of a tick, shared by all its concurrent work. */
 import type { Clock } from '../../ports/clock.ts';
-import { type Bounds, CONCURRENCY } from './deps.ts';
+import { CONCURRENCY, type TickBounds } from './deps.ts';
 
 export class Budget {
   readonly #clock: Clock;
@@ -8,7 +8,7 @@ export class Budget {
   #documents: number;
   #runs: number;
 
-  constructor({ documents, runs, forMs }: Bounds, clock: Clock) {
+  constructor({ documents, runs, forMs }: TickBounds, clock: Clock) {
     this.#clock = clock;
     this.#until = clock.now() + forMs;
     this.#documents = documents;

@@ -15,14 +15,14 @@ import { type Looked, lookAtLineage } from './look.ts';
  */
 export type Done = 'gone' | 'kept' | 'waits' | 'marked' | 'moved' | 'deleted' | 'unfinished';
 
-export interface Work {
+export interface LineageWork {
   readonly rootRunId: string;
   readonly looked: Looked;
   readonly budget: Budget;
 }
 
 /** @throws errors of the store; the next tick continues */
-export async function carryOut(deps: CarryDeps, work: Work): Promise<Done> {
+export async function carryOut(deps: CarryDeps, work: LineageWork): Promise<Done> {
   const { members, verdict } = work.looked;
   switch (verdict.kind) {
     case 'gone':
@@ -41,7 +41,7 @@ export async function carryOut(deps: CarryDeps, work: Work): Promise<Done> {
 
 async function mark(
   deps: CarryDeps,
-  { rootRunId, looked: { members } }: Work,
+  { rootRunId, looked: { members } }: LineageWork,
   runIds: readonly string[],
 ): Promise<Done> {
   const { retention, clock, log } = deps;
@@ -77,7 +77,7 @@ async function unmark(
 
 async function remove(
   { retention, log }: CarryDeps,
-  { rootRunId, looked: { members }, budget }: Work,
+  { rootRunId, looked: { members }, budget }: LineageWork,
 ): Promise<Done> {
   let documents = 0;
   const clear = async (piece: (limit: number) => Promise<Cleared>): Promise<boolean> => {

@@ -45,7 +45,7 @@ export const CONCURRENCY = 8;
 export const DELETES_A_COMMIT = 250;
 
 /** Limits of one tick; the next one continues. */
-export interface Bounds {
+export interface TickBounds {
   /** Deleted documents, except the run documents of lineages in progress. */
   readonly documents: number;
   /** Runs looked at. */
@@ -60,4 +60,4 @@ export interface Bounds {
  * A tick every half hour (index.ts) that deletes this much is about a million documents a day, a twentieth of what a
  * database supports; its time leaves the function two minutes for running work.
  */
-export const TICK: Bounds = { documents: 20_000, runs: 5_000, owners: 200, forMs: 420_000 };
+export const TICK: TickBounds = { documents: 20_000, runs: 5_000, owners: 200, forMs: 420_000 };

@@ -11,7 +11,7 @@ export const ORPHAN_AGE_MS = 7 * 24 * 3_600_000;
 /** Runs with payloads read at once. */
 const OWNERS_A_PAGE = 25;
 
-interface Wanted {
+interface OrphanSearch {
   /** The last one that was looked at. */
   readonly after: string | undefined;
   /** Most owners checked. */
@@ -28,7 +28,7 @@ export interface OrphansDeleted {
 /** @throws errors of the store; the next tick continues */
 export async function deleteOrphans(
   { retention, clock, log }: SweepDeps,
-  { after, owners, budget }: Wanted,
+  { after, owners, budget }: OrphanSearch,
 ): Promise<OrphansDeleted> {
   let next = after;
   let deleted = 0;

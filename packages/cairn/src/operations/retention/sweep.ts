@@ -8,13 +8,13 @@ import { stoppedBy } from '../../engine/gate.ts';
 import type { RetentionProgress } from '../../ports/runs/retention-store.ts';
 import { Budget } from './budget.ts';
 import { carryOut, type Done } from './carry-out.ts';
-import { type Bounds, CONCURRENCY, PAGE, type SweepDeps, TICK } from './deps.ts';
+import { CONCURRENCY, PAGE, type SweepDeps, TICK, type TickBounds } from './deps.ts';
 import { type ErasureReport, sweepErasures } from './erasure/sweep.ts';
 import { type Looked, lookAtLineage } from './look.ts';
 import { deleteOrphans } from './orphans.ts';
 import { type BucketPosition, placeText, readPlace, walk } from './walk.ts';
 
-export interface SweepReport {
+export interface RetentionReport {
   /** Checked lineages by result. */
   readonly kept: number;
   readonly waiting: number;
@@ -34,7 +34,7 @@ export interface SweepReport {
 
 const NO_ERASURES: ErasureReport = { open: 0, done: 0, failed: 0 };
 
-interface Sweep {
+interface RetentionSweep {
   readonly budget: Budget;
   /** Lineages that were handled in this tick. */
   readonly handled: Set<string>;
@@ -46,7 +46,7 @@ interface Sweep {
 }
 
 /** @throws what reading the runtime configuration or its own progress throws: then nothing was touched */
-export async function sweepRetention(deps: SweepDeps, bounds: Bounds = TICK): Promise<SweepReport> {
+export async function sweepRetention(deps: SweepDeps, bounds: TickBounds = TICK): Promise<RetentionReport> {
   const { runtime, retention, clock, log } = deps;
   const counts = { gone: 0, kept: 0, waits: 0, marked: 0, moved: 0, deleted: 0, unfinished: 0, failed: 0 };
   const why = stoppedBy(await runtime.current(0));
@@ -57,7 +57,13 @@ export async function sweepRetention(deps: SweepDeps, bounds: Bounds = TICK): Pr
   const progress = await retention.readProgress();
   const budget = new Budget(bounds, clock);
   const erasures = await sweepErasures(deps, budget);
-  const sweep: Sweep = { budget, handled: new Set(), counts, progress, underway: new Set(progress.underway) };
+  const sweep: RetentionSweep = {
+    budget,
+    handled: new Set(),
+    counts,
+    progress,
+    underway: new Set(progress.underway),
+  };
   await sweepLineages(deps, sweep, [...sweep.underway]);
   const runs = await sweepRuns(deps, sweep);
   const { next: payloads, deleted: orphans } = await deleteOrphans(deps, {
@@ -70,7 +76,7 @@ export async function sweepRetention(deps: SweepDeps, bounds: Bounds = TICK): Pr
 }
 
 /** Position for the next tick; undefined: the beginning, because this one has reached the end. */
-async function sweepRuns(deps: SweepDeps, sweep: Sweep): Promise<string | undefined> {
+async function sweepRuns(deps: SweepDeps, sweep: RetentionSweep): Promise<string | undefined> {
   const from = placeIn(deps, sweep.progress.runs);
   let before = from;
   for await (const { runs, place } of walk(deps, from, PAGE)) {
@@ -94,7 +100,7 @@ function placeIn({ log }: SweepDeps, text: string | undefined): BucketPosition |
   }
 }
 
-interface Sentence {
+interface CheckedLineage {
   readonly rootRunId: string;
   readonly looked: Looked;
 }
@@ -102,14 +108,14 @@ interface Sentence {
 /** Looks at all of them, notes which are to go, and then carries out what was decided. */
 async function sweepLineages(
   deps: SweepDeps,
-  sweep: Sweep,
+  sweep: RetentionSweep,
   roots: readonly string[],
   place?: BucketPosition,
 ): Promise<void> {
   const { handled, counts, budget } = sweep;
   const open = roots.filter((root) => !handled.has(root));
   for (const root of open) handled.add(root);
-  const sentences: Sentence[] = [];
+  const sentences: CheckedLineage[] = [];
   await eachOf(open, (rootRunId) =>
     guarded(deps, sweep, rootRunId, async () => {
       const looked = await lookAtLineage(deps, rootRunId);
@@ -137,7 +143,7 @@ async function sweepLineages(
 
 async function save(
   { retention }: SweepDeps,
-  sweep: Sweep,
+  sweep: RetentionSweep,
   places: Pick<RetentionProgress, 'runs' | 'payloads'>,
 ): Promise<void> {
   const progress: RetentionProgress = { ...places, underway: [...sweep.underway] };
@@ -153,7 +159,7 @@ function textOf({ runs, payloads, underway = [] }: RetentionProgress): unknown {
 /** A lineage that cannot be handled, be it undecodable, must not keep the others from being deleted. */
 async function guarded(
   { log }: SweepDeps,
-  { counts }: Sweep,
+  { counts }: RetentionSweep,
   rootRunId: string,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -174,8 +180,8 @@ function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<
 }
 
 function reportOf(
-  { kept, waits, marked, moved, deleted, unfinished, failed }: Sweep['counts'],
-  rest: Pick<SweepReport, 'orphans' | 'erasures' | 'off'>,
-): SweepReport {
+  { kept, waits, marked, moved, deleted, unfinished, failed }: RetentionSweep['counts'],
+  rest: Pick<RetentionReport, 'orphans' | 'erasures' | 'off'>,
+): RetentionReport {
   return { kept: kept + moved, waiting: waits, marked, deleted, unfinished, failed, ...rest };
 }

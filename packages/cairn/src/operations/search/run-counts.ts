@@ -24,7 +24,7 @@ export interface RunCounts {
   readonly isCut: boolean;
 }
 
-interface Kept {
+interface KeptCounts {
   /** Epoch ms. */
   readonly at: number;
   readonly counting: Promise<RunCounts>;
@@ -33,7 +33,7 @@ interface Kept {
 export class CountedRuns {
   readonly #finder: Pick<RunFinder, 'count'>;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, KeptCounts>();
 
   constructor(finder: Pick<RunFinder, 'count'>, clock: Pick<Clock, 'now'>) {
     this.#finder = finder;
@@ -47,7 +47,7 @@ export class CountedRuns {
     const now = this.#clock.now();
     const known = this.#kept.get(key);
     if (known && now - known.at < COUNTS_KEPT_MS) return known.counting;
-    const kept: Kept = { at: now, counting: countEach(this.#finder, question) };
+    const kept: KeptCounts = { at: now, counting: countEach(this.#finder, question) };
     this.#kept.delete(key);
     this.#kept.set(key, kept);
     const [oldest] = this.#kept.keys();

@@ -22,7 +22,7 @@ import { versionsOf } from '../../engine/versions.ts';
 import type { StartCommit } from '../../ports/run-store.ts';
 import type { Lineage, StartDeps, StartRequest, StartResponse } from './request.ts';
 
-interface Payload {
+interface DraftPayload {
   readonly text: string;
   readonly ref: PayloadRef;
 }
@@ -36,7 +36,7 @@ export interface Draft {
    * The input where no checkpoint can carry it, and the input with its secret members: durable before the commit, which refers to
    * them.
    */
-  readonly payloads: readonly Payload[];
+  readonly payloads: readonly DraftPayload[];
 }
 
 /** @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE */
@@ -113,7 +113,7 @@ export function draftRun({ clock, random, bus, installed, shards }: StartDeps, r
   return { commit, response, now, payloads };
 }
 
-interface Input {
+interface DraftInput {
   readonly hash: string;
   readonly input: StoredValue;
   /** The value for the first checkpoint, if the snapshot does not have all of it. */
@@ -130,7 +130,7 @@ interface Keeping {
 }
 
 /** A successor that is given no other input has that of its source, unread: its schema has made it what it is. */
-function inputOf({ workflow, input, lineage }: StartRequest, by: Keeping): Input {
+function inputOf({ workflow, input, lineage }: StartRequest, by: Keeping): DraftInput {
   const inherited = lineage?.input;
   if (!inherited) return given(workflow, input, by);
   const { hash, value, secretInput, tags = [] } = inherited;
@@ -139,7 +139,7 @@ function inputOf({ workflow, input, lineage }: StartRequest, by: Keeping): Input
   return { ...common, input: { checkpoint: 1 }, inputFrom: value };
 }
 
-function given(workflow: Workflow, value: unknown, { runId, salt }: Keeping): Input {
+function given(workflow: Workflow, value: unknown, { runId, salt }: Keeping): DraftInput {
   const { text, whole } = checkedInput(workflow, value);
   const large = needsPayload(text) ? payloadOf(text) : undefined;
   const secret = whole === text ? undefined : payloadOf(saltedText(whole, salt()));
@@ -168,7 +168,7 @@ function declaredTags({ type, tags }: Workflow, text: string): readonly string[]
   return tagsOf(type, given);
 }
 
-function payloadOf(text: string): Payload {
+function payloadOf(text: string): DraftPayload {
   return { text, ref: payloadRefOf(text) };
 }
 

@@ -112,13 +112,16 @@ function workflowFor({ registry }: SuccessorDeps, state: RunState, wanted: Wante
   );
 }
 
-interface Of {
+interface PreparedRun {
   readonly state: RunState;
   readonly workflow: Workflow;
   readonly wanted: Wanted;
 }
 
-async function sourceOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): Promise<SuccessorSource> {
+async function sourceOf(
+  deps: SuccessorDeps,
+  { state, workflow, wanted }: PreparedRun,
+): Promise<SuccessorSource> {
   const { mode, from, signals } = wanted;
   const source = { runId: state.id, mode, signals };
   if (from === undefined) return source;
@@ -137,7 +140,10 @@ async function sourceOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): P
  * Unless it is given another, a successor has the input of its source, without a copy of it. Another version of the plan may
  * make something else of it.
  */
-async function inputOf(deps: SuccessorDeps, { state, workflow, wanted }: Of): Promise<SuccessorInput> {
+async function inputOf(
+  deps: SuccessorDeps,
+  { state, workflow, wanted }: PreparedRun,
+): Promise<SuccessorInput> {
   const { store } = deps;
   const { input, inputHash: hash, id } = state;
   if (wanted.input) return given(workflow, wanted.input.value);

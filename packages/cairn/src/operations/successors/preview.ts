@@ -25,7 +25,7 @@ import { type Prepared, prepare } from './prepare.ts';
 import type { PreviewDeps, Wanted } from './request.ts';
 import { resumptionOf } from './resume-run.ts';
 
-export interface Preview {
+export interface SuccessorForecast {
   readonly runId: string;
   readonly mode: SuccessorMode;
   /** Effect of the request. `unpark`: the run has not ended and is only dispatched again. */
@@ -47,7 +47,7 @@ const ROWS_PAGE = 100;
 const MAX_RUNS = 100;
 
 /** @throws CairnError RUN_NOT_FOUND, INVALID_INPUT, UNAVAILABLE; what the state of the run forbids is a blocker */
-export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promise<Preview> {
+export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promise<SuccessorForecast> {
   const { state, readAt } = await loadOwn(deps, wanted);
   const nothing = {
     runId: state.id,
@@ -85,7 +85,7 @@ async function foretold(
   deps: PreviewDeps,
   mode: SuccessorMode,
   { loaded, workflow, source, input }: Prepared,
-): Promise<Pick<Preview, 'steps' | 'effects' | 'effectsCut'>> {
+): Promise<Pick<SuccessorForecast, 'steps' | 'effects' | 'effectsCut'>> {
   const { state: end } = loaded;
   const { type, planVersion } = workflow;
   const value = async () =>

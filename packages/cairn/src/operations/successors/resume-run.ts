@@ -45,14 +45,14 @@ export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Pr
   return { runId, status, outcome: wasHeld ? 'resumed' : 'moving' };
 }
 
-interface Asked {
+interface ResumedBy {
   readonly state: RunState;
   /** The store's time, epoch ms. */
   readonly now: number;
   readonly actor: string;
 }
 
-function resumeDrafts(deps: SuccessorDeps, { state, now, actor }: Asked): EventDraft[] {
+function resumeDrafts(deps: SuccessorDeps, { state, now, actor }: ResumedBy): EventDraft[] {
   const resumes = resumptionOf(deps, state, now) === 'resumed_by_event';
   const reason = `requested by ${actor}`;
   return resumes ? [{ type: 'run_resumed', initiator: 'user', actor, data: { reason } }] : [];

@@ -43,12 +43,12 @@ export function lazyCommitChannel(
   };
 }
 
-type Response = protos.google.firestore.v1.ICommitResponse;
+type CommitResponse = protos.google.firestore.v1.ICommitResponse;
 
-interface Carrier {
+interface CommitCarrier {
   connect(): Promise<unknown>;
   /** @param request an encoded `CommitRequest` */
-  commit(request: Uint8Array, timeoutMs: number): Promise<Response>;
+  commit(request: Uint8Array, timeoutMs: number): Promise<CommitResponse>;
 }
 
 const COMMIT = '/google.firestore.v1.Firestore/Commit';
@@ -58,25 +58,27 @@ interface Stub {
   makeUnaryRequest(
     path: string,
     serialize: (request: Buffer) => Buffer,
-    deserialize: (bytes: Buffer) => Response,
+    deserialize: (bytes: Buffer) => CommitResponse,
     request: Buffer,
     options: { readonly deadline: number; readonly interceptors: readonly Interceptor[] },
-    callback: (error: Error | null, response?: Response) => void,
+    callback: (error: Error | null, response?: CommitResponse) => void,
   ): unknown;
 }
 
-interface InterceptedCall {
+interface InterceptedCommit {
   start(metadata: { set(name: string, value: string): void }, listener: unknown): void;
 }
 
-type Interceptor = (options: object, next: (options: object) => InterceptedCall) => InterceptedCall;
+type Interceptor = (options: object, next: (options: object) => InterceptedCommit) => InterceptedCommit;
 
 /**
  * By the authenticated stub of the low-level client, and not by its method: that one takes objects. The header that routes the call is the one
  * that the method adds.
  */
-function carriedByGrpc(options: CommitChannelOptions, database: string): Carrier {
-  let connected: Promise<{ readonly stub: Stub; readonly decode: (bytes: Buffer) => Response }> | undefined;
+function carriedByGrpc(options: CommitChannelOptions, database: string): CommitCarrier {
+  let connected:
+    | Promise<{ readonly stub: Stub; readonly decode: (bytes: Buffer) => CommitResponse }>
+    | undefined;
   const connection = () => {
     connected ??= connect(options);
     return connected;
@@ -97,7 +99,7 @@ function carriedByGrpc(options: CommitChannelOptions, database: string): Carrier
     connect: connection,
     async commit(request, timeout) {
       const { stub, decode } = await connection();
-      const sent = new Promise<Response>((resolve, reject) => {
+      const sent = new Promise<CommitResponse>((resolve, reject) => {
         stub.makeUnaryRequest(
           COMMIT,
           (bytes) => bytes,
@@ -112,7 +114,7 @@ function carriedByGrpc(options: CommitChannelOptions, database: string): Carrier
   };
 }
 
-function carriedByFrames(wire: Wire): Carrier {
+function carriedByFrames(wire: Wire): CommitCarrier {
   let loaded: Promise<typeof protos.google.firestore.v1> | undefined;
   const messages = () => {
     loaded ??= import('@google-cloud/firestore-api').then(({ protos }) => protos.google.firestore.v1);

@@ -8,7 +8,7 @@ import type { protos } from '@google-cloud/firestore-api';
 import { DEADLINES } from './deadlines.ts';
 import type { Wire } from './wire.ts';
 
-interface Internals {
+interface StreamingInternals {
   requestStream(method: string, bidirectional: boolean, message: object, tag: string): Promise<unknown>;
 }
 
@@ -25,7 +25,7 @@ export function readsByFrames(
   wire: Wire,
   deadlineMs: () => number = () => DEADLINES.readMs,
 ): Firestore {
-  const client = db as unknown as Internals;
+  const client = db as unknown as StreamingInternals;
   const { requestStream } = client;
   if (typeof requestStream !== 'function')
     throw new Error('the Firestore client changed how it sends requests');

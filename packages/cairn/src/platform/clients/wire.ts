@@ -39,7 +39,7 @@ interface Answer {
 }
 
 /** A call that waits for its answer. */
-interface Call {
+interface PendingCall {
   onMessage(message: Buffer): void;
   onAnswer(last: Buffer): void;
   onFailure(error: WireError): void;
@@ -54,7 +54,7 @@ export interface WireListener {
 export class Wire {
   readonly #host: string;
   readonly #clock: Clock;
-  readonly #calls = new Map<number, Call>();
+  readonly #calls = new Map<number, PendingCall>();
   #socket: Socket | undefined;
   #lastId = 0;
 
@@ -123,7 +123,7 @@ export class Wire {
     });
   }
 
-  #begin(path: string, request: Uint8Array, call: Call): number {
+  #begin(path: string, request: Uint8Array, call: PendingCall): number {
     const socket = this.#connected();
     const id = this.#freshId();
     this.#calls.set(id, call);

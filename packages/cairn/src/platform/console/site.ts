@@ -30,7 +30,7 @@ interface File {
   gzipped?: Promise<Uint8Array<ArrayBuffer>>;
 }
 
-type Site = (request: Request) => Promise<Response>;
+type SiteHandler = (request: Request) => Promise<Response>;
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -46,7 +46,7 @@ const MISSING_PAGE = '/404.html';
 const COMPRESSED_BYTES = 1_024;
 
 const compress = promisify(gzip);
-let site: Site | undefined;
+let site: SiteHandler | undefined;
 
 export async function answerConsole(request: FunctionRequest, response: FunctionResponse): Promise<void> {
   site ??= consoleSite(consoleFolder());
@@ -54,7 +54,7 @@ export async function answerConsole(request: FunctionRequest, response: Function
 }
 
 /** @param folder that of `hosting.json` and `dist` */
-export function consoleSite(folder: string): Site {
+export function consoleSite(folder: string): SiteHandler {
   const { rewrites, headers } = JSON.parse(readFileSync(join(folder, 'hosting.json'), 'utf8')) as Hosting;
   const files = filesIn(join(folder, 'dist'));
   const headersOf = (path: string) => {
@@ -78,13 +78,13 @@ export function consoleSite(folder: string): Site {
   };
 }
 
-interface Sending {
+interface SiteResponse {
   readonly request: Request;
   readonly status: number;
   readonly headers: Headers;
 }
 
-async function sent(file: File, { request, status, headers }: Sending): Promise<Response> {
+async function sent(file: File, { request, status, headers }: SiteResponse): Promise<Response> {
   headers.set('content-type', file.type);
   headers.set('etag', file.etag);
   headers.set('vary', 'accept-encoding');

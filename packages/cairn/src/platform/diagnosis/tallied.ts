@@ -11,7 +11,7 @@ import type { OperationTally } from '../../ports/diagnosis/operations.ts';
 /** Counts of an aggregation are billed one read for so many. */
 const COUNTED_A_READ = 1_000;
 
-interface Sending {
+interface RequestSender {
   request(method: string, message: unknown, ...rest: unknown[]): Promise<unknown>;
   requestStream(method: string, ...rest: unknown[]): Promise<Emitting>;
 }
@@ -21,7 +21,7 @@ interface Emitting {
 }
 
 /** The used part of a protocol message. */
-interface Message {
+interface ProtocolMessage {
   readonly writes?: readonly object[];
   readonly document?: unknown;
   readonly found?: unknown;
@@ -34,13 +34,13 @@ interface Message {
 
 /** The same client. */
 export function tallied(db: Firestore, tally: OperationTally): Firestore {
-  const client = db as unknown as Sending;
+  const client = db as unknown as RequestSender;
   const { request, requestStream } = client;
   if (typeof request !== 'function' || typeof requestStream !== 'function')
     throw new Error('the Firestore client changed how it sends requests');
   client.request = async (method, message, ...rest) => {
     const answer = await request.call(client, method, message, ...rest);
-    if (method === 'commit') billWrites(tally, (message as Message).writes ?? []);
+    if (method === 'commit') billWrites(tally, (message as ProtocolMessage).writes ?? []);
     return answer;
   };
   client.requestStream = async (method, ...rest) =>
@@ -62,7 +62,7 @@ function counting(stream: Emitting, method: string, tally: OperationTally): Emit
     if (count > 0) tally.billed({ reads: count, writes: 0, deletes: 0 });
   };
   stream.emit = (event, ...args) => {
-    if (event === 'data') read(readsOf(args[0] as Message));
+    if (event === 'data') read(readsOf(args[0] as ProtocolMessage));
     // A query that finds nothing is billed one.
     if (event === 'end' && reads === 0 && method === 'runQuery') read(1);
     return emit.call(stream, event, ...args);
@@ -70,7 +70,7 @@ function counting(stream: Emitting, method: string, tally: OperationTally): Emit
   return stream;
 }
 
-function readsOf({ document, found, missing, documentChange, result }: Message): number {
+function readsOf({ document, found, missing, documentChange, result }: ProtocolMessage): number {
   if (document || found || missing || documentChange) return 1;
   if (!result?.aggregateFields) return 0;
   const counts = Object.values(result.aggregateFields).map(({ integerValue }) => Number(integerValue ?? 0));

@@ -9,7 +9,7 @@ import { CachedRuntimeConfig } from '../../engine/cached-runtime-config.ts';
 import { Bindings } from '../../engine/define/bindings.ts';
 import type { Binding, Capability } from '../../engine/define/capability.ts';
 import { ExternalEffects } from '../../engine/external/external-effects.ts';
-import type { Effect, Metrics } from '../../ports/metrics.ts';
+import type { EffectMetric, Metrics } from '../../ports/metrics.ts';
 import { FirestoreEffectStore } from '../../store/firestore-effect-store.ts';
 import { FirestoreRuntimeConfigStore } from '../../store/firestore-runtime-config-store.ts';
 import { PREFIX_OF_THE_MODEL } from '../../store/layout/collections.ts';
@@ -42,7 +42,7 @@ export interface EffectsOptions {
    */
   readonly keepFor?: string | number;
   /** Called with each outcome of a call, for metrics. What it throws is logged. */
-  readonly onOutcome?: (effect: Effect) => void;
+  readonly onOutcome?: (effect: EffectMetric) => void;
 }
 
 export interface OnceOptions {

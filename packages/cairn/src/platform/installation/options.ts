@@ -6,6 +6,7 @@ import { closest } from '../../core/closest.ts';
 import { LONGEST_DRIVE_S, SHORTEST_DRIVE_S } from '../../core/drive-time.ts';
 import type { CallPolicy } from '../../engine/define/call-policy.ts';
 import type { Binding } from '../../engine/define/capability.ts';
+import type { Names } from '../../engine/define/known-options.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 
 /** As they are, or made by the first request that needs them, so that neither a deployment nor a cold start loads them. */
@@ -97,8 +98,6 @@ export interface CairnOptions extends BaseOptions {
   /** By name, which is part of the functions' names: `video` makes `driveVideo` and `driveVideoAlone`. */
   readonly drives?: Readonly<Record<string, DriveClassOptions>>;
 }
-
-type Names<T> = Readonly<Record<keyof T & string, true>>;
 
 const DRIVE: Names<DriveOptions> = {
   memory: true,

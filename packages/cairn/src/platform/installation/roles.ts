@@ -2,10 +2,10 @@
 import { requiresRole } from 'firebase-functions/options';
 import type { CairnOptions } from './options.ts';
 
-type Role = Parameters<typeof requiresRole>[0];
+type RequiredRole = Parameters<typeof requiresRole>[0];
 
 /** Needed by every installation, on the project (docs/deploy.md says what each is for). */
-const ALWAYS: readonly Role[] = [
+const ALWAYS: readonly RequiredRole[] = [
   'roles/datastore.user',
   'roles/cloudtasks.enqueuer',
   'roles/cloudtasks.viewer',
@@ -15,7 +15,7 @@ const ALWAYS: readonly Role[] = [
   'roles/monitoring.metricWriter',
 ];
 
-export function rolesOf({ runEventsTopic, topics = [] }: CairnOptions): readonly Role[] {
+export function rolesOf({ runEventsTopic, topics = [] }: CairnOptions): readonly RequiredRole[] {
   return [
     ...ALWAYS,
     // Left out, a parameter says it, whose value is not known while functions are read for a deployment.

@@ -4,12 +4,12 @@
  */
 
 /** Line and column count from 1. */
-export interface Position {
+export interface SourcePosition {
   readonly line: number;
   readonly column: number;
 }
 
-export interface Origin extends Position {
+export interface MappedOrigin extends SourcePosition {
   /** Index in `sources` of the map. */
   readonly source: number;
 }
@@ -22,10 +22,10 @@ const COMMA = 44;
 const SEMICOLON = 59;
 
 /** Origin of the last segment at or before the position, on its line; undefined: there is none, or the text is no mappings. */
-export function originOf(mappings: string, { line, column }: Position): Origin | undefined {
+export function originOf(mappings: string, { line, column }: SourcePosition): MappedOrigin | undefined {
   // Fields of a segment, each relative to the segment before: generated column, then source, line and column of the origin.
   const fields = [0, 0, 0, 0, 0];
-  let found: Origin | undefined;
+  let found: MappedOrigin | undefined;
   let generatedLine = 1;
   let at = 0;
   while (at < mappings.length && generatedLine <= line) {

@@ -29,14 +29,14 @@ interface Loaded {
 }
 
 /** `path`: as it is told, with slashes. */
-interface Place {
+interface SourceLine {
   readonly path: string;
   readonly line: number;
 }
 
 export class FileSourceLocations implements SourceLocations {
   readonly #files = new Map<string, Loaded>();
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, SourceLine>();
 
   of(calls: readonly CodePosition[]): string | undefined {
     const places = calls.flatMap((call) => this.#placeOf(call) ?? []);
@@ -47,7 +47,7 @@ export class FileSourceLocations implements SourceLocations {
     return text.length <= MAX_CHARS ? text : `…${text.slice(text.length - MAX_CHARS + 1)}`;
   }
 
-  #placeOf(call: CodePosition): Place | undefined {
+  #placeOf(call: CodePosition): SourceLine | undefined {
     const key = `${call.file}:${call.line}:${call.column}`;
     const known = this.#places.get(key);
     if (known) return known;
@@ -56,7 +56,7 @@ export class FileSourceLocations implements SourceLocations {
     return place;
   }
 
-  #looked({ file: given, line, column }: CodePosition): Place | undefined {
+  #looked({ file: given, line, column }: CodePosition): SourceLine | undefined {
     const file = pathOf(given);
     if (file === undefined) return undefined;
     const loaded = this.#loaded(file);

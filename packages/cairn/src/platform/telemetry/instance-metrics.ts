@@ -8,15 +8,15 @@
 import {
   type Conflict,
   type CountReader,
-  type Dispatch,
   type Dispatches,
+  type DispatchMetric,
   DURATION_BOUNDS_MS,
   type Durations,
-  type Effect,
+  type EffectMetric,
   type Histogram,
   type KeyedAnswer,
   type Metrics,
-  type RunEnd,
+  type RunEndMetric,
   type TenantCounts,
   type Transition,
 } from '../../ports/metrics.ts';
@@ -36,7 +36,7 @@ interface OfTenant {
   readonly transitions: Counter<Omit<Transition, 'tenantId'>>;
   readonly durations: Map<string, Tally<Durations>>;
   readonly answers: Counter<Omit<KeyedAnswer, 'tenantId'>>;
-  readonly effects: Counter<Omit<Effect, 'tenantId'>>;
+  readonly effects: Counter<Omit<EffectMetric, 'tenantId'>>;
   readonly conflicts: Counter<Omit<Conflict, 'tenantId'>>;
   readonly dispatches: Map<string, Tally<Dispatches>>;
 }
@@ -48,7 +48,7 @@ export class InstanceMetrics implements Metrics, CountReader {
     bump(this.#of(tenantId).transitions, `${from} ${to}`, { from, to });
   }
 
-  ended({ tenantId, type, status, durationMs }: RunEnd): void {
+  ended({ tenantId, type, status, durationMs }: RunEndMetric): void {
     const { durations } = this.#of(tenantId);
     const name = `${status} ${type}`;
     const tally = durations.get(name) ?? { type, status, ...empty() };
@@ -60,7 +60,7 @@ export class InstanceMetrics implements Metrics, CountReader {
     bump(this.#of(tenantId).answers, `${source} ${result}`, { source, result });
   }
 
-  effect({ tenantId, capabilityId, outcome }: Effect): void {
+  effect({ tenantId, capabilityId, outcome }: EffectMetric): void {
     bump(this.#of(tenantId).effects, `${outcome} ${capabilityId}`, { capabilityId, outcome });
   }
 
@@ -68,7 +68,7 @@ export class InstanceMetrics implements Metrics, CountReader {
     bump(this.#of(tenantId).conflicts, String(leased), { leased });
   }
 
-  dispatch({ tenantId, end, cold, durationMs }: Dispatch): void {
+  dispatch({ tenantId, end, cold, durationMs }: DispatchMetric): void {
     const { dispatches } = this.#of(tenantId);
     const name = `${end} ${cold}`;
     const tally = dispatches.get(name) ?? { end, cold, ...empty() };

@@ -30,7 +30,7 @@ export interface SpanTracerOptions {
   readonly onEnd: (span: EndedSpan) => void;
 }
 
-type Decided = Span['context'];
+type DecidedContext = Span['context'];
 
 const SPAN_ID_DIGITS = 16;
 /** Longer strings are cut: a span contains no user data. */
@@ -49,12 +49,12 @@ export class SpanTracer implements Tracer {
     return new RecordedSpan(options, { ...this.#options, context });
   }
 
-  decided(context: TraceContext): Decided {
+  decided(context: TraceContext): DecidedContext {
     return { ...context, sampled: isSampled(this.#options.sampling, context) };
   }
 
   /** Spans of a trace share its decision: the ratio applies where the trace starts. */
-  #contextOf({ parent, self }: SpanOptions): Decided {
+  #contextOf({ parent, self }: SpanOptions): DecidedContext {
     if (self) return this.decided(self);
     const { random } = this.#options;
     const spanId = random.token().slice(0, SPAN_ID_DIGITS);
@@ -63,11 +63,11 @@ export class SpanTracer implements Tracer {
 }
 
 interface Recording extends SpanTracerOptions {
-  readonly context: Decided;
+  readonly context: DecidedContext;
 }
 
 class RecordedSpan implements Span {
-  readonly context: Decided;
+  readonly context: DecidedContext;
   readonly #options: SpanOptions;
   readonly #recording: Recording;
   readonly #startedAt: number;

@@ -8,16 +8,16 @@ import { type CancelTimer, type Clock, pause } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type {
   Conflict,
-  Dispatch,
-  Effect,
+  DispatchMetric,
+  EffectMetric,
   Enqueue,
   FoundProblem,
   InstallationMetrics,
   KeyedAnswer,
   Metrics,
   ProblemMetrics,
-  RunEnd,
-  Scan,
+  RunEndMetric,
+  ScanMetric,
   Transition,
 } from '../../ports/metrics.ts';
 import type { MetricSink, Sinks, TenantActivity } from './sink.ts';
@@ -67,7 +67,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#count((sink) => sink.transition(transition));
   }
 
-  ended(ending: RunEnd): void {
+  ended(ending: RunEndMetric): void {
     this.#count((sink) => sink.ended(ending));
   }
 
@@ -79,7 +79,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#count((sink) => sink.inconsistent(problem));
   }
 
-  effect(effect: Effect): void {
+  effect(effect: EffectMetric): void {
     this.#count((sink) => sink.effect(effect));
   }
 
@@ -87,7 +87,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#count((sink) => sink.conflict(conflict));
   }
 
-  dispatch(dispatch: Dispatch): void {
+  dispatch(dispatch: DispatchMetric): void {
     this.#count((sink) => sink.dispatch(dispatch));
   }
 
@@ -95,7 +95,7 @@ export class Telemetry implements Metrics, ProblemMetrics, InstallationMetrics {
     this.#count((sink) => sink.enqueue(enqueue));
   }
 
-  scan(scan: Scan): void {
+  scan(scan: ScanMetric): void {
     this.#count((sink) => sink.scan(scan));
   }
 

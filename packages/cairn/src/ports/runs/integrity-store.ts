@@ -21,7 +21,7 @@ import type { Mailbox, MailboxAddress } from '../mailbox-store.ts';
 import type { Version } from '../run-store.ts';
 
 /** Part of a list, in the order of the ids of its documents if it says no other. */
-export interface Stretch {
+export interface ListStretch {
   /** Id of the last document that is known; undefined: from the beginning. */
   readonly after: string | undefined;
   readonly limit: number;
@@ -34,11 +34,11 @@ export interface RunReader {
   snapshot(): Promise<{ readonly found: FoundSnapshot | undefined; readonly readAt: number }>;
   /** Pages of the run document, which was read before, with which something is wrong. */
   pages(): Promise<readonly PageFact[]>;
-  events(stretch: Stretch): Promise<readonly FoundEvent[]>;
-  checkpoints(stretch: Stretch): Promise<readonly FoundDocument<CheckpointFact>[]>;
-  steps(stretch: Stretch): Promise<readonly FoundDocument<StepRecord>[]>;
+  events(stretch: ListStretch): Promise<readonly FoundEvent[]>;
+  checkpoints(stretch: ListStretch): Promise<readonly FoundDocument<CheckpointFact>[]>;
+  steps(stretch: ListStretch): Promise<readonly FoundDocument<StepRecord>[]>;
   /** Rows of the ledger that say they are of the run, in the order in which it made them. */
-  effectsOfRun(stretch: Stretch): Promise<readonly FoundDocument<EffectRecord>[]>;
+  effectsOfRun(stretch: ListStretch): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** Rows by their ids, as far as there are such. */
   effects(effectIds: readonly string[]): Promise<readonly FoundDocument<EffectRecord>[]>;
   /** Checkpoints of earlier runs of the lineage, in the order asked for. */

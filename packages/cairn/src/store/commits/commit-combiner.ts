@@ -30,14 +30,14 @@ export interface WriteResult {
   readonly writeTime: Timestamp;
 }
 
-interface Waiting {
+interface WaitingPart {
   readonly part: CommitPart;
   readonly done: PromiseWithResolvers<readonly WriteResult[]>;
 }
 
 export class CommitCombiner {
   readonly #newBatch: () => StoreBatch;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingPart[] = [];
   #inFlight = 0;
 
   constructor(newBatch: () => StoreBatch) {
@@ -63,7 +63,7 @@ export class CommitCombiner {
   }
 
   /** The first that wait, as many as one request bears; always at least one. */
-  #take(): Waiting[] {
+  #take(): WaitingPart[] {
     let count = 0;
     let writes = 0;
     let bytes = 0;
@@ -76,7 +76,7 @@ export class CommitCombiner {
     return this.#waiting.splice(0, count);
   }
 
-  async #send(together: readonly Waiting[]): Promise<void> {
+  async #send(together: readonly WaitingPart[]): Promise<void> {
     const batch = this.#newBatch();
     try {
       for (const { part } of together) part.fill(batch);

@@ -4,9 +4,10 @@
  * worker spent most of its time there. Carries exactly what the codecs write: anything else throws before anything is sent.
  */
 import { type DocumentReference, FieldValue, type Timestamp } from '@google-cloud/firestore';
+import type { Members } from '../codec/kinds.ts';
 import { incrementOf } from './increment.ts';
 import { ProtoWriter } from './proto-writer.ts';
-import type { CommitChannel, Members, Precondition, StoreBatch } from './store-batch.ts';
+import type { CommitChannel, CommitPrecondition, StoreBatch } from './store-batch.ts';
 
 /** Field numbers of `google.firestore.v1`. */
 const REQUEST = { database: 1, writes: 2 } as const;
@@ -44,7 +45,7 @@ export class EncodedBatch implements StoreBatch {
     return this.#add(() => this.#document(document, members));
   }
 
-  update(document: DocumentReference, members: Members, { lastUpdateTime }: Precondition = {}): this {
+  update(document: DocumentReference, members: Members, { lastUpdateTime }: CommitPrecondition = {}): this {
     const fields: Members = {};
     const fieldPaths: string[] = [];
     const transforms: [fieldPath: string, by: number | undefined][] = [];

@@ -3,6 +3,7 @@
  * Firestore's `Value`, and of other messages only kinds of fields.
  */
 import { Timestamp } from '@google-cloud/firestore';
+import type { Members } from '../codec/kinds.ts';
 
 const VARINT = 0;
 const FIXED64 = 1;
@@ -31,8 +32,6 @@ const KEPT_BYTES = 1024 * 1024;
 /** Shorter text is written by a loop: a call of the runtime costs more. */
 const SHORT = 32;
 const TWO_32 = 0x1_0000_0000;
-
-type Members = Readonly<Record<string, unknown>>;
 
 export class ProtoWriter {
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES);

@@ -1,14 +1,14 @@
 /** A write batch as the stores use it, and the way by which its commit is sent. */
 import type { DocumentReference, Timestamp } from '@google-cloud/firestore';
+import type { Members } from '../codec/kinds.ts';
 
-export type Members = Record<string, unknown>;
-export type Precondition = { readonly lastUpdateTime?: Timestamp };
+export type CommitPrecondition = { readonly lastUpdateTime?: Timestamp };
 
 /** The client library's batch has it too. */
 export interface StoreBatch {
   create(document: DocumentReference, members: Members): unknown;
   set(document: DocumentReference, members: Members): unknown;
-  update(document: DocumentReference, members: Members, precondition?: Precondition): unknown;
+  update(document: DocumentReference, members: Members, precondition?: CommitPrecondition): unknown;
   delete(document: DocumentReference): unknown;
   commit(): Promise<readonly { readonly writeTime: Timestamp }[]>;
 }

@@ -18,11 +18,11 @@ import type { FoundDocument } from '../../core/integrity/facts.ts';
 import type {
   DocumentWrite,
   IntegrityReader,
+  ListStretch,
   RepairCommit,
   RepairResult,
   RepairStore,
   RunReader,
-  Stretch,
 } from '../../ports/runs/integrity-store.ts';
 import { call, isStale, isTaken } from '../call.ts';
 import { recordCodec } from '../codec/access.ts';
@@ -94,7 +94,7 @@ export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {
   #reader(runId: string, transaction: Transaction): RunReader {
     const run = this.#paths.run(runId);
     const one = async (document: DocumentReference) => rawOf(await transaction.get(document));
-    const stretch = async (of: CollectionReference, { after, limit }: Stretch) => {
+    const stretch = async (of: CollectionReference, { after, limit }: ListStretch) => {
       const ordered = of.orderBy(FieldPath.documentId()).limit(limit);
       const { docs } = await transaction.get(after === undefined ? ordered : ordered.startAfter(after));
       return docs.flatMap((document) => rawOf(document) ?? []);

@@ -28,7 +28,7 @@ export interface Listing<T> {
 export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
   const { list, ordered, startAfter, isPassedOver = () => false } = listing;
   const room = new PageRoom(limit);
-  const page: Read<T>[] = [];
+  const page: ReadItem<T>[] = [];
   let position = cursor === undefined ? undefined : decodeCursor(list, cursor);
   let hasMore = false;
   let passedOver = 0;
@@ -72,7 +72,7 @@ function readOne<T>(
   { id, createTime }: QueryDocumentSnapshot,
   document: DocumentData,
   listing: Listing<T>,
-): Read<T> {
+): ReadItem<T> {
   const { decode, positionOf, isHidden = () => false } = listing;
   const raw = () => listing.positionOfDamaged?.(document, id);
   if (isHidden(document))
@@ -87,7 +87,7 @@ function readOne<T>(
   }
 }
 
-type Read<T> = { readonly position: () => Position } & (
+type ReadItem<T> = { readonly position: () => Position } & (
   | { readonly kind: 'item'; readonly item: T }
   | { readonly kind: 'hidden' }
   | { readonly kind: 'damaged'; readonly id: string }

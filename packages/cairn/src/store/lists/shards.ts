@@ -96,10 +96,10 @@ export interface ShardedPage {
   readonly members: readonly string[];
   readonly limit: number;
   /** The last document of the page before. */
-  readonly after?: Place | undefined;
+  readonly after?: ShardPosition | undefined;
 }
 
-interface Place {
+interface ShardPosition {
   /** Epoch ms. */
   readonly at: number;
   readonly id: string;
@@ -132,10 +132,10 @@ class Group {
   readonly #page: ShardedPage;
   readonly #some: readonly number[];
   #read: QueryDocumentSnapshot[] = [];
-  #last: Place | undefined;
+  #last: ShardPosition | undefined;
   #isAtEnd = false;
 
-  constructor(page: ShardedPage, some: readonly number[], after: Place | undefined) {
+  constructor(page: ShardedPage, some: readonly number[], after: ShardPosition | undefined) {
     this.#page = page;
     this.#some = some;
     this.#last = after;

@@ -14,7 +14,7 @@ import { call } from '../call.ts';
 /** Documents read in place of the index. An installation whose indexes are being built is young and has few. */
 export const MOST_WITHOUT_INDEX = 1_000;
 
-export interface Due {
+export interface DueSearch {
   /** Named in errors. */
   readonly what: string;
   /** The query that needs the index; ordered by `member`, at most `limit`. */
@@ -32,7 +32,7 @@ export interface Due {
   readonly after?: { readonly at: number; readonly id: string } | undefined;
 }
 
-export async function findDue(due: Due): Promise<readonly QueryDocumentSnapshot[]> {
+export async function findDue(due: DueSearch): Promise<readonly QueryDocumentSnapshot[]> {
   try {
     return await due.indexed();
   } catch (error) {
@@ -41,7 +41,7 @@ export async function findDue(due: Due): Promise<readonly QueryDocumentSnapshot[
   }
 }
 
-async function withoutIndex({ what, collection, member, names, applies, now, limit, after }: Due) {
+async function withoutIndex({ what, collection, member, names, applies, now, limit, after }: DueSearch) {
   const all = collection
     .orderBy(FieldPath.documentId())
     .limit(MOST_WITHOUT_INDEX)

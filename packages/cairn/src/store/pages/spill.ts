@@ -79,7 +79,7 @@ export function spill(
   let total = 0;
   for (const member of Object.values(members)) total += sizeOf(member);
   if (total <= documentBytes) return undefined;
-  const kept = new Map<PagedList, List>();
+  const kept = new Map<PagedList, SpilledList>();
   for (const name of PAGED_LISTS) {
     const whole = { text: members[name] as string, bytes: sizeOf(members[name]) };
     const list = whole.bytes <= pageBytes ? { pages: [], rest: whole } : cut(name, state, pageBytes);
@@ -101,13 +101,13 @@ interface Text {
   readonly bytes: number;
 }
 
-interface List {
+interface SpilledList {
   readonly pages: readonly string[];
   /** The part that stays in the document. */
   readonly rest: Text;
 }
 
-function cut(name: PagedList, state: RunState, pageBytes: number): List {
+function cut(name: PagedList, state: RunState, pageBytes: number): SpilledList {
   const entries = name === 'steps' ? stepEntries(state.steps) : state[name].map(textOf);
   const pages: string[] = [];
   let open: string[] = [];
@@ -132,7 +132,7 @@ function joined(name: PagedList, entries: readonly string[]): Text {
   return { text, bytes: Buffer.byteLength(text) };
 }
 
-function spilled({ schemaVersion }: RunState, kept: ReadonlyMap<PagedList, List>): Spilled {
+function spilled({ schemaVersion }: RunState, kept: ReadonlyMap<PagedList, SpilledList>): Spilled {
   const pages = new Map<string, string>();
   const lists: { [L in PagedList]?: readonly string[] } = {};
   const members: Members = {};

@@ -11,7 +11,7 @@ export interface RunOutcome {
   readonly result: Json | undefined;
 }
 
-export interface Outcome {
+export interface SweepOutcome {
   /** Runs in the order of their start. */
   readonly runs: readonly RunOutcome[];
   readonly actions: readonly string[];
@@ -21,7 +21,7 @@ export interface Outcome {
 }
 
 /** One sentence for each way in which the outcome differs from the undisturbed one. */
-export function differencesOf(undisturbed: Outcome, outcome: Outcome): string[] {
+export function differencesOf(undisturbed: SweepOutcome, outcome: SweepOutcome): string[] {
   return [
     ...(outcome.thrown === undefined ? [] : [`the scenario did not end: ${outcome.thrown}`]),
     ...runDifferences(undisturbed.runs, outcome.runs),
@@ -30,7 +30,7 @@ export function differencesOf(undisturbed: Outcome, outcome: Outcome): string[] 
 }
 
 /** Bodies that ran more often than undisturbed. */
-export function repeatedBodies(undisturbed: Outcome, outcome: Outcome): string[] {
+export function repeatedBodies(undisturbed: SweepOutcome, outcome: SweepOutcome): string[] {
   return [...outcome.bodyCalls]
     .filter(([name, times]) => times > (undisturbed.bodyCalls.get(name) ?? 0))
     .map(([name]) => name);

@@ -6,7 +6,7 @@ import type { Json } from '../../core/encoding/json.ts';
 import { isOver } from '../../core/run/state.ts';
 import { TestRuntime } from '../test-runtime.ts';
 import { CrashPlan, type CrashPoint, type Moment } from '../world/crash-plan.ts';
-import { differencesOf, type Outcome, type RunOutcome, repeatedBodies } from './outcome.ts';
+import { differencesOf, type RunOutcome, repeatedBodies, type SweepOutcome } from './outcome.ts';
 import type { SweepDifference, SweepOptions, SweepReport } from './scenario.ts';
 
 const MOMENTS: readonly Moment[] = ['before', 'after'];
@@ -56,13 +56,13 @@ async function sweep(
   };
 }
 
-interface Performed {
-  readonly outcome: Outcome;
+interface PerformedScenario {
+  readonly outcome: SweepOutcome;
   readonly calls: readonly string[];
 }
 
 /** The undisturbed performance, twice: points are addresses only if both make the same calls. */
-async function performedAlone(options: SweepOptions): Promise<Performed> {
+async function performedAlone(options: SweepOptions): Promise<PerformedScenario> {
   const [first, second] = [await perform(options), await perform(options)];
   const { outcome, calls } = first;
   const where = `the sweep '${options.name}'`;
@@ -81,7 +81,7 @@ async function performedAlone(options: SweepOptions): Promise<Performed> {
   return first;
 }
 
-async function perform({ arrange }: SweepOptions, plan = new CrashPlan()): Promise<Performed> {
+async function perform({ arrange }: SweepOptions, plan = new CrashPlan()): Promise<PerformedScenario> {
   const { perform: act, actions, ...options } = arrange();
   const runtime = new TestRuntime(options, plan);
   let thrown: string | undefined;

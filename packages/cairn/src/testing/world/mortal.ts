@@ -37,14 +37,14 @@ const OWN: ReadonlySet<string> = new Set([
 const UNCOUNTED = 'metrics.';
 
 /** A process that dies at the calls of a plan. */
-export interface Planned {
+export interface PlannedCrash {
   readonly plan: CrashPlan;
   /** Called at the moment of death. */
   readonly onDeath: () => void;
 }
 
 /** @param seed another one for each process: owners of leases must differ */
-export function mortal(base: EngineDeps, seed: number, planned?: Planned): Mortal {
+export function mortal(base: EngineDeps, seed: number, planned?: PlannedCrash): Mortal {
   let alive = true;
   const shutdown = new AbortController();
   const die = () => {

@@ -67,7 +67,7 @@ function decisionsOf({ purpose, day, dataSchemaText }: Wait): readonly ButtonDec
   return takesMore ? BUTTON_DECISIONS.filter((decision) => decision !== 'approve') : BUTTON_DECISIONS;
 }
 
-interface Choice {
+interface ButtonChoice {
   readonly runId: string;
   readonly step: string;
   readonly wait: Wait;
@@ -93,7 +93,7 @@ const BUDGET_LABELS: Readonly<Record<ButtonDecision, string>> = {
   halt: 'Halt the run',
 };
 
-function buttonOf({ runId, step, wait, decision }: Choice): SlackButton[] {
+function buttonOf({ runId, step, wait, decision }: ButtonChoice): SlackButton[] {
   const value = valueText({ runId, stepId: step, waitId: wait.id, decision });
   if (value === undefined) return [];
   const labels = wait.purpose === 'doubt' ? DOUBT_LABELS : wait.purpose === 'budget' ? BUDGET_LABELS : LABELS;

@@ -13,14 +13,14 @@ const MAX_FIELDS = 64;
 
 export type Form = ReadonlyMap<string, string>;
 
-export interface Reading {
+export interface FormReading {
   readonly secrets: readonly string[];
   /** Epoch ms. */
   readonly now: number;
 }
 
 /** @throws CairnError for everything Slack would not have sent */
-export async function readForm(request: Request, { secrets, now }: Reading): Promise<Form> {
+export async function readForm(request: Request, { secrets, now }: FormReading): Promise<Form> {
   const body = await readBytes(request, MAX_REQUEST_BYTES);
   const { headers } = request;
   const signature = headers.get('x-slack-signature');

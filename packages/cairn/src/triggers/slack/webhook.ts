@@ -29,14 +29,14 @@ export async function slackWebhook(deps: SlackDeps, request: Request): Promise<R
   }
 }
 
-type Work = () => Promise<SlackMessage>;
+type SlackWork = () => Promise<SlackMessage>;
 
 /**
  * Work that the request asks for; undefined if only a response is needed.
  *
  * @throws CairnError INVALID_INPUT for requests that Slack does not send
  */
-function workOf(scope: SlackScope, form: Form, context: RequestContext): Work | undefined {
+function workOf(scope: SlackScope, form: Form, context: RequestContext): SlackWork | undefined {
   if (form.get('ssl_check') === '1') return undefined;
   const payload = form.get('payload');
   if (payload !== undefined) {
@@ -48,7 +48,7 @@ function workOf(scope: SlackScope, form: Form, context: RequestContext): Work | 
 }
 
 /** Never rejects: Slack shows people the body of a 200, and of anything else only that it failed. */
-async function inWords({ start }: SlackDeps, work: Work): Promise<SlackMessage> {
+async function inWords({ start }: SlackDeps, work: SlackWork): Promise<SlackMessage> {
   try {
     return await work();
   } catch (error) {

@@ -1,11 +1,11 @@
 /** The conversation of `init`, in its order; `src/init/` decides and writes. Only this command loads it, because nothing else needs the JSON parser. */
 import { join } from 'node:path';
 import { declined, SAY_YES } from '../../confirm.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { apply, type Restored, undo } from '../../init/edits.ts';
 import { type Files, filesOf } from '../../init/files.ts';
 import { readFirebaseJson } from '../../init/firebase-json.ts';
-import { assertName, type Change, type Plan, planOf } from '../../init/plan.ts';
+import { assertName, type FileChange, type InitPlan, planOf } from '../../init/plan.ts';
 import { InitProblem } from '../../init/problem.ts';
 import {
   type PackageManager,
@@ -28,30 +28,30 @@ export interface InitWish {
 }
 
 /** @throws InitProblem */
-export async function initOrUndo(context: Context, wish: InitWish): Promise<void> {
+export async function initOrUndo(context: CommandContext, wish: InitWish): Promise<void> {
   const { name, mayAsk } = wish;
   assertName(name);
   const root = projectFolder(context.world.cwd);
-  const place: Place = { root, name, files: filesOf(root), mayAsk };
+  const place: InitTarget = { root, name, files: filesOf(root), mayAsk };
   const record = recordIn(place);
   if (wish.undo) await takeOut(context, place, record);
   else if (record !== undefined) tellAdded(context, place, record);
   else await add(context, place, wish);
 }
 
-interface Place {
+interface InitTarget {
   readonly root: string;
   readonly name: string;
   readonly files: Files;
   readonly mayAsk: boolean;
 }
 
-function recordIn({ files, name }: Place): InitRecord | undefined {
+function recordIn({ files, name }: InitTarget): InitRecord | undefined {
   const bytes = files.read(recordPath(name));
   return bytes && decodeRecord(Buffer.from(bytes).toString('utf8'), name);
 }
 
-async function add(context: Context, place: Place, wish: InitWish): Promise<void> {
+async function add(context: CommandContext, place: InitTarget, wish: InitWish): Promise<void> {
   const { language } = wish;
   const { root, name, files } = place;
   const project = readProject(root, files);
@@ -80,7 +80,7 @@ const MAX_TOLD_CHARS = 2_000;
 /** Made by npm. */
 const INSTALLED = ['node_modules', 'package-lock.json'];
 
-async function install(context: Context, { root, name }: Place): Promise<void> {
+async function install(context: CommandContext, { root, name }: InitTarget): Promise<void> {
   tell(context, `Installing the packages of ${name}/ …\n`);
   const folder = join(root, name);
   const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error'];
@@ -94,7 +94,7 @@ async function install(context: Context, { root, name }: Place): Promise<void> {
 }
 
 /** An `init` that died has left its record, since that is placed first. */
-function tellAdded({ out }: Context, { root, name, files }: Place, record: InitRecord): void {
+function tellAdded({ out }: CommandContext, { root, name, files }: InitTarget, record: InitRecord): void {
   const text = Buffer.from(files.read('firebase.json') ?? []).toString('utf8');
   if (!readFirebaseJson(text).functions.some(({ codebase }) => codebase === name))
     throw new InitProblem(
@@ -113,7 +113,11 @@ function tellAdded({ out }: Context, { root, name, files }: Place, record: InitR
   );
 }
 
-async function takeOut(context: Context, place: Place, record: InitRecord | undefined): Promise<void> {
+async function takeOut(
+  context: CommandContext,
+  place: InitTarget,
+  record: InitRecord | undefined,
+): Promise<void> {
   if (record === undefined)
     throw new InitProblem(
       'NO_RECORD',
@@ -132,19 +136,19 @@ async function takeOut(context: Context, place: Place, record: InitRecord | unde
 }
 
 /** With `--json` there is nothing but JSON on either stream. */
-function tell({ notes }: Context, text: string): void {
+function tell({ notes }: CommandContext, text: string): void {
   if (!notes.json) notes.print(text);
 }
 
-async function confirm({ world }: Context, { mayAsk }: Place, question: string): Promise<void> {
+async function confirm({ world }: CommandContext, { mayAsk }: InitTarget, question: string): Promise<void> {
   if (!mayAsk) return;
   const why = await declined(world, question);
   if (why !== undefined) throw new InitProblem('NOT_CONFIRMED', why, SAY_YES);
 }
 
 function planText(
-  { changes }: Plan,
-  { root, name, isInstalled }: Place & { readonly isInstalled: boolean },
+  { changes }: InitPlan,
+  { root, name, isInstalled }: InitTarget & { readonly isInstalled: boolean },
   style: Style,
 ): string {
   const width = Math.max(...changes.map(({ path }) => path.length));
@@ -160,7 +164,7 @@ Nothing else: not your functions, rules, indexes or site. From then on \`firebas
 database '${name}' too.\n\n`;
 }
 
-function verbOf({ before }: Change): string {
+function verbOf({ before }: FileChange): string {
   return before === undefined ? 'create' : 'edit  ';
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type BulkResult, Refusal, type Refused, retryAfterMs, type Sent, sendBulk } from '@cairn/client';
 import { command, type OptionsOf } from '../../arguments/command.ts';
 import { declined, SAY_YES } from '../../confirm.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { Declined, EXIT, type ExitCode, UsageError } from '../../exit.ts';
 import { type BulkReport, bulkText, type Target, targetTable } from '../../views/bulk.ts';
 import { FILTERS, queryOf } from './filters.ts';
@@ -36,7 +36,7 @@ const OPTIONS = {
   yes: { type: 'flag', help: 'do not ask' },
 } as const;
 
-type Options = OptionsOf<typeof OPTIONS>;
+type BulkOptions = OptionsOf<typeof OPTIONS>;
 
 export const bulk = command({
   name: 'runs bulk',
@@ -70,7 +70,7 @@ export const bulk = command({
 });
 
 /** @throws UsageError for options that the action does not have, or if none selects */
-function assertFits(action: Action, options: Options): void {
+function assertFits(action: Action, options: BulkOptions): void {
   const { step, reason, note, status, type, repo, thread, tag, since, until, run } = options;
   const byRun = [repo, thread, tag, since, until, options['waits-for'], status.length > 0 || undefined];
   if (action === 'approve' && byRun.some((one) => one !== undefined))
@@ -86,12 +86,16 @@ function assertFits(action: Action, options: Options): void {
     throw new UsageError('no filter is given', 'Select runs, for example with --type, --since or --run.');
 }
 
-interface Found {
+interface FoundTargets {
   readonly targets: readonly Target[];
   readonly more: boolean;
 }
 
-async function targetsOf(context: Context, action: Action, options: Options): Promise<Found> {
+async function targetsOf(
+  context: CommandContext,
+  action: Action,
+  options: BulkOptions,
+): Promise<FoundTargets> {
   const { api } = context;
   const { limit = USUAL, type, step } = options;
   const named = await namedRuns(context, options.run);
@@ -142,7 +146,7 @@ function targetOf({
 }
 
 /** Ids of the runs, each once. */
-async function namedRuns(context: Context, words: readonly string[]): Promise<readonly string[]> {
+async function namedRuns(context: CommandContext, words: readonly string[]): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const word of words) ids.push(await runIdOf(context, word));
   return [...new Set(ids)];
@@ -150,8 +154,8 @@ async function namedRuns(context: Context, words: readonly string[]): Promise<re
 
 /** @throws Declined unless a person agrees, or `--yes` was said */
 async function confirm(
-  { world, api, notes, out }: Context,
-  { action, targets, more, yes }: Found & { readonly action: Action; readonly yes: boolean },
+  { world, api, notes, out }: CommandContext,
+  { action, targets, more, yes }: FoundTargets & { readonly action: Action; readonly yes: boolean },
 ): Promise<void> {
   if (yes) return;
   if (!out.json) {
@@ -167,12 +171,12 @@ function countText(count: number, action: Action): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-interface Change extends Found {
+interface BulkRequest extends FoundTargets {
   readonly action: Action;
-  readonly options: Options;
+  readonly options: BulkOptions;
 }
 
-async function changed({ world, api, notes, out }: Context, change: Change): Promise<BulkReport> {
+async function changed({ world, api, notes, out }: CommandContext, change: BulkRequest): Promise<BulkReport> {
   const { action, options, targets, more } = change;
   const ends = new Map<Target, Sent<BulkResult>>();
   const batch = api.machine.newKey();

@@ -2,7 +2,7 @@
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { Declined, UsageError } from '../../exit.ts';
 import { clean } from '../../render/width.ts';
 import { RUN, runIdOf } from './named.ts';
@@ -34,13 +34,13 @@ const RAISE = {
 } as const;
 const RAISABLE: readonly string[] = ['usd', 'tokens', 'effects', 'operations', 'wallClock'];
 
-type Body = Omit<Answer<'DecisionBody'>, 'waitId'>;
+type DecisionInput = Omit<Answer<'DecisionBody'>, 'waitId'>;
 
-interface Decision {
+interface DecisionCommand {
   readonly run: string;
   readonly step: string | undefined;
   readonly wait: string | undefined;
-  readonly body: Body;
+  readonly body: DecisionInput;
 }
 
 export const approve = command({
@@ -62,12 +62,15 @@ export const approve = command({
 });
 
 /** @throws UsageError */
-async function dataOf(given: string | undefined, { world }: Context): Promise<Pick<Body, 'data'>> {
+async function dataOf(
+  given: string | undefined,
+  { world }: CommandContext,
+): Promise<Pick<DecisionInput, 'data'>> {
   return given === undefined ? {} : { data: await jsonValue('--data', given, world) };
 }
 
 /** @throws UsageError */
-function raiseOf(given: readonly string[]): Body['raise'] {
+function raiseOf(given: readonly string[]): DecisionInput['raise'] {
   if (given.length === 0) return undefined;
   const members = given.map((one) => {
     const [, name = '', amount = ''] = /^(\w+)=(.+)$/.exec(one) ?? [];
@@ -147,7 +150,10 @@ export const halt = command({
     decide(context, { ...args, wait, body: { decision: 'halt', note } }),
 });
 
-async function decide(context: Context, { run, step, wait, body }: Decision): Promise<undefined> {
+async function decide(
+  context: CommandContext,
+  { run, step, wait, body }: DecisionCommand,
+): Promise<undefined> {
   const { api, out } = context;
   const id = await runIdOf(context, run);
   const stepId = step ?? (await theOneThatAsks(context, id));
@@ -161,7 +167,7 @@ async function decide(context: Context, { run, step, wait, body }: Decision): Pr
   });
 }
 
-async function theOneThatAsks({ api }: Context, id: string): Promise<string> {
+async function theOneThatAsks({ api }: CommandContext, id: string): Promise<string> {
   const { waits } = await api.get('/v1/runs/{id}', { params: { id } });
   const asking = waits
     .filter(({ kind }) => kind === 'approval')

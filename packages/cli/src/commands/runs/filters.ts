@@ -38,13 +38,13 @@ export async function queryOf(api: CairnClient, options: OptionsOf<typeof FILTER
   };
 }
 
-interface Range {
+interface TimeRange {
   readonly since: string | undefined;
   readonly until: string | undefined;
 }
 
 /** "How long ago" counts from the time of the installation, which its answers tell. */
-async function createdIn(api: CairnClient, { since, until }: Range): Promise<Range> {
+async function createdIn(api: CairnClient, { since, until }: TimeRange): Promise<TimeRange> {
   const range = (now: number) => ({
     since: since === undefined ? undefined : timeValue('--since', since, now),
     until: until === undefined ? undefined : timeValue('--until', until, now),

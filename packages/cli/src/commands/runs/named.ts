@@ -1,5 +1,5 @@
 /** Names of a run on the command line: an id, its beginning, or `last`. */
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { Declined, EXIT } from '../../exit.ts';
 
 export const RUN = {
@@ -10,7 +10,7 @@ export const RUN = {
 const PREFIX = /^(?:run_)?([a-z2-7]{6,25})$/;
 
 /** @throws Declined for `last` if there are no runs, and for a prefix that is not of one run */
-export async function runIdOf(context: Context, word: string): Promise<string> {
+export async function runIdOf(context: CommandContext, word: string): Promise<string> {
   const [, prefix] = PREFIX.exec(word) ?? [];
   if (prefix !== undefined) return idBeginning(context, `run_${prefix}`);
   const { api } = context;
@@ -21,7 +21,7 @@ export async function runIdOf(context: Context, word: string): Promise<string> {
   throw new Declined('there are no runs yet', 'Start one: cairn runs start --help.', EXIT.notFound);
 }
 
-async function idBeginning({ api }: Context, prefix: string): Promise<string> {
+async function idBeginning({ api }: CommandContext, prefix: string): Promise<string> {
   const { items } = await api.get('/v1/search', { query: { q: prefix } });
   const ids = items.filter(({ by }) => by === 'run').map(({ run }) => run.id);
   const [only, ...others] = ids;

@@ -2,7 +2,7 @@
 import { newestEvents } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
-import type { Shape } from '../../context.ts';
+import type { OutputShape } from '../../context.ts';
 import { effectTable } from '../../views/effects.ts';
 import { memoTable } from '../../views/memos.ts';
 import {
@@ -56,7 +56,7 @@ export const showRun = command({
       newestEvents(api, run, options.events ?? USUAL_EVENTS),
     ]);
     const all = { run, steps: steps.items, effects: effects.items, events };
-    const page = (shape: Shape) =>
+    const page = (shape: OutputShape) =>
       [
         runHead(run, api.now(), shape),
         run.finding ? section('Problem', findingText(run.finding, shape), shape) : '',

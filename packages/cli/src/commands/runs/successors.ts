@@ -2,7 +2,7 @@
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode, UsageError } from '../../exit.ts';
 import { previewText } from '../../views/preview.ts';
 import { RUN, runIdOf } from './named.ts';
@@ -163,7 +163,7 @@ interface OtherOptions {
   readonly 'plan-version': number | undefined;
 }
 
-async function otherOf({ world }: Context, { input, 'plan-version': planVersion }: OtherOptions) {
+async function otherOf({ world }: CommandContext, { input, 'plan-version': planVersion }: OtherOptions) {
   return {
     // Left out of the request where it is undefined: the same input as before.
     input: input === undefined ? undefined : await jsonValue('--input', input, world),
@@ -173,7 +173,7 @@ async function otherOf({ world }: Context, { input, 'plan-version': planVersion 
 
 /** Prints the id of the run that goes on, or follows it. */
 async function told(
-  context: Context,
+  context: CommandContext,
   run: Answer<'RunStarted'> | Answer<'Resumed'>,
   isWatched: boolean,
 ): Promise<ExitCode> {

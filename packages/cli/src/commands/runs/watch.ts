@@ -1,7 +1,7 @@
 /** `runs watch`: the events of a run as they happen, until it has ended. */
 import type { RunEvent } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit.ts';
 import { statusTone } from '../../render/style.ts';
 import { clean } from '../../render/width.ts';
@@ -40,7 +40,7 @@ const ENDS: Readonly<Record<string, ExitCode>> = {
 };
 
 /** Prints every event after `after`. @returns the exit code that says how the run ended */
-export async function watch(context: Context, runId: string, after: number): Promise<ExitCode> {
+export async function watch(context: CommandContext, runId: string, after: number): Promise<ExitCode> {
   const { api, out, notes } = context;
   const { createdAt } = await api.get('/v1/runs/{id}', { params: { id: runId } });
   for await (const followed of api.follow(runId, { after })) {
@@ -61,12 +61,12 @@ export async function watch(context: Context, runId: string, after: number): Pro
   return EXIT.interrupted;
 }
 
-function eventLine({ out }: Context, event: RunEvent, createdAt: string): string {
+function eventLine({ out }: CommandContext, event: RunEvent, createdAt: string): string {
   return out.json ? `${JSON.stringify(event)}\n` : timelineLine(event, createdAt, out);
 }
 
 /** Prints the open waits, each with the command that answers it. */
-async function tellWaits({ api, out, notes, world }: Context, runId: string): Promise<void> {
+async function tellWaits({ api, out, notes, world }: CommandContext, runId: string): Promise<void> {
   if (out.json || !world.stderr.isTty) return;
   const run = await api.get('/v1/runs/{id}', { params: { id: runId } });
   notes.print(waitList(run, api.now(), notes));

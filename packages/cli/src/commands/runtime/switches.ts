@@ -1,7 +1,7 @@
 /** `workflows`, `pause`, `unpause`: deployed workflows and the switches that stop them. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { Declined, UsageError } from '../../exit.ts';
 import { table } from '../../render/table.ts';
 import { moment } from '../../render/time.ts';
@@ -131,7 +131,7 @@ function targetOf(type: string | undefined, everything: boolean): string | undef
     : new UsageError('a workflow or --everything, not both');
 }
 
-async function setKillSwitch({ api, out }: Context, killSwitch: boolean): Promise<undefined> {
+async function setKillSwitch({ api, out }: CommandContext, killSwitch: boolean): Promise<undefined> {
   const answer = await api.change('PUT', '/v1/runtime', { body: { killSwitch } });
   out.answer(answer, () =>
     answer.killSwitch ? 'kill switch on\n' : `kill switch off, ${answer.woken} runs woken\n`,

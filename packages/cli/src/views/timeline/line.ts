@@ -3,7 +3,7 @@ import { duration, stepKey } from '@cairn/client';
 import type { Tone } from '../../render/style.ts';
 import { moment } from '../../render/time.ts';
 
-export interface Line {
+export interface TimelineLine {
   readonly mark: string;
   readonly tone: Tone;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface Line {
   readonly more?: string | undefined;
 }
 
-export const line = (mark: string, tone: Tone, text: string, more?: string): Line => ({
+export const line = (mark: string, tone: Tone, text: string, more?: string): TimelineLine => ({
   mark,
   tone,
   text,

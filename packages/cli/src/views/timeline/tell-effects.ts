@@ -4,16 +4,16 @@ import type { DataOf } from 'cairn/api/events';
 import type { Tone } from '../../render/style.ts';
 import { line, parts, stepName } from './line.ts';
 
-type Outcome = DataOf<'effect_settled'>['outcome'];
+type SettledOutcome = DataOf<'effect_settled'>['outcome'];
 
-const MARKS: Readonly<Record<Outcome, string>> = {
+const MARKS: Readonly<Record<SettledOutcome, string>> = {
   recorded: '←',
   reused: '=',
   failed: '✗',
   in_doubt: '?',
   blocked: '‖',
 };
-const TONES: Readonly<Record<Outcome, Tone>> = {
+const TONES: Readonly<Record<SettledOutcome, Tone>> = {
   recorded: 'good',
   reused: 'good',
   failed: 'bad',

@@ -3,7 +3,7 @@
 import { dayResumption, duration } from '@cairn/client';
 import type { DataOf } from 'cairn/api/events';
 import { questionText } from '../question.ts';
-import { dueText, errorText, type Line, line, parts, stepName, stepsOf, valueText } from './line.ts';
+import { dueText, errorText, line, parts, stepName, stepsOf, type TimelineLine, valueText } from './line.ts';
 
 export const STEP_LINES = {
   step_started: (data: DataOf<'step_started'>) => line('▸', 'busy', `${stepName(data)} started`),
@@ -74,9 +74,9 @@ export const WAIT_LINES = {
     line('↻', 'warn', `sent back: ${again.join(', ')}`, feedback),
 };
 
-type Wait = DataOf<'wait_opened'>['wait'];
+type OpenedWait = DataOf<'wait_opened'>['wait'];
 
-function openedLine(wait: Wait, at: string): Line {
+function openedLine(wait: OpenedWait, at: string): TimelineLine {
   const step = stepName({ ...wait.execution, attempt: 1 });
   const due = dueText(wait.dueAt, at);
   if (wait.purpose === 'doubt')

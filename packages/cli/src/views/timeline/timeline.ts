@@ -2,10 +2,10 @@
 
 import type { RunEvent as Event } from '@cairn/client';
 import type { EventType } from 'cairn/journal-events';
-import type { Shape } from '../../context.ts';
+import type { OutputShape } from '../../context.ts';
 import { offset } from '../../render/time.ts';
 import { cells, clean, cutTo } from '../../render/width.ts';
-import { type Line, line, valueText } from './line.ts';
+import { line, type TimelineLine, valueText } from './line.ts';
 import { EFFECT_LINES } from './tell-effects.ts';
 import { RUN_LINES } from './tell-runs.ts';
 import { STEP_LINES, WAIT_LINES } from './tell-steps.ts';
@@ -24,16 +24,21 @@ const LEAST = 12;
 /** Least width of the dimmed rest, cells; with less it is left out. */
 const LEAST_MORE = 8;
 
-type Tell = (data: unknown, at: string, actor: string | undefined) => Line;
+type Tell = (data: unknown, at: string, actor: string | undefined) => TimelineLine;
 
 /** The line of an event. A type that is newer than this program is shown with its data. */
-export function lineOf({ type, data, at, actor }: Pick<Event, 'type' | 'data' | 'at' | 'actor'>): Line {
+export function lineOf({
+  type,
+  data,
+  at,
+  actor,
+}: Pick<Event, 'type' | 'data' | 'at' | 'actor'>): TimelineLine {
   const tell = Object.hasOwn(LINES, type) ? (LINES[type as EventType] as Tell) : undefined;
   return tell ? tell(data, at, actor) : line('•', 'plain', type, valueText(data));
 }
 
 /** @param began when the run was made */
-export function timelineLine(event: Event, began: string, { style, columns }: Shape): string {
+export function timelineLine(event: Event, began: string, { style, columns }: OutputShape): string {
   const { mark, tone, text, more } = lineOf(event);
   const when = `${String(event.seq).padStart(5)} ${offset(Date.parse(event.at) - Date.parse(began))}`;
   const who = event.actor === undefined ? '' : ` by ${clean(event.actor)}`;

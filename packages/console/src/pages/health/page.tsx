@@ -3,7 +3,7 @@ import { isWrong, judgeHealth } from '@cairn/client';
 import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../api/client.ts';
 import { deviceNow } from '../../api/device-clock.ts';
-import { type Reading, Readings } from '../../parts/readings/readings.tsx';
+import { type NamedReading, Readings } from '../../parts/readings/readings.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { duration } from '../../parts/time.ts';
 import { Text } from '../../parts/value-text.tsx';
@@ -82,7 +82,7 @@ type Diagnosed = Answer<'Diagnosis'>;
 
 function Numbers({ of }: { readonly of: Diagnosed }) {
   const { findings, scan, queue, leases, operations, published, schedules } = of;
-  const readings: readonly Reading[] = [
+  const readings: readonly NamedReading[] = [
     {
       name: 'Scan lag',
       value: scan.lagMs === undefined ? '—' : duration(scan.lagMs),

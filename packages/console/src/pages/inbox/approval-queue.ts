@@ -6,7 +6,7 @@
 /** Time to undo, ms. */
 export const UNDO_MS = 5_000;
 
-export type Approval =
+export type ApprovalProgress =
   | { readonly at: 'waiting' }
   | { readonly at: 'sending' }
   | { readonly at: 'failed'; readonly error: unknown };
@@ -24,7 +24,7 @@ export class ApprovalQueue<T> {
   readonly #listeners = new Set<() => void>();
   /** Waiting batches, one per approval, each with the function that stops its timer. */
   readonly #batches = new Map<readonly T[], () => void>();
-  #states: ReadonlyMap<string, Approval> = new Map();
+  #states: ReadonlyMap<string, ApprovalProgress> = new Map();
 
   constructor(options: ApprovalQueueOptions<T>) {
     this.#options = options;
@@ -36,7 +36,7 @@ export class ApprovalQueue<T> {
   };
 
   /** By the keys of the items. */
-  readonly shown = (): ReadonlyMap<string, Approval> => this.#states;
+  readonly shown = (): ReadonlyMap<string, ApprovalProgress> => this.#states;
 
   /** Items that already wait or are being sent stay as they are. */
   readonly approve = (items: readonly T[]): void => {
@@ -81,7 +81,7 @@ export class ApprovalQueue<T> {
     return state !== undefined && state.at !== 'failed';
   }
 
-  #become(items: readonly T[], state: Approval | undefined): void {
+  #become(items: readonly T[], state: ApprovalProgress | undefined): void {
     const states = new Map(this.#states);
     for (const item of items) {
       if (state === undefined) states.delete(this.#options.keyOf(item));

@@ -5,10 +5,10 @@ import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 
-type Listed = NonNullable<Answer<'InboxPage'>['external']>;
+type ListedExternal = NonNullable<Answer<'InboxPage'>['external']>;
 
-export function External({ external }: { readonly external: Listed }) {
-  const [answering, setAnswering] = useState<Listed[number]>();
+export function External({ external }: { readonly external: ListedExternal }) {
+  const [answering, setAnswering] = useState<ListedExternal[number]>();
   return (
     <section className="stack" aria-label="Effects without a run">
       {external.map((asking) => (

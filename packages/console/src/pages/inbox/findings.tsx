@@ -4,9 +4,9 @@ import type { Answer } from '../../api/client.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { FindingView } from '../run/header/finding-view.tsx';
 
-type Listed = NonNullable<Answer<'InboxPage'>['findings']>;
+type ListedFindings = NonNullable<Answer<'InboxPage'>['findings']>;
 
-export function Findings({ findings }: { readonly findings: Listed }) {
+export function Findings({ findings }: { readonly findings: ListedFindings }) {
   return (
     <section className="stack" aria-label="Runs that get nowhere">
       {findings.map((finding) => (

@@ -6,7 +6,7 @@ import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
 import { usePolledList } from '../../parts/use-polled-list.ts';
 import { useSession } from '../../session/session.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
-import type { Asked } from '../run/actions/decisions.ts';
+import type { AskedKind } from '../run/actions/decisions.ts';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 import { External } from './external.tsx';
 import { Findings } from './findings.tsx';
@@ -113,7 +113,7 @@ function openText(count: number, hasMore: boolean): string {
   return `${count}${hasMore ? '+' : ''} open`;
 }
 
-function askedIn(kind: InboxItem['kind']): Asked {
+function askedIn(kind: InboxItem['kind']): AskedKind {
   if (kind === 'budget_reached') return 'budget';
   return kind === 'step_in_doubt' ? 'doubt' : 'approval';
 }

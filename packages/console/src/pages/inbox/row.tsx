@@ -6,13 +6,13 @@ import { Failure } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { questionOf } from '../run/actions/decisions.ts';
-import type { Approval } from './approval-queue.ts';
+import type { ApprovalProgress } from './approval-queue.ts';
 import { canApprove, type InboxItem, KINDS } from './item.ts';
 
-interface QuestionProps {
+interface QuestionRowProps {
   readonly item: InboxItem;
   /** State of the approval after a click. */
-  readonly approval: Approval | undefined;
+  readonly approval: ApprovalProgress | undefined;
   readonly isSelected: boolean;
   onSelect(isSelected: boolean): void;
   onApprove(): void;
@@ -20,7 +20,7 @@ interface QuestionProps {
   onAnswer(): void;
 }
 
-export function Question(props: QuestionProps) {
+export function Question(props: QuestionRowProps) {
   const { item, approval, isSelected, onSelect } = props;
   const { runId, type, kind, step, question, to, openedAt, dueAt, repoId, threadId, capabilityId, detail } =
     item;
@@ -92,7 +92,7 @@ export function Question(props: QuestionProps) {
   );
 }
 
-function Answers({ item, onApprove, onAnswer }: QuestionProps) {
+function Answers({ item, onApprove, onAnswer }: QuestionRowProps) {
   const { runId, answers, more } = item;
   const unless = answers.length === 0 ? 'no answer is possible now; see the run' : undefined;
   return (

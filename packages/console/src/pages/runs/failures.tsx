@@ -5,10 +5,10 @@ import { Failure, Loading } from '../../parts/states.tsx';
 import { Causes } from '../../parts/statistics/causes.tsx';
 import { useStatistics } from '../../parts/statistics/use-statistics.ts';
 import { When } from '../../parts/when.tsx';
-import { type RunFilter, type SpanWord, startOf } from './filter/filter.ts';
+import { type RunListFilter, type SpanWord, startOf } from './filter/filter.ts';
 
 interface FailuresProps {
-  readonly filter: RunFilter;
+  readonly filter: RunListFilter;
   readonly span: SpanWord | undefined;
 }
 

@@ -6,10 +6,10 @@ import { Empty } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { useSession } from '../../session/session.ts';
 import { useQueryChange } from '../../shell/address.ts';
-import { CHILDREN, filterText, NAMES, type RunFilter } from './filter/filter.ts';
+import { CHILDREN, filterText, NAMES, type RunListFilter } from './filter/filter.ts';
 
 interface NoRunsProps {
-  readonly filter: RunFilter;
+  readonly filter: RunListFilter;
   readonly isFiltered: boolean;
   /** Child runs that match. */
   readonly leftOut: number;

@@ -4,7 +4,7 @@
  */
 import { stepKey } from '@cairn/client';
 import type { ItemOf } from '../../api/client.ts';
-import type { Cost } from '../../parts/cost-text.ts';
+import type { CostView } from '../../parts/cost-text.ts';
 import { isFinal } from '../../parts/run-status.ts';
 
 export type RunSummary = ItemOf<'/v1/runs'>;
@@ -27,7 +27,7 @@ export interface RunRow {
   readonly durationMs?: number | undefined;
   readonly done: number;
   readonly begun: number;
-  readonly cost?: Cost | undefined;
+  readonly cost?: CostView | undefined;
   /** Current step, or the reason why the run does not continue. */
   readonly now: string;
   /** Undoing, being cancelled. */

@@ -9,9 +9,9 @@ import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
 import { rowOf } from './row.ts';
 
-type Found = Answer<'FoundRuns'>['items'][number];
+type SearchHit = Answer<'FoundRuns'>['items'][number];
 
-const BY: Readonly<Record<Found['by'], string>> = {
+const BY: Readonly<Record<SearchHit['by'], string>> = {
   run: 'its run id',
   delivery: 'the GitHub delivery that started it',
   idempotency_key: 'its idempotency key',
@@ -64,7 +64,7 @@ export function SearchView({ sought }: { readonly sought: string }) {
   );
 }
 
-function FoundRow({ found }: { readonly found: Found }) {
+function FoundRow({ found }: { readonly found: SearchHit }) {
   const row = rowOf(found.run);
   return (
     <tr>

@@ -1,6 +1,6 @@
 /** Actions on a schedule, each as a request and as a command. Pure. */
 import { type Answer, planned } from '../../api/client.ts';
-import { type Act, reasonOf } from '../../parts/act.ts';
+import { type PlannedAct, reasonOf } from '../../parts/act.ts';
 import { option } from '../../parts/command-text.ts';
 
 type Schedule = Answer<'Schedule'>;
@@ -11,28 +11,33 @@ export const CATCH_UPS = {
   all: 'all: each one missed is made up for',
 } as const;
 
-export type CatchUp = Schedule['catchUp'];
+export type CatchUpMode = Schedule['catchUp'];
 
 /** As filled in. */
-export interface Wanted {
+export interface ScheduleInput {
   readonly type: string;
   /** Empty: none. */
   readonly name: string;
   readonly cron: string;
   readonly timezone: string;
-  readonly catchUp: CatchUp;
+  readonly catchUp: CatchUpMode;
   readonly input: unknown;
 }
 
-type Timing = Pick<Wanted, 'timezone' | 'catchUp' | 'input'>;
+type ScheduleTiming = Pick<ScheduleInput, 'timezone' | 'catchUp' | 'input'>;
 
-const timingWords = ({ timezone, catchUp, input }: Partial<Timing>) => [
+const timingWords = ({ timezone, catchUp, input }: Partial<ScheduleTiming>) => [
   ...(timezone === undefined ? [] : option('timezone', timezone)),
   ...(catchUp === undefined ? [] : option('catch-up', catchUp)),
   ...(input === undefined ? [] : option('input', JSON.stringify(input))),
 ];
 
-export function makeSchedule({ type, name, cron, ...timing }: Wanted): Act<'POST', '/v1/schedules'> {
+export function makeSchedule({
+  type,
+  name,
+  cron,
+  ...timing
+}: ScheduleInput): PlannedAct<'POST', '/v1/schedules'> {
   const named = name === '' ? {} : { name };
   return {
     planned: planned('POST', '/v1/schedules', { body: { type, cron, ...timing, ...named } }),
@@ -47,8 +52,8 @@ export function makeSchedule({ type, name, cron, ...timing }: Wanted): Act<'POST
 /** The changed members only, so that concurrent changes of others stay. Undefined: nothing changed. */
 export function changeSchedule(
   schedule: Pick<Schedule, 'id' | 'name' | 'cron' | 'timezone' | 'catchUp' | 'input'>,
-  wanted: Omit<Wanted, 'type'>,
-): Act<'PATCH', '/v1/schedules/{id}'> | undefined {
+  wanted: Omit<ScheduleInput, 'type'>,
+): PlannedAct<'PATCH', '/v1/schedules/{id}'> | undefined {
   const { id } = schedule;
   const { name, cron, timezone, catchUp, input } = wanted;
   const timing = {
@@ -75,7 +80,7 @@ export function changeSchedule(
   };
 }
 
-export function pauseSchedule(id: string, typed: string): Act<'POST', '/v1/schedules/{id}/pause'> {
+export function pauseSchedule(id: string, typed: string): PlannedAct<'POST', '/v1/schedules/{id}/pause'> {
   const why = reasonOf(typed);
   return {
     planned: planned('POST', '/v1/schedules/{id}/pause', { params: { id }, body: why }),
@@ -83,21 +88,21 @@ export function pauseSchedule(id: string, typed: string): Act<'POST', '/v1/sched
   };
 }
 
-export function resumeSchedule(id: string): Act<'POST', '/v1/schedules/{id}/resume'> {
+export function resumeSchedule(id: string): PlannedAct<'POST', '/v1/schedules/{id}/resume'> {
   return {
     planned: planned('POST', '/v1/schedules/{id}/resume', { params: { id } }),
     cli: ['schedules', 'resume', id],
   };
 }
 
-export function triggerSchedule(id: string): Act<'POST', '/v1/schedules/{id}/trigger'> {
+export function triggerSchedule(id: string): PlannedAct<'POST', '/v1/schedules/{id}/trigger'> {
   return {
     planned: planned('POST', '/v1/schedules/{id}/trigger', { params: { id } }),
     cli: ['schedules', 'trigger', id],
   };
 }
 
-export function deleteSchedule(id: string): Act<'DELETE', '/v1/schedules/{id}'> {
+export function deleteSchedule(id: string): PlannedAct<'DELETE', '/v1/schedules/{id}'> {
   return {
     planned: planned('DELETE', '/v1/schedules/{id}', { params: { id } }),
     cli: ['schedules', 'delete', id],
@@ -114,7 +119,7 @@ export function backfillSchedule(
   id: string,
   range: Range,
   dryRun = false,
-): Act<'POST', '/v1/schedules/{id}/backfill'> {
+): PlannedAct<'POST', '/v1/schedules/{id}/backfill'> {
   const { from, to } = range;
   return {
     planned: planned('POST', '/v1/schedules/{id}/backfill', { params: { id }, body: { from, to, dryRun } }),

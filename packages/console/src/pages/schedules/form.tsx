@@ -8,7 +8,7 @@ import { cronWords } from '../../parts/cron/words.ts';
 import { JsonInput } from '../../parts/json-view/json-input.tsx';
 import { readJson } from '../../parts/json-view/json-text.ts';
 import { useSession } from '../../session/session.ts';
-import { CATCH_UPS, type CatchUp, changeSchedule, makeSchedule } from './acts.ts';
+import { CATCH_UPS, type CatchUpMode, changeSchedule, makeSchedule } from './acts.ts';
 
 interface ScheduleFormProps {
   /** The one to change; undefined: a new one. */
@@ -29,7 +29,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const [timezone, setTimezone] = useState(
     schedule?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
   );
-  const [catchUp, setCatchUp] = useState<CatchUp>(schedule?.catchUp ?? 'latest');
+  const [catchUp, setCatchUp] = useState<CatchUpMode>(schedule?.catchUp ?? 'latest');
   const [input, setInput] = useState(JSON.stringify(schedule?.input ?? {}, undefined, 2));
   const typed = readJson(input);
   const isWhole = type !== '' && cron.trim() !== '' && timezone.trim() !== '' && typed.kind === 'value';
@@ -62,7 +62,7 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
       </label>
       <label className="field">
         Missed slots
-        <select value={catchUp} onChange={(event) => setCatchUp(event.target.value as CatchUp)}>
+        <select value={catchUp} onChange={(event) => setCatchUp(event.target.value as CatchUpMode)}>
           {Object.entries(CATCH_UPS).map(([value, words]) => (
             <option key={value} value={value}>
               {words}

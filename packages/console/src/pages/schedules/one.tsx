@@ -20,14 +20,14 @@ import { inZone } from './local-time.ts';
 /** As the list beside it. */
 const EVERY_MS = 30_000;
 
-type Doing = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'delete';
+type ScheduleAct = 'pause' | 'resume' | 'trigger' | 'backfill' | 'change' | 'delete';
 
 /** Shown for declared schedules: the next deployment would undo a change. */
 const DECLARED = 'declared by a workflow: change it there';
 
 export function OneSchedule({ id }: { readonly id: string }) {
   const { api } = useSession();
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<ScheduleAct>();
   const { data, error, refetch } = useQuery({
     queryKey: ['schedules', 'one', id],
     queryFn: ({ signal }) => api.get('/v1/schedules/{id}', { params: { id }, signal }),
@@ -132,7 +132,7 @@ export function OneSchedule({ id }: { readonly id: string }) {
 
 interface DoingsProps {
   readonly id: string;
-  readonly doing: Doing;
+  readonly doing: ScheduleAct;
   readonly schedule: Answer<'Schedule'>;
   onClose(): void;
 }

@@ -1,6 +1,6 @@
 /** Actions on a workflow and on all of them, each as a request and as a command. Pure. */
 import { planned } from '../../api/client.ts';
-import { type Act, reasonOf } from '../../parts/act.ts';
+import { type PlannedAct, reasonOf } from '../../parts/act.ts';
 import { option } from '../../parts/command-text.ts';
 
 export interface NewRun {
@@ -10,7 +10,7 @@ export interface NewRun {
   readonly threadId: string;
 }
 
-export function startRun({ type, input, threadId }: NewRun): Act<'POST', '/v1/runs'> {
+export function startRun({ type, input, threadId }: NewRun): PlannedAct<'POST', '/v1/runs'> {
   const thread = threadId === '' ? {} : { threadId };
   return {
     planned: planned('POST', '/v1/runs', { body: { type, input, ...thread } }),
@@ -22,7 +22,7 @@ export function startRun({ type, input, threadId }: NewRun): Act<'POST', '/v1/ru
   };
 }
 
-export function pauseWorkflow(type: string, typed: string): Act<'POST', '/v1/workflows/{type}/pause'> {
+export function pauseWorkflow(type: string, typed: string): PlannedAct<'POST', '/v1/workflows/{type}/pause'> {
   const why = reasonOf(typed);
   return {
     planned: planned('POST', '/v1/workflows/{type}/pause', { params: { type }, body: why }),
@@ -30,14 +30,14 @@ export function pauseWorkflow(type: string, typed: string): Act<'POST', '/v1/wor
   };
 }
 
-export function unpauseWorkflow(type: string): Act<'POST', '/v1/workflows/{type}/unpause'> {
+export function unpauseWorkflow(type: string): PlannedAct<'POST', '/v1/workflows/{type}/unpause'> {
   return {
     planned: planned('POST', '/v1/workflows/{type}/unpause', { params: { type } }),
     cli: ['unpause', type],
   };
 }
 
-export function setKillSwitch(killSwitch: boolean): Act<'PUT', '/v1/runtime'> {
+export function setKillSwitch(killSwitch: boolean): PlannedAct<'PUT', '/v1/runtime'> {
   return {
     planned: planned('PUT', '/v1/runtime', { body: { killSwitch } }),
     cli: [killSwitch ? 'pause' : 'unpause', '--everything'],

@@ -14,10 +14,10 @@ import { StartDialog } from './start.tsx';
 import { WorkflowStatistics } from './statistics.tsx';
 import { PauseDialog } from './switches.tsx';
 
-type Workflow = Answer<'WorkflowList'>['items'][number];
-type Version = Workflow['versions'][number];
+type ListedWorkflow = Answer<'WorkflowList'>['items'][number];
+type WorkflowVersion = ListedWorkflow['versions'][number];
 
-export function OneWorkflow({ workflow }: { readonly workflow: Workflow }) {
+export function OneWorkflow({ workflow }: { readonly workflow: ListedWorkflow }) {
   const { type, newest, paused, versions } = workflow;
   const [wanted, setWanted] = useQueryState('version');
   const [doing, setDoing] = useState<'start' | 'pause'>();
@@ -123,7 +123,7 @@ function Changed({ what: [first] }: { readonly what: readonly string[] }) {
   );
 }
 
-function Plan({ version: { planVersion, steps, on } }: { readonly version: Version }) {
+function Plan({ version: { planVersion, steps, on } }: { readonly version: WorkflowVersion }) {
   const [selected, setSelected] = useQueryState('step');
   if (!steps) return <p className="dim">v{planVersion} is not deployed, so its steps are not known.</p>;
   const views = new Map(steps.map((step) => [step.id, planView(step)]));
@@ -153,10 +153,10 @@ function Plan({ version: { planVersion, steps, on } }: { readonly version: Versi
   );
 }
 
-type Step = NonNullable<Version['steps']>[number];
+type WorkflowStep = NonNullable<WorkflowVersion['steps']>[number];
 
 /** A step of a plan: of no run, so its kind stands where its state would be. */
-function planView({ id, kind, needs }: Step): StepView {
+function planView({ id, kind, needs }: WorkflowStep): StepView {
   const nothing = {
     seq: undefined,
     durationMs: undefined,
@@ -167,7 +167,7 @@ function planView({ id, kind, needs }: Step): StepView {
   return { id, kind: 'step', needs, status: kind, revision: 1, attempts: 0, ...nothing };
 }
 
-function Starters({ on }: { readonly on: NonNullable<Version['on']> }) {
+function Starters({ on }: { readonly on: NonNullable<WorkflowVersion['on']> }) {
   const words = [
     ...on.github.map(({ event, actions }) => `GitHub ${event}${actions ? `: ${actions.join(', ')}` : ''}`),
     ...on.slack.map(({ command }) => `Slack ${command}`),

@@ -1,6 +1,6 @@
 /** Statistics of the runs of one workflow within a time range: rate, failures, durations, by version and over time. */
 import { usdText } from '../../parts/cost-text.ts';
-import { type Reading, Readings } from '../../parts/readings/readings.tsx';
+import { type NamedReading, Readings } from '../../parts/readings/readings.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
@@ -89,7 +89,7 @@ function Shown({ of }: { readonly of: Statistics }) {
   );
 }
 
-function readings(of: Statistics): readonly Reading[] {
+function readings(of: Statistics): readonly NamedReading[] {
   const { runs, completed, failed, cancelled, live, failureShare, p50Ms, p95Ms, cost } = of.total;
   return [
     { name: 'Started', value: rateText(of), more: `${runs.toLocaleString('en')} runs, ${live} live` },

@@ -1,7 +1,7 @@
 /** Two JSON values against each other: only what differs, beside each other or one below the other. */
 import { Fragment, useMemo, useState } from 'react';
 import { Text } from '../value-text.tsx';
-import { type Change, difference, MOST_CHANGES } from './diff.ts';
+import { difference, type JsonChange, MOST_CHANGES } from './diff.ts';
 import { matched } from './matched.ts';
 import { stepText } from './tree.ts';
 import { counted } from './words.ts';
@@ -49,7 +49,7 @@ export function DiffView({ before, after, layout }: DiffViewProps) {
 }
 
 interface SideProps {
-  readonly changes: readonly Change[];
+  readonly changes: readonly JsonChange[];
   readonly names: readonly [string, string];
 }
 
@@ -79,7 +79,7 @@ function SideBySide({ changes, names }: SideProps) {
   );
 }
 
-function Unified({ changes }: { readonly changes: readonly Change[] }) {
+function Unified({ changes }: { readonly changes: readonly JsonChange[] }) {
   return (
     <div className="diff-unified">
       {changes.map((change, at) => (
@@ -102,13 +102,13 @@ function Unified({ changes }: { readonly changes: readonly Change[] }) {
   );
 }
 
-const KINDS: Readonly<Record<Change['kind'], string>> = {
+const KINDS: Readonly<Record<JsonChange['kind'], string>> = {
   added: 'added',
   removed: 'removed',
   changed: 'changed',
 };
 
-function Where({ change }: { readonly change: Change }) {
+function Where({ change }: { readonly change: JsonChange }) {
   const path = `$${change.path.map(stepText).join('')}`;
   return (
     <Fragment>
@@ -132,23 +132,23 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
 }
 
-interface Line {
+interface DiffLine {
   readonly mark: ' ' | '-' | '+';
   readonly text: string;
 }
 
 /** A changed text of several lines is shown line by line. */
-function linesOf(change: Change): readonly Line[] {
+function linesOf(change: JsonChange): readonly DiffLine[] {
   if (change.kind === 'added') return [{ mark: '+', text: textOf(change.after) }];
   if (change.kind === 'removed') return [{ mark: '-', text: textOf(change.before) }];
   const before = textOf(change.before).split('\n');
   const after = textOf(change.after).split('\n');
-  const lines: Line[] = [];
+  const lines: DiffLine[] = [];
   let left = 0;
   let right = 0;
   for (const [l, r] of [...matched(before, after), [before.length, after.length] as const]) {
-    lines.push(...before.slice(left, l).map((text): Line => ({ mark: '-', text })));
-    lines.push(...after.slice(right, r).map((text): Line => ({ mark: '+', text })));
+    lines.push(...before.slice(left, l).map((text): DiffLine => ({ mark: '-', text })));
+    lines.push(...after.slice(right, r).map((text): DiffLine => ({ mark: '+', text })));
     const same = before[l];
     if (same !== undefined) lines.push({ mark: ' ', text: same });
     left = l + 1;

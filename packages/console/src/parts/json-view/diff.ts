@@ -5,16 +5,16 @@
 import { matched } from './matched.ts';
 
 /** Names and indexes from the root; an index is that in the later array, of what was removed that in the earlier one. */
-type Path = readonly (string | number)[];
+type JsonPath = readonly (string | number)[];
 
-export type Change =
-  | { readonly kind: 'added'; readonly path: Path; readonly after: unknown }
-  | { readonly kind: 'removed'; readonly path: Path; readonly before: unknown }
-  | { readonly kind: 'changed'; readonly path: Path; readonly before: unknown; readonly after: unknown };
+export type JsonChange =
+  | { readonly kind: 'added'; readonly path: JsonPath; readonly after: unknown }
+  | { readonly kind: 'removed'; readonly path: JsonPath; readonly before: unknown }
+  | { readonly kind: 'changed'; readonly path: JsonPath; readonly before: unknown; readonly after: unknown };
 
 export interface Difference {
   /** In the order of the values. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly JsonChange[];
   /** There are more. */
   readonly isCut: boolean;
 }
@@ -25,14 +25,14 @@ export const MOST_CHANGES = 1_000;
 /** Still to be compared. */
 interface Pair {
   readonly kind: 'pair';
-  readonly path: Path;
+  readonly path: JsonPath;
   readonly before: unknown;
   readonly after: unknown;
 }
 
 export function difference(before: unknown, after: unknown): Difference {
-  const changes: Change[] = [];
-  const ahead: (Pair | Change)[] = [{ kind: 'pair', path: [], before, after }];
+  const changes: JsonChange[] = [];
+  const ahead: (Pair | JsonChange)[] = [{ kind: 'pair', path: [], before, after }];
   for (let next = ahead.pop(); next; next = ahead.pop()) {
     if (next.kind === 'pair') ahead.push(...compared(next).reverse());
     else if (changes.length === MOST_CHANGES) return { changes, isCut: true };
@@ -41,24 +41,24 @@ export function difference(before: unknown, after: unknown): Difference {
   return { changes, isCut: false };
 }
 
-function compared({ path, before, after }: Pair): (Pair | Change)[] {
+function compared({ path, before, after }: Pair): (Pair | JsonChange)[] {
   if (Array.isArray(before) && Array.isArray(after)) return comparedItems(path, before, after);
   if (isObject(before) && isObject(after)) return comparedMembers(path, before, after);
   return Object.is(before, after) ? [] : [{ kind: 'changed', path, before, after }];
 }
 
-type Members = Readonly<Record<string, unknown>>;
+type JsonMembers = Readonly<Record<string, unknown>>;
 
-function isObject(value: unknown): value is Members {
+function isObject(value: unknown): value is JsonMembers {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function comparedMembers(path: Path, before: Members, after: Members): (Pair | Change)[] {
+function comparedMembers(path: JsonPath, before: JsonMembers, after: JsonMembers): (Pair | JsonChange)[] {
   const names = [
     ...Object.keys(before),
     ...Object.keys(after).filter((name) => !Object.hasOwn(before, name)),
   ];
-  return names.flatMap((name): (Pair | Change)[] => {
+  return names.flatMap((name): (Pair | JsonChange)[] => {
     const at = [...path, name];
     if (!Object.hasOwn(after, name)) return [{ kind: 'removed', path: at, before: before[name] }];
     if (!Object.hasOwn(before, name)) return [{ kind: 'added', path: at, after: after[name] }];
@@ -67,8 +67,12 @@ function comparedMembers(path: Path, before: Members, after: Members): (Pair | C
 }
 
 /** Between two equal items, the unequal ones are compared in their order. */
-function comparedItems(path: Path, before: readonly unknown[], after: readonly unknown[]): (Pair | Change)[] {
-  const found: (Pair | Change)[] = [];
+function comparedItems(
+  path: JsonPath,
+  before: readonly unknown[],
+  after: readonly unknown[],
+): (Pair | JsonChange)[] {
+  const found: (Pair | JsonChange)[] = [];
   let left = 0;
   let right = 0;
   const end = [before.length, after.length] as const;

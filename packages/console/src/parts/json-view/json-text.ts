@@ -3,19 +3,19 @@
  * own way, so the place is found here.
  */
 
-export type Typed =
+export type ParsedJson =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'value'; readonly value: unknown }
-  | ({ readonly kind: 'bad'; readonly line: number; readonly column: number } & Fault);
+  | ({ readonly kind: 'bad'; readonly line: number; readonly column: number } & JsonFault);
 
-export interface Fault {
+export interface JsonFault {
   /** Length of the valid beginning. */
   readonly at: number;
   readonly why: string;
 }
 
 /** Line and column count from 1. */
-export function readJson(text: string): Typed {
+export function readJson(text: string): ParsedJson {
   if (text.trim() === '') return { kind: 'nothing' };
   try {
     return { kind: 'value', value: JSON.parse(text) as unknown };
@@ -39,9 +39,9 @@ const MEANT = /[\w$.+-]{1,20}|./suy;
 const ENDS = { '{': '}', '[': ']' } as const;
 
 /** Finds the first fault of a text that is not JSON. */
-function faultIn(text: string): Fault {
+function faultIn(text: string): JsonFault {
   const scan = new Scan(text);
-  for (let next: Next | Fault = 'value'; ; ) {
+  for (let next: Next | JsonFault = 'value'; ; ) {
     if (typeof next !== 'string') return next;
     next = scan.step(next);
   }
@@ -56,7 +56,7 @@ class Scan {
     this.#text = text;
   }
 
-  step(next: Next): Next | Fault {
+  step(next: Next): Next | JsonFault {
     this.#take(SPACE);
     if (this.#at >= this.#text.length) return this.#fault('it ends too early');
     switch (next) {
@@ -75,12 +75,12 @@ class Scan {
     }
   }
 
-  #name(): Next | Fault {
+  #name(): Next | JsonFault {
     if (!this.#takeOne('"')) return this.#expected('a name in double quotes');
     return this.#restOfText() ?? 'colon';
   }
 
-  #value(): Next | Fault {
+  #value(): Next | JsonFault {
     for (const bracket of ['{', '['] as const) {
       if (!this.#takeOne(bracket)) continue;
       this.#open.push(bracket);
@@ -90,7 +90,7 @@ class Scan {
     return this.#take(PLAIN) ? 'end' : this.#expected('a value');
   }
 
-  #end(): Next | Fault {
+  #end(): Next | JsonFault {
     const bracket = this.#open.at(-1);
     if (bracket === undefined) return this.#expected('nothing more');
     if (this.#closes()) return 'end';
@@ -105,7 +105,7 @@ class Scan {
     return true;
   }
 
-  #restOfText(): Fault | undefined {
+  #restOfText(): JsonFault | undefined {
     do this.#take(UNESCAPED);
     while (this.#take(ESCAPE));
     if (this.#takeOne('"')) return undefined;
@@ -131,12 +131,12 @@ class Scan {
     return isHere;
   }
 
-  #expected(what: string): Fault {
+  #expected(what: string): JsonFault {
     MEANT.lastIndex = this.#at;
     return this.#fault(`expected ${what}, not ${MEANT.exec(this.#text)?.[0] ?? 'the end'}`);
   }
 
-  #fault(why: string): Fault {
+  #fault(why: string): JsonFault {
     return { at: this.#at, why };
   }
 }

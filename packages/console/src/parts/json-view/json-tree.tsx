@@ -76,14 +76,14 @@ export function JsonTree({ label, rows, isOpen, chosen, onChoose, onToggle }: Js
   );
 }
 
-interface Place {
+interface TreePosition {
   readonly rows: readonly TreeNode[];
   readonly at: number;
   readonly isOpen: boolean;
 }
 
 /** Returns the row to which a key moves in a tree; undefined: the key is not handled. */
-function moved(key: string, { rows, at, isOpen }: Place): number | 'toggle' | undefined {
+function moved(key: string, { rows, at, isOpen }: TreePosition): number | 'toggle' | undefined {
   const node = rows[at];
   switch (key) {
     case 'ArrowDown':

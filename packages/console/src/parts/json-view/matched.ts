@@ -13,13 +13,13 @@ export function matched(left: readonly string[], right: readonly string[]): read
 }
 
 /** A stretch of a list. */
-interface Stretch {
+interface EntryStretch {
   readonly entries: readonly string[];
   readonly from: number;
   readonly to: number;
 }
 
-function match(left: Stretch, right: Stretch, matches: Match[]): void {
+function match(left: EntryStretch, right: EntryStretch, matches: Match[]): void {
   let { from: l, to: leftEnd } = left;
   let { from: r, to: rightEnd } = right;
   for (; l < leftEnd && r < rightEnd && left.entries[l] === right.entries[r]; l += 1, r += 1)
@@ -34,7 +34,7 @@ function match(left: Stretch, right: Stretch, matches: Match[]): void {
   for (const pair of tail.reverse()) matches.push(pair);
 }
 
-function matchMiddle(left: Stretch, right: Stretch, matches: Match[]): void {
+function matchMiddle(left: EntryStretch, right: EntryStretch, matches: Match[]): void {
   if ((left.to - left.from) * (right.to - right.from) <= MOST_CELLS) {
     for (const pair of longest(left, right)) matches.push(pair);
     return;
@@ -51,7 +51,7 @@ function matchMiddle(left: Stretch, right: Stretch, matches: Match[]): void {
 }
 
 /** Entries that are there once on either side: as many of them as are in one order. */
-function anchorsOf(left: Stretch, right: Stretch): readonly Match[] {
+function anchorsOf(left: EntryStretch, right: EntryStretch): readonly Match[] {
   const places = onceIn(right);
   const pairs = [...onceIn(left)]
     .flatMap(([entry, l]): Match[] => {
@@ -62,7 +62,7 @@ function anchorsOf(left: Stretch, right: Stretch): readonly Match[] {
   return risingOf(pairs);
 }
 
-function onceIn({ entries, from, to }: Stretch): ReadonlyMap<string, number> {
+function onceIn({ entries, from, to }: EntryStretch): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   const several = new Set<string>();
   for (let at = from; at < to; at += 1) {
@@ -94,7 +94,7 @@ function risingOf(pairs: readonly Match[]): readonly Match[] {
 }
 
 /** The longest common subsequence, by the table of its lengths. */
-function longest(left: Stretch, right: Stretch): readonly Match[] {
+function longest(left: EntryStretch, right: EntryStretch): readonly Match[] {
   const height = left.to - left.from;
   const width = right.to - right.from;
   const lengths = new Uint16Array((height + 1) * (width + 1));

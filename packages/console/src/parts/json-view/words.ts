@@ -5,10 +5,10 @@ import { sizeOf, type TreeNode } from './tree.ts';
 /** Characters of a string in a row; choosing the row shows all of it. */
 const ROW_CHARS = 120;
 
-export type Tone = 'text' | 'number' | 'word' | 'branch';
+export type ValueTone = 'text' | 'number' | 'word' | 'branch';
 
 export interface RowWords {
-  readonly tone: Tone;
+  readonly tone: ValueTone;
   readonly words: string;
   /** The reason why a part of it is missing. */
   readonly more?: string;

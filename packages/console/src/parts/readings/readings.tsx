@@ -1,14 +1,14 @@
 /** Numbers with their names, as cards. */
 import './readings.css';
 
-export interface Reading {
+export interface NamedReading {
   readonly name: string;
   readonly value: string;
   readonly more?: string | undefined;
   readonly isWrong?: boolean | undefined;
 }
 
-export function Readings({ of }: { readonly of: readonly Reading[] }) {
+export function Readings({ of }: { readonly of: readonly NamedReading[] }) {
   return (
     <dl className="readings">
       {of.map(({ name, value, more, isWrong }) => (

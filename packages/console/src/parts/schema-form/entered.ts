@@ -1,7 +1,15 @@
 /** The entries of a person for a schema, in a form or as JSON, and the value they stand for. Pure. */
 import { readJson } from '../json-view/json-text.ts';
 import { escapedJson } from '../visible-text.ts';
-import { type Field, fieldsOf, formValue, type Issue, initialOf, type Typed, typedFrom } from './fields.ts';
+import {
+  type Field,
+  type FieldIssue,
+  fieldsOf,
+  formValue,
+  initialOf,
+  type Typed,
+  typedFrom,
+} from './fields.ts';
 
 export interface Entered {
   /** Absent: as the form began. */
@@ -13,13 +21,13 @@ export interface Entered {
 
 export const NOTHING_ENTERED: Entered = { wantsJson: false };
 
-export interface Reading {
+export interface EnteredForm {
   /** None: the schema has no form. */
   readonly fields: readonly Field[];
   readonly isForm: boolean;
   readonly typed: Typed;
   readonly jsonText: string;
-  readonly issues: readonly Issue[];
+  readonly issues: readonly FieldIssue[];
   /** Absent: it cannot be sent as it stands. */
   readonly value?: unknown;
   readonly hasValue: boolean;
@@ -29,7 +37,7 @@ export interface Reading {
 const ALONE = 'data';
 
 /** @param begin the value to begin with; absent: what the schema says */
-export function readEntered(schema: unknown, entered: Entered, begin?: unknown): Reading {
+export function readEntered(schema: unknown, entered: Entered, begin?: unknown): EnteredForm {
   const { fields, isAlone } = formOf(schema);
   const begun =
     begin === undefined ? initialOf(fields) : typedFrom(fields, isAlone ? { [ALONE]: begin } : begin);
@@ -54,7 +62,7 @@ export function readEntered(schema: unknown, entered: Entered, begin?: unknown):
 }
 
 /** The same as JSON. What does not fit the form yet is left to the text. */
-export function asJson({ issues, fields, typed }: Reading, schema: unknown, entered: Entered): Entered {
+export function asJson({ issues, fields, typed }: EnteredForm, schema: unknown, entered: Entered): Entered {
   if (issues.length > 0) return { ...entered, wantsJson: true };
   const form = formValue(fields, typed);
   const value = form.kind === 'value' ? (formOf(schema).isAlone ? form.value[ALONE] : form.value) : {};
@@ -62,7 +70,7 @@ export function asJson({ issues, fields, typed }: Reading, schema: unknown, ente
 }
 
 /** The same in the form. A text that has no form leaves the form as it was. */
-export function asForm({ fields, jsonText }: Reading, schema: unknown, entered: Entered): Entered {
+export function asForm({ fields, jsonText }: EnteredForm, schema: unknown, entered: Entered): Entered {
   const json = readJson(jsonText);
   const value = json.kind === 'value' ? json.value : undefined;
   const back = typedFrom(fields, formOf(schema).isAlone ? { [ALONE]: value } : value);

@@ -19,14 +19,14 @@ export interface Field {
 /** Typed values by field name. */
 export type Typed = Readonly<Record<string, string>>;
 
-export interface Issue {
+export interface FieldIssue {
   readonly name: string;
   readonly why: string;
 }
 
 export type FormValue =
   | { readonly kind: 'value'; readonly value: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'issues'; readonly issues: readonly Issue[] };
+  | { readonly kind: 'issues'; readonly issues: readonly FieldIssue[] };
 
 /** More members are typed as JSON as a whole. */
 export const MOST_FIELDS = 30;
@@ -84,7 +84,7 @@ export function initialOf(fields: readonly Field[]): Typed {
 /** Empty fields are left out of the value. */
 export function formValue(fields: readonly Field[], typed: Typed): FormValue {
   const value: Record<string, unknown> = {};
-  const issues: Issue[] = [];
+  const issues: FieldIssue[] = [];
   for (const field of fields) {
     const text = typed[field.name] ?? '';
     if (text === '') {

@@ -1,14 +1,14 @@
 /** Fields for an input, made of its schema. Says every issue at once, each at its field. */
 import { useId } from 'react';
 import { visibleText } from '../visible-text.ts';
-import type { Field, Issue, Typed } from './fields.ts';
+import type { Field, FieldIssue, Typed } from './fields.ts';
 import './schema-form.css';
 
 interface SchemaFormProps {
   readonly label: string;
   readonly fields: readonly Field[];
   readonly typed: Typed;
-  readonly issues: readonly Issue[];
+  readonly issues: readonly FieldIssue[];
   onTyped(typed: Typed): void;
 }
 

@@ -12,21 +12,21 @@ import type {
 } from '../index/index-config.ts';
 import type { Conjunction } from './disjunctions.ts';
 import { isNameField, sameField } from './normalise.ts';
-import type { Comparison, Order, Query } from './query.ts';
+import type { Comparison, FieldOrder, Query } from './query.ts';
 
 /** A conjunction as indexes see it: equalities in front, then what remains to be ordered. */
-export interface Shape {
+export interface IndexShape {
   readonly equalities: readonly Comparison[];
   /** At most one. */
   readonly contains: Comparison | undefined;
   /** Orders that an equality does not make constant, without `__name__`. */
-  readonly orders: readonly Order[];
+  readonly orders: readonly FieldOrder[];
   readonly nameDescending: boolean;
 }
 
-export function shapeOf(query: Query, conjunction: Conjunction): Shape {
+export function shapeOf(query: Query, conjunction: Conjunction): IndexShape {
   const equalities = conjunction.filter((c) => c.op === '==' && !isNameField(c.field));
-  const constant = (o: Order) => equalities.some((e) => sameField(e.field, o.field));
+  const constant = (o: FieldOrder) => equalities.some((e) => sameField(e.field, o.field));
   const name = query.orders.find((o) => isNameField(o.field));
   return {
     equalities,
@@ -37,7 +37,7 @@ export function shapeOf(query: Query, conjunction: Conjunction): Shape {
 }
 
 /** Names are unique: nothing after `__name__` orders anything. */
-function beforeName(orders: readonly Order[]): readonly Order[] {
+function beforeName(orders: readonly FieldOrder[]): readonly FieldOrder[] {
   const at = orders.findIndex((o) => isNameField(o.field));
   return at < 0 ? orders : orders.slice(0, at);
 }
@@ -49,7 +49,7 @@ export interface CompositeMatch {
   readonly fixed: number;
 }
 
-export function compositesFor(config: IndexConfig, query: Query, shape: Shape): CompositeMatch[] {
+export function compositesFor(config: IndexConfig, query: Query, shape: IndexShape): CompositeMatch[] {
   const { collectionId, allDescendants } = query.scope;
   if (collectionId === undefined) return [];
   return config
@@ -60,19 +60,19 @@ export function compositesFor(config: IndexConfig, query: Query, shape: Shape): 
       const fits =
         fixed >= 0 &&
         index.fields.slice(0, fixed).every((f) => isFixed(shape, f)) &&
-        index.fields.slice(fixed).every((f, i) => servesOrder(f, shape.orders[i] as Order)) &&
+        index.fields.slice(fixed).every((f, i) => servesOrder(f, shape.orders[i] as FieldOrder)) &&
         (shape.orders.length === 0 || index.nameDescending === shape.nameDescending);
       return fits ? [{ index, fixed }] : [];
     });
 }
 
-function isFixed(shape: Shape, field: IndexField): boolean {
+function isFixed(shape: IndexShape, field: IndexField): boolean {
   if (field.kind === 'contains')
     return shape.contains !== undefined && sameField(shape.contains.field, field.path);
   return shape.equalities.some((e) => sameField(e.field, field.path));
 }
 
-function servesOrder(field: IndexField, order: Order): boolean {
+function servesOrder(field: IndexField, order: FieldOrder): boolean {
   return sameField(field.path, order.field) && field.kind === directionOf(order.descending);
 }
 
@@ -87,7 +87,7 @@ function directionOf(descending: boolean): IndexKind {
 export function missingIndex(
   config: IndexConfig,
   query: Query,
-  shape: Shape,
+  shape: IndexShape,
 ): readonly IndexField[] | undefined {
   const wanted: IndexField[] = [
     ...(shape.contains ? [{ path: shape.contains.field, kind: 'contains' as const }] : []),
@@ -110,7 +110,7 @@ export function missingIndex(
 function missingOrder(
   config: IndexConfig,
   query: Query,
-  shape: Shape,
+  shape: IndexShape,
   suffix: readonly IndexField[],
 ): readonly IndexField[] | undefined {
   const [first] = suffix;
@@ -134,7 +134,7 @@ function distinctFields(comparisons: readonly Comparison[]): FieldPath[] {
 }
 
 /** The declaration to add to `firestore.indexes.json`, as text. */
-export function describeMissing(query: Query, shape: Shape, fields: readonly IndexField[]): string {
+export function describeMissing(query: Query, shape: IndexShape, fields: readonly IndexField[]): string {
   const queryScope = query.scope.allDescendants ? 'COLLECTION_GROUP' : 'COLLECTION';
   const collectionGroup = query.scope.collectionId;
   const kind = (f: IndexField) =>

@@ -2,7 +2,7 @@
 import { getField } from '../field-path.ts';
 import { compareValues, type Fields, isNaNValue, isUnlisted, typeRank, type Value } from '../value.ts';
 import { isNameField } from './normalise.ts';
-import type { Comparison, Cursor, Filter, Order, Query } from './query.ts';
+import type { Comparison, Cursor, FieldOrder, Filter, Query } from './query.ts';
 
 /** A document as queries see it. */
 export interface Candidate {
@@ -81,7 +81,7 @@ function contains(list: Value, value: Value): boolean {
 }
 
 /** The query's order, for documents that have every ordered field. */
-export function compareCandidates(orders: readonly Order[], a: Candidate, b: Candidate): number {
+export function compareCandidates(orders: readonly FieldOrder[], a: Candidate, b: Candidate): number {
   for (const { field, descending } of orders) {
     const order = compareValues(fieldValue(a, field) as Value, fieldValue(b, field) as Value);
     if (order !== 0) return descending ? -order : order;
@@ -103,9 +103,9 @@ export function withinCursors(query: Query, candidate: Candidate): boolean {
 }
 
 /** Negative when the document comes before the cursor's values, zero when it equals them. */
-function positionOf(cursor: Cursor, orders: readonly Order[], candidate: Candidate): number {
+function positionOf(cursor: Cursor, orders: readonly FieldOrder[], candidate: Candidate): number {
   for (let i = 0; i < cursor.values.length; i++) {
-    const { field, descending } = orders[i] as Order;
+    const { field, descending } = orders[i] as FieldOrder;
     const order = compareValues(fieldValue(candidate, field) as Value, cursor.values[i] as Value);
     if (order !== 0) return descending ? -order : order;
   }

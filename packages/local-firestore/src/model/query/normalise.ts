@@ -7,7 +7,7 @@ import { MAX_DISJUNCTIONS, MAX_INEQUALITY_FIELDS, MAX_NOT_IN_VALUES, MAX_QUERY_F
 import { invalid } from '../status.ts';
 import { compareUtf8 } from '../utf8.ts';
 import type { Value } from '../value.ts';
-import type { CompareOp, Comparison, Cursor, Filter, Order, Query } from './query.ts';
+import type { CompareOp, Comparison, Cursor, FieldOrder, Filter, Query } from './query.ts';
 
 export type QueryRequest = Omit<Query, 'explicitOrders'>;
 
@@ -61,7 +61,7 @@ export function sameField(a: FieldPath, b: FieldPath): boolean {
 }
 
 /** Explicit orders, then inequality fields by name, then `__name__`, in the direction of the last explicit order. */
-function impliedOrders(explicit: readonly Order[], comparisons: readonly Comparison[]): Order[] {
+function impliedOrders(explicit: readonly FieldOrder[], comparisons: readonly Comparison[]): FieldOrder[] {
   const orders = [...explicit];
   if (orders.some((o) => isNameField(o.field))) return orders;
   const descending = orders.at(-1)?.descending ?? false;
@@ -77,7 +77,7 @@ function byName(fields: readonly FieldPath[]): FieldPath[] {
   return [...fields].sort((a, b) => compareUtf8(formatFieldPath(a), formatFieldPath(b)));
 }
 
-function checkOrders(orders: readonly Order[]): void {
+function checkOrders(orders: readonly FieldOrder[]): void {
   orders.forEach((order, i) => {
     if (orders.findIndex((o) => sameField(o.field, order.field)) !== i) {
       throw invalid(`order by "${formatFieldPath(order.field)}" is given twice.`);
@@ -174,12 +174,12 @@ function checkNameOperand(value: Value, database: string): void {
   }
 }
 
-function checkCursor(cursor: Cursor | undefined, orders: readonly Order[], database: string): void {
+function checkCursor(cursor: Cursor | undefined, orders: readonly FieldOrder[], database: string): void {
   if (!cursor) return;
   if (cursor.values.length === 0) throw invalid('A cursor needs at least one value.');
   if (cursor.values.length > orders.length)
     throw invalid('A cursor has more values than the query has orders.');
   cursor.values.forEach((value, i) => {
-    if (isNameField((orders[i] as Order).field)) checkNameOperand(value, database);
+    if (isNameField((orders[i] as FieldOrder).field)) checkNameOperand(value, database);
   });
 }

@@ -13,7 +13,7 @@ import { parseDocument } from '../resource-name.ts';
 import type { Value } from '../value.ts';
 import { writeSegmentKey, writeValueKey } from '../value-key.ts';
 import type { Conjunction } from './disjunctions.ts';
-import { type CompositeMatch, compositesFor, type Shape, singleField } from './index-choice.ts';
+import { type CompositeMatch, compositesFor, type IndexShape, singleField } from './index-choice.ts';
 import { type Bounds, comparisonBounds, cursorBounds, narrow, wholePrefix } from './key-bounds.ts';
 import { isInequality, isNameField, sameField } from './normalise.ts';
 import type { Comparison, Cursor, Query } from './query.ts';
@@ -45,7 +45,7 @@ export type Source =
 
 interface BoundsOptions {
   readonly conjunction: Conjunction;
-  readonly shape: Shape;
+  readonly shape: IndexShape;
   /** For each ordered field in the key: whether it is stored inverted. */
   readonly inverted: readonly boolean[];
   /** True if the name is descending. */
@@ -73,7 +73,7 @@ export class Planner {
       : { kind: 'collection', path: this.#collection };
   }
 
-  source(conjunction: Conjunction, shape: Shape): Source {
+  source(conjunction: Conjunction, shape: IndexShape): Source {
     const named = conjunction.find((c) => isNameField(c.field) && c.op === '==');
     if (named) return { kind: 'one', key: this.#keyOf(named.value), ordered: true };
     const composite = widest(compositesFor(this.#config, this.#query, shape));
@@ -83,7 +83,7 @@ export class Planner {
     return this.#byName(conjunction, shape.orders.length === 0, shape.nameDescending);
   }
 
-  #composite({ index, fixed }: CompositeMatch, conjunction: Conjunction, shape: Shape): Source {
+  #composite({ index, fixed }: CompositeMatch, conjunction: Conjunction, shape: IndexShape): Source {
     const writer = new ByteWriter();
     writeCompositePrefix(writer, this.#database, { index, scope: this.#scope });
     for (const field of index.fields.slice(0, fixed)) {
@@ -101,7 +101,7 @@ export class Planner {
   }
 
   /** By the index of one field: in order if that is the query's order, otherwise to narrow what has to be sorted. */
-  #single(conjunction: Conjunction, shape: Shape): Source | undefined {
+  #single(conjunction: Conjunction, shape: IndexShape): Source | undefined {
     const [order] = shape.orders;
     const fixed = this.#fixedByOne(shape);
     if (fixed && shape.orders.length === 0) return this.#onePrefix(fixed, conjunction, shape, true);
@@ -117,7 +117,7 @@ export class Planner {
     return fixed && this.#onePrefix(fixed, conjunction, shape, false);
   }
 
-  #fixedByOne(shape: Shape): Comparison | undefined {
+  #fixedByOne(shape: IndexShape): Comparison | undefined {
     const { contains } = shape;
     const equality = shape.equalities.find((e) => this.#isOrdered(e.field));
     if (equality) return equality;
@@ -126,7 +126,7 @@ export class Planner {
       : undefined;
   }
 
-  #onePrefix(comparison: Comparison, conjunction: Conjunction, shape: Shape, ordered: boolean): Source {
+  #onePrefix(comparison: Comparison, conjunction: Conjunction, shape: IndexShape, ordered: boolean): Source {
     const writer = this.#singlePrefix(comparison.field, comparison.op === 'array-contains');
     writeValueKey(writer, comparison.value);
     const reverse = ordered && shape.nameDescending;

@@ -28,7 +28,7 @@ export type Filter =
   | { readonly kind: 'and'; readonly filters: readonly Filter[] }
   | { readonly kind: 'or'; readonly filters: readonly Filter[] };
 
-export interface Order {
+export interface FieldOrder {
   readonly field: FieldPath;
   readonly descending: boolean;
 }
@@ -55,7 +55,7 @@ export interface Query {
   readonly scope: QueryScope;
   readonly filter: Filter | undefined;
   /** As normalised: ends with `__name__`. */
-  readonly orders: readonly Order[];
+  readonly orders: readonly FieldOrder[];
   /** Number of `orders` written by the caller; the others are implied. */
   readonly explicitOrders: number;
   readonly startAt: Cursor | undefined;

@@ -1,7 +1,7 @@
 /** Reads the consistency selector that all reading calls share. */
 import { invalid } from '../../model/status.ts';
 import { toAlignedMicros, type WireTimestamp } from '../../wire/time.ts';
-import type { Consistency, Session } from '../session.ts';
+import type { ReadConsistency, Session } from '../session.ts';
 import type { TransactionMode } from '../transactions/transactions.ts';
 
 /** Value of `TransactionOptions.ConcurrencyMode`; 0, the default, is pessimistic, as in new databases. */
@@ -24,12 +24,12 @@ export interface WireConsistency {
   readonly readTime?: WireTimestamp | null;
 }
 
-export interface Selected extends Consistency {
+export interface SelectedConsistency extends ReadConsistency {
   /** The id to report when this call began the transaction. */
   readonly begun: Uint8Array | undefined;
 }
 
-function select(session: Session, database: string, wire: WireConsistency): Selected {
+function select(session: Session, database: string, wire: WireConsistency): SelectedConsistency {
   switch (wire.consistencySelector) {
     case 'transaction': {
       const transaction = session.transactions.get(wire.transaction as Uint8Array, database);
@@ -52,7 +52,7 @@ function select(session: Session, database: string, wire: WireConsistency): Sele
 export async function reading<T>(
   session: Session,
   { database, wire }: { database: string; wire: WireConsistency },
-  read: (selected: Selected) => T | Promise<T>,
+  read: (selected: SelectedConsistency) => T | Promise<T>,
 ): Promise<T> {
   const selected = select(session, database, wire);
   try {

@@ -71,10 +71,10 @@ function duration(ms: number): { seconds: number; nanos: number } {
   return { seconds: Math.floor(nanos / 1e9), nanos: nanos % 1e9 };
 }
 
-type Json = string | { readonly [key: string]: Json };
+type ExplainJson = string | { readonly [key: string]: ExplainJson };
 
 /** `google.protobuf.Struct` */
-function struct(object: { readonly [key: string]: Json }): object {
+function struct(object: { readonly [key: string]: ExplainJson }): object {
   const fields = Object.entries(object).map(([key, value]) => [
     key,
     typeof value === 'string' ? { stringValue: value } : { structValue: struct(value) },

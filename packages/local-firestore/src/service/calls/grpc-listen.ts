@@ -4,17 +4,17 @@ import type { CallContext } from './call.ts';
 import { cut, refuse, toStatus, underFault } from './grpc-outcome.ts';
 import { ListenCall, type ListenRequest } from './listen.ts';
 
-type Stream = ServerDuplexStream<ListenRequest, object>;
+type ListenCallStream = ServerDuplexStream<ListenRequest, object>;
 
 export function serveListen(context: CallContext) {
-  return (stream: Stream): void => {
+  return (stream: ListenCallStream): void => {
     context.meter.call('Listen');
     new ListenStream(stream, context).serve();
   };
 }
 
 class ListenStream {
-  readonly #stream: Stream;
+  readonly #stream: ListenCallStream;
   readonly #context: CallContext;
   /** Requests are taken one after the other; the first decides which database and fault it is. */
   #taken: Promise<void> = Promise.resolve();
@@ -22,7 +22,7 @@ class ListenStream {
   #left = Number.POSITIVE_INFINITY;
   #hasEnded = false;
 
-  constructor(stream: Stream, context: CallContext) {
+  constructor(stream: ListenCallStream, context: CallContext) {
     this.#stream = stream;
     this.#context = context;
   }

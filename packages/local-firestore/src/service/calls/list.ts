@@ -12,11 +12,11 @@ import { decodeMask, type WireMask } from '../../wire/write-codec.ts';
 import { runOfBody } from '../metering.ts';
 import { childIds, childIdsAt } from '../path-scan.ts';
 import { readQuery } from '../query-read.ts';
-import type { Found } from '../query-runner.ts';
+import type { QueriedDocument } from '../query-runner.ts';
 import type { Session } from '../session.ts';
 import type { Snapshot } from '../transactions/snapshot.ts';
 import type { CallContext } from './call.ts';
-import { reading, type Selected, type WireConsistency } from './consistency.ts';
+import { reading, type SelectedConsistency, type WireConsistency } from './consistency.ts';
 import { encodeFound } from './read.ts';
 
 /** Page size when the caller names none, and the most it gets. */
@@ -57,14 +57,14 @@ interface ListDocumentsRequest extends WireConsistency {
   readonly showMissing: boolean;
 }
 
-interface Listed {
+interface ListedDocument {
   readonly name: string;
   /** Undefined for a document that does not exist and has others below it. */
-  readonly stored: Found['stored'] | undefined;
+  readonly stored: QueriedDocument['stored'] | undefined;
 }
 
-interface Page {
-  readonly listed: readonly Listed[];
+interface DocumentPage {
+  readonly listed: readonly ListedDocument[];
   readonly nextPageToken: string;
 }
 
@@ -89,10 +89,10 @@ export async function listDocuments(
   return { documents, nextPageToken };
 }
 
-type List = (session: Session, selected: Selected) => Promise<Page>;
+type ListCall = (session: Session, selected: SelectedConsistency) => Promise<DocumentPage>;
 
 /** Documents that exist, of one collection or of all right below the parent: a query like any other. */
-function existing(request: ListDocumentsRequest): List {
+function existing(request: ListDocumentsRequest): ListCall {
   const { database, segments } = parseParent(request.parent);
   const collectionId = request.collectionId || undefined;
   if (collectionId !== undefined) checkCollectionId(collectionId);
@@ -121,7 +121,7 @@ function existing(request: ListDocumentsRequest): List {
 }
 
 /** All ids of a collection under which there is something, itself or further down. */
-function withMissing(request: ListDocumentsRequest): List {
+function withMissing(request: ListDocumentsRequest): ListCall {
   if (request.orderBy !== '') throw invalid('show_missing and order_by cannot be combined.');
   if (request.collectionId === '') {
     throw unimplemented('ListDocuments of every collection with show_missing is not implemented.');
@@ -181,7 +181,7 @@ function decodeIdToken(token: string): string | undefined {
 }
 
 /** The token of a query is the position of its last document in its order. */
-function encodeCursorToken({ orders }: Query, last: Found): string {
+function encodeCursorToken({ orders }: Query, last: QueriedDocument): string {
   const values = orders.map(({ field }) => {
     const value = fieldValue(last, field);
     return value ? encodeValue(value).toString('base64') : '';

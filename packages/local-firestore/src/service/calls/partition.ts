@@ -29,7 +29,7 @@ interface PartitionQueryRequest extends WireConsistency {
 }
 
 /** Content of a page token: the number of partitions given, and the last one. */
-interface Progress {
+interface PartitionProgress {
   readonly given: number;
   readonly last: string | undefined;
 }
@@ -109,12 +109,12 @@ function startingAt(name: string): Cursor {
   return { values: [{ kind: 'reference', value: name }], before: true };
 }
 
-function encodeToken({ given, last }: Progress): string {
+function encodeToken({ given, last }: PartitionProgress): string {
   return Buffer.from(`${given} ${last}`).toString('base64url');
 }
 
 /** @throws INVALID_ARGUMENT for what this call never gave, or gave for another database */
-function decodeToken(token: string, database: string): Progress {
+function decodeToken(token: string, database: string): PartitionProgress {
   if (token === '') return { given: 0, last: undefined };
   const [, given, last] = /^(\d{1,9}) (.+)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
   if (given === undefined || last === undefined)

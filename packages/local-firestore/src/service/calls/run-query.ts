@@ -11,9 +11,9 @@ import { decodeSearch } from '../../wire/search-codec.ts';
 import { toTimestamp } from '../../wire/time.ts';
 import { runOf } from '../metering.ts';
 import { type QueryRead, readQuery } from '../query-read.ts';
-import type { Found } from '../query-runner.ts';
+import type { QueriedDocument } from '../query-runner.ts';
 import type { CallContext } from './call.ts';
-import { reading, type Selected, type WireConsistency } from './consistency.ts';
+import { reading, type SelectedConsistency, type WireConsistency } from './consistency.ts';
 import { type ExplainOptions, executionStats, isPlanOnly, planSummary } from './explain.ts';
 import { encodeFound } from './read.ts';
 
@@ -24,8 +24,8 @@ interface RunQueryRequest extends WireConsistency {
 }
 
 /** A document of the answer; the distance where a search asked for it. */
-interface Shown {
-  readonly found: Found;
+interface AnsweredDocument {
+  readonly found: QueriedDocument;
   readonly distance: number | undefined;
 }
 
@@ -61,7 +61,7 @@ export async function runQuery(
   });
 }
 
-function resultOf(query: Query, read: QueryRead): { shown: readonly Shown[]; bill: Bill } {
+function resultOf(query: Query, read: QueryRead): { shown: readonly AnsweredDocument[]; bill: Bill } {
   const { found, skipped, entries } = read;
   if (!query.nearest) {
     const bill = billOf(query, { returned: found.length, skipped, entries });
@@ -73,8 +73,8 @@ function resultOf(query: Query, read: QueryRead): { shown: readonly Shown[]; bil
 }
 
 interface Answered {
-  readonly selected: Selected;
-  readonly shown: readonly Shown[];
+  readonly selected: SelectedConsistency;
+  readonly shown: readonly AnsweredDocument[];
   /** Documents skipped by the offset: sent with the first message. */
   readonly skipped: number;
   readonly readTime: object;
@@ -95,12 +95,12 @@ function* answers(query: Query, { selected, shown, skipped, readTime, stats }: A
   }
 }
 
-function begun({ begun: transaction }: Selected): object[] {
+function begun({ begun: transaction }: SelectedConsistency): object[] {
   return transaction ? [{ transaction }] : [];
 }
 
 /** The distance is a field like any other: a projection that does not name it leaves it out. */
-function encodeShown({ nearest, select }: Query, { found, distance }: Shown): Buffer {
+function encodeShown({ nearest, select }: Query, { found, distance }: AnsweredDocument): Buffer {
   const { stored, name } = found;
   if (distance === undefined || !nearest?.resultField) return encodeFound(stored, select);
   const told = withField(found.fields, nearest.resultField, { kind: 'double', value: distance });

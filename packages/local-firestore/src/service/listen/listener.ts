@@ -39,7 +39,7 @@ export interface TargetRequest {
   readonly expectedCount: number | undefined;
 }
 
-type Order =
+type ListenOrder =
   | { readonly kind: 'add'; readonly request: TargetRequest }
   | { readonly kind: 'refuse'; readonly id: number; readonly why: StatusError }
   | { readonly kind: 'remove'; readonly id: number };
@@ -60,7 +60,7 @@ export class Listener {
   readonly #targets = new Map<number, Target>();
   readonly #unwatch: () => void;
   readonly #quiet: NodeJS.Timeout;
-  #orders: Order[] = [];
+  #orders: ListenOrder[] = [];
   #pending: Set<string> | 'everything' = new Set();
   #isQuiet = false;
   #isWorking = false;
@@ -96,7 +96,7 @@ export class Listener {
     this.#targets.clear();
   }
 
-  #order(order: Order): void {
+  #order(order: ListenOrder): void {
     this.#orders.push(order);
     this.#wake();
   }
@@ -167,7 +167,7 @@ export class Listener {
     yield* set.messages(this.#deps.database, seen.time);
   }
 
-  #carryOut(order: Order, seen: SeenUpTo): object[] {
+  #carryOut(order: ListenOrder, seen: SeenUpTo): object[] {
     if (order.kind === 'remove') return [this.#drop(order.id)];
     if (order.kind === 'refuse') return [targetRemoved(order.id, order.why)];
     const { request } = order;

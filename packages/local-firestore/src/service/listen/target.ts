@@ -24,7 +24,7 @@ export interface TargetChange {
 /** Names of changed documents, or `everything` when they were too many to remember. */
 export type Changed = ReadonlySet<string> | 'everything';
 
-type Shown = ReadonlyMap<string, StoredDocument>;
+type ShownDocuments = ReadonlyMap<string, StoredDocument>;
 
 export class Target {
   readonly id: number;
@@ -109,7 +109,7 @@ export class Target {
     return matches(query, candidate) && withinCursors(query, candidate) ? stored : undefined;
   }
 
-  #read(database: Database, snapshot: Snapshot | undefined): Shown {
+  #read(database: Database, snapshot: Snapshot | undefined): ShownDocuments {
     if (this.scope.kind === 'documents') {
       return new Map(
         this.scope.documents.flatMap((address) => {

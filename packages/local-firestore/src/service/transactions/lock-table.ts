@@ -17,7 +17,7 @@ import {
 } from './lock-need.ts';
 import { circleThrough } from './wait-graph.ts';
 
-interface Waiting {
+interface WaitingLock {
   readonly owner: LockOwner;
   readonly need: LockNeed;
   readonly deadline: number;
@@ -30,7 +30,7 @@ interface HeldRange {
   readonly range: LockedRange;
 }
 
-interface Held {
+interface HeldLocks {
   readonly names: Set<string>;
   readonly ranges: HeldRange[];
 }
@@ -43,8 +43,8 @@ export class LockTable {
   readonly #timeoutMs: number;
   readonly #documents = new Map<string, Set<LockOwner>>();
   readonly #ranges = new Map<string, Set<HeldRange>>();
-  readonly #held = new Map<LockOwner, Held>();
-  #waiting: Waiting[] = [];
+  readonly #held = new Map<LockOwner, HeldLocks>();
+  #waiting: WaitingLock[] = [];
   #pumping = false;
 
   constructor(options: { clock: () => number; timeoutMs: number }) {
@@ -131,7 +131,7 @@ export class LockTable {
     return result;
   }
 
-  #heldBy(owner: LockOwner): Held {
+  #heldBy(owner: LockOwner): HeldLocks {
     let held = this.#held.get(owner);
     if (!held) {
       held = { names: new Set(), ranges: [] };

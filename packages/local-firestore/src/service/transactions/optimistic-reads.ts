@@ -8,13 +8,13 @@ import { decodeDocument } from '../../wire/document-codec.ts';
 import { collectionIdOf, type LockedRange, type LockOwner, touches } from './lock-need.ts';
 import type { Snapshot } from './snapshot.ts';
 
-interface Seen {
+interface ReadSet {
   readonly names: Set<string>;
   readonly ranges: LockedRange[];
 }
 
 export class OptimisticReads {
-  readonly #seen = new Map<LockOwner, Seen>();
+  readonly #seen = new Map<LockOwner, ReadSet>();
 
   sawDocuments(owner: LockOwner, names: Iterable<string>): void {
     const { names: known } = this.#of(owner);
@@ -48,7 +48,7 @@ export class OptimisticReads {
     return false;
   }
 
-  #of(owner: LockOwner): Seen {
+  #of(owner: LockOwner): ReadSet {
     let seen = this.#seen.get(owner);
     if (!seen) {
       seen = { names: new Set(), ranges: [] };

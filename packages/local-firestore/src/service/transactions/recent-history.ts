@@ -17,13 +17,13 @@ export interface Replaced {
   readonly stored: StoredDocument | undefined;
 }
 
-interface Entry extends Replaced {
+interface HistoryEntry extends Replaced {
   /** Time of the replacing commit; microseconds since 1970. */
   readonly time: number;
 }
 
 export class RecentHistory {
-  #entries: Entry[] = [];
+  #entries: HistoryEntry[] = [];
   #first = 0;
   #bytes = 0;
   /** Every moment from here on can be read. */
@@ -59,14 +59,14 @@ export class RecentHistory {
     }
     const snapshot = new Snapshot(time);
     for (let i = this.#first; i < this.#entries.length; i++) {
-      const entry = this.#entries[i] as Entry;
+      const entry = this.#entries[i] as HistoryEntry;
       if (entry.time > time) snapshot.replace(entry.name, entry.stored);
     }
     return snapshot;
   }
 
   #drop(): void {
-    const entry = this.#entries[this.#first++] as Entry;
+    const entry = this.#entries[this.#first++] as HistoryEntry;
     this.#bytes -= entry.stored?.body.length ?? 0;
     this.#horizon = entry.time;
   }

@@ -5,18 +5,18 @@ import { cut, refuse, toStatus, underFault } from '../calls/grpc-outcome.ts';
 import { WriteCall, type WriteRequest } from './write-call.ts';
 import { WriteLogs } from './write-log.ts';
 
-type Stream = ServerDuplexStream<WriteRequest, object>;
+type WriteCallStream = ServerDuplexStream<WriteRequest, object>;
 
 export function serveWrite(context: CallContext) {
   const logs = new WriteLogs();
-  return (stream: Stream): void => {
+  return (stream: WriteCallStream): void => {
     context.meter.call('Write');
     new WriteStream(stream, context, new WriteCall(context, logs)).serve();
   };
 }
 
 class WriteStream {
-  readonly #stream: Stream;
+  readonly #stream: WriteCallStream;
   readonly #context: CallContext;
   readonly #call: WriteCall;
   /** Requests are taken one after the other, and what came before the client's end is answered before the stream ends. */
@@ -24,7 +24,7 @@ class WriteStream {
   #left = Number.POSITIVE_INFINITY;
   #hasEnded = false;
 
-  constructor(stream: Stream, context: CallContext, call: WriteCall) {
+  constructor(stream: WriteCallStream, context: CallContext, call: WriteCall) {
     this.#stream = stream;
     this.#context = context;
     this.#call = call;

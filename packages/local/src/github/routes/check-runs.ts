@@ -1,6 +1,6 @@
 /** Check runs of commits. */
-import type { OutsideRequest, OutsideRoute, Reply } from '../../outside/route.ts';
-import type { Item } from '../../outside/store.ts';
+import type { OutsideReply, OutsideRequest, OutsideRoute } from '../../outside/route.ts';
+import type { StoredItem } from '../../outside/store.ts';
 import { invalid, members, NOT_FOUND, paged, repositoryOf, sliceOf, timeOf } from '../pages.ts';
 
 interface CheckRun {
@@ -103,7 +103,7 @@ export const checkRunRoutes: readonly OutsideRoute[] = [
 function changed(
   { body, now }: OutsideRequest,
   run: CheckRun,
-): { readonly run: CheckRun } | { readonly refusal: Reply } {
+): { readonly run: CheckRun } | { readonly refusal: OutsideReply } {
   const given = members(body);
   const conclusion = given.conclusion ?? run.conclusion;
   const status = given.conclusion === undefined ? (given.status ?? run.status) : 'completed';
@@ -129,7 +129,7 @@ function changed(
   };
 }
 
-function shown({ url }: OutsideRequest, { id, value: { repository, ...run } }: Item<CheckRun>) {
+function shown({ url }: OutsideRequest, { id, value: { repository, ...run } }: StoredItem<CheckRun>) {
   return {
     id,
     ...run,

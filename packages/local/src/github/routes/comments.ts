@@ -1,6 +1,6 @@
 /** Comments on issues and pull requests. */
-import type { OutsideRequest, OutsideRoute, Reply } from '../../outside/route.ts';
-import type { Item, OutsideStore } from '../../outside/store.ts';
+import type { OutsideReply, OutsideRequest, OutsideRoute } from '../../outside/route.ts';
+import type { OutsideStore, StoredItem } from '../../outside/store.ts';
 import { ACTOR, invalid, members, NOT_FOUND, paged, repositoryOf, sliceOf, timeOf } from '../pages.ts';
 
 interface Comment {
@@ -84,15 +84,15 @@ export const commentRoutes: readonly OutsideRoute[] = [
 function withComment(
   request: OutsideRequest,
   store: OutsideStore,
-  act: (comment: Item<Comment>) => Reply,
-): Reply {
+  act: (comment: StoredItem<Comment>) => OutsideReply,
+): OutsideReply {
   const comment = store.get<Comment>(KIND, Number(request.params.comment_id));
   const isHere = comment?.value.repository.toLowerCase() === repositoryOf(request).toLowerCase();
   return comment && isHere ? act(comment) : NOT_FOUND;
 }
 
 /** The text of the comment, or the refusal of what is none. */
-function bodyIn({ body }: OutsideRequest): string | Reply {
+function bodyIn({ body }: OutsideRequest): string | OutsideReply {
   const { body: text } = members(body);
   if (typeof text !== 'string' || text.trim() === '')
     return invalid('IssueComment', 'body', 'Body cannot be blank');
@@ -101,7 +101,7 @@ function bodyIn({ body }: OutsideRequest): string | Reply {
   return text;
 }
 
-function shown({ url }: OutsideRequest, { id, value }: Item<Comment>) {
+function shown({ url }: OutsideRequest, { id, value }: StoredItem<Comment>) {
   const { repository, issue, body, createdAt, updatedAt } = value;
   return {
     id,
@@ -115,6 +115,6 @@ function shown({ url }: OutsideRequest, { id, value }: Item<Comment>) {
   };
 }
 
-function ok(body: unknown): Reply {
+function ok(body: unknown): OutsideReply {
   return { status: 200, body };
 }

@@ -1,6 +1,6 @@
 /** Labels of issues and pull requests. A repository has each label from its first use, as GitHub makes them. */
 import type { OutsideRequest, OutsideRoute } from '../../outside/route.ts';
-import type { Item, OutsideStore } from '../../outside/store.ts';
+import type { OutsideStore, StoredItem } from '../../outside/store.ts';
 import { invalid, members, repositoryOf } from '../pages.ts';
 
 interface Label {
@@ -67,10 +67,10 @@ function namesIn(body: unknown): string[] | undefined {
   return valid ? (names as string[]) : undefined;
 }
 
-function labelsOf(request: OutsideRequest, store: OutsideStore): Item<Label>[] {
+function labelsOf(request: OutsideRequest, store: OutsideStore): StoredItem<Label>[] {
   return store.list<Label>(KIND, placeOf(request), { skip: 0, take: MAX_LABELS });
 }
 
-function shown({ id, value: { name } }: Item<Label>) {
+function shown({ id, value: { name } }: StoredItem<Label>) {
   return { id, name, color: 'ededed', default: false, description: null };
 }

@@ -1,6 +1,6 @@
 /** Statuses of commits: each one that was set is kept, the newest of a context counts. */
 import type { OutsideRequest, OutsideRoute } from '../../outside/route.ts';
-import type { Item } from '../../outside/store.ts';
+import type { StoredItem } from '../../outside/store.ts';
 import { ACTOR, invalid, members, paged, repositoryOf, sliceOf, timeOf } from '../pages.ts';
 
 interface Status {
@@ -68,7 +68,7 @@ function isText(value: unknown): value is string | null {
   return value === null || typeof value === 'string';
 }
 
-function shown({ id, value }: Item<Status>) {
+function shown({ id, value }: StoredItem<Status>) {
   const { state, context, description, targetUrl, createdAt } = value;
   return {
     id,

@@ -1,7 +1,7 @@
 /** A request on its way to a worker and the receiver of its answer, whatever carries them. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Lease } from '../workers/lease.ts';
+import type { WorkerLease } from '../workers/lease.ts';
 
 export interface RequestLine {
   /** Name of the function. */
@@ -13,7 +13,7 @@ export interface RequestLine {
 }
 
 /** The body of a request: in hand, or to be read. */
-export type Body = Uint8Array | Readable;
+export type RequestBody = Uint8Array | Readable;
 
 export interface AnswerReceiver {
   onHead(status: number, headers: OutgoingHttpHeaders): void;
@@ -25,23 +25,23 @@ export interface AnswerReceiver {
 }
 
 export interface Sending {
-  readonly lease: Lease;
+  readonly lease: WorkerLease;
   readonly line: RequestLine;
-  readonly body: Body;
+  readonly body: RequestBody;
   readonly receiver: AnswerReceiver;
 }
 
-export interface Sent {
+export interface CarriedRequest {
   abort(): void;
   resume(): void;
 }
 
 /** Holds what carries a request at the moment: a worker that does not take it has it sent to another. */
-export class Carriage implements Sent {
-  #sent: Sent | undefined;
+export class Carriage implements CarriedRequest {
+  #sent: CarriedRequest | undefined;
   isAborted = false;
 
-  carriedBy(sent: Sent): void {
+  carriedBy(sent: CarriedRequest): void {
     this.#sent = sent;
     if (this.isAborted) sent.abort();
   }

@@ -29,7 +29,7 @@ export interface AnswerHead {
   readonly headers: Headers;
 }
 
-export interface Message<Head> {
+export interface LinkMessage<Head> {
   readonly head: Head;
   /** The part of the body that is in this message. */
   readonly body: Buffer;
@@ -48,7 +48,7 @@ export function encode(head: RequestHead | AnswerHead, body: Uint8Array): Buffer
 }
 
 /** @throws Error for bytes that no {@link encode} has made */
-export function decode<Head extends RequestHead | AnswerHead>(bytes: Buffer): Message<Head> {
+export function decode<Head extends RequestHead | AnswerHead>(bytes: Buffer): LinkMessage<Head> {
   const end = LENGTH_BYTES + bytes.readUInt32LE(0);
   return {
     head: JSON.parse(bytes.toString('utf8', LENGTH_BYTES, end)) as Head,

@@ -1,6 +1,6 @@
 /** Sends a request to a worker by HTTP: of any size, to any function. */
 import { type Agent, type ClientRequest, request } from 'node:http';
-import type { RequestLine, Sending, Sent } from './carried.ts';
+import type { CarriedRequest, RequestLine, Sending } from './carried.ts';
 
 /**
  * Resolves once the connection stands; with the reason if it does not. Nothing was delivered then. The place is given back when the request
@@ -11,7 +11,7 @@ import type { RequestLine, Sending, Sent } from './carried.ts';
 export async function sendByHttp(
   agent: Agent,
   { lease, line, body, receiver }: Sending,
-): Promise<Sent | { readonly refused: NodeJS.ErrnoException }> {
+): Promise<CarriedRequest | { readonly refused: NodeJS.ErrnoException }> {
   const outgoing = requestOf(agent, line, lease);
   const refused = await connectionFailure(outgoing);
   if (refused !== undefined) return { refused };

@@ -1,6 +1,6 @@
 /** Sends a whole request to a worker by frames: without a second HTTP server between its caller and the function. */
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
-import type { Sending, Sent } from './carried.ts';
+import type { CarriedRequest, Sending } from './carried.ts';
 import { type AnswerHead, decode, encode, NOT_SERVED, NOT_TAKEN, PATH } from './messages.ts';
 
 interface LinkSending extends Sending {
@@ -11,7 +11,7 @@ interface LinkSending extends Sending {
 }
 
 /** The place is given back when the request is over, however it ends. */
-export function sendByLink({ link, lease, line, body, receiver, notTaken }: LinkSending): Sent {
+export function sendByLink({ link, lease, line, body, receiver, notTaken }: LinkSending): CarriedRequest {
   let hasHead = false;
   let isOver = false;
   const take = (chunk: Buffer) => {

@@ -9,9 +9,17 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { frameServer } from '@cairn/local-kit/wire/frame-server';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import type { Handler } from '../function-spec.ts';
+import type { FunctionHandler } from '../function-spec.ts';
 import { answerUncaught } from '../uncaught.ts';
-import { decode, type Message, NOT_SERVED, NOT_TAKEN, PATH, type RequestHead, UPGRADE } from './messages.ts';
+import {
+  decode,
+  type LinkMessage,
+  NOT_SERVED,
+  NOT_TAKEN,
+  PATH,
+  type RequestHead,
+  UPGRADE,
+} from './messages.ts';
 import { WholeRequest } from './whole-request.ts';
 import { type AnsweredCall, WholeResponse } from './whole-response.ts';
 
@@ -27,7 +35,7 @@ const SERVICE = {
 
 /** Emits `request` with each request and its response, as an HTTP server does. */
 export class ServedLink extends EventEmitter {
-  readonly #handlers: ReadonlyMap<string, Handler>;
+  readonly #handlers: ReadonlyMap<string, FunctionHandler>;
   readonly #now: () => number;
   readonly #sockets = new Set<Socket>();
   #inHand = 0;
@@ -37,7 +45,7 @@ export class ServedLink extends EventEmitter {
    * @param handlers functions that take whole requests
    * @param now epoch ms: what answers are dated with
    */
-  constructor(server: Server, handlers: ReadonlyMap<string, Handler>, now: () => number) {
+  constructor(server: Server, handlers: ReadonlyMap<string, FunctionHandler>, now: () => number) {
     super();
     this.#handlers = handlers;
     this.#now = now;
@@ -72,7 +80,7 @@ export class ServedLink extends EventEmitter {
   }
 
   #serve(call: AnsweredCall): void {
-    call.once('data', (message: Message<RequestHead>) => {
+    call.once('data', (message: LinkMessage<RequestHead>) => {
       if (this.#onIdle) {
         call.emit('error', { code: NOT_TAKEN, details: 'the worker is ending' });
         return;
@@ -95,7 +103,7 @@ export class ServedLink extends EventEmitter {
     });
   }
 
-  async #answer(handler: Handler, request: WholeRequest, response: WholeResponse): Promise<void> {
+  async #answer(handler: FunctionHandler, request: WholeRequest, response: WholeResponse): Promise<void> {
     try {
       await handler(request, response);
     } catch (error) {

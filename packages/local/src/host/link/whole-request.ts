@@ -1,5 +1,5 @@
 /** The part of Express's request that functions may read which take whole requests. */
-import type { Message, RequestHead } from './messages.ts';
+import type { LinkMessage, RequestHead } from './messages.ts';
 
 const JSON_TYPE = /^application\/(?:[^;\s]+\+)?json\s*(?:;|$)/i;
 
@@ -12,7 +12,7 @@ export class WholeRequest {
   readonly #bytes: Buffer;
   #parsed: { readonly body: unknown } | undefined;
 
-  constructor({ head, body }: Message<RequestHead>) {
+  constructor({ head, body }: LinkMessage<RequestHead>) {
     this.method = head.method;
     this.url = head.path;
     // As HTTP hands them over.

@@ -2,7 +2,7 @@
  * Gives a function that takes Pub/Sub messages what it gets in production: a CloudEvent made of the push request. Its end
  * is the answer: 204 acknowledges the message, what it throws becomes 500 and has it delivered again.
  */
-import type { Handler, MessageTrigger } from '../function-spec.ts';
+import type { FunctionHandler, MessageTrigger } from '../function-spec.ts';
 
 /** The envelope of a push request. */
 export interface Push {
@@ -10,18 +10,18 @@ export interface Push {
   readonly subscription?: string;
 }
 
-interface Request {
+interface PushRequest {
   readonly body?: Push;
 }
 
-interface Response {
+interface PushResponse {
   status(code: number): { end(): void; send(body: string): void };
 }
 
-export function messageHandler(call: (event: object) => unknown, { topic }: MessageTrigger): Handler {
+export function messageHandler(call: (event: object) => unknown, { topic }: MessageTrigger): FunctionHandler {
   return async (request, response) => {
-    const push = (request as Request).body ?? {};
-    const answer = response as Response;
+    const push = (request as PushRequest).body ?? {};
+    const answer = response as PushResponse;
     if (!push.message) {
       answer.status(400).send('not a push request of Pub/Sub');
       return;

@@ -2,7 +2,7 @@
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 
 /** A place in a worker; give it back exactly once. */
-export interface Lease {
+export interface WorkerLease {
   readonly port: number;
   readonly link: FrameClient | undefined;
   release(): void;

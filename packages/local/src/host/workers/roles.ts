@@ -5,12 +5,12 @@
 import type { FunctionSpec } from '../function-spec.ts';
 
 /** `doors`, `tasks`, or `alone:{function}`. */
-export type Role = string;
+export type WorkerRole = string;
 
 /** HTTP functions, schedules and messages: what people and other systems wait for. They run no bodies of steps. */
-export const DOORS: Role = 'doors';
+export const DOORS: WorkerRole = 'doors';
 /** Task-queue functions. */
-export const TASKS: Role = 'tasks';
+export const TASKS: WorkerRole = 'tasks';
 
 /** Number of processes of a role. */
 export interface Crew {
@@ -30,13 +30,13 @@ const MORE_WHILE_HANGING = 2;
 const ALONE_AT_MOST = 4;
 
 /** A task-queue function that takes one request at a time is meant to be kept from all others. */
-export function roleOf({ name, trigger, concurrency }: FunctionSpec): Role {
+export function roleOf({ name, trigger, concurrency }: FunctionSpec): WorkerRole {
   if (trigger.kind !== 'task-queue') return DOORS;
   return concurrency === 1 ? `alone:${name}` : TASKS;
 }
 
 /** @param workers what `--workers` says */
-export function crewOf(role: Role, workers: number): Crew {
+export function crewOf(role: WorkerRole, workers: number): Crew {
   if (role === DOORS || role === TASKS) {
     const wanted = role === DOORS ? 1 : workers;
     return { wanted, most: wanted + MORE_WHILE_HANGING, growsWhenFull: false, servesOnce: false };

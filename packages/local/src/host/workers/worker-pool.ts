@@ -4,9 +4,9 @@
  * waiting; knows nothing of HTTP.
  */
 import type { FunctionSpec } from '../function-spec.ts';
-import { type Lease, NoWorkerError } from './lease.ts';
+import { NoWorkerError, type WorkerLease } from './lease.ts';
 import { Reaper } from './reaper.ts';
-import { type Crew, crewOf, DOORS, type Role, roleOf, TASKS } from './roles.ts';
+import { type Crew, crewOf, DOORS, roleOf, TASKS, type WorkerRole } from './roles.ts';
 import { describeEnd, type WorkerEnd, type WorkerOptions, WorkerProcess } from './worker-process.ts';
 
 export interface PoolOptions extends WorkerOptions {
@@ -44,13 +44,13 @@ const IDLE_MS = 30_000;
 
 interface Waiter {
   readonly spec: FunctionSpec;
-  readonly role: Role;
+  readonly role: WorkerRole;
   /** Texts that are the same for all that a place would suit alike, before and after `takesCold`. */
   readonly asked: string;
   readonly askedLast: string;
   /** It has waited long enough for a process that is loaded. */
   takesCold: boolean;
-  grant(lease: Lease): void;
+  grant(lease: WorkerLease): void;
   refuse(message: string): void;
 }
 
@@ -115,16 +115,16 @@ export class WorkerPool {
   }
 
   /** Waiting is bounded in the machine's time, independent of moved clocks. */
-  acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<Lease> {
+  acquire(spec: FunctionSpec, signal?: AbortSignal): Promise<WorkerLease> {
     return this.#acquire(spec, this.#roleOf(spec), signal);
   }
 
   /** A place with a worker of the tasks for what it need not serve: those of the doors are left to who waits for an answer. */
-  acquireAside(spec: FunctionSpec): Promise<Lease> {
+  acquireAside(spec: FunctionSpec): Promise<WorkerLease> {
     return this.#acquire(spec, this.#options.roles ? TASKS : DOORS);
   }
 
-  async #acquire(spec: FunctionSpec, role: Role, signal?: AbortSignal): Promise<Lease> {
+  async #acquire(spec: FunctionSpec, role: WorkerRole, signal?: AbortSignal): Promise<WorkerLease> {
     const free = this.#place(spec, role, false);
     if (free) return free;
     const serving = [...this.#workers].some((worker) => worker.hasServed);
@@ -191,7 +191,7 @@ export class WorkerPool {
   }
 
   /** Without a role it is a spare. */
-  #spawn(role: Role | undefined): WorkerProcess {
+  #spawn(role: WorkerRole | undefined): WorkerProcess {
     const worker = new WorkerProcess(this.#options);
     worker.role = role;
     this.#workers.add(worker);
@@ -319,16 +319,16 @@ export class WorkerPool {
     return this.#of(TASKS).find((worker) => worker.port !== undefined && worker.isIdle && !worker.hangs);
   }
 
-  #of(role: Role): WorkerProcess[] {
+  #of(role: WorkerRole): WorkerProcess[] {
     return [...this.#workers].filter((worker) => worker.role === role && !worker.isRetired);
   }
 
-  #roleOf(spec: FunctionSpec): Role {
+  #roleOf(spec: FunctionSpec): WorkerRole {
     return this.#options.roles ? roleOf(spec) : DOORS;
   }
 
   /** The least busy worker of the role with room for one more request of the function. */
-  #place({ name, concurrency }: FunctionSpec, role: Role, takesCold: boolean): Lease | undefined {
+  #place({ name, concurrency }: FunctionSpec, role: WorkerRole, takesCold: boolean): WorkerLease | undefined {
     const crew = this.#of(role);
     const bounds = crewOf(role, this.#options.workers);
     let best: WorkerProcess | undefined;
@@ -375,7 +375,7 @@ export class WorkerPool {
     return growsWhenFull || (crew.length > 0 && crew.every((worker) => worker.hangs));
   }
 
-  #lease(worker: WorkerProcess, port: number, name: string): Lease {
+  #lease(worker: WorkerProcess, port: number, name: string): WorkerLease {
     worker.count(name, 1);
     let isBroken = false;
     return {

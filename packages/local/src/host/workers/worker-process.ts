@@ -9,7 +9,7 @@ import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import type { FunctionSpec } from '../function-spec.ts';
 import { openLink } from '../link/open-link.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
-import type { Role } from './roles.ts';
+import type { WorkerRole } from './roles.ts';
 
 /** Loads the functions and serves them itself. */
 const WORKER_MAIN = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -21,7 +21,7 @@ export interface WorkerOptions {
   readonly region: string;
   readonly env: Readonly<Record<string, string>>;
   clockOffsetMs(): number;
-  readonly output: Output;
+  readonly output: OutputTarget;
   /** Grace period in ms of current requests at its end; default: that of Cloud Run. */
   readonly graceMs?: number | undefined;
   /** The functions are known; answers with what to add to the environment before they are served. */
@@ -29,7 +29,7 @@ export interface WorkerOptions {
 }
 
 /** Destination of the functions' output: a file descriptor, or a function that takes lines. */
-export type Output = number | ((line: string) => void);
+export type OutputTarget = number | ((line: string) => void);
 
 /** End of a worker. `error` is set if it could not load or serve the functions. */
 export interface WorkerEnd {
@@ -56,7 +56,7 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #inFlight = new Map<string, number>();
   /** Undefined for a spare. */
-  role: Role | undefined;
+  role: WorkerRole | undefined;
   /** It has had the one request that its role has it serve. */
   isSpent = false;
   #load = 0;

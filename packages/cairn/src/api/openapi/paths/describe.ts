@@ -13,7 +13,7 @@ export interface AnswerDescription {
   readonly media?: string;
 }
 
-export interface Operation {
+export interface ApiOperation {
   /** Unique; generated clients name their methods so. */
   readonly id: string;
   readonly summary: string;
@@ -32,7 +32,7 @@ export interface Operation {
   readonly refusals?: readonly ErrorCode[];
 }
 
-export type PathTable = Readonly<Record<string, Readonly<Partial<Record<Method, Operation>>>>>;
+export type PathTable = Readonly<Record<string, Readonly<Partial<Record<Method, ApiOperation>>>>>;
 
 /** Query parameter of routes that return the status of a run. */
 export const WORDS = {

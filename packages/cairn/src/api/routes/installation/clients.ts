@@ -9,8 +9,8 @@ import { keyOf } from '../../../operations/clients/secret.ts';
 import type { ApiClient, Role } from '../../../ports/access/client-store.ts';
 import { type Caller, mayActAs, ROLES } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { answerOnce, type Sending } from '../../mutation.ts';
-import type { Carried, Change, Read, Sent } from '../../route.ts';
+import { answerOnce, type RequestByKey } from '../../mutation.ts';
+import type { Carried, ChangeHandler, ReadHandler, Sent } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 
 /** Most clients in a list. */
@@ -19,7 +19,7 @@ export const MAX_CLIENTS_LISTED = 500;
 const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;
 
 /** `GET /v1/clients`, by id. `more: true` if there are more than are shown; no pages. */
-export const listClients: Read<'GET', '/v1/clients'> = async ({ deps, caller }) => {
+export const listClients: ReadHandler<'GET', '/v1/clients'> = async ({ deps, caller }) => {
   const found = await deps.clientRegistry.list(caller.tenantId, MAX_CLIENTS_LISTED + 1);
   const now = deps.start.clock.now();
   const items = found.slice(0, MAX_CLIENTS_LISTED).map((client) => clientView(client, now));
@@ -48,7 +48,7 @@ export const rotate: Carried<'POST', '/v1/clients/{id}/rotate'> = {
 };
 
 /** Not one's own: a tenant must not lock itself out by one slip. */
-export const revoke: Change<'POST', '/v1/clients/{id}/revoke'> = {
+export const revoke: ChangeHandler<'POST', '/v1/clients/{id}/revoke'> = {
   async before(sent) {
     await assertOwn(sent);
     if (sent.caller.principal === `c.${sent.params.id}`)
@@ -68,7 +68,11 @@ function clientOf({ params, caller }: OfClient) {
 }
 
 /** `secret` is only in the response to the first request; a repetition has `secretShown: true` instead. */
-async function answerWithKey(sent: Sending, status: number, issue: (requestId: string) => Promise<Issued>) {
+async function answerWithKey(
+  sent: RequestByKey,
+  status: number,
+  issue: (requestId: string) => Promise<Issued>,
+) {
   let key: string | undefined;
   const kept = await answerOnce(sent, async (requestId) => {
     const { client, secret } = await issue(requestId);

@@ -2,11 +2,11 @@
  * `GET /v1/diagnosis`: the state of the installation, in numbers that sum over all tenants, so it takes the role `installation`. It
  * names no tenant and no run.
  */
-import type { Read } from '../../route.ts';
+import type { ReadHandler } from '../../route.ts';
 import { diagnosisView } from '../../views/diagnosis.ts';
 
 /** @throws CairnError UNAVAILABLE if nothing can be seen */
-export const readDiagnosis: Read<'GET', '/v1/diagnosis'> = async ({ deps, instance }) => {
+export const readDiagnosis: ReadHandler<'GET', '/v1/diagnosis'> = async ({ deps, instance }) => {
   const { version, environment, diagnosis } = deps;
   const { project, publishes } = diagnosis.setup;
   const looked = await instance.diagnostician.look();

@@ -6,10 +6,10 @@ import { readConfig } from '../../../operations/runtime/change-config.ts';
 import { setKillSwitch } from '../../../operations/runtime/kill-switch.ts';
 import type { Caller } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
-import type { Change, Read } from '../../route.ts';
+import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { pauseView } from '../../views/workflow.ts';
 
-export const readRuntime: Read<'GET', '/v1/runtime'> = async ({ deps }) => {
+export const readRuntime: ReadHandler<'GET', '/v1/runtime'> = async ({ deps }) => {
   const { killSwitch, paused } = await readConfig({ ...deps.start, config: deps.config });
   const marks = [...paused]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -18,7 +18,7 @@ export const readRuntime: Read<'GET', '/v1/runtime'> = async ({ deps }) => {
 };
 
 /** `woken`: runs of the caller's tenant that were enqueued when the switch was turned off. */
-export const setRuntime: Change<'PUT', '/v1/runtime'> = {
+export const setRuntime: ChangeHandler<'PUT', '/v1/runtime'> = {
   async work({ deps, caller, body: { killSwitch } }) {
     const { woken } = await setKillSwitch(runtimeDeps(deps), { on: killSwitch, ...actingOf(caller) });
     return { status: 200, body: { killSwitch, woken } };

@@ -14,7 +14,7 @@ import {
 import type { LiveVersion } from '../../../ports/run-statistics.ts';
 import { mayActAs } from '../../auth.ts';
 import { assertThere } from '../../mutation.ts';
-import type { Change, Read, Sent } from '../../route.ts';
+import type { ChangeHandler, ReadHandler, Sent } from '../../route.ts';
 import { inputSchemaOf } from '../../views/input-schema.ts';
 import { pauseView, workflowView } from '../../views/workflow.ts';
 import { actingOf, runtimeDeps } from './runtime.ts';
@@ -22,7 +22,7 @@ import { actingOf, runtimeDeps } from './runtime.ts';
 /** Versions with live runs that are counted. More than this is years of deployments with runs never ended. */
 export const MAX_LIVE_VERSIONS = 200;
 /** Live runs are those of the caller's tenant. Bounded by what is deployed and {@link MAX_LIVE_VERSIONS}: no pages. */
-export const listWorkflows: Read<'GET', '/v1/workflows'> = async ({ deps, caller }) => {
+export const listWorkflows: ReadHandler<'GET', '/v1/workflows'> = async ({ deps, caller }) => {
   const { registry, statistics, start } = deps;
   const [config, live, changes] = await Promise.all([
     readConfig({ ...start, config: deps.config }),
@@ -52,7 +52,7 @@ export const listWorkflows: Read<'GET', '/v1/workflows'> = async ({ deps, caller
 };
 
 /** `GET /v1/workflows/{type}/input`. Reads nothing of the store. */
-export const readWorkflowInput: Read<'GET', '/v1/workflows/{type}/input'> = async ({
+export const readWorkflowInput: ReadHandler<'GET', '/v1/workflows/{type}/input'> = async ({
   deps: { registry },
   params: { type },
 }) => {
@@ -66,7 +66,7 @@ export const readWorkflowInput: Read<'GET', '/v1/workflows/{type}/input'> = asyn
   return { type, planVersion, schema: inputSchemaOf(workflow) };
 };
 
-export const pause: Change<'POST', '/v1/workflows/{type}/pause'> = {
+export const pause: ChangeHandler<'POST', '/v1/workflows/{type}/pause'> = {
   before: assertKnown,
   async work({ deps, caller, params: { type }, body }) {
     const mark = await pauseWorkflow(runtimeDeps(deps), { type, ...actingOf(caller), reason: body.reason });
@@ -74,7 +74,7 @@ export const pause: Change<'POST', '/v1/workflows/{type}/pause'> = {
   },
 };
 
-export const unpause: Change<'POST', '/v1/workflows/{type}/unpause'> = {
+export const unpause: ChangeHandler<'POST', '/v1/workflows/{type}/unpause'> = {
   before: assertKnown,
   async work({ deps, caller, params: { type }, body }) {
     const request = { type, ...actingOf(caller), reason: body.reason };

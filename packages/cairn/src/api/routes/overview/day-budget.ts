@@ -2,10 +2,10 @@
 import { ceilingOf, dayAfter, dayOf, newDayBudget, usedOf } from '../../../core/budget/day.ts';
 import { shownAmounts } from '../../../core/budget/given.ts';
 import { assertRole } from '../../auth.ts';
-import type { Read } from '../../route.ts';
+import type { ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 
-export const readDayBudget: Read<'GET', '/v1/budgets/today'> = async ({ deps, caller, query }) => {
+export const readDayBudget: ReadHandler<'GET', '/v1/budgets/today'> = async ({ deps, caller, query }) => {
   const { start, dayBudgets, dayLimits } = deps;
   const { tenantId = caller.tenantId } = query;
   if (tenantId !== caller.tenantId) assertRole(caller, 'installation');

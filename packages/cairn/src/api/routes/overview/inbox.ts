@@ -7,13 +7,13 @@ import { externalQuestions } from '../../../operations/effects/external.ts';
 import { readInbox } from '../../../operations/inbox/read-inbox.ts';
 import { FINDINGS_READ } from '../../../ports/diagnosis/findings.ts';
 import { pageRequest } from '../../query.ts';
-import type { Read } from '../../route.ts';
+import type { ReadHandler } from '../../route.ts';
 import { externalQuestion } from '../../views/external.ts';
 import { listedFinding } from '../../views/finding.ts';
 import { inboxItems } from '../../views/inbox.ts';
 
 /** The page is one of runs: the questions of a run stand together. */
-export const listInbox: Read<'GET', '/v1/inbox'> = async (asked) => {
+export const listInbox: ReadHandler<'GET', '/v1/inbox'> = async (asked) => {
   const { finder, effects, registry, bindings, start, diagnosis } = asked.deps;
   const { tenantId } = asked.caller;
   const page = pageRequest(asked.query);

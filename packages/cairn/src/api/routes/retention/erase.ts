@@ -15,11 +15,11 @@ import {
 import { type Caller, mayActAs } from '../../auth.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { pageRequest } from '../../query.ts';
-import type { Change, Read } from '../../route.ts';
+import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { iso, isoIf } from '../../views/values.ts';
 import { runOf } from '../own-run.ts';
 
-export const eraseOne: Change<'POST', '/v1/runs/{id}/erase'> = {
+export const eraseOne: ChangeHandler<'POST', '/v1/runs/{id}/erase'> = {
   async before(sent) {
     assertConfirmed(sent.body.confirm, sent.params.id, 'the id of the run');
     // A request about a run that is not there leaves nothing behind.
@@ -28,7 +28,7 @@ export const eraseOne: Change<'POST', '/v1/runs/{id}/erase'> = {
   work: async (sent) => accepted(await eraseRun(eraseDeps(sent.deps), runOf(sent))),
 };
 
-export const eraseAll: Change<'POST', '/v1/erasures'> = {
+export const eraseAll: ChangeHandler<'POST', '/v1/erasures'> = {
   before: ({ body }) => assertConfirmed(body.confirm, body.tenantId, 'the id of the tenant'),
   async work({ deps, caller, body }) {
     const tenant = { erased: body.tenantId, actor: caller.principal };
@@ -36,11 +36,11 @@ export const eraseAll: Change<'POST', '/v1/erasures'> = {
   },
 };
 
-export const readOne: Read<'GET', '/v1/erasures/{id}'> = async ({ deps, caller, params }) => {
+export const readOne: ReadHandler<'GET', '/v1/erasures/{id}'> = async ({ deps, caller, params }) => {
   return erasureView(await readErasure(eraseDeps(deps), params.id, tenantSeenBy(caller)));
 };
 
-export const list: Read<'GET', '/v1/erasures'> = async ({ deps, caller, query }) => {
+export const list: ReadHandler<'GET', '/v1/erasures'> = async ({ deps, caller, query }) => {
   const page = pageRequest(query);
   const { items, ...rest } = await listErasures(eraseDeps(deps), tenantSeenBy(caller), page);
   return { items: items.map(erasureView), ...rest };

@@ -3,16 +3,16 @@ import { expiredRuns, type FateDeps, fateOf } from '../../../operations/retentio
 import { holdRun, releaseRun } from '../../../operations/retention/hold.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { pageRequest } from '../../query.ts';
-import type { Change, Read } from '../../route.ts';
+import type { ChangeHandler, ReadHandler } from '../../route.ts';
 import { expiredRunView, holdView, runFateView } from '../../views/retention.ts';
 import { assertOwnRun, runOf } from '../own-run.ts';
 
 /** `GET /v1/runs/{id}/retention`. */
-export const readRetention: Read<'GET', '/v1/runs/{id}/retention'> = async (asked) =>
+export const readRetention: ReadHandler<'GET', '/v1/runs/{id}/retention'> = async (asked) =>
   runFateView(await fateOf(fateDeps(asked.deps), runOf(asked)));
 
 /** `GET /v1/retention`: runs past their retention period that would be deleted, or are kept nevertheless. */
-export const listExpired: Read<'GET', '/v1/retention'> = async ({ deps, caller, query }) => {
+export const listExpired: ReadHandler<'GET', '/v1/retention'> = async ({ deps, caller, query }) => {
   const { items, next } = await expiredRuns(fateDeps(deps), caller.tenantId, pageRequest(query));
   return { items: items.map(expiredRunView), next };
 };
@@ -21,7 +21,7 @@ export const listExpired: Read<'GET', '/v1/retention'> = async ({ deps, caller, 
  * `POST /v1/runs/{id}/hold` and `/release-hold`: whether a run, and all of its lineage, may be deleted when it has been kept
  * long enough. Takes an admin both ways.
  */
-export const hold: Change<'POST', '/v1/runs/{id}/hold'> = {
+export const hold: ChangeHandler<'POST', '/v1/runs/{id}/hold'> = {
   before: assertOwnRun,
   async work(sent) {
     const run = runOf(sent);
@@ -30,7 +30,7 @@ export const hold: Change<'POST', '/v1/runs/{id}/hold'> = {
   },
 };
 
-export const release: Change<'POST', '/v1/runs/{id}/release-hold'> = {
+export const release: ChangeHandler<'POST', '/v1/runs/{id}/release-hold'> = {
   before: assertOwnRun,
   async work(sent) {
     const run = runOf(sent);

@@ -1,10 +1,10 @@
 /** Create, change, pause, resume and delete schedules. Each requires an operator. */
 import * as operations from '../../../operations/schedules/alter-schedule.ts';
-import type { Change } from '../../route.ts';
+import type { ChangeHandler } from '../../route.ts';
 import { scheduleDetails } from '../../views/schedule.ts';
 import { assertOwn, scheduleDeps, scheduleOf } from './access.ts';
 
-export const create: Change<'POST', '/v1/schedules'> = {
+export const create: ChangeHandler<'POST', '/v1/schedules'> = {
   before: ({ deps, body: { input = {}, ...rest } }) =>
     operations.assertSchedulable(scheduleDeps(deps), { ...rest, input }),
   locationOf: ({ id }) => `/v1/schedules/${id}`,
@@ -17,7 +17,7 @@ export const create: Change<'POST', '/v1/schedules'> = {
 };
 
 /** Omitted members are unchanged. */
-export const patch: Change<'PATCH', '/v1/schedules/{id}'> = {
+export const patch: ChangeHandler<'PATCH', '/v1/schedules/{id}'> = {
   before: assertOwn,
   async work(sent) {
     const { deps, body } = sent;
@@ -26,7 +26,7 @@ export const patch: Change<'PATCH', '/v1/schedules/{id}'> = {
   },
 };
 
-export const pause: Change<'POST', '/v1/schedules/{id}/pause'> = {
+export const pause: ChangeHandler<'POST', '/v1/schedules/{id}/pause'> = {
   before: assertOwn,
   async work(sent) {
     const { deps, caller, body } = sent;
@@ -36,7 +36,7 @@ export const pause: Change<'POST', '/v1/schedules/{id}/pause'> = {
   },
 };
 
-export const resume: Change<'POST', '/v1/schedules/{id}/resume'> = {
+export const resume: ChangeHandler<'POST', '/v1/schedules/{id}/resume'> = {
   before: assertOwn,
   async work(sent) {
     const { deps } = sent;
@@ -46,7 +46,7 @@ export const resume: Change<'POST', '/v1/schedules/{id}/resume'> = {
 };
 
 /** Runs of the schedule stay. */
-export const remove: Change<'DELETE', '/v1/schedules/{id}'> = {
+export const remove: ChangeHandler<'DELETE', '/v1/schedules/{id}'> = {
   before: assertOwn,
   async work(sent) {
     const schedule = scheduleOf(sent);

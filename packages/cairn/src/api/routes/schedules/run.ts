@@ -1,10 +1,10 @@
 /** Having a schedule start runs out of turn: one now, or those of slots that lie in the past. Each takes an operator. */
 import { assertPast, backfillSchedule } from '../../../operations/schedules/backfill-schedule.ts';
 import { triggerSchedule } from '../../../operations/schedules/trigger-schedule.ts';
-import type { Change, Sent } from '../../route.ts';
+import type { ChangeHandler, Sent } from '../../route.ts';
 import { assertOwn, scheduleDeps, scheduleOf } from './access.ts';
 
-export const trigger: Change<'POST', '/v1/schedules/{id}/trigger'> = {
+export const trigger: ChangeHandler<'POST', '/v1/schedules/{id}/trigger'> = {
   before: assertOwn,
   locationOf: ({ runId }) => `/v1/runs/${runId}`,
   async work(sent, requestId) {
@@ -17,7 +17,7 @@ export const trigger: Change<'POST', '/v1/schedules/{id}/trigger'> = {
 };
 
 /** Slots from `from` to `to`, both included. */
-export const backfill: Change<'POST', '/v1/schedules/{id}/backfill'> = {
+export const backfill: ChangeHandler<'POST', '/v1/schedules/{id}/backfill'> = {
   async before(sent) {
     assertPast(sent.deps.start, rangeOf(sent));
     await assertOwn(sent);

@@ -6,16 +6,16 @@ import { CairnError } from '../../../core/errors.ts';
 import { LINE_SORTS, type LineSort } from '../../../core/logs/filter.ts';
 import { isLogLine, type StoredLine } from '../../../core/logs/text.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
-import { type FollowedLog, followLogs } from '../../../operations/follow-logs.ts';
+import { followLogs, type LogStreamItem } from '../../../operations/follow-logs.ts';
 import { decodeCursor, encodeCursor, type Position } from '../../../ports/cursor.ts';
 import { isFollowing, vocabularyOf } from '../../query.ts';
-import type { Read } from '../../route.ts';
+import type { ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 import { levelOf } from '../list-logs.ts';
 import { ownRun } from '../own-run.ts';
 import { answerStream, frameText, QUIET } from './server-sent.ts';
 
-export const streamLogs: Read<'GET', '/v1/runs/{id}/logs/stream'> = async (asked) => {
+export const streamLogs: ReadHandler<'GET', '/v1/runs/{id}/logs/stream'> = async (asked) => {
   const { deps, request, query } = asked;
   const { step, level, kind, after } = query;
   const filter = { step, level: level === undefined ? undefined : levelOf(level) };
@@ -62,7 +62,7 @@ function sortOf(word: string): LineSort {
   });
 }
 
-function frame(followed: FollowedLog, vocabulary: Vocabulary): string {
+function frame(followed: LogStreamItem, vocabulary: Vocabulary): string {
   switch (followed.kind) {
     case 'quiet':
       return QUIET;

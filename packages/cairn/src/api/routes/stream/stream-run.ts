@@ -5,16 +5,16 @@
  */
 import { CairnError } from '../../../core/errors.ts';
 import { projectStatus, type Vocabulary } from '../../../core/run/vocabulary.ts';
-import { type Followed, followRun } from '../../../operations/follow-run.ts';
+import { type FollowedRun, followRun } from '../../../operations/follow-run.ts';
 import { isFollowing, vocabularyOf } from '../../query.ts';
-import type { Read } from '../../route.ts';
+import type { ReadHandler } from '../../route.ts';
 import { eventView } from '../../views/documents.ts';
 import { ownRun } from '../own-run.ts';
 import { answerStream, frameText, QUIET } from './server-sent.ts';
 
 const SEQ = /^\d{1,10}$/;
 
-export const streamRun: Read<'GET', '/v1/runs/{id}/stream'> = async (asked) => {
+export const streamRun: ReadHandler<'GET', '/v1/runs/{id}/stream'> = async (asked) => {
   const { deps, request, query } = asked;
   const runId = asked.params.id;
   const from = lastSeen(request.headers, query.after);
@@ -51,7 +51,7 @@ function invalidSeq(field: string, why: string): CairnError {
 }
 
 /** `vocabulary` applies to the status at the end; events are as in the journal. */
-function frame(followed: Followed, vocabulary: Vocabulary): string {
+function frame(followed: FollowedRun, vocabulary: Vocabulary): string {
   switch (followed.kind) {
     case 'quiet':
       return QUIET;

@@ -5,7 +5,7 @@
  */
 import { type FollowedList, followRunList } from '../../../operations/follow-run-list.ts';
 import { isFollowing, limitOf } from '../../query.ts';
-import type { Read } from '../../route.ts';
+import type { ReadHandler } from '../../route.ts';
 import { listedBlocked } from '../../views/blocked.ts';
 import { runSummary } from '../../views/run.ts';
 import { runFilter } from '../read-runs.ts';
@@ -14,7 +14,7 @@ import { answerStream, frameText, QUIET } from './server-sent.ts';
 /** Default number of runs in a stream. */
 const DEFAULT_LIMIT = 50;
 
-export const streamRuns: Read<'GET', '/v1/runs/stream'> = (asked) => {
+export const streamRuns: ReadHandler<'GET', '/v1/runs/stream'> = (asked) => {
   const { deps, caller, query } = asked;
   const { filter, vocabulary } = runFilter(caller, query);
   const limit = limitOf(query.limit, DEFAULT_LIMIT);

@@ -18,7 +18,7 @@ export interface WaitHeartbeat {
   readonly timeoutAt?: number | undefined;
 }
 
-interface OpenWait {
+interface AnyWait {
   readonly id: string;
   readonly execution: StepExecution;
   readonly openedAt: number;
@@ -32,18 +32,18 @@ type ApprovalMember = 'purpose' | 'effectId' | 'detailText' | 'day';
 type EventMember = 'name' | 'key' | 'expectedAt' | 'heartbeat';
 
 /** A wait whose answer carries data. */
-interface Typed {
+interface WithDataSchema {
   /** JSON Schema of the data, as canonical JSON; absent: the definition has none. For forms: the definition checks the data. */
   readonly dataSchemaText?: string | undefined;
 }
 
 export interface TimerWait
-  extends OpenWait,
+  extends AnyWait,
     Without<ApprovalMember | EventMember | 'child' | 'dataSchemaText'> {
   readonly kind: 'timer';
 }
 
-export interface EventWait extends OpenWait, Typed, Without<ApprovalMember | 'child'> {
+export interface EventWait extends AnyWait, WithDataSchema, Without<ApprovalMember | 'child'> {
   readonly kind: 'event';
   /** Name of the event, and its correlation key. */
   readonly name: string;
@@ -54,12 +54,12 @@ export interface EventWait extends OpenWait, Typed, Without<ApprovalMember | 'ch
   readonly heartbeat?: WaitHeartbeat;
 }
 
-export interface ChildWait extends OpenWait, Without<ApprovalMember | EventMember | 'dataSchemaText'> {
+export interface ChildWait extends AnyWait, Without<ApprovalMember | EventMember | 'dataSchemaText'> {
   readonly kind: 'child';
   readonly child: { readonly runId: string; readonly onParentEnd: OnParentEnd };
 }
 
-interface Question extends OpenWait, Typed, Without<EventMember | 'child'> {
+interface QuestionBase extends AnyWait, WithDataSchema, Without<EventMember | 'child'> {
   readonly kind: 'approval';
   /** The question, as canonical JSON. */
   readonly detailText: string;
@@ -69,7 +69,7 @@ interface Question extends OpenWait, Typed, Without<EventMember | 'child'> {
  * A question of the step itself, about the handling of its interrupted attempt (`doubt`), or about what the run may spend
  * (`budget`).
  */
-export interface StepQuestion extends Question, Without<'effectId'> {
+export interface StepQuestion extends QuestionBase, Without<'effectId'> {
   readonly purpose?: 'doubt' | 'budget';
   /**
    * UTC day, such as `2026-11-23`, whose budget the tenant has reached. It goes on at `dueAt`, when the day is over. Absent: the run has
@@ -79,7 +79,7 @@ export interface StepQuestion extends Question, Without<'effectId'> {
 }
 
 /** A question about the outcome of an effect in doubt, or for permission to call or repeat one (E5, E6). */
-export interface EffectQuestion extends Question, Without<'day'> {
+export interface EffectQuestion extends QuestionBase, Without<'day'> {
   readonly purpose: 'effect';
   readonly effectId: string;
 }

@@ -32,12 +32,12 @@ export const SHOW_AFTER_MS = 2_000;
 export const MAX_RUNNING_TOLD = 64;
 
 /** As much of a run as is needed here. Of one in a list the steps are not known, and its snapshot is taken as it is. */
-type Known = Pick<RunState, 'lease' | 'waits' | 'inFlight' | 'currentStep'> &
+type KnownRun = Pick<RunState, 'lease' | 'waits' | 'inFlight' | 'currentStep'> &
   Partial<Pick<RunState, 'steps' | 'compensationLog'>>;
 
 /** Running attempts, oldest first. None for a run without a worker. */
 export function runningNow(
-  state: Pick<Known, 'lease' | 'steps' | 'compensationLog'>,
+  state: Pick<KnownRun, 'lease' | 'steps' | 'compensationLog'>,
   { running = [] }: Pick<SoftState, 'running'>,
 ): readonly RunningStep[] {
   const { lease, steps } = state;
@@ -55,7 +55,7 @@ export function runningNow(
 
 /** Events say so that were appended after the snapshot was written. */
 function hasEnded(
-  { steps, compensationLog = [] }: Pick<Known, 'steps' | 'compensationLog'>,
+  { steps, compensationLog = [] }: Pick<KnownRun, 'steps' | 'compensationLog'>,
   { step: key, revision, attempt, undoes }: RunningStep,
 ): boolean {
   if (undoes) return compensationLog.some((done) => done.stepId === key && done.revision === revision);
@@ -70,7 +70,7 @@ function hasEnded(
  * Key of the current step: that of the oldest running attempt; else the step that the run waits for, that a dispatch
  * left unfinished, or that will be retried. Undefined between short steps, and after the end.
  */
-export function currentStepOf(state: Known, soft: Pick<SoftState, 'running'>): string | undefined {
+export function currentStepOf(state: KnownRun, soft: Pick<SoftState, 'running'>): string | undefined {
   const [oldest] = runningNow(state, soft);
   if (oldest) return oldest.step;
   const [wait] = state.waits;

@@ -12,13 +12,13 @@ import {
   unknownOption,
 } from '../known-options.ts';
 import * as define from '../step-definitions.ts';
-import { bodyPart, common, type Given, type StepName, stepError } from '../step-options.ts';
+import { bodyPart, common, type StepName, stepError, type UncheckedOptions } from '../step-options.ts';
 import type * as steps from '../steps.ts';
 
 /** An attempt of the code counts only where the flow says so. */
 const ONE_ATTEMPT = { maxAttempts: 1 };
 
-export function flowStep(name: StepName, options: Given, code: unknown): steps.FlowStep {
+export function flowStep(name: StepName, options: UncheckedOptions, code: unknown): steps.FlowStep {
   if (typeof code !== 'function')
     throw stepError(name, 'has no code: the last argument is an async function');
   // The shape of a flow's compensations is its own.
@@ -93,7 +93,7 @@ function undoing(name: StepName, given: unknown): steps.Undoing {
  */
 export function operationStep(
   flow: steps.FlowStep,
-  options: Given,
+  options: UncheckedOptions,
   body: steps.PlainStep['body'],
 ): steps.PlainStep {
   const problem = unknownOption(options, OPERATION_OPTIONS);
@@ -108,7 +108,7 @@ export function operationStep(
 export function operationWait<K extends 'sleep' | 'event' | 'approval' | 'child'>(
   flow: steps.FlowStep,
   kind: K,
-  { operation, options }: { readonly operation: string; readonly options: Given },
+  { operation, options }: { readonly operation: string; readonly options: UncheckedOptions },
 ): steps.WaitStep {
   const name = { type: flow.type, id: flow.id };
   // An answer is checked where it arrives, and there the options that the code gives are not known.

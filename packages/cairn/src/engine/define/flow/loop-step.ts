@@ -14,7 +14,14 @@ import { assertFits } from '../../../core/run/values.ts';
 import { checked, parseFrozen } from '../../facts/output.ts';
 import { isDegraded } from '../body-result.ts';
 import { isRecord } from '../known-options.ts';
-import { bodyPart, common, type Given, required, type StepName, stepError } from '../step-options.ts';
+import {
+  bodyPart,
+  common,
+  required,
+  type StepName,
+  stepError,
+  type UncheckedOptions,
+} from '../step-options.ts';
 import type * as steps from '../steps.ts';
 import { flowStep } from './flow-step.ts';
 import type { Flow, LoopOptions } from './types.ts';
@@ -31,7 +38,7 @@ const OF_A_TURN = ['retry', 'poll', 'timeout', 'heartbeatTimeout', 'uses', 'esti
 const OF_AN_UNDO = ['retry', 'timeout'] as const;
 
 /** @throws CairnError INVALID_INPUT naming the option and the forms that are valid */
-export function loopStep(name: StepName, options: Given, more: unknown): steps.FlowStep {
+export function loopStep(name: StepName, options: UncheckedOptions, more: unknown): steps.FlowStep {
   common('loop', name, options);
   if (more !== undefined) {
     throw stepError(name, `takes its body as an option: { …, body: async ({ state }) => next }`);
@@ -107,13 +114,13 @@ function seenByPart(needs: steps.FlowStep['needs'], { input, outputs, feedback }
   };
 }
 
-interface TurnsParams {
+interface LoopTurnsParams {
   readonly name: StepName;
   /** Name in the body → id of the step. */
   readonly needs: steps.FlowStep['needs'];
   readonly loop: Options;
   /** Options of the operation of a turn. */
-  readonly turn: Given;
+  readonly turn: UncheckedOptions;
   readonly flow: Flow<unknown>;
   readonly seen: steps.Context;
   readonly start: steps.LoopStart;
@@ -121,9 +128,9 @@ interface TurnsParams {
 
 /** The code of a loop or of one of its parts, in one dispatch. */
 class Turns {
-  readonly #params: TurnsParams;
+  readonly #params: LoopTurnsParams;
 
-  constructor(params: TurnsParams) {
+  constructor(params: LoopTurnsParams) {
     this.#params = params;
   }
 
@@ -224,7 +231,7 @@ class Turns {
   }
 }
 
-function assertMax(name: StepName, { max, compensate }: Given): void {
+function assertMax(name: StepName, { max, compensate }: UncheckedOptions): void {
   const most = compensate === undefined ? MAX_TURNS : MAX_TURNS_IN_A_RUN;
   if (Number.isSafeInteger(max) && (max as number) >= 1 && (max as number) <= most) return;
   const why = compensate === undefined ? '' : `, because a loop with 'compensate' stays in its run`;
@@ -245,7 +252,7 @@ function assertPause(name: StepName, pause: unknown): void {
   parseDuration(pause, `${name.id}.pause`);
 }
 
-function only(options: Given, names: readonly string[]): Given {
+function only(options: UncheckedOptions, names: readonly string[]): UncheckedOptions {
   return Object.fromEntries(
     names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );

@@ -22,7 +22,7 @@ import { BodyAttempt } from './body-attempt.ts';
 import type { BodyReport } from './body-report.ts';
 
 /** `left`: it was asked to stop and did not end in time, or ended without a result. */
-interface Running {
+interface RunningBody {
   readonly unit: BodyUnit;
   readonly execution: StepExecution;
   /** Reservation from the run's budget. */
@@ -46,7 +46,7 @@ export class Bodies {
   readonly #params: BodiesParams;
   /** By key: ends of bodies that are on their way into the journal. */
   readonly #recording = new Map<string, PromiseWithResolvers<void>>();
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<string, RunningBody>();
   readonly #alive: AliveCalls = new Map();
 
   constructor(scope: Scope, params: BodiesParams) {
@@ -78,7 +78,7 @@ export class Bodies {
   }
 
   /** Result of the attempt, once recorded; undefined: stopped before its body started. */
-  async #run(running: Running): Promise<AttemptResult | undefined> {
+  async #run(running: RunningBody): Promise<AttemptResult | undefined> {
     const { unit, execution, attempt } = running;
     const result = await this.#perform(running);
     if (running.left) return result;
@@ -135,7 +135,7 @@ export class Bodies {
     this.#params.report.ended(key);
   }
 
-  #begin(unit: BodyUnit, execution: StepExecution, reserve: Cost): Running {
+  #begin(unit: BodyUnit, execution: StepExecution, reserve: Cost): RunningBody {
     const { deps, journal } = this.#scope;
     const { restoredAt, refusedBy, report } = this.#params;
     const attempt = new BodyAttempt({
@@ -150,12 +150,12 @@ export class Bodies {
       append: (decide) => this.#scope.appendHeld(decide),
       refusedBy: () => refusedBy(unit.step.idempotent),
     });
-    const running: Running = { unit, execution, reserve, attempt, left: false };
+    const running: RunningBody = { unit, execution, reserve, attempt, left: false };
     this.#running.set(keyOf(unit), running);
     return running;
   }
 
-  async #perform(running: Running): Promise<AttemptResult | undefined> {
+  async #perform(running: RunningBody): Promise<AttemptResult | undefined> {
     const { journal } = this.#scope;
     const { alone, restoredAt } = this.#params;
     const { unit, attempt, execution, reserve } = running;
@@ -175,7 +175,7 @@ export class Bodies {
     return result;
   }
 
-  async #leavesTrace({ execution, reserve }: Running): Promise<boolean> {
+  async #leavesTrace({ execution, reserve }: RunningBody): Promise<boolean> {
     const more = isFree(reserve) ? {} : { reserved: reserve };
     const { events } = await this.#scope.appendHeld(() => [drafts.started(execution, more)]);
     return events.length > 0;
@@ -200,7 +200,7 @@ export class Bodies {
   }
 }
 
-interface Beginning {
+interface BeginningBody {
   readonly step: BodyStep;
   readonly execution: StepExecution;
   readonly restoredAt: number | undefined;
@@ -210,7 +210,7 @@ interface Beginning {
  * True if the step may have run before the database was restored, and must not run twice. An attempt that is due after the
  * restore cannot have: that of a person who said so among them.
  */
-function mayHaveRun(state: RunState, { step, execution, restoredAt }: Beginning): boolean {
+function mayHaveRun(state: RunState, { step, execution, restoredAt }: BeginningBody): boolean {
   if (restoredAt === undefined || step.idempotent || step.newAttempt) return false;
   const before = state.steps.get(stepKey(execution));
   return before?.phase !== 'retrying' || before.whenRoom === true || before.retryAt < restoredAt;

@@ -14,12 +14,12 @@ import type { EffectAsk } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { doubtOf, opened } from '../../waits/open.ts';
 import { changeOf, endBy, questionOf } from '../changes.ts';
-import type { Change, EffectDoubt, Ending, SpentBody } from '../messages.ts';
+import type { EffectDoubt, Ending, ExecutionChange, SpentBody } from '../messages.ts';
 import { afterFailure } from './after-failure.ts';
 
 export type BodyEndDecision =
   | { readonly kind: 'end'; readonly ending: Ending }
-  | { readonly kind: 'record'; readonly change: Change }
+  | { readonly kind: 'record'; readonly change: ExecutionChange }
   /** The ledger knows whether a person has to be asked. */
   | { readonly kind: 'find_question'; readonly doubt: EffectDoubt }
   /** The budget of the run, or of its tenant's day, is reached. */
@@ -97,7 +97,7 @@ export function effectQuestion(
   ended: SpentBody,
   ask: EffectAsk | undefined,
   error?: RecordedError,
-): Change {
+): ExecutionChange {
   const { execution, settled, spent, unit } = ended;
   const { now, waits } = at;
   const message = 'an effect is in doubt';
@@ -116,7 +116,7 @@ export function effectQuestion(
 }
 
 /** A step that must not run twice, and may have run before the database was restored. */
-function restoreQuestion({ now, waits }: Ended, ended: SpentBody): Change {
+function restoreQuestion({ now, waits }: Ended, ended: SpentBody): ExecutionChange {
   const { execution, settled, unit } = ended;
   const wait = doubtOf(execution, now, 'restored');
   const message = 'it may have run before the restore, and the run cannot hold another question';

@@ -19,25 +19,25 @@ import {
   segmentId,
 } from '../../../core/logs/segment.ts';
 import { isLogLine, isTextLine, SHOW_TEXT_AFTER_MS, type StoredLine } from '../../../core/logs/text.ts';
-import { type AttemptText, RunTexts, type Waiting } from './run-texts.ts';
+import { type AttemptText, RunTexts, type WaitingLine } from './run-texts.ts';
 
 /** Keeps lines of one attempt. */
 export type KeepLine = (line: Omit<Logged, 'masked'>) => void;
 
-interface Batch {
-  readonly lines: readonly Waiting[];
+interface LineBatch {
+  readonly lines: readonly WaitingLine[];
   readonly dropped: number;
 }
 
-type Counts = Pick<LogTotals, 'lines' | 'bytes' | 'dropped'>;
+type LineCounts = Pick<LogTotals, 'lines' | 'bytes' | 'dropped'>;
 
-const EMPTY: Batch = { lines: [], dropped: 0 };
+const EMPTY: LineBatch = { lines: [], dropped: 0 };
 
 export class RunLog {
   #masked: ((text: string) => string) | undefined;
   /** Totals of the lines that were written, or whose write was assumed. */
-  #totals: Counts;
-  #pending: Waiting[] = [];
+  #totals: LineCounts;
+  #pending: WaitingLine[] = [];
   #pendingBytes = 0;
   #dropped = 0;
   /** In the snapshot that is being written, or was written last. */
@@ -153,7 +153,7 @@ export class RunLog {
     return beyond < 0 ? this.#pending.length : beyond;
   }
 
-  #hasRoom({ bytes }: Waiting): boolean {
+  #hasRoom({ bytes }: WaitingLine): boolean {
     return this.#totals.lines + this.#pending.length < MAX_RUN_LINES && this.#hasBytes(bytes);
   }
 
@@ -164,19 +164,19 @@ export class RunLog {
     );
   }
 
-  #put(line: Waiting): Waiting {
+  #put(line: WaitingLine): WaitingLine {
     this.#pending.push(line);
     this.#pendingBytes += line.bytes;
     return line;
   }
 
-  #grow(held: Waiting, line: StoredLine, bytes: number): void {
+  #grow(held: WaitingLine, line: StoredLine, bytes: number): void {
     held.line = line;
     held.bytes += bytes;
     this.#pendingBytes += bytes;
   }
 
-  #total(more: Counts): void {
+  #total(more: LineCounts): void {
     const { lines, bytes, dropped } = this.#totals;
     this.#totals = {
       lines: lines + more.lines,
@@ -186,11 +186,11 @@ export class RunLog {
   }
 }
 
-function waiting(line: StoredLine): Waiting {
+function waiting(line: StoredLine): WaitingLine {
   return { line, bytes: Buffer.byteLength(JSON.stringify(line)), isTaken: false };
 }
 
-function sumOf(lines: readonly Waiting[]): Pick<LogTotals, 'lines' | 'bytes'> {
+function sumOf(lines: readonly WaitingLine[]): Pick<LogTotals, 'lines' | 'bytes'> {
   return {
     lines: lines.filter(({ line }) => isLogLine(line)).length,
     bytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),

@@ -19,7 +19,7 @@ import {
 } from '../../../core/logs/text.ts';
 
 /** A line that waits to be written, or that is being written. */
-export interface Waiting {
+export interface WaitingLine {
   line: StoredLine;
   bytes: number;
   /** It was in a snapshot that may have been written: it must not change. */
@@ -28,9 +28,9 @@ export interface Waiting {
 
 /** The place where lines wait to be written. */
 export interface TextSink {
-  put(line: TextLine): Waiting;
+  put(line: TextLine): WaitingLine;
   /** @param bytes by which its JSON is longer */
-  grow(held: Waiting, line: TextLine, bytes: number): void;
+  grow(held: WaitingLine, line: TextLine, bytes: number): void;
   hasRoom(bytes: number): boolean;
 }
 
@@ -117,7 +117,7 @@ export class RunTexts {
   }
 }
 
-interface Keeping {
+interface TextKeeping {
   readonly number: number;
   readonly secrets: readonly string[];
   readonly sink: TextSink;
@@ -126,15 +126,15 @@ interface Keeping {
 
 export class AttemptText {
   readonly #by: LoggedBy;
-  readonly #keeping: Keeping;
+  readonly #keeping: TextKeeping;
   #mask: StreamMask | undefined;
   #state: 'silent' | 'open' | 'full' | 'ended' = 'silent';
   #length = 0;
   #bytes = 0;
   /** The line to which more is added until it is taken. */
-  #last: { readonly held: Waiting; readonly line: PieceLine } | undefined;
+  #last: { readonly held: WaitingLine; readonly line: PieceLine } | undefined;
 
-  constructor(by: LoggedBy, keeping: Keeping) {
+  constructor(by: LoggedBy, keeping: TextKeeping) {
     this.#by = attemptOf(by);
     this.#keeping = keeping;
   }

@@ -3,14 +3,14 @@ import { optional } from '../../../core/optional.ts';
 import type { CodePosition, SourceLocations } from '../../../ports/source-locations.ts';
 
 // biome-ignore lint/complexity/noBannedTypes: as captureStackTrace has it
-export type Called = Function;
+export type CalledFunction = Function;
 
 /** Most calls that are looked at, those of a library between the project's code and the operation included. */
 const MAX_CALLS = 12;
 
 export interface CallOfCode {
   /** The function of the flow that the code called. */
-  readonly from: Called;
+  readonly from: CalledFunction;
   /** Calls around it, where it is no longer on the stack. */
   readonly calls?: readonly CodePosition[];
 }
@@ -26,7 +26,7 @@ export function locationOf(
  * Calls around that of `called`, the innermost first, with the `async` functions that await them. Empty if `called` is not
  * on the stack.
  */
-export function callsAbove(called: Called): readonly CodePosition[] {
+export function callsAbove(called: CalledFunction): readonly CodePosition[] {
   const { stackTraceLimit, prepareStackTrace } = Error;
   const holder: { stack?: unknown } = {};
   try {

@@ -18,7 +18,7 @@ import { end } from '../next/settle.ts';
 import { giveUp } from '../waiting/waits.ts';
 import type { Working } from '../working.ts';
 
-type Result =
+type CodeResult =
   | { readonly kind: 'done'; readonly output: Output; readonly degraded?: string }
   | { readonly kind: 'failed'; readonly cause: unknown; readonly error: RecordedError };
 
@@ -57,7 +57,7 @@ export function flowEnded(working: Working, { step, execution, end: codeEnd }: E
   else closeWaits(working, failed);
 }
 
-function resultOf({ id, returns }: FlowStep, end: Exclude<CodeEnd, { kind: 'diverged' }>): Result {
+function resultOf({ id, returns }: FlowStep, end: Exclude<CodeEnd, { kind: 'diverged' }>): CodeResult {
   if (end.kind === 'threw') return failure(id, end.cause, end.code);
   try {
     const { value } = end;
@@ -72,7 +72,7 @@ function resultOf({ id, returns }: FlowStep, end: Exclude<CodeEnd, { kind: 'dive
   }
 }
 
-function failure(stepId: string, thrown: unknown, code?: string): Result {
+function failure(stepId: string, thrown: unknown, code?: string): CodeResult {
   const error = recorded(stepId, thrown);
   // Errors of ours about a value are final: the code would do the same again.
   const isFinal = thrown instanceof CairnError && thrown.httpStatus < 500;

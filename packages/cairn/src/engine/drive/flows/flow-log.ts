@@ -8,7 +8,7 @@ import { stepLog } from '../bodies/step-log.ts';
 import type { Scope } from '../scope.ts';
 import type { KnownOperation } from './operations-of.ts';
 
-interface Operations {
+interface FlowOperations {
   /** Those that the journal has. */
   readonly known: readonly KnownOperation[];
   /** Names of those that the code has asked for. */
@@ -18,7 +18,7 @@ interface Operations {
 export function flowLog(
   { deps, runId, log }: Scope,
   { stepId, revision, attempt }: StepExecution,
-  { known, asked }: Operations,
+  { known, asked }: FlowOperations,
 ): StepLog {
   const keep = log.of({ step: stepId, revision, attempt });
   let passed = 0;

@@ -29,15 +29,15 @@ import { answerWith, firstOf, RecordedEnds } from './recorded.ts';
 import { Turns } from './turns.ts';
 
 /** `queued`: it waits for room. `recorded`: the journal has its end, and the code gets it when its turn comes. */
-type Place = 'queued' | 'open' | 'recorded';
+type OperationState = 'queued' | 'open' | 'recorded';
 
-interface Entry {
+interface OperationEntry {
   readonly name: string;
   readonly request: string;
   readonly unit: Unit;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
-  place: Place;
+  place: OperationState;
   /** Its end, where this dispatch brought it about. */
   outcome?: Outcome;
 }
@@ -50,16 +50,16 @@ export class FlowRun implements RunningFlow {
   /** Names of all operations, in the order in which the code asked. */
   readonly #asked = new Set<string>();
   /** Those that are not answered. */
-  readonly #entries = new Map<string, Entry>();
-  readonly #queued = new Set<Entry>();
+  readonly #entries = new Map<string, OperationEntry>();
+  readonly #queued = new Set<OperationEntry>();
   /** By the sequence number of the recorded end. */
-  readonly #recorded = new Map<number, Entry>();
+  readonly #recorded = new Map<number, OperationEntry>();
   /** Bodies, and children that are waited out, that the flow does not end before. */
-  readonly #underWay = new Set<Entry>();
+  readonly #underWay = new Set<OperationEntry>();
   /** Operations that the journal had when the code began. */
   readonly #known: readonly KnownOperation[];
   /** Waits whose ends the code has not got: others may end them. */
-  readonly #waits = new Set<Entry>();
+  readonly #waits = new Set<OperationEntry>();
   readonly #ends: RecordedEnds;
   readonly #turns: Turns;
   readonly #sources: SourceLocations | undefined;
@@ -221,7 +221,7 @@ export class FlowRun implements RunningFlow {
     throw new CairnError('RUN_TOO_LARGE', what, { stepId: step.id, help });
   }
 
-  #take(entry: Entry): void {
+  #take(entry: OperationEntry): void {
     const working = this.#working;
     const { state } = working.journal;
     const key = this.#keyOf(entry.name);
@@ -263,7 +263,7 @@ export class FlowRun implements RunningFlow {
   }
 
   /** The journal has its end. */
-  #isRecorded(entry: Entry): void {
+  #isRecorded(entry: OperationEntry): void {
     this.#queued.delete(entry);
     this.#underWay.delete(entry);
     this.#waits.delete(entry);
@@ -275,7 +275,7 @@ export class FlowRun implements RunningFlow {
     this.#deliver();
   }
 
-  #stateOf({ name }: Pick<Entry, 'name'>) {
+  #stateOf({ name }: Pick<OperationEntry, 'name'>) {
     return this.#working.journal.state.steps.get(this.#keyOf(name));
   }
 
@@ -312,7 +312,7 @@ export class FlowRun implements RunningFlow {
     return this.#entries.size === 1 && entry?.outcome !== undefined;
   }
 
-  async #deliverOne([seq, entry]: readonly [number, Entry]): Promise<void> {
+  async #deliverOne([seq, entry]: readonly [number, OperationEntry]): Promise<void> {
     const outcome = entry.outcome ?? (await this.#readEnd(seq, entry));
     if (!this.#hears) return;
     this.#recorded.delete(seq);
@@ -322,7 +322,7 @@ export class FlowRun implements RunningFlow {
   }
 
   /** Undefined: the code gets no answer. */
-  async #readEnd(seq: number, entry: Entry): Promise<Outcome | undefined> {
+  async #readEnd(seq: number, entry: OperationEntry): Promise<Outcome | undefined> {
     const state = this.#stateOf(entry);
     if (state?.phase !== 'done') return undefined;
     const { outcome } = state;

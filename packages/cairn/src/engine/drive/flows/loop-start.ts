@@ -7,7 +7,7 @@ import { parseFrozen } from '../../facts/output.ts';
 import type { KnownOperation } from './operations-of.ts';
 import type { RecordedEnds } from './recorded.ts';
 
-interface Completed {
+interface CompletedTurn {
   readonly number: number;
   readonly seq: number;
   readonly outcome: StepOutcome;
@@ -43,15 +43,15 @@ export async function loopStart(
   }
 }
 
-async function endOf({ seq, outcome }: Completed, ends: RecordedEnds): Promise<unknown> {
+async function endOf({ seq, outcome }: CompletedTurn, ends: RecordedEnds): Promise<unknown> {
   const { read } = await ends.take(seq, outcome);
   const end = await read();
   if (end.kind !== 'done') throw new Error(`checkpoint ${seq} of a completed turn carries no state`);
   return parseFrozen(end.output.text);
 }
 
-function lastCompleted(operations: readonly KnownOperation[], of: string): Completed | undefined {
-  let last: Completed | undefined;
+function lastCompleted(operations: readonly KnownOperation[], of: string): CompletedTurn | undefined {
+  let last: CompletedTurn | undefined;
   for (const { name, state } of operations) {
     const number = numberOf(name, of);
     if (number === undefined || state.phase !== 'done' || !isSuccess(state.outcome)) continue;

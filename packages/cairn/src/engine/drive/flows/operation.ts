@@ -21,10 +21,10 @@ import type {
   PerformOptions,
 } from '../../define/flow/types.ts';
 import { isRecord } from '../../define/known-options.ts';
-import type { Given } from '../../define/step-options.ts';
+import type { UncheckedOptions } from '../../define/step-options.ts';
 import type { Context, FlowStep, StepDefinition, Workflow } from '../../define/steps.ts';
 import { requestOf } from '../../effects/rows.ts';
-import { type Called, type CallOfCode, callsAbove } from './calls-above.ts';
+import { type CalledFunction, type CallOfCode, callsAbove } from './calls-above.ts';
 
 /** An operation that the code asks for; made once its name has its number. */
 export interface Operation extends CallOfCode {
@@ -47,14 +47,14 @@ export interface FlowParts {
   readonly isLocated: boolean;
 }
 
-type AnyBody = (context: never) => unknown;
+type OperationBody = (context: never) => unknown;
 
 const DEFAULT_CONCURRENCY = 8;
 
 /** The object that the code of a flow gets. */
 export function flowOf(parts: FlowParts): Flow<unknown> {
   const { step, ask, clock, random } = parts;
-  const body = (name: unknown, call: unknown, options: unknown, from: Called) =>
+  const body = (name: unknown, call: unknown, options: unknown, from: CalledFunction) =>
     ask({
       name,
       from,
@@ -66,7 +66,7 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
   const wait = (
     kind: 'sleep' | 'event' | 'approval' | 'child',
     name: unknown,
-    { request, options }: { readonly request: () => Json; readonly options: () => Given },
+    { request, options }: { readonly request: () => Json; readonly options: () => UncheckedOptions },
   ) =>
     ask({
       name,
@@ -76,8 +76,8 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
         step: operationWait(step, kind, { operation: String(name), options: options() }),
       }),
     });
-  const flow: Record<Exclude<keyof Flow<unknown>, keyof FlowParts['about']>, Called> = {
-    step: (name: string, call: AnyBody, options: OperationOptions<never> = {}) =>
+  const flow: Record<Exclude<keyof Flow<unknown>, keyof FlowParts['about']>, CalledFunction> = {
+    step: (name: string, call: OperationBody, options: OperationOptions<never> = {}) =>
       body(name, call, options, flow.step),
     perform: (capability: Capability, request: unknown, options: PerformOptions = {}) =>
       ask({
@@ -109,7 +109,12 @@ export function flowOf(parts: FlowParts): Flow<unknown> {
         }),
         options: () => ({ ...given(options), workflow, input: () => input }),
       }),
-    map: (name: string, items: readonly unknown[], call: AnyBody, options: FlowMapOptions<never> = {}) => {
+    map: (
+      name: string,
+      items: readonly unknown[],
+      call: OperationBody,
+      options: FlowMapOptions<never> = {},
+    ) => {
       const calls = parts.isLocated ? callsAbove(flow.map) : [];
       const mapping = mapped(parts, { name, items, call, options, from: flow.map, calls });
       // As with other operations, code that does not wait for it must not take the process along.
@@ -142,7 +147,7 @@ function performing(step: FlowStep, capability: Capability, request: unknown, op
 interface Mapping extends Required<Pick<Operation, 'from' | 'calls'>> {
   readonly name: string;
   readonly items: readonly unknown[];
-  readonly call: AnyBody;
+  readonly call: OperationBody;
   readonly options: FlowMapOptions<never>;
 }
 
@@ -185,16 +190,16 @@ async function mapped(
   return results;
 }
 
-function bodyOf(call: AnyBody) {
+function bodyOf(call: OperationBody) {
   return ({ item: _, index: __, ...context }: Context) => call(context as never);
 }
 
-function called(call: unknown, name: unknown): AnyBody {
+function called(call: unknown, name: unknown): OperationBody {
   if (typeof call !== 'function') throw invalid(`the operation '${String(name)}' has no body`);
-  return call as AnyBody;
+  return call as OperationBody;
 }
 
-function given(options: unknown): Given {
+function given(options: unknown): UncheckedOptions {
   if (!isRecord(options)) throw invalid('the options of an operation must be an object');
   return options;
 }

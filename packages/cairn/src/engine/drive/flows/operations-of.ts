@@ -1,5 +1,5 @@
 /** The operations of a flow: those that the journal has, and those that its end awaits. */
-import type { Known, Left } from '../../../core/flow/asked.ts';
+import type { Left, RecordedOperation } from '../../../core/flow/asked.ts';
 import type { StepRef } from '../../../core/run/events.ts';
 import { type RunState, type StepState, stepKey } from '../../../core/run/state.ts';
 import type { StepDefinition } from '../../define/steps.ts';
@@ -29,7 +29,7 @@ export function leftFrom(known: readonly KnownOperation[]): Left[] {
 }
 
 /** The journal's record of an operation that has not ended. */
-export function knownOf({ steps, waits }: RunState, key: string): Known {
+export function knownOf({ steps, waits }: RunState, key: string): RecordedOperation {
   const step = steps.get(key);
   switch (step?.phase) {
     case 'running':

@@ -15,7 +15,7 @@ import { changeOf, endBy } from '../changes.ts';
 import { FlowRun } from '../flows/flow-run.ts';
 import type { Consequence, DoneItem } from '../messages.ts';
 import { FanOutSet, itemsOf, type SetStep } from '../sets/fan-out-set.ts';
-import { type BodyUnit, type Entry, isSet, keyOf, mayEnter, type Unit } from '../step-inputs.ts';
+import { type BodyUnit, type EntryDecision, isSet, keyOf, mayEnter, type Unit } from '../step-inputs.ts';
 import { hold, signalFor } from '../waiting/waits.ts';
 import type { Working } from '../working.ts';
 import { end, endIfDecided } from './settle.ts';
@@ -132,7 +132,7 @@ function startBody(working: Working, unit: BodyUnit): boolean {
 }
 
 /** The condition of a map step was evaluated once, before its items. */
-function entryOf(working: Working, unit: Unit): Entry {
+function entryOf(working: Working, unit: Unit): EntryDecision {
   return unit.item ? { kind: 'run' } : mayEnter(unit.step, working.seenBy(unit));
 }
 
@@ -141,7 +141,7 @@ function notEntered(
   working: Working,
   unit: Unit,
   execution: StepExecution,
-  entry: Exclude<Entry, { kind: 'run' }>,
+  entry: Exclude<EntryDecision, { kind: 'run' }>,
 ): void {
   working.begin(unit);
   const ending = { step: unit.step, execution, now: working.now };
@@ -215,7 +215,7 @@ function setOf(
   working: Working,
   step: SetStep,
   execution: StepExecution,
-): FanOutSet | Extract<Entry, { kind: 'failed' }> {
+): FanOutSet | Extract<EntryDecision, { kind: 'failed' }> {
   const { state } = working.journal;
   try {
     return new FanOutSet(step, execution, itemsOf(step, working.seenBy({ step }), state), state);

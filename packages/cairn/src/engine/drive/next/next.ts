@@ -5,7 +5,7 @@
  */
 import { bodyEndDecision, effectQuestion } from '../bodies/body-ends.ts';
 import { closeWaits, flowEnded, waitsClosed } from '../flows/flow-end.ts';
-import type { Change, EndedBody, StepMessage } from '../messages.ts';
+import type { EndedBody, ExecutionChange, StepMessage } from '../messages.ts';
 import { announced, expire } from '../waiting/waits.ts';
 import type { Working } from '../working.ts';
 import { end, kept, recorded, settled } from './settle.ts';
@@ -89,6 +89,6 @@ function due(working: Working, key: string): void {
   else working.tracker.settle(key, 'pending');
 }
 
-function record(working: Working, change: Change): void {
+function record(working: Working, change: ExecutionChange): void {
   working.do({ kind: 'record', change });
 }

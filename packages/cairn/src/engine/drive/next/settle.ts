@@ -6,7 +6,7 @@ import { needsPayload } from '../../../core/run/values.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Outcome, Output } from '../../facts/output.ts';
 import { changeToEnd, endBy } from '../changes.ts';
-import type { Change, Consequence, Ending } from '../messages.ts';
+import type { Consequence, Ending, ExecutionChange } from '../messages.ts';
 import type { FanOutSet } from '../sets/fan-out-set.ts';
 import { keyOf, type Unit } from '../step-inputs.ts';
 import { hold, takeIn } from '../waiting/waits.ts';
@@ -34,7 +34,7 @@ function recordEnd(working: Working, ending: Ending, outcome: Outcome): void {
 /** The journal has the change, or wants nothing of it any more. */
 export function recorded(
   working: Working,
-  { unit, after = [], isKnown }: Change,
+  { unit, after = [], isKnown }: ExecutionChange,
   consequence: Consequence,
 ): void {
   const key = keyOf(unit);

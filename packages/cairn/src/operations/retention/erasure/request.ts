@@ -18,7 +18,7 @@ import type { Page, PageRequest } from '../../../ports/run-store.ts';
 import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
 import { loadOwn } from '../../outside-append.ts';
 import { Budget } from '../budget.ts';
-import { type Bounds, type ErasingDeps, MAX_MEMBERS } from '../deps.ts';
+import { type ErasingDeps, MAX_MEMBERS, type TickBounds } from '../deps.ts';
 import { lookAtLineage } from '../look.ts';
 import { pass } from './pass.ts';
 
@@ -27,7 +27,7 @@ const MAX_ROOTS = 500;
 /** Events read at once in search of children. */
 const EVENTS_A_PAGE = 500;
 /** The request itself: it marks, and leaves the rest to the ticks. */
-const AT_ONCE: Bounds = { documents: 500, runs: MAX_MEMBERS, owners: 0, forMs: 10_000 };
+const AT_ONCE: TickBounds = { documents: 500, runs: MAX_MEMBERS, owners: 0, forMs: 10_000 };
 
 export type EraseDeps = ErasingDeps & SendDeps & JournalDeps;
 

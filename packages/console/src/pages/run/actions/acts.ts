@@ -1,10 +1,10 @@
 /** Actions on a run with a form of few fields, each as a request and as a command. Pure. */
 import { planned } from '../../../api/client.ts';
-import { type Act, reasonOf } from '../../../parts/act.ts';
+import { type PlannedAct, reasonOf } from '../../../parts/act.ts';
 import { option } from '../../../parts/command-text.ts';
-import type { Typed } from '../../../parts/json-view/json-text.ts';
+import type { ParsedJson } from '../../../parts/json-view/json-text.ts';
 
-export function cancelRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/cancel'> {
+export function cancelRun(id: string, typed: string): PlannedAct<'POST', '/v1/runs/{id}/cancel'> {
   const why = reasonOf(typed);
   return {
     planned: planned('POST', '/v1/runs/{id}/cancel', { params: { id }, body: why }),
@@ -13,7 +13,10 @@ export function cancelRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}
 }
 
 /** Undefined without a reason, which tells others why the run is suspended. */
-export function suspendRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/suspend'> | undefined {
+export function suspendRun(
+  id: string,
+  typed: string,
+): PlannedAct<'POST', '/v1/runs/{id}/suspend'> | undefined {
   const { reason } = reasonOf(typed);
   if (reason === undefined) return undefined;
   return {
@@ -22,7 +25,7 @@ export function suspendRun(id: string, typed: string): Act<'POST', '/v1/runs/{id
   };
 }
 
-export function continueRun(id: string): Act<'POST', '/v1/runs/{id}/continue'> {
+export function continueRun(id: string): PlannedAct<'POST', '/v1/runs/{id}/continue'> {
   return {
     planned: planned('POST', '/v1/runs/{id}/continue', { params: { id }, body: {} }),
     cli: ['runs', 'continue', id],
@@ -30,7 +33,7 @@ export function continueRun(id: string): Act<'POST', '/v1/runs/{id}/continue'> {
 }
 
 /** Undefined without a reason, which tells others when to release it. */
-export function holdRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/hold'> | undefined {
+export function holdRun(id: string, typed: string): PlannedAct<'POST', '/v1/runs/{id}/hold'> | undefined {
   const { reason } = reasonOf(typed);
   if (reason === undefined) return undefined;
   return {
@@ -39,7 +42,7 @@ export function holdRun(id: string, typed: string): Act<'POST', '/v1/runs/{id}/h
   };
 }
 
-export function releaseRun(id: string): Act<'POST', '/v1/runs/{id}/release-hold'> {
+export function releaseRun(id: string): PlannedAct<'POST', '/v1/runs/{id}/release-hold'> {
   return {
     planned: planned('POST', '/v1/runs/{id}/release-hold', { params: { id } }),
     cli: ['runs', 'release', id],
@@ -47,7 +50,7 @@ export function releaseRun(id: string): Act<'POST', '/v1/runs/{id}/release-hold'
 }
 
 /** @param apply false: it only says what it would change */
-export function repairRun(id: string, apply: boolean): Act<'POST', '/v1/runs/{id}/repair'> {
+export function repairRun(id: string, apply: boolean): PlannedAct<'POST', '/v1/runs/{id}/repair'> {
   return {
     planned: planned('POST', '/v1/runs/{id}/repair', { params: { id }, query: { apply: String(apply) } }),
     cli: ['repair', id, ...(apply ? ['--apply'] : [])],
@@ -59,7 +62,7 @@ export function failWait(
   id: string,
   stepId: string | undefined,
   typed: string,
-): Act<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> | undefined {
+): PlannedAct<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> | undefined {
   const { reason } = reasonOf(typed);
   if (reason === undefined || stepId === undefined) return undefined;
   return {
@@ -71,18 +74,18 @@ export function failWait(
   };
 }
 
-export interface Signal {
+export interface SignalInput {
   readonly name: string;
   /** Empty: any of that name. */
   readonly key: string;
-  readonly data: Typed;
+  readonly data: ParsedJson;
 }
 
 /** Undefined while it has no name, or its data is no JSON. */
 export function signalRun(
   id: string,
-  { name, key, data }: Signal,
-): Act<'POST', '/v1/runs/{id}/signals'> | undefined {
+  { name, key, data }: SignalInput,
+): PlannedAct<'POST', '/v1/runs/{id}/signals'> | undefined {
   if (name.trim() === '' || data.kind === 'bad') return undefined;
   const hasData = data.kind === 'value';
   return {

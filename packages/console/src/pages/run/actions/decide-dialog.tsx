@@ -6,7 +6,7 @@ import { type Entered, NOTHING_ENTERED, readEntered } from '../../../parts/schem
 import { SchemaInput } from '../../../parts/schema-form/schema-input.tsx';
 import { ChoiceOf } from './choice.tsx';
 import {
-  type Asked,
+  type AskedKind,
   bodyOf,
   CHOICES,
   carriesData,
@@ -24,7 +24,7 @@ export interface DecideDialogProps {
   /** Key of the step that asks. */
   readonly step: string;
   readonly waitId: string;
-  readonly asked: Asked;
+  readonly asked: AskedKind;
   /** The question as the run has it. */
   readonly detail?: unknown;
   /** JSON Schema of the data that an approval takes. */

@@ -6,19 +6,19 @@ import type { Answer } from '../../../api/client.ts';
 import { option } from '../../../parts/command-text.ts';
 
 export type DecisionBody = Answer<'DecisionBody'>;
-export type Decision = DecisionBody['decision'];
+export type DecisionName = DecisionBody['decision'];
 /** `doubt`: a step that was under way when its worker died. `budget`: the run has reached its budget. */
-export type Asked = 'approval' | 'doubt' | 'budget';
+export type AskedKind = 'approval' | 'doubt' | 'budget';
 
 export interface Choice {
-  readonly decision: Decision;
+  readonly decision: DecisionName;
   /** Text of the button. */
   readonly verb: string;
   readonly meaning: string;
   readonly isDanger?: boolean;
 }
 
-export const CHOICES: Readonly<Record<Asked, readonly Choice[]>> = {
+export const CHOICES: Readonly<Record<AskedKind, readonly Choice[]>> = {
   approval: [
     { decision: 'approve', verb: 'Approve', meaning: 'The run continues.' },
     {
@@ -70,7 +70,7 @@ export const CHOICES: Readonly<Record<Asked, readonly Choice[]>> = {
   ],
 };
 
-export function askedBy(purpose: string | undefined): Asked {
+export function askedBy(purpose: string | undefined): AskedKind {
   return purpose === 'doubt' || purpose === 'budget' ? purpose : 'approval';
 }
 
@@ -83,17 +83,17 @@ export const RAISES = [
   ['wallClock', 'Time, for example 2h'],
 ] as const;
 
-type Raised = Partial<Record<(typeof RAISES)[number][0], string>>;
+type RaisedAmounts = Partial<Record<(typeof RAISES)[number][0], string>>;
 
 /** Values of the form. */
 export interface Filled {
-  readonly decision: Decision;
+  readonly decision: DecisionName;
   readonly note: string;
   readonly feedback: string;
   /** Chosen to run again; none: those that the approval needs. */
   readonly steps: readonly string[];
   /** Amounts as they were typed; none: what the workflow declares. */
-  readonly raise: Raised;
+  readonly raise: RaisedAmounts;
 }
 
 export const UNFILLED: Filled = { decision: 'approve', note: '', feedback: '', steps: [], raise: {} };
@@ -108,7 +108,7 @@ export function lacking({ decision, note, feedback, raise }: Filled): string | u
 }
 
 /** True if the decision carries the data that an approval takes. */
-export function carriesData(decision: Decision): boolean {
+export function carriesData(decision: DecisionName): boolean {
   return decision === 'approve' || decision === 'approve_with_waiver';
 }
 
@@ -128,7 +128,7 @@ export function bodyOf(
   return decision === 'approve' ? { ...body, raise: raiseOf(raise) } : body;
 }
 
-function raiseOf(raise: Raised): DecisionBody['raise'] {
+function raiseOf(raise: RaisedAmounts): DecisionBody['raise'] {
   const amounts = RAISES.flatMap(([limit]) => {
     const typed = raise[limit]?.trim() ?? '';
     return typed === '' ? [] : [[limit, limit === 'wallClock' ? typed : Number(typed)] as const];
@@ -136,7 +136,7 @@ function raiseOf(raise: Raised): DecisionBody['raise'] {
   return amounts.length === 0 ? undefined : Object.fromEntries(amounts);
 }
 
-const WORDS: Readonly<Record<Decision, string>> = {
+const WORDS: Readonly<Record<DecisionName, string>> = {
   approve: 'approve',
   approve_with_waiver: 'waive',
   retry_with_feedback: 'send-back',
@@ -158,13 +158,13 @@ export function cliOf(runId: string, step: string, body: DecisionBody): readonly
   ];
 }
 
-interface PlanNode {
+interface NeedingStep {
   readonly id: string;
   readonly needs: readonly string[];
 }
 
 /** The steps that a step follows, in the order of the plan: those that an approval can send back. */
-export function stepsBefore(nodes: readonly PlanNode[], step: string): readonly string[] {
+export function stepsBefore(nodes: readonly NeedingStep[], step: string): readonly string[] {
   const needs = new Map(nodes.map((node) => [node.id, node.needs]));
   const before = new Set<string>();
   const ahead = [...(needs.get(step) ?? [])];

@@ -7,7 +7,7 @@ import { stepKey } from '@cairn/client';
 import { isFinal } from '../../../parts/run-status.ts';
 import type { Role } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
-import { type Asked, askedBy } from './decisions.ts';
+import { type AskedKind, askedBy } from './decisions.ts';
 import type { About, Act } from './use-act.ts';
 
 export interface Offer {
@@ -67,7 +67,7 @@ export function offersOf({ run, may, isHeld }: Looking): readonly Offer[] {
 type Offers = readonly Offer[];
 
 /** Names of the answers to a question, by its purpose. */
-const OFFERS: Readonly<Record<Asked, (step: string) => string>> = {
+const OFFERS: Readonly<Record<AskedKind, (step: string) => string>> = {
   approval: (step) => `Answer ${step}`,
   doubt: (step) => `Decide about ${step}`,
   budget: () => 'Decide about the budget',

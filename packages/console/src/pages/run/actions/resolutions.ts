@@ -1,10 +1,10 @@
 /** Resolutions of an effect that is in doubt or needs consent to be repeated, and their requests. Pure. */
 import type { Answer } from '../../../api/client.ts';
 import { option } from '../../../parts/command-text.ts';
-import type { Typed } from '../../../parts/json-view/json-text.ts';
+import type { ParsedJson } from '../../../parts/json-view/json-text.ts';
 
 export type ResolveBody = Answer<'ResolveBody'>;
-export type Resolution = ResolveBody['outcome'];
+export type ResolutionName = ResolveBody['outcome'];
 /**
  * Nobody knows whether it took place (`left`: and the run has ended, so that nothing is called for it any more); or it did, in
  * an earlier run, and would be done once more; or it was not called yet, and requires a confirmation.
@@ -12,7 +12,7 @@ export type Resolution = ResolveBody['outcome'];
 export type Matter = 'doubt' | 'left' | 'repetition' | 'confirmation';
 
 export interface Saying {
-  readonly outcome: Resolution;
+  readonly outcome: ResolutionName;
   readonly verb: string;
   readonly meaning: string;
   readonly isDanger?: boolean;
@@ -70,14 +70,14 @@ export const SAYINGS: Readonly<Record<Matter, readonly Saying[]>> = {
 };
 
 /** True if this resolution carries the response of the receiver. */
-export function takesResult(matter: Matter, outcome: Resolution): boolean {
+export function takesResult(matter: Matter, outcome: ResolutionName): boolean {
   return matter !== 'repetition' && outcome === 'recorded';
 }
 
 export interface Said {
   readonly matter: Matter;
-  readonly outcome: Resolution;
-  readonly result: Typed;
+  readonly outcome: ResolutionName;
+  readonly result: ParsedJson;
   readonly note: string;
 }
 

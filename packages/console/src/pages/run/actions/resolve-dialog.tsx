@@ -1,7 +1,7 @@
 /** Form that resolves an effect that is in doubt or needs consent to be repeated. */
 import { stepKey } from '@cairn/client';
 import { useState } from 'react';
-import { planned } from '../../../api/client.ts';
+import { type Answer, planned } from '../../../api/client.ts';
 import { ActionDialog } from '../../../parts/action-dialog.tsx';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
@@ -11,13 +11,13 @@ import { Text } from '../../../parts/value-text.tsx';
 import { ChoiceOf } from './choice.tsx';
 import {
   type Matter,
-  type Resolution,
+  type ResolutionName,
   resolveBody,
   resolveCli,
   SAYINGS,
   takesResult,
 } from './resolutions.ts';
-import { type Effect, useEffectRow } from './use-effect-row.ts';
+import { useEffectRow } from './use-effect-row.ts';
 import './actions.css';
 
 export interface ResolveDialogProps {
@@ -30,12 +30,12 @@ export interface ResolveDialogProps {
 
 export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialogProps) {
   const { data: row, error, refetch } = useEffectRow(runId, effectId);
-  const [chosen, setOutcome] = useState<Resolution>();
+  const [chosen, setOutcome] = useState<ResolutionName>();
   const [text, setText] = useState('');
   const [note, setNote] = useState('');
   const matter = matterOf(row?.blockedBy, isOver);
   // Nothing is preselected but what calls nobody, or, of what was not called yet, what the run asks for.
-  const outcome: Resolution = chosen ?? (matter === 'confirmation' ? 're-execute' : 'recorded');
+  const outcome: ResolutionName = chosen ?? (matter === 'confirmation' ? 're-execute' : 'recorded');
   const saying = SAYINGS[matter].find((one) => one.outcome === outcome);
   const body = resolveBody({ matter, outcome, result: readJson(text), note });
   return (
@@ -98,13 +98,13 @@ const LEGENDS = {
   doubt: 'Check with the receiver first, then',
 } as const satisfies Record<Matter, string>;
 
-function matterOf(by: Effect['blockedBy'], isOver: boolean): Matter {
+function matterOf(by: Answer<'Effect'>['blockedBy'], isOver: boolean): Matter {
   if (by === 'policy') return 'repetition';
   if (by === 'confirmation') return by;
   return isOver ? 'left' : 'doubt';
 }
 
-function Asked({ row }: { readonly row: Effect }) {
+function Asked({ row }: { readonly row: Answer<'Effect'> }) {
   const step = stepKey(row);
   return (
     <section className="question" aria-label="The outside action">

@@ -3,8 +3,6 @@ import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
 
-export type Effect = Answer<'Effect'>;
-
 const PAGE = '100';
 /** Rows looked through: 2,000, which is more than a run does outside. */
 const MOST_PAGES = 20;
@@ -14,7 +12,7 @@ export function useEffectRow(runId: string, effectId: string) {
   const { api } = useSession();
   return useQuery({
     queryKey: ['run', runId, 'effect', effectId],
-    queryFn: async ({ signal }): Promise<Effect | null> => {
+    queryFn: async ({ signal }): Promise<Answer<'Effect'> | null> => {
       let cursor: string | undefined;
       for (let page = 0; page < MOST_PAGES; page += 1) {
         const query = { limit: PAGE, cursor };

@@ -14,7 +14,7 @@ import { useRunData } from '../live/run-data.ts';
 import { useOutput } from './output.ts';
 import {
   boundaryWords,
-  type Checkpoint,
+  type CheckpointView,
   comparableTo,
   comparedWord,
   comparisonOf,
@@ -23,9 +23,9 @@ import {
 } from './words.ts';
 
 interface CheckpointDetailProps {
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: CheckpointView;
   /** Those of the run that are at hand. */
-  readonly all: readonly Checkpoint[];
+  readonly all: readonly CheckpointView[];
 }
 
 export function CheckpointDetail({ checkpoint, all }: CheckpointDetailProps) {
@@ -78,7 +78,7 @@ function yesNo(is: boolean): string {
 }
 
 /** An output in the list is shown at once, one stored elsewhere on request. */
-function Output({ checkpoint }: { readonly checkpoint: Checkpoint }) {
+function Output({ checkpoint }: { readonly checkpoint: CheckpointView }) {
   const { id } = useRunData();
   const { seq, output, outputRef } = checkpoint;
   const [isAsked, setAsked] = useState(false);

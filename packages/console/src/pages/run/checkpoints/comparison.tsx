@@ -6,11 +6,11 @@ import { visibleText } from '../../../parts/visible-text.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { useRunData } from '../live/run-data.ts';
 import { useOutput, useSourceOutput } from './output.ts';
-import { type Checkpoint, type Compared, keyOf } from './words.ts';
+import { type CheckpointView, type ComparedOutputs, keyOf } from './words.ts';
 
 interface ComparisonProps {
-  readonly compared: Compared;
-  readonly all: readonly Checkpoint[];
+  readonly compared: ComparedOutputs;
+  readonly all: readonly CheckpointView[];
 }
 
 export function Comparison({ compared: { before, after }, all }: ComparisonProps) {

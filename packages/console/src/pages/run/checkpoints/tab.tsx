@@ -12,7 +12,7 @@ import { useQueryState } from '../../../shell/address.ts';
 import { useRunData } from '../live/run-data.ts';
 import { CheckpointDetail } from './checkpoint-detail.tsx';
 import { Comparison } from './comparison.tsx';
-import { boundaryWords, type Checkpoint, comparedOf, keyOf, tokenWords } from './words.ts';
+import { boundaryWords, type CheckpointView, comparedOf, keyOf, tokenWords } from './words.ts';
 import './checkpoints.css';
 
 /** Each may carry 256 KiB. */
@@ -24,7 +24,7 @@ export function CheckpointsTab() {
   const { api } = useSession();
   const [chosen, choose] = useQueryState('checkpoint');
   const [compare] = useQueryState('compare');
-  const pages = usePages<Checkpoint>({
+  const pages = usePages<CheckpointView>({
     queryKey: ['run', id, 'checkpoints'],
     read: (cursor, signal) =>
       api.get('/v1/runs/{id}/checkpoints', {
@@ -73,7 +73,7 @@ export function CheckpointsTab() {
   );
 }
 
-function cellsOf(checkpoint: Checkpoint) {
+function cellsOf(checkpoint: CheckpointView) {
   const { seq, revision, outcome, agent, durationMs, at } = checkpoint;
   const key = keyOf(checkpoint);
   return [

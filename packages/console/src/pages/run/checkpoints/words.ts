@@ -2,13 +2,13 @@
 import { stepKey } from '@cairn/client';
 import type { Answer } from '../../../api/client.ts';
 
-export type Checkpoint = Answer<'Checkpoint'>;
+export type CheckpointView = Answer<'Checkpoint'>;
 
-export function keyOf({ stepId, itemKey }: Checkpoint): string | undefined {
+export function keyOf({ stepId, itemKey }: CheckpointView): string | undefined {
   return stepId === undefined ? undefined : stepKey({ stepId, itemKey });
 }
 
-const BOUNDARIES: Readonly<Record<Checkpoint['boundary'], string>> = {
+const BOUNDARIES: Readonly<Record<CheckpointView['boundary'], string>> = {
   run_created: 'the run was created',
   run_started: 'the run started',
   step_completed: 'a step ended',
@@ -16,22 +16,25 @@ const BOUNDARIES: Readonly<Record<Checkpoint['boundary'], string>> = {
   run_finished: 'the run ended',
 };
 
-export function boundaryWords({ boundary }: Checkpoint): string {
+export function boundaryWords({ boundary }: CheckpointView): string {
   return BOUNDARIES[boundary];
 }
 
-export function hasOutput({ output, outputRef, outputFrom }: Checkpoint): boolean {
+export function hasOutput({ output, outputRef, outputFrom }: CheckpointView): boolean {
   return output !== undefined || outputRef !== undefined || outputFrom !== undefined;
 }
 
 /** `1,234 in · 56 out` */
-export function tokenWords({ tokensUsed }: Checkpoint): string | undefined {
+export function tokenWords({ tokensUsed }: CheckpointView): string | undefined {
   if (!tokensUsed) return undefined;
   return `${tokensUsed.input.toLocaleString('en')} in · ${tokensUsed.output.toLocaleString('en')} out`;
 }
 
 /** Others of the same step that have an output, the newest first. */
-export function comparableTo(checkpoint: Checkpoint, all: readonly Checkpoint[]): readonly Checkpoint[] {
+export function comparableTo(
+  checkpoint: CheckpointView,
+  all: readonly CheckpointView[],
+): readonly CheckpointView[] {
   const key = keyOf(checkpoint);
   if (key === undefined) return [];
   return all
@@ -40,7 +43,7 @@ export function comparableTo(checkpoint: Checkpoint, all: readonly Checkpoint[])
 }
 
 /** Outputs to compare, as in the address: `12..20`, `source..20`. */
-export interface Compared {
+export interface ComparedOutputs {
   /** Seq of a checkpoint of this run; `source`: that of the same step in the run's source. */
   readonly before: number | 'source';
   readonly after: number;
@@ -48,17 +51,17 @@ export interface Compared {
 
 const COMPARED = /^(source|[1-9]\d{0,9})\.\.([1-9]\d{0,9})$/;
 
-export function comparedOf(word: string | undefined): Compared | undefined {
+export function comparedOf(word: string | undefined): ComparedOutputs | undefined {
   const [, before, after] = COMPARED.exec(word ?? '') ?? [];
   if (before === undefined || after === undefined) return undefined;
   return { before: before === 'source' ? before : Number(before), after: Number(after) };
 }
 
-export function comparedWord({ before, after }: Compared): string {
+export function comparedWord({ before, after }: ComparedOutputs): string {
   return `${before}..${after}`;
 }
 
 /** The older one first. */
-export function comparisonOf(checkpoint: Checkpoint, other: Checkpoint): Compared {
+export function comparisonOf(checkpoint: CheckpointView, other: CheckpointView): ComparedOutputs {
   return { before: Math.min(checkpoint.seq, other.seq), after: Math.max(checkpoint.seq, other.seq) };
 }

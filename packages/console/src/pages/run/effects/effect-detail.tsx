@@ -7,13 +7,13 @@ import { sizeWords, visibleText } from '../../../parts/visible-text.ts';
 import { useMay } from '../../../session/session.ts';
 import { useOpenAct } from '../actions/use-act.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import { type Effect, effectWords, isToldByPerson, type RunFacts, stepWords } from './words.ts';
+import { type Effect, type EffectRunFacts, effectWords, isToldByPerson, stepWords } from './words.ts';
 
 interface EffectDetailProps {
   readonly effect: Effect;
   /** Those of the run that are at hand. */
   readonly all: readonly Effect[];
-  readonly facts: RunFacts;
+  readonly facts: EffectRunFacts;
 }
 
 export function EffectDetail({ effect, all, facts }: EffectDetailProps) {

@@ -10,7 +10,7 @@ import { useSession } from '../../../session/session.ts';
 import { useQueryState } from '../../../shell/address.ts';
 import { useRunData } from '../live/run-data.ts';
 import { EffectDetail } from './effect-detail.tsx';
-import { countWords, type Effect, effectWords, type RunFacts, stepWords } from './words.ts';
+import { countWords, type Effect, type EffectRunFacts, effectWords, stepWords } from './words.ts';
 import './effects.css';
 
 const PAGE = '100';
@@ -33,7 +33,7 @@ export function EffectsTab() {
     version: head,
     isAppendOnly: false,
   });
-  const facts = useMemo<RunFacts>(
+  const facts = useMemo<EffectRunFacts>(
     () => ({
       isOver: run !== undefined && isFinal(run.status),
       asked: new Set(run?.waits.flatMap(({ effectId }) => effectId ?? []) ?? []),
@@ -75,7 +75,7 @@ export function EffectsTab() {
   );
 }
 
-function cellsOf(effect: Effect, facts: RunFacts) {
+function cellsOf(effect: Effect, facts: EffectRunFacts) {
   const { tone, mark, words } = effectWords(effect, facts);
   return [
     <bdi key="action">{visibleText(effect.capabilityId)}</bdi>,

@@ -15,7 +15,7 @@ export interface EffectWords {
 }
 
 /** Facts about the run that decide the state of an effect: an attempt without an answer is under way only while a worker may still receive it. */
-export interface RunFacts {
+export interface EffectRunFacts {
   readonly isOver: boolean;
   /** Effects that the run asks a person about. */
   readonly asked: ReadonlySet<string>;
@@ -27,7 +27,7 @@ const IN_DOUBT = {
   words: 'in doubt',
 } as const;
 
-export function effectWords(effect: Effect, { isOver, asked }: RunFacts): EffectWords {
+export function effectWords(effect: Effect, { isOver, asked }: EffectRunFacts): EffectWords {
   const { status, blockedBy, effectId, resolution } = effect;
   switch (status) {
     case 'recorded':
@@ -66,12 +66,12 @@ const ASKED = 'Nobody knows whether it took place. The run waits for a person to
 const LEFT =
   'Nobody knows whether it took place, and the run has ended. Look at the receiver, and say what became of it.';
 
-interface Standing {
+interface EffectStanding {
   readonly isOver: boolean;
   readonly resolution: Effect['resolution'];
 }
 
-function blocked(by: Effect['blockedBy'], { isOver, resolution }: Standing): EffectWords {
+function blocked(by: Effect['blockedBy'], { isOver, resolution }: EffectStanding): EffectWords {
   switch (by) {
     case 'policy':
       return {
@@ -111,7 +111,7 @@ function blocked(by: Effect['blockedBy'], { isOver, resolution }: Standing): Eff
 }
 
 /** True if a person may resolve the effect: the run asks, or ended with it in doubt. */
-export function isToldByPerson(effect: Effect, facts: RunFacts): boolean {
+export function isToldByPerson(effect: Effect, facts: EffectRunFacts): boolean {
   if (facts.asked.has(effect.effectId)) return true;
   return facts.isOver && effectWords(effect, facts).words === IN_DOUBT.words;
 }
@@ -129,7 +129,7 @@ export function stepWords({ stepId, itemKey, revision, attempt }: Effect): strin
 /** Counts by word, in order of first occurrence. */
 export function countWords(
   effects: readonly Effect[],
-  facts: RunFacts,
+  facts: EffectRunFacts,
 ): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const effect of effects) {

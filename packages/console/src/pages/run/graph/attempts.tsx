@@ -5,7 +5,7 @@ import { Stack } from '../../../parts/stack.tsx';
 import { duration, soFar } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import { useNow, When } from '../../../parts/when.tsx';
-import type { Span, StepHistory } from '../live/span.ts';
+import type { StepHistory, TimelineSpan } from '../live/span.ts';
 import { endText, endTone } from '../live/span-words.ts';
 
 /** Newest attempts shown of a step; the journal has all. */
@@ -27,7 +27,7 @@ export function Attempts({ history: { spans } }: { readonly history: StepHistory
   );
 }
 
-function Attempt({ span }: { readonly span: Span }) {
+function Attempt({ span }: { readonly span: TimelineSpan }) {
   const { kind, attempt, revision, from, to, error, note, dueAt, end, childId } = span;
   return (
     <>

@@ -14,8 +14,8 @@ import {
 import '@xyflow/react/dist/base.css';
 import './graph.css';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { GraphNode } from '../live/events.ts';
-import { DAGRE_MOST, type Layout, layOut, NODE_HEIGHT, NODE_WIDTH, type Placed } from './layout.ts';
+import type { RunGraphNode } from '../live/events.ts';
+import { DAGRE_MOST, type Layout, layOut, NODE_HEIGHT, NODE_WIDTH, type PlacedNode } from './layout.ts';
 import { NeedEdge } from './need-edge.tsx';
 import { StepsContext, type StepsShown } from './step-context.ts';
 import { StepNode } from './step-node.tsx';
@@ -24,7 +24,7 @@ import { isArrow, Walk } from './walk.ts';
 
 interface GraphProps {
   /** The same array as long as the plan is the same. */
-  readonly plan: readonly GraphNode[];
+  readonly plan: readonly RunGraphNode[];
   view(id: string): StepView | undefined;
   readonly selected: string | undefined;
   /** Current step: scrolled into view first if the graph does not fit. */
@@ -149,7 +149,7 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
 }
 
 /** Approximately centred, before the width of the frame is known, so that the visible part is drawn first. */
-function lookingAt({ x, y }: Placed): Viewport {
+function lookingAt({ x, y }: PlacedNode): Viewport {
   const zoom = 0.8;
   const width = Math.max(400, window.innerWidth - 240);
   // The plan begins at 0: nothing is to the left of it, or above.

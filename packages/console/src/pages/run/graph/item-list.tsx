@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { Status } from '../../../parts/status.tsx';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import { type StepState, stepIdOf } from '../live/events.ts';
+import { type GraphStepState, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { itemStatus } from './step-view.ts';
 
@@ -14,7 +14,7 @@ export function ItemList({ id, onSelect }: { readonly id: string; onSelect(key: 
   const { steps, undone } = useRunData();
   const items = useMemo(() => {
     const own = [...steps.values()].filter(({ key }) => key !== id && stepIdOf(key) === id);
-    const needsALook = (step: StepState) =>
+    const needsALook = (step: GraphStepState) =>
       step.phase !== 'done' || step.outcome === 'failed' || undone.get(step.key)?.outcome === 'failed';
     return own.filter(needsALook).slice(0, MOST);
   }, [steps, undone, id]);

@@ -12,7 +12,7 @@ export interface PlanNode {
   readonly needs: readonly string[];
 }
 
-export interface Placed {
+export interface PlacedNode {
   readonly id: string;
   readonly kind: string;
   /** Upper left corner. */
@@ -33,7 +33,7 @@ export interface Edge {
 }
 
 export interface Layout {
-  readonly nodes: readonly Placed[];
+  readonly nodes: readonly PlacedNode[];
   readonly edges: readonly Edge[];
 }
 
@@ -78,12 +78,12 @@ const STEP_X = NODE_WIDTH + GAP_X;
 const STEP_Y = NODE_HEIGHT + GAP_Y;
 
 /** A row of places: one layer, or a part of a layer that is too wide. */
-type Row = readonly PlanNode[];
+type LayerRow = readonly PlanNode[];
 
-function inLayers(nodes: readonly PlanNode[]): Placed[] {
+function inLayers(nodes: readonly PlanNode[]): PlacedNode[] {
   const rows = rowsOf(nodes);
   const perColumn = rowsInColumn(rows);
-  const placed: Placed[] = [];
+  const placed: PlacedNode[] = [];
   const centreOf = new Map<string, number>();
   let left = 0;
   for (let first = 0; first < rows.length; first += perColumn) {
@@ -102,7 +102,7 @@ function inLayers(nodes: readonly PlanNode[]): Placed[] {
 }
 
 /** Each step one layer below the lowest that it needs; the plan comes in an order in which it could run. */
-function rowsOf(nodes: readonly PlanNode[]): Row[] {
+function rowsOf(nodes: readonly PlanNode[]): LayerRow[] {
   const depths = new Map<string, number>();
   const layers: PlanNode[][] = [];
   for (const node of nodes) {
@@ -113,20 +113,20 @@ function rowsOf(nodes: readonly PlanNode[]): Row[] {
     layers[depth]?.push(node);
   }
   return layers.flatMap((layer) => {
-    const parts: Row[] = [];
+    const parts: LayerRow[] = [];
     for (let at = 0; at < layer.length; at += MOST_ACROSS) parts.push(layer.slice(at, at + MOST_ACROSS));
     return parts;
   });
 }
 
 /** A number that makes the whole about as wide as high. */
-function rowsInColumn(rows: readonly Row[]): number {
+function rowsInColumn(rows: readonly LayerRow[]): number {
   const across = rows.reduce((sum, row) => sum + row.length, 0) / rows.length;
   return Math.max(1, Math.ceil(Math.sqrt((rows.length * across * STEP_X) / STEP_Y)));
 }
 
 /** Each near the middle of what it needs, none over another, the row in the middle of its column. */
-function spread(row: Row, width: number, centreOf: ReadonlyMap<string, number>): [number, PlanNode][] {
+function spread(row: LayerRow, width: number, centreOf: ReadonlyMap<string, number>): [number, PlanNode][] {
   const wanted = row
     .map((node, order) => ({ node, order, at: middle(node, centreOf) ?? width / 2 }))
     .sort((a, b) => a.at - b.at || a.order - b.order);

@@ -3,7 +3,7 @@ import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { Segments } from '../../../parts/segments.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
-import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
+import { type GraphStepState, type RunGraphNode, stepIdOf } from '../live/events.ts';
 import { isOperation } from '../live/operations.ts';
 import { useRunData } from '../live/run-data.ts';
 import type { StepHistory } from '../live/span.ts';
@@ -112,10 +112,10 @@ function bodyClass(hasPanel: boolean, isBeside: boolean): string {
 
 /** Stays the same array while the plan is the same, so that nothing is laid out anew as steps move. */
 function usePlan(
-  nodes: readonly GraphNode[] | undefined,
-  steps: ReadonlyMap<string, StepState>,
+  nodes: readonly RunGraphNode[] | undefined,
+  steps: ReadonlyMap<string, GraphStepState>,
   histories: ReadonlyMap<string, StepHistory>,
-): readonly GraphNode[] {
+): readonly RunGraphNode[] {
   const begun = nodes ? 0 : planOf({ nodes, steps, histories }).length;
   // biome-ignore lint/correctness/useExhaustiveDependencies: without a plan it changes only as more steps begin
   return useMemo(() => planOf({ nodes, steps, histories }), [nodes, begun]);
@@ -131,8 +131,8 @@ function counted(count: number, what: string): string {
 }
 
 interface FindStepProps {
-  readonly plan: readonly GraphNode[];
-  readonly steps: ReadonlyMap<string, StepState>;
+  readonly plan: readonly RunGraphNode[];
+  readonly steps: ReadonlyMap<string, GraphStepState>;
   readonly selected: string | undefined;
   onFound(id: string): void;
 }
@@ -167,8 +167,8 @@ function FindStep({ plan, steps, selected, onFound }: FindStepProps) {
 }
 
 function matching(
-  plan: readonly GraphNode[],
-  steps: ReadonlyMap<string, StepState>,
+  plan: readonly RunGraphNode[],
+  steps: ReadonlyMap<string, GraphStepState>,
   text: string,
 ): readonly string[] {
   const wanted = text.trim().toLowerCase();

@@ -4,14 +4,14 @@ import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState }
 import { Status } from '../../../parts/status.tsx';
 import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
-import type { GraphNode } from '../live/events.ts';
+import type { RunGraphNode } from '../live/events.ts';
 import { isOperation, itemText, turnsKey } from '../live/operations.ts';
 import { useRunData } from '../live/run-data.ts';
 import { itemKind, itemStatus, itemsText, type StepView } from './step-view.ts';
 import { type RowFacts, sumOf, tableRows } from './table-rows.ts';
 
 interface StepTableProps {
-  readonly plan: readonly GraphNode[];
+  readonly plan: readonly RunGraphNode[];
   viewOf(id: string): StepView | undefined;
   readonly selected: string | undefined;
   /** Operations of one name are one row, which can be unfolded. */

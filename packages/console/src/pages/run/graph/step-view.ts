@@ -1,11 +1,11 @@
 /** Summary of a step in the graph, from the plan, its state and its history. Pure. */
-import { type GraphNode, type Run, type StepState, stepIdOf } from '../live/events.ts';
+import { type GraphStepState, type Run, type RunGraphNode, stepIdOf } from '../live/events.ts';
 import { isOperation } from '../live/operations.ts';
 import { shareOf } from '../live/progress.ts';
 import type { StepHistory } from '../live/span.ts';
 import type { Undone } from '../live/undone.ts';
 
-export interface ItemCounts {
+export interface ItemProgress {
   /** Number of known items. */
   readonly total: number;
   /** False until the set has ended: there may be more items. */
@@ -31,7 +31,7 @@ export interface StepView {
   readonly durationMs: number | undefined;
   /** Epoch ms; set while the step is under way. */
   readonly runningSince: number | undefined;
-  readonly items: ItemCounts | undefined;
+  readonly items: ItemProgress | undefined;
   /** Progress of a running step, from 0 to 1, if its body reports it. */
   readonly share: number | undefined;
 }
@@ -44,17 +44,17 @@ export const UNDER_WAY = 'running';
 const UNDONE = { compensated: 'undone', failed: 'undo failed' } as const;
 
 export interface StepsKnown {
-  readonly nodes: readonly GraphNode[] | undefined;
-  readonly steps: ReadonlyMap<string, StepState>;
+  readonly nodes: readonly RunGraphNode[] | undefined;
+  readonly steps: ReadonlyMap<string, GraphStepState>;
   readonly histories: ReadonlyMap<string, StepHistory>;
 }
 
 /** Items are counted at their step, in one pass over all. */
 export function itemCounts(
-  steps: ReadonlyMap<string, StepState>,
+  steps: ReadonlyMap<string, GraphStepState>,
   undone: ReadonlyMap<string, Undone> = new Map(),
-): ReadonlyMap<string, ItemCounts> {
-  const counts = new Map<string, { -readonly [K in keyof ItemCounts]: ItemCounts[K] }>();
+): ReadonlyMap<string, ItemProgress> {
+  const counts = new Map<string, { -readonly [K in keyof ItemProgress]: ItemProgress[K] }>();
   for (const [key, step] of steps) {
     const id = stepIdOf(key);
     if (id === key) continue;
@@ -75,7 +75,7 @@ export function itemCounts(
 }
 
 /** The plan; or, where it is not deployed, the steps that have begun, which need nothing that is known. */
-export function planOf({ nodes, steps, histories }: StepsKnown): readonly GraphNode[] {
+export function planOf({ nodes, steps, histories }: StepsKnown): readonly RunGraphNode[] {
   if (nodes) return nodes;
   const ids = new Set([...steps.keys()].map(stepIdOf));
   return [...ids].map((id) => ({ id, kind: histories.get(id)?.kind ?? 'step', needs: [] }));
@@ -83,8 +83,8 @@ export function planOf({ nodes, steps, histories }: StepsKnown): readonly GraphN
 
 /** The steps of which nothing is written yet and at which the drive of the run is. */
 export function underWay(
-  nodes: readonly GraphNode[] | undefined,
-  steps: ReadonlyMap<string, StepState>,
+  nodes: readonly RunGraphNode[] | undefined,
+  steps: ReadonlyMap<string, GraphStepState>,
   run: Pick<Run, 'status' | 'lease' | 'compensating' | 'cancellation'> | undefined,
 ): ReadonlySet<string> {
   if (run?.status !== 'running' || !run.lease || run.compensating || run.cancellation) return new Set();
@@ -97,13 +97,13 @@ export function underWay(
 }
 
 export interface StepFacts extends Pick<StepsKnown, 'steps' | 'histories'> {
-  readonly items: ReadonlyMap<string, ItemCounts>;
+  readonly items: ReadonlyMap<string, ItemProgress>;
   readonly working?: ReadonlySet<string>;
   readonly undone?: ReadonlyMap<string, Undone>;
   readonly progress?: Run['progress'];
 }
 
-export function stepView({ id, kind, needs }: GraphNode, facts: StepFacts): StepView {
+export function stepView({ id, kind, needs }: RunGraphNode, facts: StepFacts): StepView {
   const { steps, histories, working, undone, progress } = facts;
   const state = steps.get(id);
   const history = histories.get(id);
@@ -124,14 +124,14 @@ export function stepView({ id, kind, needs }: GraphNode, facts: StepFacts): Step
 }
 
 /** Outcomes of the items of a set. */
-function undoingOf(own: Undone | undefined, items: ItemCounts | undefined): string | undefined {
+function undoingOf(own: Undone | undefined, items: ItemProgress | undefined): string | undefined {
   if (own) return UNDONE[own.outcome];
   if (!items || items.undone + items.undoFailed === 0) return undefined;
   return items.undoFailed > 0 ? UNDONE.failed : UNDONE.compensated;
 }
 
 /** @param undoing how the item was undone, if it was */
-export function itemStatus(state: StepState | undefined, undoing: Undone | undefined): string {
+export function itemStatus(state: GraphStepState | undefined, undoing: Undone | undefined): string {
   return undoing ? UNDONE[undoing.outcome] : statusOf(state);
 }
 
@@ -140,14 +140,14 @@ export function itemKind(key: string, history: StepHistory | undefined): string 
   return isOperation(key) ? (history?.kind ?? 'operation') : 'item';
 }
 
-function statusOf(state: StepState | undefined): string {
+function statusOf(state: GraphStepState | undefined): string {
   if (!state) return NOT_BEGUN;
   return state.phase === 'done' ? state.outcome : state.phase;
 }
 
 /** @param kind that of the set */
 export function itemsText(
-  { total, isWhole, done, failed, open, undone, undoFailed }: ItemCounts,
+  { total, isWhole, done, failed, open, undone, undoFailed }: ItemProgress,
   kind: string,
 ): string {
   const items = kind === 'flow' ? 'operations' : 'items';

@@ -1,5 +1,5 @@
 /** Rows of the table of steps: each step of the plan and below it its items, or the operations of a flow. Pure. */
-import { type GraphNode, type StepState, stepIdOf } from '../live/events.ts';
+import { type GraphStepState, type RunGraphNode, stepIdOf } from '../live/events.ts';
 import { isOperation, type Turns, turnsOf } from '../live/operations.ts';
 import type { StepHistory } from '../live/span.ts';
 import type { StepView } from './step-view.ts';
@@ -15,12 +15,12 @@ interface TableShown {
   readonly open: ReadonlySet<string>;
 }
 
-type Steps = ReadonlyMap<string, StepState>;
+type StepStates = ReadonlyMap<string, GraphStepState>;
 type Histories = ReadonlyMap<string, StepHistory>;
 
 export function tableRows(
-  plan: readonly GraphNode[],
-  steps: Steps,
+  plan: readonly RunGraphNode[],
+  steps: StepStates,
   histories: Histories,
   shown: TableShown,
 ): readonly TableRow[] {
@@ -37,7 +37,10 @@ export function tableRows(
 }
 
 /** Operations of the plan's flows: their number, and that of the names that occur more than once. */
-export function operationCounts(steps: Steps): { readonly operations: number; readonly repeated: number } {
+export function operationCounts(steps: StepStates): {
+  readonly operations: number;
+  readonly repeated: number;
+} {
   const keys = [...steps.keys()].filter(isOperation);
   return {
     operations: keys.length,
@@ -65,7 +68,7 @@ function isItem(key: string): boolean {
 }
 
 /** By their first event; those of which the journal has none yet come last. Before the events are loaded, by the newest. */
-function asTheyRan(keys: readonly string[], steps: Steps, histories: Histories): readonly string[] {
+function asTheyRan(keys: readonly string[], steps: StepStates, histories: Histories): readonly string[] {
   const place = (key: string) => {
     const first = histories.get(key)?.spans[0]?.seq;
     if (first !== undefined) return first;

@@ -1,5 +1,5 @@
 /** The step that an arrow key selects: along the edges up and down, along the layer to the sides. Pure. */
-import type { Layout, Placed } from './layout.ts';
+import type { Layout, PlacedNode } from './layout.ts';
 
 export type Arrow = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight' | 'Home' | 'End';
 
@@ -17,11 +17,11 @@ export function isArrow(key: string): key is Arrow {
 }
 
 export class Walk {
-  readonly #nodes: readonly Placed[];
-  readonly #byId: ReadonlyMap<string, Placed>;
-  readonly #above = new Map<string, Placed[]>();
-  readonly #below = new Map<string, Placed[]>();
-  readonly #rows = new Map<number, Placed[]>();
+  readonly #nodes: readonly PlacedNode[];
+  readonly #byId: ReadonlyMap<string, PlacedNode>;
+  readonly #above = new Map<string, PlacedNode[]>();
+  readonly #below = new Map<string, PlacedNode[]>();
+  readonly #rows = new Map<number, PlacedNode[]>();
 
   constructor({ nodes, edges }: Layout) {
     this.#nodes = nodes;
@@ -34,7 +34,7 @@ export class Walk {
     for (const row of this.#rows.values()) row.sort((a, b) => a.x - b.x);
   }
 
-  placed(id: string): Placed | undefined {
+  placed(id: string): PlacedNode | undefined {
     return this.#byId.get(id);
   }
 
@@ -62,19 +62,19 @@ export class Walk {
     }
   }
 
-  #beside(here: Placed, by: number): string | undefined {
+  #beside(here: PlacedNode, by: number): string | undefined {
     const row = this.#rows.get(here.y) ?? [];
     return row[row.indexOf(here) + by]?.id;
   }
 }
 
 /** The nearest by x; of two at the same distance, the left one. */
-function nearest(here: Placed, others: readonly Placed[] = []): string | undefined {
-  const away = ({ x }: Placed) => Math.abs(x - here.x);
+function nearest(here: PlacedNode, others: readonly PlacedNode[] = []): string | undefined {
+  const away = ({ x }: PlacedNode) => Math.abs(x - here.x);
   return others.toSorted((a, b) => away(a) - away(b) || a.x - b.x)[0]?.id;
 }
 
-function push<K>(map: Map<K, Placed[]>, key: K, node: Placed | undefined): void {
+function push<K>(map: Map<K, PlacedNode[]>, key: K, node: PlacedNode | undefined): void {
   if (!node) return;
   const list = map.get(key);
   if (list) list.push(node);

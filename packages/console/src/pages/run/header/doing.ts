@@ -1,8 +1,8 @@
 /** The steps at which a run works, and those that it retries. Pure. */
 import type { Activity, Held } from '@cairn/client';
 import { type StepsKnown, underWay } from '../graph/step-view.ts';
-import type { Run, StepState } from '../live/events.ts';
-import type { Span } from '../live/span.ts';
+import type { GraphStepState, Run } from '../live/events.ts';
+import type { TimelineSpan } from '../live/span.ts';
 
 /** A step that failed and will be retried. */
 export interface Trying {
@@ -14,7 +14,7 @@ export interface Trying {
   /** Number of polls in which the condition of the step did not hold. */
   readonly polls?: number | undefined;
   /** Undefined while the history does not reach there. */
-  readonly error?: Span['error'] | undefined;
+  readonly error?: TimelineSpan['error'] | undefined;
   readonly held?: Held | undefined;
 }
 
@@ -48,9 +48,9 @@ export function activityOf({ working, trying }: Doing): Activity {
   return { working, retrying };
 }
 
-type Retrying = Extract<StepState, { readonly phase: 'retrying' }>;
+type Retrying = Extract<GraphStepState, { readonly phase: 'retrying' }>;
 
-function isTrying(step: StepState): step is Retrying {
+function isTrying(step: GraphStepState): step is Retrying {
   return step.phase === 'retrying' && !step.whenRoom;
 }
 
@@ -60,7 +60,7 @@ function trying({ key, attempt, retryAt, polls }: Retrying, histories: StepsKnow
   return { key, attempt, retryAt, polls, error, held: heldBy(spans.at(-1)) };
 }
 
-function heldBy(last: Span | undefined): Held | undefined {
+function heldBy(last: TimelineSpan | undefined): Held | undefined {
   if (last?.end !== 'held') return undefined;
   return { reason: last.note ?? 'a budget is reached', isOver: (last.dueAt ?? 0) <= (last.to ?? 0) };
 }

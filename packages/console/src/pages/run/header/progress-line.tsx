@@ -1,7 +1,7 @@
 /** The progress that a body reported: its share, if any, its own words, and when it reported. */
 import { Text } from '../../../parts/value-text.tsx';
 import { When } from '../../../parts/when.tsx';
-import { type Progress, percentText, shareOf } from '../live/progress.ts';
+import { type BodyProgress, percentText, shareOf } from '../live/progress.ts';
 import { ViewLink } from './view-link.tsx';
 
 const DETAILS_CHARS = 200;
@@ -11,7 +11,7 @@ export function ProgressLine({
   progress: { step, details, at },
   linked = false,
 }: {
-  readonly progress: Progress;
+  readonly progress: BodyProgress;
   readonly linked?: boolean;
 }) {
   const share = shareOf(details);

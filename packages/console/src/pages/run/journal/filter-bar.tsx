@@ -3,14 +3,14 @@ import { useId } from 'react';
 import { visibleText } from '../../../parts/visible-text.ts';
 import type { facetsOf } from './rows.ts';
 
-interface FilterBarProps {
+interface JournalFilterBarProps {
   readonly facets: ReturnType<typeof facetsOf>;
   readonly type: string | undefined;
   readonly step: string | undefined;
   onChange(filter: { readonly event?: string | undefined; readonly of?: string | undefined }): void;
 }
 
-export function FilterBar({ facets, type, step, onChange }: FilterBarProps) {
+export function FilterBar({ facets, type, step, onChange }: JournalFilterBarProps) {
   const isFiltered = type !== undefined || step !== undefined;
   return (
     <div className="row">

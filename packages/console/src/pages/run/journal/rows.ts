@@ -50,12 +50,15 @@ function stepOf(anyEvent: RunEvent, waits: Map<string, string>): string | undefi
   return typeof waitId === 'string' ? waits.get(waitId) : undefined;
 }
 
-export interface Wanted {
+export interface JournalFilter {
   readonly type?: string | undefined;
   readonly step?: string | undefined;
 }
 
-export function wantedRows(rows: readonly JournalRow[], { type, step }: Wanted): readonly JournalRow[] {
+export function wantedRows(
+  rows: readonly JournalRow[],
+  { type, step }: JournalFilter,
+): readonly JournalRow[] {
   if (type === undefined && step === undefined) return rows;
   return rows.filter(
     (row) => (type === undefined || row.event.type === type) && (step === undefined || row.step === step),

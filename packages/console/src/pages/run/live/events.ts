@@ -7,8 +7,8 @@ export type { DataOf };
 export type Run = Answer<'Run'>;
 export type RunGraph = Answer<'RunGraph'>;
 export type RunEvent = Answer<'RunEvent'>;
-export type StepState = RunGraph['steps'][number];
-export type GraphNode = NonNullable<RunGraph['nodes']>[number];
+export type GraphStepState = RunGraph['steps'][number];
+export type RunGraphNode = NonNullable<RunGraph['nodes']>[number];
 
 /** Every type this console knows, with its data; newer ones are none of them and are passed over. */
 export type KnownEvent = {

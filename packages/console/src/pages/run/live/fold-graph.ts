@@ -3,7 +3,7 @@
  * Follows the fold of the journal (`packages/cairn/src/core/run/reduce`), which decides; a test holds the two against each other.
  */
 import { stepKey } from '@cairn/client';
-import { known, type RunEvent, type RunGraph, type StepState, stepIdOf } from './events.ts';
+import { type GraphStepState, known, type RunEvent, type RunGraph, stepIdOf } from './events.ts';
 import { statusAfter } from './status-after.ts';
 
 export interface GraphState {
@@ -13,7 +13,7 @@ export interface GraphState {
   /** The newest event that is in it. */
   readonly head: number;
   /** By key, in the order in which they began. */
-  readonly steps: ReadonlyMap<string, StepState>;
+  readonly steps: ReadonlyMap<string, GraphStepState>;
 }
 
 /** @param replaying what the graph of an interrupted run does not say: whether it was taking steps over */
@@ -37,7 +37,7 @@ export function foldGraph(state: GraphState, events: readonly RunEvent[]): Graph
 }
 
 interface Moving {
-  readonly steps: Map<string, StepState>;
+  readonly steps: Map<string, GraphStepState>;
   replaying: boolean;
   status: string;
 }
@@ -54,7 +54,7 @@ function move(moving: Moving, anyEvent: RunEvent): void {
 }
 
 /** Returns the state of the event's step after it; undefined for an event without a step. */
-function standingAfter(anyEvent: RunEvent): StepState | undefined {
+function standingAfter(anyEvent: RunEvent): GraphStepState | undefined {
   const event = known(anyEvent);
   const { seq } = event;
   switch (event.type) {
@@ -103,7 +103,7 @@ const OUTCOMES = {
 } as const;
 
 /** Word of an old revision, which a person has sent back since, changes nothing. */
-function put({ steps }: Moving, step: StepState): void {
+function put({ steps }: Moving, step: GraphStepState): void {
   const { key, revision } = step;
   const newest = Math.max(steps.get(stepIdOf(key))?.revision ?? 0, steps.get(key)?.revision ?? 0);
   if (revision >= newest) steps.set(key, step);

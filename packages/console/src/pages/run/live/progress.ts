@@ -1,7 +1,7 @@
 /** The newest progress report of a body, and the share of its work that it states, if any. Pure. */
 import type { Run } from './events.ts';
 
-export type Progress = NonNullable<Run['progress']>[number];
+export type BodyProgress = NonNullable<Run['progress']>[number];
 
 /** From 0 to 1, of details like `{ percent: 45 }` or `{ done: 9, total: 20 }`; undefined: they tell no share. */
 export function shareOf(details: unknown): number | undefined {

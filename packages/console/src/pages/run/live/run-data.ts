@@ -1,10 +1,10 @@
 /** React context of a run's page: the current run. Provided by `use-run.tsx`. */
 import { createContext, useContext } from 'react';
 import type { Run } from './events.ts';
-import type { Followed } from './run-follower.ts';
+import type { FollowedState } from './run-follower.ts';
 import type { Undone } from './undone.ts';
 
-export interface RunData extends Followed {
+export interface RunData extends FollowedState {
   readonly id: string;
   /** As last read; follows the events within a third of a second. */
   readonly run: Run | undefined;

@@ -6,7 +6,7 @@
  */
 import { isFinal } from '../../../parts/run-status.ts';
 import { EMPTY_LOG, type EventLog, isFull, reach, withHistory, withLive } from './event-log.ts';
-import type { RunEvent, RunGraph, StepState } from './events.ts';
+import type { GraphStepState, RunEvent, RunGraph } from './events.ts';
 import { foldGraph, type GraphState, graphState } from './fold-graph.ts';
 import { patiently } from './patiently.ts';
 import type { StepHistory } from './span.ts';
@@ -18,10 +18,10 @@ export interface RunSource {
     cursor: string | undefined,
   ): Promise<{ readonly items: RunEvent[]; readonly next?: string | undefined }>;
   /** Tells all after the seq until the run has ended or the signal aborts; never throws. */
-  follow(after: () => number, told: Told, signal: AbortSignal): Promise<void>;
+  follow(after: () => number, told: FollowerHandlers, signal: AbortSignal): Promise<void>;
 }
 
-export interface Told {
+export interface FollowerHandlers {
   onEvent(event: RunEvent): void;
   onState(state: 'live' | 'reconnecting'): void;
   onEnd(): void;
@@ -40,9 +40,9 @@ export interface History {
   readonly error: unknown;
 }
 
-export interface Followed {
+export interface FollowedState {
   readonly graph: RunGraph | undefined;
-  readonly steps: ReadonlyMap<string, StepState>;
+  readonly steps: ReadonlyMap<string, GraphStepState>;
   readonly events: readonly RunEvent[];
   /** Folded from `events`. The same map each time: `events` is new when it has changed. */
   readonly histories: ReadonlyMap<string, StepHistory>;
@@ -60,7 +60,7 @@ const WORTH_SHOWING = 0.05;
 /** Loaded without being asked: the whole of most runs, five requests. */
 const AT_FIRST = 500;
 
-const NOTHING: Followed = {
+const NOTHING: FollowedState = {
   graph: undefined,
   steps: new Map(),
   events: [],
@@ -96,7 +96,7 @@ export class RunFollower {
     return () => this.#listeners.delete(listener);
   };
 
-  readonly shown = (): Followed => this.#shown;
+  readonly shown = (): FollowedState => this.#shown;
 
   /** Starts, or starts again after a failure and keeps the known events. Returns the function that ends it. */
   start(): () => void {
@@ -208,7 +208,7 @@ export class RunFollower {
     return this.#state !== undefined && reach(this.#log) >= this.#state.head;
   }
 
-  #show(change: Partial<Pick<Followed, 'live' | 'error'>>): void {
+  #show(change: Partial<Pick<FollowedState, 'live' | 'error'>>): void {
     const { status = '', head = 0, steps = NOTHING.steps } = this.#state ?? {};
     this.#histories.add(this.#log.history);
     const graph = this.#plan && { ...this.#plan, status, head, steps: [...steps.values()] };

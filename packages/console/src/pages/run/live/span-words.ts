@@ -1,5 +1,5 @@
 /** The end of an attempt or wait as words and as the tone of a status. Pure. */
-import type { Span, SpanEnd } from './span.ts';
+import type { SpanEnd, TimelineSpan } from './span.ts';
 
 const WORDS: Readonly<Record<SpanEnd, string>> = {
   succeeded: 'succeeded',
@@ -37,7 +37,7 @@ const TONES: Readonly<Record<SpanEnd, string>> = {
   ended: 'quiet',
 };
 
-export function endText({ kind, end }: Pick<Span, 'kind' | 'end'>): string {
+export function endText({ kind, end }: Pick<TimelineSpan, 'kind' | 'end'>): string {
   if (end !== undefined) return WORDS[end];
   return kind === 'wait' ? 'waiting' : 'running';
 }

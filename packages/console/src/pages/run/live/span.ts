@@ -22,7 +22,7 @@ export type SpanEnd =
   | 'ended';
 
 /** A stretch of time; times are epoch ms. */
-export interface Span {
+export interface TimelineSpan {
   readonly kind: 'attempt' | 'wait';
   /** Seq of the first event about it. */
   readonly seq: number;
@@ -47,7 +47,7 @@ export interface StepHistory {
   readonly kind: string;
   /** Source location of the flow's code that asked for it last. */
   readonly location?: string;
-  readonly spans: readonly Span[];
+  readonly spans: readonly TimelineSpan[];
   /** Attempts of the newest revision. */
   readonly attempts: number;
   /** Duration of the execution that settled last. */

@@ -4,7 +4,7 @@
  */
 import { dayResumption, stepKey } from '@cairn/client';
 import { type DataOf, known, type RunEvent, stepIdOf } from './events.ts';
-import type { Span, SpanEnd, StepHistory } from './span.ts';
+import type { SpanEnd, StepHistory, TimelineSpan } from './span.ts';
 
 export class StepHistories {
   /** In the order in which they began. */
@@ -96,10 +96,10 @@ export class StepHistories {
 
   #begin(
     { kind, revision, attempt, location, ...ref }: DataOf<'step_started'>,
-    span: Pick<Span, 'kind' | 'seq' | 'from' | 'waitId' | 'childId' | 'dueAt'>,
+    span: Pick<TimelineSpan, 'kind' | 'seq' | 'from' | 'waitId' | 'childId' | 'dueAt'>,
   ): void {
     const key = stepKey(ref);
-    const begun: Span = { ...span, revision, attempt };
+    const begun: TimelineSpan = { ...span, revision, attempt };
     const before = this.byKey.get(key) ?? { key, kind, spans: [], attempts: 0, effects: [] };
     const at = location === undefined ? {} : { location };
     this.byKey.set(key, { ...before, ...at, spans: [...before.spans, begun], attempts: attempt });
@@ -113,7 +113,7 @@ export class StepHistories {
       seq,
       at,
       ...ended
-    }: { readonly seq: number; readonly at: number } & Pick<Span, 'end' | 'error' | 'dueAt' | 'note'>,
+    }: { readonly seq: number; readonly at: number } & Pick<TimelineSpan, 'end' | 'error' | 'dueAt' | 'note'>,
   ): void {
     const key = stepKey(data);
     const last = this.byKey.get(key)?.spans.at(-1);
@@ -168,7 +168,7 @@ export class StepHistories {
     }
   }
 
-  #closeOpen(at: number, end: SpanEnd, which: (key: string, last: Span) => boolean): void {
+  #closeOpen(at: number, end: SpanEnd, which: (key: string, last: TimelineSpan) => boolean): void {
     for (const key of [...this.#open]) {
       const last = this.byKey.get(key)?.spans.at(-1);
       if (!last || !which(key, last)) continue;
@@ -191,7 +191,7 @@ function retriedAs({
   polled,
   budget,
   error,
-}: DataOf<'step_retry_scheduled'>): Pick<Span, 'end' | 'error' | 'note'> {
+}: DataOf<'step_retry_scheduled'>): Pick<TimelineSpan, 'end' | 'error' | 'note'> {
   if (polled) return { end: 'polled', note: error.message };
   return budget ? { end: 'held', note: error.message } : { end: 'retried', error };
 }
@@ -199,7 +199,7 @@ function retriedAs({
 /** A step says since when it is under way with all its attempts; each but the first began when it was due, or later. */
 function beganAt(
   { startedAt, revision }: DataOf<'step_started'>,
-  last: Span | undefined,
+  last: TimelineSpan | undefined,
   at: number,
 ): number {
   const from = Math.min(Date.parse(startedAt), at);
@@ -207,6 +207,6 @@ function beganAt(
   return Math.min(at, Math.max(from, last.to, last.dueAt ?? 0));
 }
 
-function withLast(spans: readonly Span[], change: Partial<Span>): Span[] {
+function withLast(spans: readonly TimelineSpan[], change: Partial<TimelineSpan>): TimelineSpan[] {
   return spans.map((span, at) => (at === spans.length - 1 ? { ...span, ...change } : span));
 }

@@ -2,15 +2,13 @@
  * The steps of a run with the bodies that its answer names as under way: most leave no event before they end, so that the
  * events alone show them as not begun. Pure.
  */
-import type { Run, StepState } from './events.ts';
-
-type Running = Run['running'];
+import type { GraphStepState, Run } from './events.ts';
 
 /** The same map where nothing is to be added. What events say that are newer than the answer counts. */
 export function withRunning(
-  steps: ReadonlyMap<string, StepState>,
-  running: Running = [],
-): ReadonlyMap<string, StepState> {
+  steps: ReadonlyMap<string, GraphStepState>,
+  running: Run['running'] = [],
+): ReadonlyMap<string, GraphStepState> {
   const begun = running.filter((body) => !body.undoes && isNews(steps.get(body.step), body));
   if (begun.length === 0) return steps;
   const all = new Map(steps);
@@ -19,7 +17,10 @@ export function withRunning(
   return all;
 }
 
-function isNews(known: StepState | undefined, { revision, attempt }: Running[number]): boolean {
+function isNews(
+  known: GraphStepState | undefined,
+  { revision, attempt }: NonNullable<Run['running']>[number],
+): boolean {
   if (!known || known.revision < revision) return true;
   if (known.revision > revision) return false;
   switch (known.phase) {

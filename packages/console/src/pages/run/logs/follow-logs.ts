@@ -14,7 +14,7 @@ export interface ReadLines {
 
 export const NO_LINES: ReadLines = { lines: [], isReading: true, isWhole: false };
 
-interface Following {
+interface LineFollowing {
   read(cursor: string | undefined): Promise<LogPage>;
   show(read: ReadLines): void;
   /** Until lines may have been added. */
@@ -23,7 +23,7 @@ interface Following {
 }
 
 /** Rejects as soon as one page cannot be read. */
-export async function followLogs({ read, show, pause, signal }: Following): Promise<void> {
+export async function followLogs({ read, show, pause, signal }: LineFollowing): Promise<void> {
   let cursor: string | undefined;
   let lines: readonly LogLine[] = [];
   while (!signal.aborted) {

@@ -24,7 +24,7 @@ const LEVELS = [
 ] as const;
 const TONES: Readonly<Record<string, string>> = { warn: 'warn', error: 'bad' };
 
-interface Row {
+interface LogRow {
   readonly key: string;
   readonly line: LogLine;
 }
@@ -36,7 +36,7 @@ export function LogsTab() {
   const [chosen, choose] = useQueryState('line');
   const change = useQueryChange();
   const { lines, isReading, isWhole, error, again } = useLogLines(id, { step, level });
-  const rows = useMemo<Row[]>(() => lines.map((line, at) => ({ key: String(at + 1), line })), [lines]);
+  const rows = useMemo<LogRow[]>(() => lines.map((line, at) => ({ key: String(at + 1), line })), [lines]);
   const ids = useMemo(() => [...new Set([...steps.keys()].map(stepIdOf))], [steps]);
   const isFiltered = step !== undefined || level !== undefined;
   const filter = (wanted: { of?: string | undefined; level?: string | undefined }) =>

@@ -8,7 +8,7 @@ const PAGE = '100';
 /** Lines of a running body are stored within three seconds. */
 const ASK_EVERY_MS = 2_000;
 
-export interface LogFilter {
+export interface LineFilter {
   readonly step: string | undefined;
   readonly level: string | undefined;
 }
@@ -18,7 +18,7 @@ interface LogLines extends ReadLines {
   again(): void;
 }
 
-export function useLogLines(id: string, { step, level }: LogFilter): LogLines {
+export function useLogLines(id: string, { step, level }: LineFilter): LogLines {
   const { api } = useSession();
   const [read, show] = useState(NO_LINES);
   const [error, setError] = useState<unknown>();

@@ -9,15 +9,15 @@ import { useSession } from '../../../session/session.ts';
 const GATHER_MS = 80;
 const NO_TEXTS: StreamedTexts = new Map();
 
-interface Streamed {
+interface StreamedState {
   readonly texts: StreamedTexts;
   readonly error: unknown;
 }
 
 /** @param step key of a step, or its id: then with its items */
-export function useStreamedText(id: string, step: string | undefined): Streamed {
+export function useStreamedText(id: string, step: string | undefined): StreamedState {
   const { api } = useSession();
-  const [streamed, show] = useState<Streamed>({ texts: NO_TEXTS, error: undefined });
+  const [streamed, show] = useState<StreamedState>({ texts: NO_TEXTS, error: undefined });
   useEffect(() => {
     const over = new AbortController();
     let texts = NO_TEXTS;

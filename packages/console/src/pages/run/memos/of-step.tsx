@@ -6,7 +6,7 @@ import { usePages } from '../../../parts/use-pages.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { When } from '../../../parts/when.tsx';
 import { useSession } from '../../../session/session.ts';
-import { inOrder, type Memo } from './order.ts';
+import { inOrder, type MemoView } from './order.ts';
 
 /** A page ends earlier where its memos are large. */
 const PAGE = '100';
@@ -27,7 +27,7 @@ interface MemosOfStepProps {
 export function MemosOfStep({ runId, stepKey, revision, undoes, version, isRunning }: MemosOfStepProps) {
   const { api } = useSession();
   const query = { step: stepKey, revision: String(revision), ...(undoes && { undoes: 'true' }) };
-  const { items, hasMore, error, loadMore, again } = usePages<Memo>({
+  const { items, hasMore, error, loadMore, again } = usePages<MemoView>({
     queryKey: ['run', runId, 'memos', query],
     read: (cursor, signal) =>
       api.get('/v1/runs/{id}/memos', {
@@ -61,7 +61,7 @@ export function MemosOfStep({ runId, stepKey, revision, undoes, version, isRunni
   );
 }
 
-function MemoRow({ memo: { name, value, recordedAt } }: { readonly memo: Memo }) {
+function MemoRow({ memo: { name, value, recordedAt } }: { readonly memo: MemoView }) {
   const [isOpen, setOpen] = useState(false);
   const shown = visibleText(name);
   return (

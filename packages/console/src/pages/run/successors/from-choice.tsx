@@ -3,13 +3,13 @@ import { useId } from 'react';
 import { checkpointWords } from '../checkpoints/made-by.ts';
 import type { RunEvent } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
-import { type From, fromOf, type Mode, wordOf } from './request.ts';
+import { fromOf, type Mode, type SuccessorFrom, wordOf } from './request.ts';
 import { FROM_ELSEWHERE } from './words.ts';
 
 interface FromChoiceProps {
   readonly mode: Mode;
-  readonly from: From | undefined;
-  onFrom(from: From | undefined): void;
+  readonly from: SuccessorFrom | undefined;
+  onFrom(from: SuccessorFrom | undefined): void;
 }
 
 /** Checkpoints to choose from. Others are reached from the tab of the checkpoints. */

@@ -3,13 +3,13 @@ import { stepKey } from '@cairn/client';
 import { useState } from 'react';
 import { Failure } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
-import type { Foreseen } from './use-preview.ts';
+import type { PreviewState } from './use-preview.ts';
 import { countsOf, effectWords, type Preview, stepWords, type Words } from './words.ts';
 
 /** Rows shown before one asks for all. */
 const SHOWN = 50;
 
-export function PreviewView({ foreseen }: { readonly foreseen: Foreseen }) {
+export function PreviewView({ foreseen }: { readonly foreseen: PreviewState }) {
   const preview = foreseen.kind === 'told' ? foreseen.preview : undefined;
   const before = foreseen.kind === 'asking' ? foreseen.before : undefined;
   return (

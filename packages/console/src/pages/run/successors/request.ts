@@ -4,19 +4,19 @@
  */
 import type { Answer } from '../../../api/client.ts';
 import { option } from '../../../parts/command-text.ts';
-import type { Typed } from '../../../parts/json-view/json-text.ts';
+import type { ParsedJson } from '../../../parts/json-view/json-text.ts';
 
 export type Mode = 'resume' | 'replay' | 'fork';
 export type PreviewBody = Answer<'PreviewBody'>;
 /** From a step: it and its dependants run. From a checkpoint: steps that had completed by then are reused. */
-export type From = { readonly step: string } | { readonly checkpoint: number };
+export type SuccessorFrom = { readonly step: string } | { readonly checkpoint: number };
 
 /** As chosen in the form. */
 export interface Chosen {
   readonly mode: Mode;
-  readonly from: From | undefined;
+  readonly from: SuccessorFrom | undefined;
   /** For a fork; default: that of the run. */
-  readonly input: Typed | undefined;
+  readonly input: ParsedJson | undefined;
   /** For a fork; default: that of the run. */
   readonly planVersion: number | undefined;
   /** The successor takes over unread signals. */
@@ -66,7 +66,7 @@ export function successorCli(
 }
 
 /** As in the address: `step:verdict`, `checkpoint:12`. Undefined for anything else. */
-export function fromOf(word: string | undefined): From | undefined {
+export function fromOf(word: string | undefined): SuccessorFrom | undefined {
   const [kind, rest] =
     word === undefined ? [] : [word.slice(0, word.indexOf(':')), word.slice(word.indexOf(':') + 1)];
   if (kind === 'step' && rest) return { step: rest };
@@ -75,7 +75,7 @@ export function fromOf(word: string | undefined): From | undefined {
     : undefined;
 }
 
-export function wordOf(from: From | undefined): string | undefined {
+export function wordOf(from: SuccessorFrom | undefined): string | undefined {
   if (from === undefined) return undefined;
   return 'step' in from ? `step:${from.step}` : `checkpoint:${from.checkpoint}`;
 }

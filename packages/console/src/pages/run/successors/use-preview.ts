@@ -9,14 +9,14 @@ import type { Preview } from './words.ts';
 /** Pause in typing before a request. */
 const PAUSE_MS = 300;
 
-export type Foreseen =
+export type PreviewState =
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'asking'; readonly before: Preview | undefined }
   | { readonly kind: 'failed'; readonly error: unknown; again(): void }
   | { readonly kind: 'told'; readonly body: PreviewBody; readonly preview: Preview };
 
 /** @param body undefined while the form is not filled in */
-export function usePreview(runId: string, body: PreviewBody | undefined): Foreseen {
+export function usePreview(runId: string, body: PreviewBody | undefined): PreviewState {
   const { api } = useSession();
   const text = body === undefined ? undefined : JSON.stringify(body);
   const asked = useSettled(text);

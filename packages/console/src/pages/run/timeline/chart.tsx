@@ -5,14 +5,14 @@ import { duration } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { ViewLink } from '../header/view-link.tsx';
-import type { Span } from '../live/span.ts';
+import type { TimelineSpan } from '../live/span.ts';
 import { endText, endTone } from '../live/span-words.ts';
 import type { Undone } from '../live/undone.ts';
-import type { Drive, Life, Row } from './model.ts';
+import type { Drive, Life, TimelineRow } from './model.ts';
 import { type Scale, ticksOf } from './scale.ts';
 
 interface ChartProps {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TimelineRow[];
   readonly life: Life;
   /** By the key of the step. */
   readonly undone: ReadonlyMap<string, Undone>;
@@ -152,7 +152,7 @@ function DriveBand({ drive, scale, to }: DriveBandProps) {
 }
 
 interface StepRowProps {
-  readonly row: Row;
+  readonly row: TimelineRow;
   readonly undone: ReadonlyMap<string, Undone>;
   readonly top: number;
   readonly scale: Scale;
@@ -218,8 +218,8 @@ interface UndoMarkProps {
 }
 
 interface BarsProps {
-  readonly span: Span;
-  readonly next: Span | undefined;
+  readonly span: TimelineSpan;
+  readonly next: TimelineSpan | undefined;
   readonly scale: Scale;
   readonly to: number;
 }

@@ -1,7 +1,7 @@
 /** The life of a run over time, from its events: who drove it when, and the moments that changed its course. Pure. */
 import { known, type Run, type RunEvent, stepIdOf } from '../live/events.ts';
 import { isOperation, itemText, turnsOf } from '../live/operations.ts';
-import type { Span, StepHistory } from '../live/span.ts';
+import type { StepHistory, TimelineSpan } from '../live/span.ts';
 
 /** One drive: from the claim of the lease to its end. Times are epoch ms. */
 export interface Drive {
@@ -13,7 +13,7 @@ export interface Drive {
 }
 
 /** A moment that is marked across all rows. */
-export interface Moment {
+export interface TimelineMoment {
   readonly seq: number;
   readonly at: number;
   readonly kind: 'died' | 'found' | 'came_back' | 'sent_back' | 'suspended' | 'continued' | 'cancel' | 'end';
@@ -23,7 +23,7 @@ export interface Moment {
 
 export interface Life {
   readonly drives: readonly Drive[];
-  readonly moments: readonly Moment[];
+  readonly moments: readonly TimelineMoment[];
   /** Time of the first event. */
   readonly from: number;
   /** Time of the last known event. */
@@ -32,7 +32,7 @@ export interface Life {
 
 export function lifeOf(events: readonly RunEvent[]): Life {
   const drives: Drive[] = [];
-  const moments: Moment[] = [];
+  const moments: TimelineMoment[] = [];
   const close = (to: number, end: Drive['end']) => {
     const last = drives.at(-1);
     if (last?.end === 'open') drives[drives.length - 1] = { ...last, to: Math.max(last.from, to), end };
@@ -41,7 +41,7 @@ export function lifeOf(events: readonly RunEvent[]): Life {
   for (const anyEvent of events) {
     const event = known(anyEvent);
     const at = Date.parse(event.at);
-    const mark = (kind: Moment['kind'], text: string, tone: string, when = at) =>
+    const mark = (kind: TimelineMoment['kind'], text: string, tone: string, when = at) =>
       moments.push({ seq: event.seq, at: when, kind, text, tone });
     switch (event.type) {
       case 'run_claimed':
@@ -99,7 +99,7 @@ export function lifeOf(events: readonly RunEvent[]): Life {
 
 const ENDS = { run_completed: 'good', run_failed: 'bad', run_cancelled: 'quiet' } as const;
 
-export interface Row {
+export interface TimelineRow {
   readonly key: string;
   readonly text: string;
   readonly isItem: boolean;
@@ -113,24 +113,30 @@ export interface Row {
  * Steps in the order in which they began. Where they are asked for, the items of a set and the operations of a flow follow
  * it; without them the turns of an operation share a row.
  */
-export function rowsOf(histories: ReadonlyMap<string, StepHistory>, withItems: boolean): Row[] {
+export function rowsOf(histories: ReadonlyMap<string, StepHistory>, withItems: boolean): TimelineRow[] {
   const byStep = Map.groupBy(histories.values(), ({ key }) => stepIdOf(key));
   return [...byStep].flatMap(([id, all]) => {
     const step = histories.get(id);
     const own = all.filter(({ key }) => key !== id);
     const isFlow = own[0] !== undefined && isOperation(own[0].key);
-    const row: Row = { key: id, text: id, isItem: false, steps: [step ?? NOTHING_OF(id)], items: own.length };
+    const row: TimelineRow = {
+      key: id,
+      text: id,
+      isItem: false,
+      steps: [step ?? NOTHING_OF(id)],
+      items: own.length,
+    };
     if (withItems) return [row, ...own.map(itemRow)];
     if (isFlow) return [row, ...turnRows(own)];
     return [own.length === 0 || step ? row : { ...row, steps: [spanning(id, own)] }];
   });
 }
 
-function itemRow(item: StepHistory): Row {
+function itemRow(item: StepHistory): TimelineRow {
   return { key: item.key, text: itemText(item.key), isItem: true, steps: [item], items: 0 };
 }
 
-function turnRows(own: readonly StepHistory[]): Row[] {
+function turnRows(own: readonly StepHistory[]): TimelineRow[] {
   const byKey = new Map(own.map((step) => [step.key, step]));
   return turnsOf([...byKey.keys()]).map(({ key, name, members }) => {
     const steps = members.flatMap((member) => byKey.get(member) ?? []);
@@ -138,12 +144,10 @@ function turnRows(own: readonly StepHistory[]): Row[] {
   });
 }
 
-type Running = Run['running'];
-
 /** The histories with the bodies that the run names as running: most leave no event before they end. */
 export function withRunningSpans(
   histories: ReadonlyMap<string, StepHistory>,
-  running: Running,
+  running: Run['running'],
 ): ReadonlyMap<string, StepHistory> {
   const open = running.filter(
     ({ step, undoes }) => !undoes && (stepIdOf(step) === step || isOperation(step)),
@@ -153,7 +157,7 @@ export function withRunningSpans(
   for (const { step: key, revision, attempt, since } of open) {
     const step = all.get(key) ?? { ...NOTHING_OF(key), kind: 'step' };
     if (step.spans.some(({ to }) => to === undefined)) continue;
-    const span: Span = { kind: 'attempt', seq: 0, revision, attempt, from: Date.parse(since) };
+    const span: TimelineSpan = { kind: 'attempt', seq: 0, revision, attempt, from: Date.parse(since) };
     all.set(key, { ...step, spans: [...step.spans, span] });
   }
   return all;

@@ -5,13 +5,13 @@ import { useRunData } from '../live/run-data.ts';
 import { lifeOf, rowsOf, withRunningSpans } from './model.ts';
 import { Scale } from './scale.ts';
 
-interface Wanted {
+interface TimelineOptions {
   readonly withItems: boolean;
   /** Draws stretches in which nothing happened in full length. */
   readonly withIdle: boolean;
 }
 
-export function useTimeline({ withItems, withIdle }: Wanted) {
+export function useTimeline({ withItems, withIdle }: TimelineOptions) {
   const { run, events, histories, history, live } = useRunData();
   const now = useNow();
   const life = useMemo(() => lifeOf(events), [events]);

@@ -6,7 +6,7 @@ import { Dialog } from '../../../parts/dialog.tsx';
 import { Failure } from '../../../parts/states.tsx';
 import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
-import type { RunFilter, Shown } from '../filter/filter.ts';
+import type { RunListFilter, Shown } from '../filter/filter.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
 import { cliBulk, curlBulk } from './commands.ts';
 import { type BulkMode, meantText, VERBS } from './plan.ts';
@@ -16,7 +16,7 @@ import { type Bulk, hitBy, useBulk } from './use-bulk.ts';
 interface BulkDialogProps {
   readonly mode: BulkMode;
   /** Chosen ones, or all that match. */
-  readonly of: Selection | RunFilter;
+  readonly of: Selection | RunListFilter;
   /** The selection among the matching runs. */
   readonly isShown: Shown;
   /** The same in words, as a sentence begins. */
@@ -44,7 +44,7 @@ export function BulkDialog({ mode, of, isShown, what, onClose }: BulkDialogProps
   };
   const verb = VERBS[mode];
   const change = { mode, runs: hitBy(bulk.targets), batch: bulk.batch, reason: why };
-  const meant = of instanceof Map ? undefined : meantText(mode, of as RunFilter);
+  const meant = of instanceof Map ? undefined : meantText(mode, of as RunListFilter);
   return (
     <Dialog title={`${verb} many runs`} onClose={close}>
       <form

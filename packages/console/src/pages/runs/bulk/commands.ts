@@ -1,6 +1,6 @@
 /** A change of many runs as commands of a shell. Pure. The key of the API is named, never shown. */
 import { cliText, curlText, option } from '../../../parts/command-text.ts';
-import type { BulkMode, Question } from './plan.ts';
+import type { AnsweredQuestion, BulkMode } from './plan.ts';
 
 /** As the API takes them in one request. */
 const MOST_RUNS = 100;
@@ -16,7 +16,7 @@ export interface BulkChange {
 
 export interface BulkRun {
   readonly id: string;
-  readonly question?: Question | undefined;
+  readonly question?: AnsweredQuestion | undefined;
 }
 
 /** Body of one request. */

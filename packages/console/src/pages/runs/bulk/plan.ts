@@ -1,6 +1,6 @@
 /** Plan of a bulk change: for each run whether and how it changes, or why not. Pure. */
 import type { BulkResult } from '@cairn/client';
-import type { RunFilter, RunStatus } from '../filter/filter.ts';
+import type { RunListFilter, RunStatusName } from '../filter/filter.ts';
 
 /** In the order of their buttons. */
 export const BULK_MODES = ['cancel', 'resume', 'replay', 'approve'] as const;
@@ -14,14 +14,14 @@ export const VERBS: Readonly<Record<BulkMode, string>> = {
 };
 
 export type Verdict =
-  | { readonly isHit: true; readonly what: string; readonly question?: Question }
+  | { readonly isHit: true; readonly what: string; readonly question?: AnsweredQuestion }
   | { readonly isHit: false; readonly why: string };
 
 /** The approval that is given: one that is asked later is not. */
-export type Question = Pick<BulkResult, 'stepId' | 'waitId'>;
+export type AnsweredQuestion = Pick<BulkResult, 'stepId' | 'waitId'>;
 
 /** Statuses that the change is for: of all runs that match, others are not even looked at. */
-const MEANT: Readonly<Record<BulkMode, readonly RunStatus[]>> = {
+const MEANT: Readonly<Record<BulkMode, readonly RunStatusName[]>> = {
   cancel: ['running', 'replaying', 'pending', 'awaiting_approval', 'waiting_external', 'interrupted'],
   resume: ['interrupted', 'waiting_external', 'failed', 'cancelled'],
   replay: ['completed', 'failed', 'cancelled'],
@@ -29,13 +29,13 @@ const MEANT: Readonly<Record<BulkMode, readonly RunStatus[]>> = {
 };
 
 /** Filters to read one after the other: a filter without a status becomes one for each status that the change concerns. */
-export function filtersFor(mode: BulkMode, filter: RunFilter): readonly RunFilter[] {
+export function filtersFor(mode: BulkMode, filter: RunListFilter): readonly RunListFilter[] {
   if (filter.status !== undefined) return [filter];
   return MEANT[mode].map((status) => ({ ...filter, status }));
 }
 
 /** `those that are interrupted, …`; undefined: the filter says it. */
-export function meantText(mode: BulkMode, filter: RunFilter): string | undefined {
+export function meantText(mode: BulkMode, filter: RunListFilter): string | undefined {
   if (filter.status !== undefined) return undefined;
   const words = MEANT[mode].map((status) => status.replaceAll('_', ' '));
   const [last] = words.slice(-1);

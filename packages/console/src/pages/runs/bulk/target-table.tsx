@@ -3,11 +3,11 @@ import { ApiError, shownError } from '../../../api/problem.ts';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { type BulkMode, doneText, VERBS } from './plan.ts';
-import type { Target } from './use-bulk.ts';
+import type { BulkRow } from './use-bulk.ts';
 
 interface TargetTableProps {
   readonly mode: BulkMode;
-  readonly targets: readonly Target[];
+  readonly targets: readonly BulkRow[];
 }
 
 export function TargetTable({ mode, targets }: TargetTableProps) {
@@ -50,7 +50,7 @@ function Part({ title, mode, targets }: TargetTableProps & { readonly title: str
 
 interface CameProps {
   readonly mode: BulkMode;
-  readonly target: Target;
+  readonly target: BulkRow;
 }
 
 function Came({ mode, target: { row, verdict, sent } }: CameProps) {

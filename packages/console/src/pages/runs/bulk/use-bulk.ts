@@ -7,25 +7,25 @@ import { useEffect, useRef, useState } from 'react';
 import { type Api, planned } from '../../../api/client.ts';
 import { refusalOf, shownError } from '../../../api/problem.ts';
 import { useSession } from '../../../session/session.ts';
-import type { RunFilter, Shown } from '../filter/filter.ts';
+import type { RunListFilter, Shown } from '../filter/filter.ts';
 import { readPage } from '../list/use-first-page.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
 import { type BulkRun, bodyOf } from './commands.ts';
 import { type BulkMode, filtersFor, type Verdict, verdictOf } from './plan.ts';
 
-export interface Target {
+export interface BulkRow {
   readonly row: RunRow;
   /** Undefined: it is not known yet. */
   readonly verdict?: Verdict | undefined;
   readonly sent?: Sent<BulkResult> | undefined;
 }
 
-export type Stage = 'finding' | 'looking' | 'ready' | 'sending' | 'over' | 'broken';
+export type BulkStage = 'finding' | 'looking' | 'ready' | 'sending' | 'over' | 'broken';
 
 export interface Bulk {
-  readonly stage: Stage;
-  readonly targets: readonly Target[];
+  readonly stage: BulkStage;
+  readonly targets: readonly BulkRow[];
   /** More match than are changed at once. */
   readonly isCut: boolean;
   /** The reason why it is broken. */
@@ -39,17 +39,17 @@ export interface Bulk {
   stop(): void;
 }
 
-export function useBulk(mode: BulkMode, of: Selection | RunFilter, isShown: Shown): Bulk {
+export function useBulk(mode: BulkMode, of: Selection | RunListFilter, isShown: Shown): Bulk {
   const { api } = useSession();
-  const [stage, setStage] = useState<Stage>('finding');
-  const [targets, setTargets] = useState<readonly Target[]>([]);
+  const [stage, setStage] = useState<BulkStage>('finding');
+  const [targets, setTargets] = useState<readonly BulkRow[]>([]);
   const [isCut, setCut] = useState(false);
   const [error, setError] = useState<unknown>();
   const [pausedMs, setPausedMs] = useState<number>();
   const [batch] = useState(() => `console-${crypto.randomUUID()}`);
   const stopping = useRef(new AbortController());
 
-  const change = (id: string, part: Partial<Target>) =>
+  const change = (id: string, part: Partial<BulkRow>) =>
     setTargets((before) => before.map((one) => (one.row.id === id ? { ...one, ...part } : one)));
 
   // The runs are chosen when the dialog opens: later changes of the list do not change what was agreed to.
@@ -131,25 +131,25 @@ export function useBulk(mode: BulkMode, of: Selection | RunFilter, isShown: Show
 }
 
 /** The runs that are changed, with the question that is answered. */
-export function hitBy(targets: readonly Target[]): readonly (BulkRun & Pick<Target, 'sent'>)[] {
+export function hitBy(targets: readonly BulkRow[]): readonly (BulkRun & Pick<BulkRow, 'sent'>)[] {
   return targets.flatMap(({ row, verdict, sent }) =>
     verdict?.isHit ? [{ id: row.id, question: verdict.question, sent }] : [],
   );
 }
 
-function isSelection(of: Selection | RunFilter): of is Selection {
+function isSelection(of: Selection | RunListFilter): of is Selection {
   return of instanceof Map;
 }
 
-interface Match {
+interface BulkMatch {
   readonly mode: BulkMode;
-  readonly filter: RunFilter;
+  readonly filter: RunListFilter;
   readonly isShown: Shown;
   readonly signal: AbortSignal;
 }
 
 /** The newest that match, of each status that is meant, up to the most. */
-async function matching(api: Api, { mode, filter, isShown, signal }: Match) {
+async function matching(api: Api, { mode, filter, isShown, signal }: BulkMatch) {
   const rows: RunRow[] = [];
   for (const one of filtersFor(mode, filter)) {
     let cursor: string | undefined;

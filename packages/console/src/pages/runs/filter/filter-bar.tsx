@@ -8,8 +8,8 @@ import {
   isFiltered,
   isLive,
   NAMES,
-  type RunFilter,
-  type RunStatus,
+  type RunListFilter,
+  type RunStatusName,
   SPANS,
   type SpanWord,
   STATUSES,
@@ -22,7 +22,7 @@ import { type Counts, useCounts } from './use-counts.ts';
 const TYPED_MS = 400;
 
 interface FilterBarProps {
-  readonly filter: RunFilter;
+  readonly filter: RunListFilter;
   /** The rows are what one came for: counts and choices are asked for after them. */
   readonly isListRead: boolean;
   readonly span: SpanWord | undefined;
@@ -124,7 +124,7 @@ const MOST_COUNTED = 10_000;
 interface CountProps {
   readonly of: Counts | undefined;
   /** Undefined: all together. */
-  readonly status?: RunStatus;
+  readonly status?: RunStatusName;
 }
 
 function Count({ of, status }: CountProps) {

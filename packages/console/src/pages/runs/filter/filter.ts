@@ -2,7 +2,7 @@
 import type { Answer } from '../../../api/client.ts';
 import type { RunRow } from '../row.ts';
 
-export type RunStatus = Answer<'RunStarted'>['status'];
+export type RunStatusName = Answer<'RunStarted'>['status'];
 
 /** In the order in which a run meets them. */
 export const STATUSES = [
@@ -15,7 +15,7 @@ export const STATUSES = [
   'completed',
   'failed',
   'cancelled',
-] as const satisfies readonly RunStatus[];
+] as const satisfies readonly RunStatusName[];
 
 /** Time ranges of the list, as in the address. */
 export const SPANS = {
@@ -43,11 +43,11 @@ function isOrder(word: string): word is Order {
 }
 
 /** Members of a filter that count, stream and change no runs: the API has them for lists only. */
-export function isLive({ match, sort }: RunFilter): boolean {
+export function isLive({ match, sort }: RunListFilter): boolean {
   return match === undefined && sort === undefined;
 }
 
-export interface RunFilter {
+export interface RunListFilter {
   /** Several are separated by commas. */
   readonly status?: string | undefined;
   readonly type?: string | undefined;
@@ -87,7 +87,7 @@ export type Shown = (row: Pick<RunRow, 'isChild'>) => boolean;
 export const ALL: Shown = () => true;
 export const TOP_LEVEL: Shown = ({ isChild }) => !isChild;
 
-export function filterOf(search: string): RunFilter {
+export function filterOf(search: string): RunListFilter {
   const query = new URLSearchParams(search);
   const value = (name: keyof typeof NAMES) => query.get(NAMES[name])?.trim() || undefined;
   const statuses = value('status')?.split(',') ?? [];
@@ -127,18 +127,27 @@ export function tagOrMatch(text: string | undefined): Readonly<Record<'tag' | 'm
 }
 
 /** The statuses with one more, or without it if they had it. */
-export function toggled(status: string | undefined, one: RunStatus): string | undefined {
+export function toggled(status: string | undefined, one: RunStatusName): string | undefined {
   const now = new Set<string>(status?.split(','));
   if (!now.delete(one)) now.add(one);
   return STATUSES.filter((known) => now.has(known)).join(',') || undefined;
 }
 
-export function isFiltered(filter: RunFilter): boolean {
+export function isFiltered(filter: RunListFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 
 /** The filter as text: `failed, of review-pull-request`. */
-export function filterText({ status, type, repoId, threadId, tag, match, sort, since }: RunFilter): string {
+export function filterText({
+  status,
+  type,
+  repoId,
+  threadId,
+  tag,
+  match,
+  sort,
+  since,
+}: RunListFilter): string {
   const parts = [
     status?.replaceAll('_', ' ').replaceAll(',', ' or '),
     type && `of ${type}`,

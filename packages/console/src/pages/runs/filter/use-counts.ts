@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { Answer } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
 import { countsKey } from '../list/keys.ts';
-import type { RunFilter } from './filter.ts';
+import type { RunListFilter } from './filter.ts';
 
 const EVERY_MS = 15_000;
 
 export type Counts = Answer<'RunCounts'>;
 
 /** Undefined while they are not known: the list does without. */
-export function useCounts(filter: RunFilter, isAsked: boolean): Counts | undefined {
+export function useCounts(filter: RunListFilter, isAsked: boolean): Counts | undefined {
   const { api } = useSession();
   const { type, repoId, threadId, tag } = filter;
   const { data } = useQuery({

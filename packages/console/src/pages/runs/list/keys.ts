@@ -1,17 +1,17 @@
 /** Query keys of the list, so that one invalidation reaches all of it. */
-import type { RunFilter } from '../filter/filter.ts';
+import type { RunListFilter } from '../filter/filter.ts';
 
 /** Rows of a page: the most the API gives at once. */
 export const PAGE = 100;
 
-export function listKey(filter: RunFilter): readonly unknown[] {
+export function listKey(filter: RunListFilter): readonly unknown[] {
   return ['runs', 'list', filter];
 }
 
-export function pageKey(filter: RunFilter, cursor: string | undefined): readonly unknown[] {
+export function pageKey(filter: RunListFilter, cursor: string | undefined): readonly unknown[] {
   return [...listKey(filter), cursor ?? 'first'];
 }
 
-export function countsKey({ type, repoId, threadId, tag }: RunFilter): readonly unknown[] {
+export function countsKey({ type, repoId, threadId, tag }: RunListFilter): readonly unknown[] {
   return ['runs', 'counts', { type, repoId, threadId, tag }];
 }

@@ -32,7 +32,7 @@ import { LiveMark } from './live-mark.tsx';
 import { RunGrid } from './run-grid.tsx';
 import { useRunList } from './use-run-list.ts';
 
-interface Doing {
+interface BulkDialogState {
   readonly mode: BulkMode;
   /** Undefined: all that match. */
   readonly chosen: Selection | undefined;
@@ -61,7 +61,7 @@ export function ListView() {
   const list = useRunList(filter, isShown);
   const [, navigate] = useLocation();
   const [selection, setSelection] = useState<Selection>(NONE_CHOSEN);
-  const [doing, setDoing] = useState<Doing>();
+  const [doing, setDoing] = useState<BulkDialogState>();
   const [isStarting, setStarting] = useState(false);
   const [density, setDensity] = useDensity();
   const mayAct = useMay('operator');

@@ -7,7 +7,7 @@
  */
 import { byAge, type RunRow } from '../row.ts';
 
-export type Told =
+export type LiveHeadEvent =
   | { readonly kind: 'run'; readonly row: RunRow }
   | { readonly kind: 'gone'; readonly id: string }
   /** The initial rows are complete. */
@@ -22,7 +22,7 @@ export interface Live {
 
 export const NOTHING_LIVE: Live = { rows: new Map(), isReady: false };
 
-export function liveAfter(live: Live, told: readonly Told[]): Live {
+export function liveAfter(live: Live, told: readonly LiveHeadEvent[]): Live {
   const rows = new Map(live.rows);
   let { isReady } = live;
   for (const one of told) {

@@ -5,7 +5,7 @@
  */
 import { byAge, type RunRow } from '../row.ts';
 
-interface Page {
+interface RowsPage {
   /** Undefined: not in memory. */
   readonly rows: readonly RunRow[] | undefined;
   /** Places it takes while its rows are not there. */
@@ -22,7 +22,7 @@ export class Sections {
   readonly total: number;
   readonly #sections: readonly Section[];
 
-  constructor(pages: readonly Page[]) {
+  constructor(pages: readonly RowsPage[]) {
     let start = 0;
     let last: RunRow | undefined;
     this.#sections = pages.map(({ rows, count }) => {

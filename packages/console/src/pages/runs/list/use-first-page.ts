@@ -6,7 +6,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useRef, useState } from 'react';
 import type { Api } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
-import { isLive, type RunFilter } from '../filter/filter.ts';
+import { isLive, type RunListFilter } from '../filter/filter.ts';
 import { byAge, type RunRow, rowOf } from '../row.ts';
 import { countsKey, listKey, PAGE, pageKey } from './keys.ts';
 import { headAfter, type Live, NOTHING_LIVE } from './live-head.ts';
@@ -44,10 +44,13 @@ export interface FirstPage {
  * @param filter the same object while it says the same
  * @param isAtTop whether the first rows are looked at, so that the list may begin anew
  */
-export function useFirstPage(filter: RunFilter, isAtTop: () => boolean): FirstPage {
+export function useFirstPage(filter: RunListFilter, isAtTop: () => boolean): FirstPage {
   const { api } = useSession();
   const queries = useQueryClient();
-  const told = useRef<{ readonly of: RunFilter; readonly live: Live }>({ of: filter, live: NOTHING_LIVE });
+  const told = useRef<{ readonly of: RunListFilter; readonly live: Live }>({
+    of: filter,
+    live: NOTHING_LIVE,
+  });
   const { data, error, refetch } = useQuery({
     queryKey: pageKey(filter, undefined),
     queryFn: async ({ signal }) => {
@@ -64,7 +67,7 @@ export function useFirstPage(filter: RunFilter, isAtTop: () => boolean): FirstPa
     structuralSharing: false,
   });
   /** The list that has more rows than are kept. */
-  const [behind, setBehind] = useState<RunFilter>();
+  const [behind, setBehind] = useState<RunListFilter>();
   const count = useThrottledCount(filter);
   const anew = useCallback(
     (rows?: readonly RunRow[]) => {
@@ -97,7 +100,7 @@ export function useFirstPage(filter: RunFilter, isAtTop: () => boolean): FirstPa
 async function readFirst(
   api: Api,
   queries: QueryClient,
-  filter: RunFilter,
+  filter: RunListFilter,
   signal: AbortSignal,
 ): Promise<RowPage> {
   const fresh = await readPage(api, { filter, signal });
@@ -110,13 +113,13 @@ async function readFirst(
   return older.length === 0 ? fresh : { ...fresh, rows: [...fresh.rows, ...older], next: before.next };
 }
 
-interface PageRequest {
-  readonly filter: RunFilter;
+interface RunPageRequest {
+  readonly filter: RunListFilter;
   readonly cursor?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-export async function readPage(api: Api, { filter, cursor, signal }: PageRequest): Promise<RowPage> {
+export async function readPage(api: Api, { filter, cursor, signal }: RunPageRequest): Promise<RowPage> {
   const { items, next, unreadable, isCut } = await api.get('/v1/runs', {
     query: { ...filter, limit: String(PAGE), cursor },
     signal,
@@ -125,7 +128,7 @@ export async function readPage(api: Api, { filter, cursor, signal }: PageRequest
 }
 
 /** Asks for new counts a while after each call, also after one that came while the last was waited for. */
-function useThrottledCount(filter: RunFilter): () => void {
+function useThrottledCount(filter: RunListFilter): () => void {
   const queries = useQueryClient();
   const waiting = useRef<{ isCalledAgain: boolean }>(undefined);
   return useCallback(() => {

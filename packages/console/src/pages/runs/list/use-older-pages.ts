@@ -5,7 +5,7 @@
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useSession } from '../../../session/session.ts';
-import type { RunFilter, Shown } from '../filter/filter.ts';
+import type { RunListFilter, Shown } from '../filter/filter.ts';
 import type { RunRow } from '../row.ts';
 import { pageKey } from './keys.ts';
 import { type RowPage, readPage } from './use-first-page.ts';
@@ -40,7 +40,7 @@ export interface OlderPages {
 }
 
 /** @param next cursor at which they begin; undefined: there are none. @param isShown the same while it says the same */
-export function useOlderPages(filter: RunFilter, next: string | undefined, isShown: Shown): OlderPages {
+export function useOlderPages(filter: RunListFilter, next: string | undefined, isShown: Shown): OlderPages {
   const { api } = useSession();
   const queries = useQueryClient();
   const [chain, setChain] = useState<readonly KnownPage[]>([]);

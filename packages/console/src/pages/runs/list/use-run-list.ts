@@ -3,7 +3,7 @@
  * scrolls. While one looks further down, what is new is held back, so that nothing moves under the eyes.
  */
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { isLive, type RunFilter, type Shown } from '../filter/filter.ts';
+import { isLive, type RunListFilter, type Shown } from '../filter/filter.ts';
 import { byAge, type RunRow } from '../row.ts';
 import { Sections } from './sections.ts';
 import { useFirstPage } from './use-first-page.ts';
@@ -38,12 +38,12 @@ export interface RunList {
 
 const NO_ROWS: readonly RunRow[] = [];
 
-export function useRunList(filter: RunFilter, isShown: Shown): RunList {
+export function useRunList(filter: RunListFilter, isShown: Shown): RunList {
   const atTop = useRef(true);
   const isAtTop = useCallback(() => atTop.current, []);
   const { page, error, stream, isBehind, again, anew } = useFirstPage(filter, isAtTop);
   const older = useOlderPages(filter, page?.next, isShown);
-  const [seen, setSeen] = useState<{ readonly of: RunFilter; readonly newest: RunRow | undefined }>();
+  const [seen, setSeen] = useState<{ readonly of: RunListFilter; readonly newest: RunRow | undefined }>();
 
   const read = page?.rows ?? NO_ROWS;
   const head = useMemo(() => read.filter(isShown), [read, isShown]);

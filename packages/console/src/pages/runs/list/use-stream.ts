@@ -7,10 +7,10 @@ import { targetOf } from '../../../api/client.ts';
 import type { ApiError } from '../../../api/problem.ts';
 import { followStream } from '../../../api/stream.ts';
 import { useSession } from '../../../session/session.ts';
-import { isLive, type RunFilter } from '../filter/filter.ts';
+import { isLive, type RunListFilter } from '../filter/filter.ts';
 import { type RunSummary, rowOf } from '../row.ts';
 import { PAGE } from './keys.ts';
-import { type Live, liveAfter, NOTHING_LIVE, type Told } from './live-head.ts';
+import { type Live, type LiveHeadEvent, liveAfter, NOTHING_LIVE } from './live-head.ts';
 
 /** Short enough to be at once for a person, long enough for the frames of one change to come together. */
 const GATHER_MS = 80;
@@ -21,14 +21,14 @@ export type StreamState =
   | { readonly at: 'refused'; readonly error: ApiError };
 
 /** @param onTold given what the stream holds each time that changes; must be stable */
-export function useRunStream(filter: RunFilter, onTold: (live: Live) => void): StreamState {
+export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void): StreamState {
   const { api } = useSession();
   const [state, setState] = useState<StreamState>({ at: 'connecting' });
   useEffect(() => {
     if (!isLive(filter)) return setState({ at: 'still' });
     const over = new AbortController();
     let live = NOTHING_LIVE;
-    let told: Told[] = [];
+    let told: LiveHeadEvent[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
     const tell = () => {
       timer = undefined;
@@ -68,7 +68,7 @@ export function useRunStream(filter: RunFilter, onTold: (live: Live) => void): S
   return state;
 }
 
-function toldOf(event: string | undefined, data: string): Told | undefined {
+function toldOf(event: string | undefined, data: string): LiveHeadEvent | undefined {
   if (event === 'run') return { kind: 'run', row: rowOf(JSON.parse(data) as RunSummary) };
   if (event === 'gone') return { kind: 'gone', id: (JSON.parse(data) as { readonly id: string }).id };
   return event === 'ready' ? { kind: 'ready' } : undefined;
