@@ -18,7 +18,7 @@ function npm(...args: string[]) {
 }
 
 test('npm run help lists every command of package.json in 80 columns', () => {
-  const { status, stdout, stderr } = npm('run', 'help');
+  const { status, stdout, stderr } = npm('run', '--silent', 'help');
   expect([status, stderr]).toEqual([0, '']);
   const lines = stdout.trimEnd().split('\n');
   const listed = lines.flatMap((line) => /^ {2}npm (?:run )?(\S+) {2,}\S/.exec(line)?.[1] ?? []);
@@ -31,7 +31,7 @@ test('npm run help lists every command of package.json in 80 columns', () => {
 });
 
 test.each(SIGNPOSTS)('npm run %s names the command that does it here', (name) => {
-  const { status, stdout, stderr } = npm('run', name);
+  const { status, stdout, stderr } = npm('run', '--silent', name);
   expect([status, stdout]).toEqual([2, '']);
   const [, instead = ''] =
     /^There is no command '\w+' here; `npm (?:run )?([\w:-]+)` does that\./.exec(stderr) ?? [];
@@ -50,14 +50,30 @@ test.each(['bogus', 'constructor'])(
   },
 );
 
-test('a command that fails has standard output to itself', () => {
-  const { status, stdout, stderr } = npm('run', 'cairn', '--', 'runns', 'list');
+test('a command that fails has standard output to itself with --silent', () => {
+  const { status, stdout, stderr } = npm('run', '--silent', 'cairn', '--', 'runns', 'list');
   expect([status, stdout]).toEqual([2, '']);
   expect(stderr).toContain("Did you mean 'runs list'?");
 });
 
-test('npm names what a mistyped command may have meant, at the level that the documents give', () => {
-  const { status, stderr } = npm('run', '--loglevel=error', 'sweeep');
+test('npm run bogus names the missing script and how to list the scripts', () => {
+  const { status, stdout, stderr } = npm('run', 'bogus');
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toContain('Missing script: "bogus"');
+  expect(stderr).toMatch(/To see a list of scripts, run:\nnpm error {3}npm run\n/);
+});
+
+test('npm names what a mistyped command may have meant', () => {
+  const { status, stderr } = npm('run', 'sweeep');
   expect(status).toBe(1);
   expect(stderr).toContain('npm run sweep');
+});
+
+test('what a command prints ends with its own last line, behind the banner of npm', () => {
+  const { status, stdout, stderr } = npm('run', 'cairn', '--', '--version');
+  expect([status, stderr]).toEqual([0, '']);
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'packages/cli/package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe(version);
 });

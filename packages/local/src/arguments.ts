@@ -35,19 +35,30 @@ export class UsageError extends Error {
 
 export const USAGE = `npm start -- [options]
 
-  --json           print one line of JSON when ready, and nothing else, on standard output
+  --json           print one line of JSON when ready, and nothing else, on
+                   standard output; npm start --silent leaves out npm's banner
   --data DIR       keep state in DIR (default .cairn); 'memory' keeps nothing
-  --sync           acknowledge a commit once it is on the disk, so that it survives a power cut; slower
-  --port N         port of the gateway (default 8080 if it is free, any free one with --json)
-  --workers N      worker processes that run steps (default 1); API, webhooks and schedules have one of their own
-  --no-spare       start no spare worker: a worker that dies is replaced once another has loaded
-  --watchdog S     kill a worker that sends no heartbeat for S seconds (default 90)
-  --tick SECONDS   length of a minute in 'every N minutes' (default 5; production: 60)
-  --accept-damage  start with the readable data of damaged files, and keep the files as *.damaged
+  --sync           acknowledge a commit once it is on the disk, so that it
+                   survives a power cut; slower
+  --port N         port of the gateway (default 8080 if it is free, any free one
+                   with --json)
+  --workers N      worker processes that run steps (default 1); API, webhooks
+                   and schedules have one of their own
+  --no-spare       start no spare worker: a worker that dies is replaced once
+                   another has loaded
+  --watchdog S     kill a worker that sends no heartbeat for S seconds
+                   (default 90)
+  --tick SECONDS   length of a minute in 'every N minutes' (default 5;
+                   production: 60)
+  --accept-damage  start with the readable data of damaged files, and keep the
+                   files as *.damaged
   --project ID     project id (default demo-cairn)
-  --functions FILE module whose exports are served (default: examples/order/functions.ts)
-  --emulators      run the functions in the emulator of firebase-tools (see npm run emulators)
-  --official       with --emulators: also use Google's Firestore emulator; needs Java
+  --functions FILE module whose exports are served
+                   (default: examples/order/functions.ts)
+  --emulators      run the functions in the emulator of firebase-tools
+                   (see npm run emulators)
+  --official       with --emulators: also use Google's Firestore emulator; needs
+                   Java
   --help           print this
 `;
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readArguments, UsageError } from '../../../packages/local/src/arguments.ts';
+import { readArguments, USAGE, UsageError } from '../../../packages/local/src/arguments.ts';
 
 test('without flags there are defaults', () => {
   expect(readArguments([])).toEqual({
@@ -39,6 +39,10 @@ test('every flag is read', () => {
     emulators: false,
     official: false,
   });
+});
+
+test('the help fits 80 columns', () => {
+  expect(USAGE.split('\n').filter(({ length }) => length > 80)).toEqual([]);
 });
 
 test('firebase-tools runs the functions if it is asked to, with either Firestore', () => {

@@ -6,8 +6,8 @@ import { isAlive } from '../host/cloud-fixture.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-test('npm start prints the line and no more, and SIGTERM to npm ends every process with 0', async () => {
-  const npm = spawn('npm', ['start', '--', '--json', '--data', 'memory'], {
+test('npm start --silent prints the line and no more, and SIGTERM to npm ends every process with 0', async () => {
+  const npm = spawn('npm', ['start', '--silent', '--', '--json', '--data', 'memory'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
