@@ -226,6 +226,24 @@ test('memos of a body that still runs come while one looks', async () => {
   await step(page, 'pack', 'succeeded').waitFor();
 });
 
+test('memos of an undo that still runs come while one looks, and stay once it is done', async () => {
+  const until = join(folder, 'calls');
+  const id = await start('taking-back', { until });
+  const page = await stage.browser.open(`/runs/${id}?step=book`);
+  const memos = panel(page).getByRole('region', { name: 'Memos of the undo of the step' });
+  await memos.getByText('first-call').waitFor();
+  await panel(page).getByText('Being undone').waitFor();
+  expect(await memos.getByText('second-call').count()).toBe(0);
+  writeFileSync(until, '');
+  await memos.getByText('second-call').click();
+  await memos.getByText('the airline').waitFor();
+  expect(await step(page, 'book').getAttribute('data-status')).toBe('succeeded');
+  writeFileSync(`${until}-end`, '');
+  await step(page, 'book', 'undone').waitFor();
+  await panel(page).getByText('Being undone').waitFor({ state: 'detached' });
+  await memos.getByText('the airline').waitFor();
+});
+
 test('steps that were undone look so in graph, panel and timeline, and so does one that could not be', async () => {
   const id = await start('undoing', { order: 'o-17' });
   await hasStatus(id, 'failed');

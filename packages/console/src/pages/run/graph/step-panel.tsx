@@ -13,7 +13,7 @@ import { ViewLink } from '../header/view-link.tsx';
 import { WaitView } from '../header/wait-view.tsx';
 import { stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
-import type { Undone } from '../live/undone.ts';
+import { type Undone, undoBodyOf } from '../live/undone.ts';
 import { MemosOfStep } from '../memos/of-step.tsx';
 import { Attempts } from './attempts.tsx';
 import { ItemList } from './item-list.tsx';
@@ -37,6 +37,8 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   }, [seq, loadUntil]);
   const waits = run?.waits.filter(({ execution }) => keyOf(execution) === stepKey) ?? [];
   const undoing = undone.get(stepKey);
+  const body = undoBodyOf(stepKey, run?.running);
+  const undo = body ?? undoing;
   const progress = run?.progress?.find(({ step }) => step === stepKey);
   const location = run?.running.find(({ step }) => step === stepKey)?.location ?? told?.location;
   const isItem = stepIdOf(stepKey) !== stepKey;
@@ -65,6 +67,11 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
             )}
           </p>
           {undoing && <Undoing entry={undoing} />}
+          {body && (
+            <p className="dim">
+              Being undone, begun <When at={body.since} />
+            </p>
+          )}
           {progress && <ProgressLine progress={progress} />}
           {waits.map((wait) => (
             <WaitView key={wait.id} wait={wait} />
@@ -103,14 +110,15 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
               isRunning={state.phase === 'running'}
             />
           )}
-          {undoing && (
+          {undo && (
             <MemosOfStep
               key={`undo memos ${stepKey}`}
               runId={id}
               stepKey={stepKey}
-              revision={undoing.revision}
+              revision={undo.revision}
               undoes
-              version={undoing.at}
+              version={body?.attempt ?? undoing?.at}
+              isRunning={body !== undefined}
             />
           )}
           <EffectsOfStep stepKey={stepKey} ids={told?.effects ?? []} />

@@ -1,4 +1,4 @@
-/** The outcome of undoing each completed step, from the compensation log of the run. Pure. */
+/** The outcome of undoing each completed step, from the compensation log of the run, and the undos that run. Pure. */
 import type { Run } from './events.ts';
 
 export type Undone = Run['compensationLog'][number];
@@ -9,4 +9,9 @@ export function undoneOf(log: readonly Undone[] = []): ReadonlyMap<string, Undon
   for (const entry of log)
     if (undone.get(entry.stepId)?.outcome !== 'failed') undone.set(entry.stepId, entry);
   return undone;
+}
+
+/** The undo of the step that a worker runs. */
+export function undoBodyOf(step: string, running: Run['running'] = []): Run['running'][number] | undefined {
+  return running.find((body) => body.undoes && body.step === step);
 }
