@@ -211,6 +211,32 @@ test('a page of 390 px is as wide as its screen, with a long input too', async (
   expect(over).toBeLessThanOrEqual(0);
 });
 
+test('a window that becomes as narrow as a phone shows the whole graph, and no two times of the axis on each other', async () => {
+  const id = await start('undoing', { order: 'o-1' });
+  await hasStatus(id, 'failed');
+  const page = await stage.browser.open(`/runs/${id}`);
+  await step(page, 'ship', 'failed').waitFor();
+  await page.setViewportSize({ width: 390, height: 800 });
+  const inside = () =>
+    page.evaluate(() => {
+      const frame = document.querySelector('.graph')?.getBoundingClientRect();
+      const nodes = [...document.querySelectorAll('.graph button[data-step]')];
+      if (!frame || nodes.length < 3) return false;
+      return nodes
+        .map((node) => node.getBoundingClientRect())
+        .every(({ left, right }) => left >= frame.left && right <= frame.right);
+    });
+  await eventually('all steps to be in the frame', async () => (await inside()) || undefined);
+  const times = await page
+    .locator('.chart .tick')
+    .evaluateAll((all) =>
+      all.map((one) => one.getBoundingClientRect()).map(({ left, right }) => [left, right]),
+    );
+  expect(times.length).toBeGreaterThan(0);
+  for (const [at, [left = 0]] of times.entries())
+    if (at > 0) expect(left).toBeGreaterThanOrEqual((times[at - 1]?.[1] ?? 0) - 1);
+});
+
 test('memos of a body that still runs come while one looks', async () => {
   const until = join(folder, 'boxes');
   const id = await start('remembering', { until });
@@ -276,6 +302,12 @@ test('input, result and error stand on the page of the run', async () => {
     .waitFor();
   const other = await stage.browser.open(`/runs/${done}`);
   await other.locator('.run-values').getByText('{"grow":"grown"}').waitFor();
+  // The facts, such as trigger and cost, come after the values.
+  const order = await other
+    .locator('.run-head > *')
+    .evaluateAll((all) => all.map((one) => one.className.split(' ')[0] ?? ''));
+  const wanted = ['run-state', 'run-values', 'run-facts', 'all-facts'];
+  expect(order.filter((name) => wanted.includes(name))).toEqual(wanted);
 });
 
 test('a parent that has ended leads to its children, and a child to its parent and the run above all', async () => {

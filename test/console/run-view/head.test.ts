@@ -71,7 +71,7 @@ describe('a step at a glance', () => {
       undone: 0,
       undoFailed: 0,
     });
-    expect(view.items && itemsText(view.items, 'map')).toBe('1 items done so far, 1 open, 1 failed');
+    expect(view.items && itemsText(view.items, 'map')).toBe('1 item done so far, 1 open, 1 failed');
     const ended = new Map([...steps, done('read', 'succeeded'), done('read[2]', 'succeeded')] as unknown as [
       string,
       GraphStepState,

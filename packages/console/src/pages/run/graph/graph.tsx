@@ -9,6 +9,7 @@ import {
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
+  useStore,
   type Viewport,
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
@@ -69,6 +70,14 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
     },
     [flow, walk, isLarge],
   );
+
+  // A frame of another width shows the whole graph again, unless a person has moved it: a phone is turned, a panel opens.
+  const width = useStore((state) => state.width);
+  const isMoved = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each width anew
+  useEffect(() => {
+    if (!isLarge && !isMoved.current) void flow.fitView(WHOLE);
+  }, [width, isLarge, flow]);
 
   // A step that was selected in the address or the table is scrolled into view.
   const shown = useRef<string>(undefined);
@@ -136,13 +145,22 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
           panOnScroll
           zoomOnDoubleClick={false}
           deleteKeyCode={null}
+          onMoveStart={(event) => {
+            // Without an event it is moved by the page.
+            if (event) isMoved.current = true;
+          }}
           selectionKeyCode={null}
           multiSelectionKeyCode={null}
           minZoom={isLarge ? LEAST_ZOOM.large : LEAST_ZOOM.small}
           maxZoom={1.6}
           {...(isLarge && at ? { defaultViewport: lookingAt(at) } : { fitView: true, fitViewOptions: WHOLE })}
         />
-        <Zoom onWhole={() => void flow.fitView(WHOLE)} />
+        <Zoom
+          onWhole={() => {
+            isMoved.current = false;
+            void flow.fitView(WHOLE);
+          }}
+        />
       </div>
     </StepsContext.Provider>
   );

@@ -150,8 +150,9 @@ export function itemsText(
   { total, isWhole, done, failed, open, undone, undoFailed }: ItemProgress,
   kind: string,
 ): string {
-  const items = kind === 'flow' ? 'operations' : 'items';
-  const parts = [isWhole ? `${done} of ${total} ${items}` : `${done} ${items} done so far`];
+  const item = kind === 'flow' ? 'operation' : 'item';
+  const items = (count: number) => (count === 1 ? item : `${item}s`);
+  const parts = [isWhole ? `${done} of ${total} ${items(total)}` : `${done} ${items(done)} done so far`];
   if (open > 0) parts.push(`${open} open`);
   if (failed > 0) parts.push(`${failed} failed`);
   if (undone > 0) parts.push(`${undone} undone`);

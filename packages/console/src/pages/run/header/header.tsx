@@ -20,7 +20,7 @@ import { Held } from './held.tsx';
 import { ProgressLine } from './progress-line.tsx';
 import { Trouble } from './trouble.tsx';
 import { unreadText } from './unread-text.ts';
-import { Values } from './values.tsx';
+import { AllFacts, Values } from './values.tsx';
 import { ViewLink } from './view-link.tsx';
 import { WaitView } from './wait-view.tsx';
 
@@ -88,8 +88,9 @@ export function RunHeader({ run }: { readonly run: Run }) {
         )}
       </div>
       <RunActions />
-      <Facts run={run} />
       <Values run={run} />
+      <Facts run={run} />
+      <AllFacts run={run} />
       <FamilyTree run={run} />
     </header>
   );

@@ -14,16 +14,19 @@ export function Values({ run }: { readonly run: Run }) {
     <div className="run-values">
       <Value name="Input" runId={run.id} value={run.input} place={run.inputRef} />
       <Value name="Result" runId={run.id} value={run.result} place={run.resultRef} />
-      <AllFacts run={run} />
     </div>
   );
 }
 
 /** Every member of the API's answer: also those that the page shows nowhere else. */
-function AllFacts({ run }: { readonly run: Run }) {
+export function AllFacts({ run }: { readonly run: Run }) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <details aria-label="All facts" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details
+      aria-label="All facts"
+      className="all-facts"
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>
         <b>All facts</b> <span className="dim">the run as the API answers it</span>
       </summary>

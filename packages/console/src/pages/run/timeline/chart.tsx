@@ -27,8 +27,11 @@ interface ChartProps {
 
 const ROW_HEIGHT = 24;
 const BEYOND = 12;
-/** Between two times at the axis, of the width that is in view. */
+/** Between two times at the axis: at least this part of the width that is in view, and room for the text of one, px. */
 const TICKS_APART = 0.11;
+const TICK_PX = 56;
+/** Width of the names of the steps, at most; px. */
+const NAMES_PX = 200;
 
 export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: ChartProps) {
   const frame = useRef<HTMLElement>(null);
@@ -39,6 +42,10 @@ export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: ChartProps
     overscan: BEYOND,
   });
   const shown = virtual.getVirtualItems();
+  const frameWidth = virtual.scrollRect?.width;
+  const apart = frameWidth
+    ? Math.max(TICKS_APART, TICK_PX / Math.max(TICK_PX, frameWidth - NAMES_PX))
+    : TICKS_APART;
   const isAtEnd = (shown.at(-1)?.index ?? 0) >= rows.length - 1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever there are more rows and the end is in view still
   useEffect(() => {
@@ -51,7 +58,7 @@ export function Chart({ rows, life, undone, scale, to, zoom, onEnd }: ChartProps
         <div className="chart-head">
           <div className="chart-name dim">Since creation</div>
           <div className="chart-lane">
-            <Axis scale={scale} from={life.from} apart={TICKS_APART / zoom} />
+            <Axis scale={scale} from={life.from} apart={apart / zoom} />
           </div>
           <div className="chart-name dim">Dispatches</div>
           <div className="chart-lane">

@@ -116,7 +116,7 @@ function Progress({ bulk: { stage, targets, pausedMs }, hit, done }: ProgressPro
   const failed = targets.filter(({ sent }) => sent?.at === 'failed').length;
   const pause = pausedMs === undefined ? '' : ` The API asks for a pause of ${duration(pausedMs)}.`;
   return (
-    <div role="status" aria-live="polite" className="progress-line">
+    <div role="status" aria-live="polite" className="bulk-progress">
       {said()}
       {pause}
       {stage === 'looking' && <progress value={looked} max={targets.length} aria-label="Looked at" />}
