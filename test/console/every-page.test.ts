@@ -6,7 +6,7 @@ import { goTo, settled } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { SIZES } from './support/sizes.ts';
 import { setStage } from './support/stage.ts';
-import { VIEWS } from './support/views.ts';
+import { OTHER_VIEWS, VIEWS } from './support/views.ts';
 
 /** Folder for the pictures of the documentation: `CONSOLE_SCREENSHOTS=docs/console npm test -- test/console/every-page`. */
 const PICTURES = process.env.CONSOLE_SCREENSHOTS;
@@ -41,6 +41,50 @@ test.each(VIEWS)('$name is whole, and no serious hindrance to anybody', async ({
     await page.setViewportSize(size);
     expect([size.width, await hindrances(page, WITHOUT_COLOURS)]).toEqual([size.width, []]);
     expect(await beyond(page)).toEqual([]);
+  }
+  await page.setViewportSize(SIZES.desktop);
+});
+
+test.each(OTHER_VIEWS)(
+  '$name is as wide as the screen, on a phone and at a zoom of 200 %',
+  async ({ path, shows }) => {
+    for (const size of [SIZES.phone, SIZES.zoomed]) {
+      await page.setViewportSize(size);
+      await goTo(page, path(show));
+      await page.getByText(shows).first().waitFor();
+      await settled(page);
+      expect([size.width, await beyond(page)]).toEqual([size.width, []]);
+    }
+    await page.setViewportSize(SIZES.desktop);
+  },
+);
+
+test('on a phone the head of a page is one line and the search, and no list of a page scrolls sideways', async () => {
+  await page.setViewportSize(SIZES.phone);
+  for (const path of [
+    '/workflows',
+    '/schedules',
+    '/health',
+    '/runs?q=invoice-A-4',
+    '/workflows/pay-invoice',
+  ]) {
+    await goTo(page, path);
+    await page.locator('.scrolls').first().waitFor();
+    await settled(page);
+    const tops = await page
+      .locator('.top > :not(search)')
+      .evaluateAll((all) =>
+        all.map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => top + bottom),
+      );
+    for (const top of tops) expect(Math.abs(top - (tops[0] ?? 0))).toBeLessThan(8);
+    const wide = await page
+      .locator('.scrolls')
+      .evaluateAll((all) =>
+        all
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map((one) => one.getAttribute('aria-label')),
+      );
+    expect([path, wide]).toEqual([path, []]);
   }
   await page.setViewportSize(SIZES.desktop);
 });

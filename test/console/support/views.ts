@@ -8,6 +8,7 @@ export interface View {
   readonly shows: string;
 }
 
+/** Views with pictures in the documents, examined by axe too. */
 export const VIEWS: readonly View[] = [
   { name: 'runs', path: () => '/runs', shows: 'awaiting approval' },
   { name: 'run', path: ({ failed }) => `/runs/${failed}`, shows: 'check-line' },
@@ -23,4 +24,29 @@ export const VIEWS: readonly View[] = [
   { name: 'workflow', path: () => '/workflows/pay-invoice', shows: 'check-line' },
   { name: 'schedules', path: ({ schedule }) => `/schedules/${schedule}`, shows: 'Next slots' },
   { name: 'health', path: () => '/health', shows: 'Findings' },
+];
+
+/** The other views: what a page shows when there is nothing, its other forms and its dialogs. */
+export const OTHER_VIEWS: readonly View[] = [
+  { name: 'nothing that matches', path: () => '/runs?tag=customer:none', shows: 'No run matches' },
+  { name: 'failures by cause', path: () => '/runs?status=failed', shows: 'Failures by cause' },
+  { name: 'what a search found', path: () => '/runs?q=invoice-A-4', shows: 'its thread' },
+  { name: 'what no search found', path: () => '/runs?q=nothing', shows: 'Nothing found' },
+  { name: 'no such run', path: () => '/runs/run_nothing', shows: 'There is no such run' },
+  { name: 'a table of steps', path: ({ failed }) => `/runs/${failed}?view=table`, shows: 'check-line' },
+  { name: 'an approval step', path: ({ asking }) => `/runs/${asking}?step=approve`, shows: 'Its events' },
+  { name: 'an effect', path: ({ doubtful }) => `/runs/${doubtful}?step=pay`, shows: 'Its events' },
+  {
+    name: 'an open event',
+    path: ({ failed }) => `/runs/${failed}?tab=journal&seq=4`,
+    shows: 'Hash before',
+  },
+  { name: 'a signal', path: ({ asking }) => `/runs/${asking}?do=signal`, shows: 'Only this run receives it' },
+  { name: 'a cancel', path: ({ asking }) => `/runs/${asking}?do=cancel`, shows: 'It ends as cancelled' },
+  { name: 'a resume', path: ({ failed }) => `/runs/${failed}?do=resume`, shows: 'What would happen' },
+  { name: 'a fork', path: ({ failed }) => `/runs/${failed}?do=fork`, shows: 'What would happen' },
+  { name: 'a long text', path: ({ successor }) => `/runs/${successor}`, shows: 'check-line' },
+  { name: 'no such workflow', path: () => '/workflows/nothing', shows: 'No such workflow' },
+  { name: 'a schedule list', path: () => '/schedules', shows: 'chain-10' },
+  { name: 'no page', path: () => '/nothing', shows: 'Nothing is here' },
 ];

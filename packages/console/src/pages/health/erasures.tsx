@@ -40,7 +40,7 @@ export function Erasures() {
       {items.length === 0 ? (
         <p className="dim">Nothing was erased on request.</p>
       ) : (
-        <table>
+        <table className="stacks">
           <thead>
             <tr>
               <th>Requested</th>
@@ -73,7 +73,9 @@ function Row({ erasure }: { readonly erasure: Erasure }) {
       <td>
         <When at={requestedAt} />
       </td>
-      <td>{requestedBy === undefined ? 'a user, named in the log' : <Text value={requestedBy} />}</td>
+      <td data-label="By">
+        {requestedBy === undefined ? 'a user, named in the log' : <Text value={requestedBy} />}
+      </td>
       <td>
         {scope === 'tenant' ? 'a tenant' : 'a run with its lineage'}
         <div className="hint mono">{id}</div>
@@ -95,7 +97,7 @@ function Row({ erasure }: { readonly erasure: Erasure }) {
           </div>
         )}
       </td>
-      <td>{counts.length === 0 ? 'nothing yet' : counts.join(', ')}</td>
+      <td data-label="Gone">{counts.length === 0 ? 'nothing yet' : counts.join(', ')}</td>
     </tr>
   );
 }

@@ -129,7 +129,7 @@ function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {
       {functions.length === 0 ? (
         <p className="dim">None has run yet. The first signs come within a minute of a deployment.</p>
       ) : (
-        <table>
+        <table className="stacks">
           <thead>
             <tr>
               <th>Function</th>
@@ -142,10 +142,10 @@ function ScheduledFunctions({ functions }: Pick<Diagnosed, 'functions'>) {
             {functions.map(({ name, lastAt, tookMs, outcome, error }) => (
               <tr key={name}>
                 <td className="mono">{name}</td>
-                <td>
+                <td data-label="Last run">
                   <When at={lastAt} />
                 </td>
-                <td>{duration(tookMs)}</td>
+                <td data-label="Took">{duration(tookMs)}</td>
                 <td className={outcome === 'failed' ? 'bad' : ''}>
                   {outcome}
                   {error && (

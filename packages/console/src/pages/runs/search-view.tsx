@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Redirect } from 'wouter';
 import type { Answer } from '../../api/client.ts';
+import { Scrolls } from '../../parts/scrolls.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Text } from '../../parts/value-text.tsx';
@@ -44,22 +45,24 @@ export function SearchView({ sought }: { readonly sought: string }) {
         <span className="spring" />
         <Link href="/runs">All runs</Link>
       </header>
-      <table className="found">
-        <thead>
-          <tr>
-            <th>Status</th>
-            <th>Run</th>
-            <th>Found by</th>
-            <th>Started</th>
-            <th>Now</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.items.map((found) => (
-            <FoundRow key={found.run.id} found={found} />
-          ))}
-        </tbody>
-      </table>
+      <Scrolls label="Runs found">
+        <table className="found stacks">
+          <thead>
+            <tr>
+              <th>Status</th>
+              <th>Run</th>
+              <th>Found by</th>
+              <th>Started</th>
+              <th>Now</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.items.map((found) => (
+              <FoundRow key={found.run.id} found={found} />
+            ))}
+          </tbody>
+        </table>
+      </Scrolls>
     </div>
   );
 }
@@ -78,8 +81,8 @@ function FoundRow({ found }: { readonly found: SearchHit }) {
         <br />
         <small className="mono dim">{row.id}</small>
       </td>
-      <td>{BY[found.by]}</td>
-      <td>
+      <td data-label="Found by">{BY[found.by]}</td>
+      <td data-label="Started">
         <When at={row.startedAt ?? row.createdAt} />
       </td>
       <td>

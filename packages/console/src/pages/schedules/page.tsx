@@ -60,7 +60,7 @@ function List({ chosen }: { readonly chosen: string | undefined }) {
     );
   return (
     <Scrolls label="Schedules" isCard>
-      <table>
+      <table className="stacks">
         <thead>
           <tr>
             <th>Schedule</th>
@@ -97,8 +97,8 @@ function Row({ schedule, isChosen }: { readonly schedule: Summary; readonly isCh
       <td>
         <CronText cron={cron} timezone={timezone} />
       </td>
-      <td>{nextAt ? <When at={nextAt} /> : '—'}</td>
-      <td>
+      <td data-label="Next">{nextAt ? <When at={nextAt} /> : '—'}</td>
+      <td data-label="Last">
         <LastOutcome last={last} />
       </td>
       <td className={state === 'active' ? 'good' : 'warn'}>{state}</td>

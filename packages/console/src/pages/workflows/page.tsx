@@ -34,7 +34,7 @@ export default function WorkflowsPage({ type }: { readonly type?: string }) {
       {type !== undefined && (
         <Empty title="No such workflow">
           <p>
-            <Text value={type} max={200} /> is not deployed and has no runs.
+            ‘<Text value={type} max={200} />’ is not deployed and has no runs.
           </p>
         </Empty>
       )}
@@ -74,7 +74,7 @@ function Head({ killSwitch }: Pick<List, 'killSwitch'>) {
 function Table({ items }: Pick<List, 'items'>) {
   return (
     <Scrolls label="Workflows" isCard>
-      <table>
+      <table className="stacks">
         <thead>
           <tr>
             <th>Workflow</th>
@@ -98,10 +98,12 @@ function Table({ items }: Pick<List, 'items'>) {
                     <Text value={type} max={100} />
                   </Link>
                 </td>
-                <td>{newest === null ? <span className="bad">not deployed</span> : `v${newest}`}</td>
-                <td>{current?.steps?.length ?? '—'}</td>
-                <td>{versions.reduce((sum, { liveRuns }) => sum + liveRuns, 0)}</td>
-                <td>
+                <td data-label="Newest">
+                  {newest === null ? <span className="bad">not deployed</span> : `v${newest}`}
+                </td>
+                <td data-label="Steps">{current?.steps?.length ?? '—'}</td>
+                <td data-label="Live runs">{versions.reduce((sum, { liveRuns }) => sum + liveRuns, 0)}</td>
+                <td data-label="Older">
                   {older.map(({ planVersion, liveRuns, deployed }) => (
                     <span key={planVersion} className={deployed ? '' : 'bad'}>
                       v{planVersion}: {liveRuns}

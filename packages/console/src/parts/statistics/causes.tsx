@@ -11,7 +11,7 @@ interface CausesProps extends Pick<Statistics, 'causes'> {
 
 export function Causes({ causes, withType }: CausesProps) {
   return (
-    <table className="causes">
+    <table className="causes stacks">
       <thead>
         <tr>
           <th>Runs</th>
@@ -24,17 +24,17 @@ export function Causes({ causes, withType }: CausesProps) {
       <tbody>
         {causes.map(({ type, code, step, runs, last }) => (
           <tr key={`${type} ${code} ${step}`}>
-            <td>{runs}</td>
+            <td data-label="Runs">{runs}</td>
             {withType && (
-              <td>
+              <td data-label="Workflow">
                 <Text value={type} max={100} />
               </td>
             )}
-            <td>{step === undefined ? '—' : <Text value={step} max={100} />}</td>
+            <td data-label="Step">{step === undefined ? '—' : <Text value={step} max={100} />}</td>
             <td>
               <code>{code}</code> <Text value={last.message} max={160} />
             </td>
-            <td>
+            <td data-label="Newest">
               <Link href={`/runs/${last.runId}`}>
                 <When at={last.at} />
               </Link>
