@@ -41,9 +41,7 @@ export function helpOf(command: CliCommand, style: Style, room = USUAL_COLUMNS):
   const own = { ...options, ...(mutates ? KEY_OPTION : {}) };
   const parts = [
     `${style.bold(`cairn ${usageOf(command)}`)}${Object.keys(own).length > 0 ? ' [options]' : ''}`,
-    details !== undefined
-      ? wrap(`${summary}. ${details.replaceAll('\n', ' ')}`, room).join('\n')
-      : `${summary}.`,
+    wrap([`${summary}.`, details?.replaceAll('\n', ' ')].filter(Boolean).join(' '), room).join('\n'),
     ...(Object.keys(args).length === 0 ? [] : [argumentList(command, { style, room })]),
     ...(Object.keys(own).length === 0 ? [] : [optionList('Options', own, { style, room })]),
     optionList('Options of all commands', GLOBAL_OPTIONS, { style, room }),

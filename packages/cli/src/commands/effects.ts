@@ -54,12 +54,9 @@ export const resolveEffect = command({
   },
   mutates: true,
   examples: [
-    [
-      `effects resolve last 9f3c recorded --result '{"id":"pay_1"}' --note "found it in the ledger"`,
-      'it took place',
-    ],
+    [`effects resolve last 9f3c recorded --result '{"id":"pay_1"}'`, 'it took place'],
     ['effects resolve last 9f3c failed --note "they never got it"', 'also of a run that has ended'],
-    ['effects resolve last 9f3c re-execute --note "the receiver knows nothing of it"', 'call it again'],
+    ['effects resolve last 9f3c re-execute --note "not found there"', 'call it again'],
   ],
   async run(context, { args, options }) {
     const { api, out, world } = context;

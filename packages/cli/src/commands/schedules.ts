@@ -35,6 +35,7 @@ export const listSchedules = command({
   async run({ api, out, notes }, { options: { limit = USUAL_LISTED } }) {
     const { items, more } = await api.list('/v1/schedules', { limit });
     out.answer({ items, more }, (shape) => scheduleTable(items, api.now(), shape));
+    if (items.length === 0 && !out.json) notes.print('No schedules.\n');
     tellMore({ out, notes }, more);
   },
 });

@@ -4,7 +4,7 @@ import type { Answer } from 'cairn/api/calls';
 import type { OutputShape } from '../context.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
-import { clean } from '../render/width.ts';
+import { cells, clean } from '../render/width.ts';
 import { findingText, quoted, section } from './run-page.ts';
 
 type Item = Answer<'InboxPage'>['items'][number];
@@ -61,10 +61,11 @@ export function externalList(
   return section('Effects without a run', told.join(''), shape);
 }
 
-/** One line for each run, since a person looks at a run before answering it. */
-export function answerLines(items: readonly Item[]): string {
+/** One command for each run, since a person looks at a run before answering it. Hints that a terminal has no room for are below it. */
+export function answerLines(items: readonly Item[], columns = Number.POSITIVE_INFINITY): string {
   const lines = new Set(items.map(answerLine));
-  return lines.size === 0 ? '' : `\n${[...lines].join('\n')}\n`;
+  const shown = [...lines].map((line) => (cells(line) > columns ? line.replaceAll('   (', '\n  (') : line));
+  return shown.length === 0 ? '' : `\n${shown.join('\n')}\n`;
 }
 
 function answerLine({ kind, runId, step, effectId, answers, more, dataSchema }: Item): string {

@@ -5,7 +5,7 @@ import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
-import { clean, cutTo } from '../render/width.ts';
+import { cells, clean, cutTo, wrap } from '../render/width.ts';
 import { askedText, questionText } from './question.ts';
 import { isOver, statusText } from './runs.ts';
 
@@ -234,19 +234,33 @@ function stepTook({ status, durationMs, startedAt, updatedAt }: Step): string {
 }
 
 /** Each open question with the command that answers it. */
-export function waitList(run: RunView, now: number, { style }: OutputShape): string {
+export function waitList(
+  run: RunView,
+  now: number,
+  { style, columns = Number.POSITIVE_INFINITY }: OutputShape,
+): string {
   return run.waits
     .map((wait) => {
       const { dueAt, execution } = wait;
       const step = stepKey(execution);
       const place =
         execution.location === undefined ? '' : `\n    ${style.dim(`asked for at ${execution.location}`)}`;
-      const due = dueAt === undefined ? '' : style.dim(` (${ago(dueAt, now)}${lastBeat(wait, now)})`);
+      const due = dueAt === undefined ? '' : ` (${ago(dueAt, now)}${lastBeat(wait, now)})`;
       const move = moveOf(run.id, wait);
-      const hint = move === undefined ? '' : `\n    ${style.dim(`${commandOf(move)}   (${move.what})`)}`;
-      return `  ${style.paint('warn', clean(whatFor(step, wait)))}${due}${place}${hint}\n`;
+      const hint = move === undefined ? '' : hintText(move, columns);
+      const told = wrap(`${clean(whatFor(step, wait))}${due}`, columns - INDENT);
+      const what = told.map((line) => `  ${style.paint('warn', line)}`).join('\n');
+      return `${what}${place}${hint && style.dim(hint)}\n`;
     })
     .join('');
+}
+
+const INDENT = 2;
+
+/** The command, and what it does: below it where the terminal has no room beside it. */
+function hintText(move: Move, columns: number): string {
+  const [command, what] = [`    ${commandOf(move)}`, `(${move.what})`];
+  return cells(`${command}   ${what}`) > columns ? `\n${command}\n      ${what}` : `\n${command}   ${what}`;
 }
 
 function lastBeat({ heartbeat }: RunWait, now: number): string {

@@ -3,7 +3,7 @@ import { type Finding, NOT_SEEN } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
 import { EXIT } from '../../exit.ts';
 import type { Tone } from '../../render/style.ts';
-import { clean } from '../../render/width.ts';
+import { clean, wrap } from '../../render/width.ts';
 import { examine } from './examine.ts';
 
 const MARKS: Readonly<Record<Finding['state'], readonly [string, Tone]>> = {
@@ -25,14 +25,17 @@ export const doctor = command({
   ],
   async run({ api, out }) {
     const findings = await examine(api);
-    out.answer({ findings, notSeen: NOT_SEEN }, ({ style }) => {
+    out.answer({ findings, notSeen: NOT_SEEN }, ({ style, columns = Number.POSITIVE_INFINITY }) => {
+      const within = (text: string, indent: string) =>
+        wrap(text, columns - indent.length).join(`\n${indent}`);
       const lines = findings.map(({ code, state, what, help }) => {
         const [mark, tone] = MARKS[state];
         // Problems are looked up by their code.
         const name = state === 'wrong' ? `  ${style.dim(code)}` : '';
-        return `${style.paint(tone, mark)} ${clean(what)}${name}\n${help === undefined ? '' : `    ${style.dim(clean(help))}\n`}`;
+        const told = `${style.paint(tone, mark)} ${within(`${clean(what)}${name}`, '  ')}\n`;
+        return help === undefined ? told : `${told}    ${style.dim(within(clean(help), '    '))}\n`;
       });
-      const hidden = NOT_SEEN.map(({ what, look }) => `  ${what}: ${style.dim(look)}\n`);
+      const hidden = NOT_SEEN.map(({ what, look }) => `  ${within(`${what}: ${look}`, '    ')}\n`);
       return `${lines.join('')}\n${style.bold('Not checked from here')}\n\n${hidden.join('')}`;
     });
     if (findings.some(({ code }) => code === 'UNREACHABLE')) return EXIT.unreachable;

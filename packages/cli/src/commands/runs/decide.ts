@@ -114,12 +114,7 @@ export const sendBack = command({
     ...WAIT,
   },
   mutates: true,
-  examples: [
-    [
-      'runs send-back last --feedback "the summary leaves out the migration" --again summary',
-      'one step and what follows',
-    ],
-  ],
+  examples: [['runs send-back last --feedback "no migration" --again summary', 'one step and what follows']],
   run: (context, { args, options: { feedback, again, wait } }) =>
     decide(context, {
       ...args,

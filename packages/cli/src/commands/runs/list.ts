@@ -1,5 +1,6 @@
 /** `runs list`. */
-import { leftOutText } from '@cairn/client';
+import { type CairnClient, leftOutText } from '@cairn/client';
+import { closest } from '../../arguments/closest.ts';
 import { command } from '../../arguments/command.ts';
 import { UsageError } from '../../exit.ts';
 import { wrap } from '../../render/width.ts';
@@ -68,7 +69,8 @@ export const listRuns = command({
     if (found.items.length === 0) {
       const isFiltered = Object.values(filter).some((value) => value !== undefined);
       const leftOut = isFiltered && !options.children ? ' Child runs are left out: --children.' : '';
-      notes.print(`No runs.${leftOut}\n`);
+      const near = options.type === undefined ? undefined : await nearType(api, options.type);
+      notes.print(`No runs.${near === undefined ? leftOut : ` ${near}`}\n`);
     }
     if (found.isCut) notes.print(notes.style.dim(`${wrap(leftOutText(sort), MOST_CELLS).join('\n')}\n`));
     if (found.more && found.items.length < limit) {
@@ -80,3 +82,11 @@ export const listRuns = command({
     if (found.more) notes.print(notes.style.dim(`More exist: --limit ${Math.min(MOST, limit * 5)}\n`));
   },
 });
+
+/** Undefined for a workflow that is deployed, or has runs, and for one whose name is near no other. */
+async function nearType(api: CairnClient, type: string): Promise<string | undefined> {
+  const { items } = await api.get('/v1/workflows', {});
+  const known = items.map((workflow) => workflow.type);
+  const near = known.includes(type) ? undefined : closest(type, known);
+  return near && `There is no workflow '${type}'. Did you mean '${near}'?`;
+}
