@@ -41,6 +41,7 @@ test.each<Kind>(['step', 'map', 'approval', 'event', 'sleep', 'child', 'loop'])(
 describe('a step is refused at definition, by its name, for', () => {
   test.each<[string, Kind, object, string, string]>([
     ['a timeout that is none', 'step', { timeout: 'soon' }, 'bad.timeout', '"soon" is not a duration'],
+    ['an estimate that is none', 'step', { estimate: { usd: -1 } }, 'bad.estimate.usd', 'bad.estimate.usd'],
     ['a negative timeout', 'map', { timeout: -1 }, 'bad.timeout', '-1 is not a duration'],
     [
       'a timeout that outlasts a drive',
@@ -309,6 +310,7 @@ describe('a step is refused at definition, by its name, for', () => {
     const error = refusal(one(kind, options));
     expect(error).toMatchObject({ code: 'INVALID_INPUT', field });
     expect(error.message).toContain(message);
+    expect(error.message).toContain("workflow 'wrong'");
     expect(error.message).toContain('bad');
   });
 

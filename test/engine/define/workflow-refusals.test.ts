@@ -15,7 +15,7 @@ describe('a workflow is refused at definition for', () => {
       'a time for the run that is none',
       defining(fine, { timeout: 'x' }),
       'wrong.timeout',
-      'wrong.timeout "x"',
+      `workflow 'wrong': 'timeout' "x" is not a duration`,
     ],
     [
       'an option there is not',

@@ -14,13 +14,14 @@ const MAX_DURATION_MS = 100 * 365 * 86_400_000;
  * Milliseconds of `'1500ms'`, `'30s'`, `'5m'`, `'24h'`, `'2d'`, or of a number, which is milliseconds already.
  * A day is 24 hours.
  *
- * @param field names the value in the error
+ * @param field of the error
+ * @param label names the value in the message of the error
  * @throws CairnError INVALID_INPUT for anything else, also for negative and fractional times, and above a hundred years
  */
-export function parseDuration(duration: string | number, field = 'duration'): number {
+export function parseDuration(duration: string | number, field = 'duration', label = field): number {
   const ms = typeof duration === 'number' ? duration : parseText(duration);
   if (ms !== undefined && Number.isSafeInteger(ms) && ms >= 0 && ms <= MAX_DURATION_MS) return ms;
-  throw new CairnError('INVALID_INPUT', `${field} ${JSON.stringify(duration)} is not a duration`, {
+  throw new CairnError('INVALID_INPUT', `${label} ${JSON.stringify(duration)} is not a duration`, {
     field,
     help: 'Use an integer and a unit: "1500ms", "30s", "5m", "24h" or "2d"; or an integer number of milliseconds.',
   });

@@ -34,7 +34,10 @@ export function retentionFor(type: string, options: RetentionOptions = {}): Rete
         `${field}: '${status}' is not an end status; use ${END_STATUSES.join(', ')}`,
       );
     if (kept === undefined) continue;
-    const ms = kept === 'forever' ? kept : parseDuration(inDays(kept), `${type}.${field}`);
+    const ms =
+      kept === 'forever'
+        ? kept
+        : parseDuration(inDays(kept), `${type}.${field}`, `workflow '${type}': '${field}'`);
     if (ms !== 'forever' && ms < MIN_RETENTION_MS)
       throw invalid(
         type,

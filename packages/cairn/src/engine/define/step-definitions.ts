@@ -6,6 +6,7 @@ import { MAX_TIME } from '../../core/time.ts';
 import {
   bodyPart,
   common,
+  durationOf,
   fanOut,
   required,
   type StepName,
@@ -54,7 +55,7 @@ export function approvalStep(name: StepName, options: UncheckedOptions): steps.A
     ...(escalate
       ? {
           escalate: {
-            afterMs: parseDuration(escalate.after, `${name.id}.escalate.after`),
+            afterMs: durationOf(name, 'escalate.after', escalate.after),
             text: escalate.text,
           },
         }
@@ -74,14 +75,14 @@ export function eventStep(name: StepName, options: UncheckedOptions): steps.Even
     event,
     key: required(name, options, 'key'),
     ...timeout(name, options),
-    ...(expected === undefined ? {} : { expectedMs: parseDuration(expected, `${name.id}.expected`) }),
+    ...(expected === undefined ? {} : { expectedMs: durationOf(name, 'expected', expected) }),
     ...(heartbeat === undefined ? {} : { heartbeatMs: heartbeatMs(name, heartbeat.within) }),
     ...(output ? { output } : {}),
   };
 }
 
 function heartbeatMs(name: StepName, within: string | number): number {
-  const ms = parseDuration(within, `${name.id}.heartbeat.within`);
+  const ms = durationOf(name, 'heartbeat.within', within);
   if (ms >= MIN_WAIT_HEARTBEAT_MS) return ms;
   throw stepError(name, `'heartbeat.within' must be at least ${MIN_WAIT_HEARTBEAT_MS} ms`);
 }
@@ -92,7 +93,7 @@ export function sleepStep(name: StepName, options: UncheckedOptions): steps.Slee
     throw stepError(name, `a sleep needs either 'for' or 'until'`);
   }
   // A fixed duration that is none is said now, not when a run first comes to it.
-  if (given.for !== undefined && typeof given.for !== 'function') parseDuration(given.for, `${name.id}.for`);
+  if (given.for !== undefined && typeof given.for !== 'function') durationOf(name, 'for', given.for);
   return {
     ...common('sleep', name, options),
     dueAt: (context, now) => sleepEnd(given, context, now),

@@ -67,6 +67,26 @@ export function invalid(type: string, field: string, message: string): CairnErro
   return new CairnError('INVALID_INPUT', `workflow '${type}': ${message}`, { field, help: HELP });
 }
 
+/** Names the step of a refusal that knows its option only. @throws CairnError with workflow and step before the message */
+function naming<T>({ type, id }: StepName, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof CairnError)) throw error;
+    const { code, field, help, message } = error;
+    throw new CairnError(code, `workflow '${type}': step '${id}': ${message}`, {
+      ...(field === undefined ? {} : { field }),
+      help,
+      cause: error,
+    });
+  }
+}
+
+/** @throws CairnError INVALID_INPUT naming workflow, step and option */
+export function durationOf({ type, id }: StepName, option: string, given: string | number): number {
+  return parseDuration(given, `${id}.${option}`, `workflow '${type}': step '${id}': '${option}'`);
+}
+
 /** Common options of steps. @throws CairnError INVALID_INPUT, also for an option that steps of this kind do not have */
 export function common<K extends keyof typeof STEP_OPTIONS>(
   kind: K,
@@ -96,7 +116,7 @@ export function common<K extends keyof typeof STEP_OPTIONS>(
 export function bodyPart(name: StepName, options: UncheckedOptions, body: unknown) {
   if (typeof body !== 'function') throw stepError(name, 'has no body');
   const given = options as types.StepOptions<unknown, types.Needs, unknown>;
-  const timeoutMs = parseDuration(given.timeout ?? PRODUCTION_SETTINGS.stepTimeoutMs, `${name.id}.timeout`);
+  const timeoutMs = durationOf(name, 'timeout', given.timeout ?? PRODUCTION_SETTINGS.stepTimeoutMs);
   if (timeoutMs > LONGEST_STEP_ANYWHERE_MS) {
     throw stepError(
       name,
@@ -114,13 +134,13 @@ export function bodyPart(name: StepName, options: UncheckedOptions, body: unknow
       policy: retryOf(name, `retry.perError[${i}]`, { ...retry, ...own }),
     })),
     timeoutMs,
-    ...(given.poll ? { poll: { withinMs: parseDuration(given.poll.within, `${name.id}.poll.within`) } } : {}),
+    ...(given.poll ? { poll: { withinMs: durationOf(name, 'poll.within', given.poll.within) } } : {}),
     uses: usesOf(name, given),
     ...estimateOf(name, given),
     body: body as steps.PlainStep['body'],
     ...(given.heartbeatTimeout === undefined
       ? {}
-      : { heartbeatTimeoutMs: parseDuration(given.heartbeatTimeout, `${name.id}.heartbeatTimeout`) }),
+      : { heartbeatTimeoutMs: durationOf(name, 'heartbeatTimeout', given.heartbeatTimeout) }),
     ...(given.output ? { output: given.output } : {}),
     ...(given.policy ? { policy: given.policy as steps.AnyPolicy } : {}),
     ...(given.compensate ? { compensate: given.compensate as (context: steps.Context) => unknown } : {}),
@@ -168,10 +188,11 @@ function usesOf(
 
 /** Declared by the step, or by the capabilities it uses: one call of each. */
 function estimateOf(
-  { id }: StepName,
+  name: StepName,
   { estimate, uses = [] }: types.StepOptions<unknown, types.Needs, unknown>,
 ): { estimate?: Cost } {
-  if (estimate !== undefined) return { estimate: estimatedCost(estimate, `${id}.estimate`) };
+  if (estimate !== undefined)
+    return { estimate: naming(name, () => estimatedCost(estimate, `${name.id}.estimate`)) };
   const known = uses.flatMap((capability) => (capability.estimate ? [capability.estimate as Cost] : []));
   if (known.length === 0) return {};
   return { estimate: sumOfCosts(known) };
@@ -237,12 +258,13 @@ function failurePolicy(name: StepName, given: types.OnFailure<unknown> = 'fail')
   if (typeof given !== 'object' || given === null || !('degradeTo' in given)) {
     throw stepError(name, `'onFailure' must be 'fail', 'skip' or { degradeTo: value }`);
   }
-  return { kind: 'degrade', text: toJsonText(given.degradeTo, `${name.id}.onFailure.degradeTo`) };
+  const text = naming(name, () => toJsonText(given.degradeTo, `${name.id}.onFailure.degradeTo`));
+  return { kind: 'degrade', text };
 }
 
 export function timeout(name: StepName, { timeout }: UncheckedOptions): { timeoutMs?: number } {
   if (timeout === undefined) return {};
-  return { timeoutMs: parseDuration(timeout as string | number, `${name.id}.timeout`) };
+  return { timeoutMs: durationOf(name, 'timeout', timeout as string | number) };
 }
 
 export function required<T>(name: StepName, options: UncheckedOptions, option: string): T {

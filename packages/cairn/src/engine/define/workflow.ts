@@ -50,7 +50,11 @@ export function defineWorkflow(
     throw invalid(type, 'type', `the type '${type}' must be lower-case words joined by hyphens`);
   }
   if (!Number.isSafeInteger(planVersion) || planVersion < 1) {
-    throw invalid(type, 'planVersion', `planVersion must be a positive integer, not ${planVersion}`);
+    throw invalid(
+      type,
+      'planVersion',
+      `planVersion must be a positive integer, not ${JSON.stringify(planVersion)}`,
+    );
   }
   assertShape(options);
   const steps: StepDefinition[] = [];
@@ -82,7 +86,7 @@ export function defineWorkflow(
     result: resultOf(type, returned, byId),
     ...(options.timeout === undefined
       ? {}
-      : { timeoutMs: parseDuration(options.timeout, `${type}.timeout`) }),
+      : { timeoutMs: parseDuration(options.timeout, `${type}.timeout`, `workflow '${type}': 'timeout'`) }),
     ...(options.budget === undefined ? {} : { budget: budgetLimits(options.budget, `${type}.budget`) }),
     ...(options.tags ? { tags: options.tags as NonNullable<Workflow['tags']> } : {}),
     ...(options.policy ? { policy: options.policy as NonNullable<Workflow['policy']> } : {}),

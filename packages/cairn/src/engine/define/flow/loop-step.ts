@@ -4,7 +4,6 @@
  * one read however many turns there were. A long loop continues in parts: operations `part`, `part.2` … that are child runs of the
  * workflow in loop-part.ts.
  */
-import { parseDuration } from '../../../core/duration.ts';
 import { toJsonText } from '../../../core/encoding/json.ts';
 import { Fatal, OperationFailed } from '../../../core/errors.ts';
 import { numberedName, PART, PAUSE, TURN } from '../../../core/flow/names.ts';
@@ -17,6 +16,7 @@ import { isRecord } from '../known-options.ts';
 import {
   bodyPart,
   common,
+  durationOf,
   required,
   type StepName,
   stepError,
@@ -249,7 +249,7 @@ function assertPause(name: StepName, pause: unknown): void {
       `'pause' is a duration, such as '12h', or a function of the state that returns one`,
     );
   }
-  parseDuration(pause, `${name.id}.pause`);
+  durationOf(name, 'pause', pause);
 }
 
 function only(options: UncheckedOptions, names: readonly string[]): UncheckedOptions {
