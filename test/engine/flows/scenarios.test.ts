@@ -295,7 +295,7 @@ describe('a flow', () => {
       { undo: () => {}, retries: 2 },
       `unknown option 'retries'; use retry, timeout, undo`,
     ],
-    ['no time', { undo: () => {}, timeout: 'soon' }, 'main.compensate.reserve.timeout'],
+    ['no time', { undo: () => {}, timeout: 'soon' }, `step 'main.compensate.reserve': 'timeout' "soon"`],
     ['no attempts', { undo: () => {}, retry: { maxAttempts: 0 } }, 'maxAttempts'],
   ])('refuses %s to undo an operation with', (_, undo, message) => {
     expect(() => flowWorkflow(async () => null, { compensate: { reserve: undo as never } })).toThrow(message);
