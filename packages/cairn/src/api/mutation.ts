@@ -13,9 +13,9 @@ import { CairnError } from '../core/errors.ts';
 import { firstIssue } from '../core/first-issue.ts';
 import type { Trigger } from '../core/run/events.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
+import { jsonResponse, TextResponse } from '../http/buffered.ts';
 import { clientOf, contextOf, type RequestContext } from '../http/caller-context.ts';
 import { RETRY_AFTER_S } from '../http/problem.ts';
-import { jsonResponse, WholeResponse } from '../http/whole-body.ts';
 import { sendUntilKnown } from '../journal/send-until-known.ts';
 import {
   type KeptResponse,
@@ -135,7 +135,7 @@ export function inFlight(): Response {
 function answerFor(outcome: OnceOutcome, locationOf: LocationOf | undefined): Response {
   if (outcome.kind === 'in_flight') return inFlight();
   const { status, body } = outcome.response;
-  return new WholeResponse(canonicalJson(body), {
+  return new TextResponse(canonicalJson(body), {
     status,
     headers: {
       'content-type': status < 400 ? 'application/json' : 'application/problem+json',

@@ -5,7 +5,7 @@
  * Must not: know what any route does.
  */
 import type { z } from 'zod';
-import { jsonResponse, WholeRequest } from '../http/whole-body.ts';
+import { BufferedRequest, jsonResponse } from '../http/buffered.ts';
 import type { KeptResponse } from '../operations/once-per-key.ts';
 import { assertRole, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
@@ -127,7 +127,7 @@ export async function carryOut<M extends string, P extends Path>(
 /** A body of unknown length may be large. */
 function isLarge(request: Request): boolean {
   const length =
-    request instanceof WholeRequest ? request.whole.length : request.headers.get('content-length');
+    request instanceof BufferedRequest ? request.whole.length : request.headers.get('content-length');
   return length === null ? request.body !== null : Number(length) > LARGE_BODY_BYTES;
 }
 

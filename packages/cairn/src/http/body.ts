@@ -6,8 +6,8 @@
 
 import type { Json } from '../core/encoding/json.ts';
 import { CairnError } from '../core/errors.ts';
+import { BufferedRequest } from './buffered.ts';
 import { assertShape } from './json-shape.ts';
-import { WholeRequest } from './whole-body.ts';
 
 export type JsonObject = { readonly [name: string]: Json };
 
@@ -19,7 +19,7 @@ export type JsonObject = { readonly [name: string]: Json };
  */
 export async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   assertSize(Number(request.headers.get('content-length') ?? 0), maxBytes);
-  const bytes = request instanceof WholeRequest ? request.whole : Buffer.from(await request.arrayBuffer());
+  const bytes = request instanceof BufferedRequest ? request.whole : Buffer.from(await request.arrayBuffer());
   assertSize(bytes.length, maxBytes);
   return bytes;
 }

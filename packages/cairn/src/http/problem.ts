@@ -9,7 +9,7 @@ import { messageOf, readable, stackOf } from '../core/thrown.ts';
 import { GRPC_STATUS } from '../ports/grpc-outcome.ts';
 import type { Log } from '../ports/log.ts';
 import { OutcomeUnknown, StoreRefused, UndecodableDocument } from '../ports/store-errors.ts';
-import { WholeResponse } from './whole-body.ts';
+import { TextResponse } from './buffered.ts';
 
 /** Long enough for a store or an instance to come back, short enough for a person who waits. */
 export const RETRY_AFTER_S = 2;
@@ -30,7 +30,7 @@ export function problemResponse(thrown: unknown, log: Log): Response {
   if (problem.status === 503 || problem.status === 429)
     headers['retry-after'] = String(problem.details?.retryAfterSeconds ?? RETRY_AFTER_S);
   if (problem.status === 405) headers.allow = String(problem.details?.allowed ?? '');
-  return new WholeResponse(JSON.stringify(problem), { status: problem.status, headers });
+  return new TextResponse(JSON.stringify(problem), { status: problem.status, headers });
 }
 
 /** @param allowed methods the resource has, for the `Allow` header */

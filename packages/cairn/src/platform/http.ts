@@ -5,8 +5,8 @@
  * Must not: look into a body: the doors check signatures over its bytes.
  */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
+import { BufferedRequest, TextResponse } from '../http/buffered.ts';
 import { methodNotAllowed, problemResponse } from '../http/problem.ts';
-import { WholeRequest, WholeResponse } from '../http/whole-body.ts';
 import type { Log } from '../ports/log.ts';
 import { contentTypeOf } from './body-guard.ts';
 
@@ -47,7 +47,9 @@ export function toRequest(incoming: FunctionRequest): Request {
   const path = incoming.url.replace(/^\/+/, '/');
   const url = `${ORIGIN}${path}`;
   const init = { method, headers };
-  return WITHOUT_BODY.has(method) || !rawBody ? new Request(url, init) : new WholeRequest(url, init, rawBody);
+  return WITHOUT_BODY.has(method) || !rawBody
+    ? new Request(url, init)
+    : new BufferedRequest(url, init, rawBody);
 }
 
 /**
@@ -73,7 +75,7 @@ async function send(answer: Response, response: FunctionResponse): Promise<void>
     return relay(answer.body, response);
   }
   const body =
-    answer instanceof WholeResponse ? Buffer.from(answer.whole) : Buffer.from(await answer.arrayBuffer());
+    answer instanceof TextResponse ? Buffer.from(answer.whole) : Buffer.from(await answer.arrayBuffer());
   if (body.length <= WHOLE_BYTES) headers['content-length'] = String(body.length);
   response.writeHead(answer.status, headers);
   response.end(body);

@@ -4,7 +4,7 @@
  */
 import { CairnError } from '../../core/errors.ts';
 import { originsOf, originText } from '../../engine/stored-text.ts';
-import { WholeResponse } from '../../http/whole-body.ts';
+import { TextResponse } from '../../http/buffered.ts';
 import type { ReadHandler } from '../route.ts';
 import { ownRun } from './own-run.ts';
 
@@ -30,7 +30,7 @@ export const readOutput: ReadHandler<'GET', '/v1/runs/{id}/checkpoints/{seq}/out
   const read = async () => {
     // It is canonical JSON already.
     const text = await originText(store, origin);
-    return new WholeResponse(text, { headers: { 'content-type': 'application/json' } });
+    return new TextResponse(text, { headers: { 'content-type': 'application/json' } });
   };
   return outputRef && outputRef.bytes > LARGE_BYTES ? instance.reads.run(read) : read();
 };

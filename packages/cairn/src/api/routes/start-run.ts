@@ -8,8 +8,8 @@ import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut } from '../../core/run/records.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
+import { TextResponse } from '../../http/buffered.ts';
 import { clientOf, contextOf } from '../../http/caller-context.ts';
-import { WholeResponse } from '../../http/whole-body.ts';
 import type { StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -97,7 +97,7 @@ function bodyOf({ registry }: ApiDeps, body: JsonObject): StartTarget {
 export function answerFor(outcome: StartOutcome): Response {
   if (outcome.kind === 'in_flight') return inFlight();
   const replayed = outcome.kind === 'replayed';
-  return new WholeResponse(canonicalJson(outcome.response), {
+  return new TextResponse(canonicalJson(outcome.response), {
     status: replayed ? 200 : 201,
     headers: {
       'content-type': 'application/json',

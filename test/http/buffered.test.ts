@@ -1,6 +1,6 @@
 /** Requests and responses with a body in hand read as the platform's own do. */
 import { expect, test } from '@jest/globals';
-import { WholeRequest, WholeResponse } from '../../packages/cairn/src/http/whole-body.ts';
+import { BufferedRequest, TextResponse } from '../../packages/cairn/src/http/buffered.ts';
 
 const TEXT = '{"é":"\u{1F600}"}';
 const URL = 'http://host.invalid/a?b=1';
@@ -10,10 +10,10 @@ const response = () => ({ status: 201, statusText: 'made', headers: { 'content-t
 const PAIRS: readonly (readonly [string, () => Request | Response, () => Request | Response])[] = [
   [
     'a request',
-    () => new WholeRequest(URL, request(), Buffer.from(TEXT)),
+    () => new BufferedRequest(URL, request(), Buffer.from(TEXT)),
     () => new Request(URL, { ...request(), body: TEXT }),
   ],
-  ['a response', () => new WholeResponse(TEXT, response()), () => new Response(TEXT, response())],
+  ['a response', () => new TextResponse(TEXT, response()), () => new Response(TEXT, response())],
 ];
 
 const READERS: Readonly<Record<string, (message: Request | Response) => Promise<unknown>>> = {
@@ -45,14 +45,14 @@ for (const [name, whole, usual] of PAIRS) {
 }
 
 test('all but the body is as the platform has it', () => {
-  const whole = new WholeRequest(URL, request(), Buffer.from(TEXT));
+  const whole = new BufferedRequest(URL, request(), Buffer.from(TEXT));
   expect(whole).toBeInstanceOf(Request);
   expect([whole.url, whole.method, [...whole.headers]]).toEqual([
     URL,
     'POST',
     [...new Request(URL, request()).headers],
   ]);
-  const answer = new WholeResponse(TEXT, response());
+  const answer = new TextResponse(TEXT, response());
   expect(answer).toBeInstanceOf(Response);
   const { status, statusText, ok } = new Response(TEXT, response());
   expect({ status: answer.status, statusText: answer.statusText, ok: answer.ok }).toEqual({
