@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AgentModel, runAgent, scriptedModel } from '../../packages/agents/src/index.ts';
 import { isTextLine } from '../../packages/cairn/src/core/logs/text.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
-import { MemoryLogStore } from '../../packages/cairn/src/memory/runs/memory-log-store.ts';
+import { MemoryLogStore } from '../support/memory/memory-log-store.ts';
 import { World } from '../support/world.ts';
 
 const ANSWER = 'The tide turns twice a day.';

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { type EffectRecord, RESOLUTIONS } from '../../packages/cairn/src/core/effects/effect.ts';
 import { externalOwner } from '../../packages/cairn/src/core/effects/external.ts';
 import { externalProblems } from '../../packages/cairn/src/core/integrity/external.ts';
-import { MemoryIntegrityStore } from '../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
 import { checkConsistency } from '../../packages/cairn/src/operations/integrity/check.ts';
 import { CrashPlan } from '../../packages/cairn/src/testing/world/crash-plan.ts';
 import { KINDS, type Kind, Scene } from '../engine/external/scene.ts';
+import { MemoryIntegrityStore } from '../support/memory/memory-integrity-store.ts';
 
 const OWNER = externalOwner('t1', 'order-7');
 const KEPT_MS = 400 * 86_400_000;

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { checkRun } from '../../packages/cairn/src/core/integrity/check-run.ts';
-import { MemoryIntegrityStore } from '../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
 import { deliverEvent } from '../../packages/cairn/src/operations/events/deliver-event.ts';
 import { readFacts } from '../../packages/cairn/src/operations/integrity/read-facts.ts';
 import { repairRun } from '../../packages/cairn/src/operations/integrity/repair.ts';
+import { MemoryIntegrityStore } from '../support/memory/memory-integrity-store.ts';
 import { TENANT } from './support/bench.ts';
 import { MAILBOX } from './support/cases/case.ts';
 import { waiting } from './support/runs.ts';

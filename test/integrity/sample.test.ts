@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { apiKey } from '../../packages/cairn/src/core/encoding/keys.ts';
 import type { ProblemCode } from '../../packages/cairn/src/core/integrity/problems.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
-import { MemoryIntegrityStore } from '../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
-import { MemoryRunSample } from '../../packages/cairn/src/memory/integrity/memory-run-sample.ts';
 import { type SampleDeps, sampleRuns } from '../../packages/cairn/src/operations/integrity/sample-runs.ts';
 import { CollectedLog } from '../../packages/cairn/src/testing/world/collected-log.ts';
+import { MemoryIntegrityStore } from '../support/memory/memory-integrity-store.ts';
+import { MemoryRunSample } from '../support/memory/memory-run-sample.ts';
 import { World } from '../support/world.ts';
 
 const one = defineWorkflow({

@@ -1,10 +1,10 @@
 /** Diagnosis inputs besides the stores, for an installation in memory: healthy queue, secrets and counts. */
 import type { DiagnosisParts } from '../../packages/cairn/src/api/deps.ts';
-import { MemoryFindingStore } from '../../packages/cairn/src/memory/diagnosis/memory-finding-store.ts';
-import { MemoryHeartbeatStore } from '../../packages/cairn/src/memory/diagnosis/memory-heartbeat-store.ts';
-import { MemoryStoreLook } from '../../packages/cairn/src/memory/diagnosis/memory-store-look.ts';
 import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
+import { MemoryFindingStore } from '../../packages/cairn/src/memory/memory-finding-store.ts';
 import { InstanceOperations } from '../../packages/cairn/src/platform/diagnosis/instance-operations.ts';
+import { MemoryHeartbeatStore } from './memory/memory-heartbeat-store.ts';
+import { MemoryStoreLook } from './memory/memory-store-look.ts';
 
 export function pretendedDiagnosis(db: MemoryDatabase, clock: { now(): number }): DiagnosisParts {
   return {

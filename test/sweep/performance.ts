@@ -11,9 +11,9 @@ import { isOver, type RunState, stepIdOf, stepsInFlight } from '../../packages/c
 import { Bindings } from '../../packages/cairn/src/engine/define/bindings.ts';
 import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
-import { MemoryEventBus } from '../../packages/cairn/src/memory/memory-event-bus.ts';
 import { type QueuedTask, requestOf } from '../../packages/cairn/src/memory/memory-task-queue.ts';
 import { scan } from '../../packages/cairn/src/recovery/scan.ts';
+import { MemoryEventBus } from '../support/memory/memory-event-bus.ts';
 import { World } from '../support/world.ts';
 import { Calls, type Disturbance, isOverlap, type Mode } from './calls.ts';
 import { isPassing, Outside } from './outside.ts';

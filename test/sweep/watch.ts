@@ -5,10 +5,10 @@
  * Must not: change anything.
  */
 import type { MemoryDatabase } from '../../packages/cairn/src/memory/memory-database.ts';
-import type { MemoryEventBus } from '../../packages/cairn/src/memory/memory-event-bus.ts';
 import type { SnapshotTouch } from '../../packages/cairn/src/ports/run-store.ts';
 import type { InterceptedCall } from '../support/intercept.ts';
 import { assertRows } from '../support/ledger-rows.ts';
+import type { MemoryEventBus } from '../support/memory/memory-event-bus.ts';
 import { assertStored } from '../support/soundness.ts';
 import type { Process } from './process.ts';
 

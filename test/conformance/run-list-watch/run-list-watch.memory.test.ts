@@ -1,7 +1,7 @@
 import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
-import { MemoryRunListWatch } from '../../../packages/cairn/src/memory/memory-run-list-watch.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
-import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
+import { MemoryRetentionStore } from '../../support/memory/memory-retention-store.ts';
+import { MemoryRunListWatch } from '../../support/memory/memory-run-list-watch.ts';
 import { T0 } from '../support/run-fixture.ts';
 import { runListWatchConformance } from './run-list-watch.suite.ts';
 

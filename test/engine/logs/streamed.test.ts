@@ -4,10 +4,10 @@ import type { StoredLine } from '../../../packages/cairn/src/core/logs/text.ts';
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { MemoryLogStore } from '../../../packages/cairn/src/memory/runs/memory-log-store.ts';
 import { pause } from '../../../packages/cairn/src/ports/clock.ts';
 import type { JournalCommit } from '../../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../../support/intercept.ts';
+import { MemoryLogStore } from '../../support/memory/memory-log-store.ts';
 import { mortal } from '../../support/mortal.ts';
 import { World } from '../../support/world.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { MemoryEventBus } from '../../../packages/cairn/src/memory/memory-event-bus.ts';
 import type { SnapshotTouch } from '../../../packages/cairn/src/ports/run-store.ts';
 import type { BusMessage } from '../../../packages/cairn/src/ports/runs/event-bus.ts';
 import { intercept } from '../../support/intercept.ts';
+import { MemoryEventBus } from '../../support/memory/memory-event-bus.ts';
 import type { ProcessDeps } from '../../sweep/process.ts';
 import type { Scenario } from '../../sweep/scenario.ts';
 import { scenarios } from '../../sweep/scenarios/index.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { eventView } from '../../../packages/cairn/src/api/views/documents.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
-import { MemoryEventBus } from '../../../packages/cairn/src/memory/memory-event-bus.ts';
 import type { BusMessage, EventBus } from '../../../packages/cairn/src/ports/runs/event-bus.ts';
+import { MemoryEventBus } from '../../support/memory/memory-event-bus.ts';
 import { World } from '../../support/world.ts';
 
 export const MINUTE = 60_000;

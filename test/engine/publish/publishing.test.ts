@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { MemoryEventBus } from '../../../packages/cairn/src/memory/memory-event-bus.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { intercept } from '../../support/intercept.ts';
+import { MemoryEventBus } from '../../support/memory/memory-event-bus.ts';
 import { assertStored } from '../../support/soundness.ts';
 import type { World } from '../../support/world.ts';
 import {

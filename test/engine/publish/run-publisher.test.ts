@@ -4,8 +4,8 @@ import { emptyChain, seal } from '../../../packages/cairn/src/core/run/chain.ts'
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import { fold } from '../../../packages/cairn/src/core/run/reduce/index.ts';
 import { RunPublisher } from '../../../packages/cairn/src/engine/publish/run-publisher.ts';
-import { MemoryEventBus } from '../../../packages/cairn/src/memory/memory-event-bus.ts';
 import type { BusMessage } from '../../../packages/cairn/src/ports/runs/event-bus.ts';
+import { MemoryEventBus } from '../../support/memory/memory-event-bus.ts';
 import { settle, VirtualClock } from '../../support/virtual-clock.ts';
 import { SILENT } from '../../support/world.ts';
 import { assertPublished } from '../../sweep/watch.ts';

@@ -6,7 +6,6 @@ import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';
 import { encodeKey } from '../../../packages/cairn/src/core/encoding/keys.ts';
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
-import { MemoryIntegrityStore } from '../../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type {
   DocumentWrite,
@@ -27,6 +26,7 @@ import {
   foundStep,
   type RawDocument,
 } from '../../../packages/cairn/src/store/integrity/found.ts';
+import { MemoryIntegrityStore } from '../../support/memory/memory-integrity-store.ts';
 
 export interface Document {
   readonly version: string;

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { MemoryHeartbeatStore } from '../../../packages/cairn/src/memory/diagnosis/memory-heartbeat-store.ts';
 import { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { type BeatingDeps, beating } from '../../../packages/cairn/src/operations/diagnosis/beating.ts';
 import { CollectedLog } from '../../../packages/cairn/src/testing/world/collected-log.ts';
 import { VirtualClock } from '../../../packages/cairn/src/testing/world/virtual-clock.ts';
+import { MemoryHeartbeatStore } from '../../support/memory/memory-heartbeat-store.ts';
 
 let clock: VirtualClock;
 let deps: BeatingDeps;

@@ -5,8 +5,6 @@ import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts'
 import type { RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
 import { freeze, MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { MemoryRunStore } from '../../../packages/cairn/src/memory/memory-run-store.ts';
-import { MemoryErasureStore } from '../../../packages/cairn/src/memory/retention/memory-erasure-store.ts';
-import { MemoryRetentionStore } from '../../../packages/cairn/src/memory/retention/memory-retention-store.ts';
 import type { SweepDeps, TickBounds } from '../../../packages/cairn/src/operations/retention/deps.ts';
 import {
   type RetentionReport,
@@ -17,6 +15,8 @@ import { NOTHING_SET } from '../../../packages/cairn/src/ports/runtime-config.ts
 import { row } from '../../conformance/suites/rows.ts';
 import { beginning, claim, move, succeeded, T0 } from '../../conformance/support/run-fixture.ts';
 import { intercept } from '../../support/intercept.ts';
+import { MemoryErasureStore } from '../../support/memory/memory-erasure-store.ts';
+import { MemoryRetentionStore } from '../../support/memory/memory-retention-store.ts';
 import { SILENT } from '../../support/world.ts';
 
 export const DAY = 86_400_000;

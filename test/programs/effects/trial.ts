@@ -4,11 +4,11 @@
  */
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
 import type { EngineDeps } from '../../../packages/cairn/src/engine/deps.ts';
-import { MemoryIntegrityStore } from '../../../packages/cairn/src/memory/integrity/memory-integrity-store.ts';
 import { checkConsistency } from '../../../packages/cairn/src/operations/integrity/check.ts';
 import { pause } from '../../../packages/cairn/src/ports/clock.ts';
 import type { SnapshotTouch } from '../../../packages/cairn/src/ports/run-store.ts';
 import { intercept } from '../../support/intercept.ts';
+import { MemoryIntegrityStore } from '../../support/memory/memory-integrity-store.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { World } from '../../support/world.ts';

@@ -41,11 +41,11 @@ import type {
   TouchResult,
 } from '../ports/run-store.ts';
 import type { Memo, RecordedMemo } from '../ports/value-store.ts';
+import { listedRun } from './listed-run.ts';
 import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
 import { MemoryEffectStore } from './memory-effect-store.ts';
 import { MemoryValues } from './memory-values.ts';
 import { ascending, descending, pageOf } from './paging.ts';
-import { listedRun } from './runs/listed-run.ts';
 
 export class MemoryRunStore implements RunStore {
   readonly #db: MemoryDatabase;

@@ -1,12 +1,13 @@
 /** Signs of life in memory. */
+
+import { adopt, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type {
   BeatingFunction,
   EndReport,
   HeardBeats,
   Heartbeat,
   HeartbeatStore,
-} from '../../ports/diagnosis/heartbeats.ts';
-import { adopt, type MemoryDatabase } from '../memory-database.ts';
+} from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
 
 export class MemoryHeartbeatStore implements HeartbeatStore {
   readonly #db: MemoryDatabase;

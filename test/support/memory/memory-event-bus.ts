@@ -3,7 +3,11 @@
  *
  * Must not: fail, wait or lose responses by itself; a wrapper does that.
  */
-import { assertSoundMessages, type BusMessage, type EventBus } from '../ports/runs/event-bus.ts';
+import {
+  assertSoundMessages,
+  type BusMessage,
+  type EventBus,
+} from '../../../packages/cairn/src/ports/runs/event-bus.ts';
 
 export class MemoryEventBus implements EventBus {
   readonly #messages: BusMessage[] = [];

@@ -1,7 +1,7 @@
 /** Runs to be looked at, drawn from memory. */
-import { COMPLETED_TTL_MS } from '../../core/decisions/idempotency.ts';
-import type { RecordedStart, RunSample } from '../../ports/runs/integrity-store.ts';
-import type { MemoryDatabase } from '../memory-database.ts';
+import { COMPLETED_TTL_MS } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
+import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import type { RecordedStart, RunSample } from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
 
 export class MemoryRunSample implements RunSample {
   readonly #db: MemoryDatabase;

@@ -2,14 +2,20 @@
  * Deletion and holds of runs in memory. What was under a run whose document is deleted is gone with it only as far as it was
  * deleted before: the rest is kept among the orphans, as the other adapter would leave it.
  */
-import { isExternal } from '../../core/effects/external.ts';
-import { encodeKey } from '../../core/encoding/keys.ts';
-import type { LegalHold } from '../../core/retention/lineage.ts';
-import { END_STATUSES, isEndStatus } from '../../core/retention/policy.ts';
-import { NewerSchemaError, SCHEMA_VERSION } from '../../core/run/events.ts';
-import type { SoftState } from '../../core/run/state.ts';
-import { isTerminal } from '../../core/run/status.ts';
-import type { Version } from '../../ports/run-store.ts';
+import { isExternal } from '../../../packages/cairn/src/core/effects/external.ts';
+import { encodeKey } from '../../../packages/cairn/src/core/encoding/keys.ts';
+import type { LegalHold } from '../../../packages/cairn/src/core/retention/lineage.ts';
+import { END_STATUSES, isEndStatus } from '../../../packages/cairn/src/core/retention/policy.ts';
+import { NewerSchemaError, SCHEMA_VERSION } from '../../../packages/cairn/src/core/run/events.ts';
+import type { SoftState } from '../../../packages/cairn/src/core/run/state.ts';
+import { isTerminal } from '../../../packages/cairn/src/core/run/status.ts';
+import {
+  freeze,
+  type MemoryDatabase,
+  type RunDocuments,
+} from '../../../packages/cairn/src/memory/memory-database.ts';
+import { ascending } from '../../../packages/cairn/src/memory/paging.ts';
+import type { Version } from '../../../packages/cairn/src/ports/run-store.ts';
 import type {
   Bucket,
   Cleared,
@@ -20,9 +26,7 @@ import type {
   PayloadOwner,
   RetentionProgress,
   RetentionStore,
-} from '../../ports/runs/retention-store.ts';
-import { freeze, type MemoryDatabase, type RunDocuments } from '../memory-database.ts';
-import { ascending } from '../paging.ts';
+} from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 
 export class MemoryRetentionStore implements RetentionStore {
   readonly #db: MemoryDatabase;

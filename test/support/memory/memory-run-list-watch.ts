@@ -1,7 +1,8 @@
 /** Watches lists of a memory store: tells what is written in a later step, as a store across a network would. */
-import type { RunFilter, RunStore } from '../ports/run-store.ts';
-import type { RunListObserver, RunListWatch } from '../ports/runs/run-list-watch.ts';
-import type { MemoryDatabase } from './memory-database.ts';
+
+import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import type { RunFilter, RunStore } from '../../../packages/cairn/src/ports/run-store.ts';
+import type { RunListObserver, RunListWatch } from '../../../packages/cairn/src/ports/runs/run-list-watch.ts';
 
 export class MemoryRunListWatch implements RunListWatch {
   readonly #db: MemoryDatabase;

@@ -1,11 +1,11 @@
 /** Finds runs in memory. */
-import type { RunState } from '../../core/run/state.ts';
-import type { ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
-import type { RunFinder } from '../../ports/runs/run-finder.ts';
-import type { MemoryDatabase } from '../memory-database.ts';
-import { matches } from '../memory-run-store.ts';
-import { ascending, descending, pageOf } from '../paging.ts';
-import { listedRun } from './listed-run.ts';
+import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { listedRun } from '../../../packages/cairn/src/memory/listed-run.ts';
+import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { matches } from '../../../packages/cairn/src/memory/memory-run-store.ts';
+import { ascending, descending, pageOf } from '../../../packages/cairn/src/memory/paging.ts';
+import type { ListedRun, Page, PageRequest, RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
+import type { RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
 
 export class MemoryRunFinder implements RunFinder {
   readonly #db: MemoryDatabase;

@@ -1,7 +1,7 @@
 /** Logged lines in memory, with the contract of the Firestore adapter. */
-import type { LogSegment } from '../../core/logs/segment.ts';
-import type { LogStore } from '../../ports/runs/log-store.ts';
-import type { MemoryDatabase } from '../memory-database.ts';
+import type { LogSegment } from '../../../packages/cairn/src/core/logs/segment.ts';
+import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import type { LogStore } from '../../../packages/cairn/src/ports/runs/log-store.ts';
 
 export class MemoryLogStore implements LogStore {
   readonly #db: MemoryDatabase;

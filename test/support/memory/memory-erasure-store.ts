@@ -1,11 +1,16 @@
 /** Erasure records in memory, and deletion of documents outside of runs. */
-import { ownersOf } from '../../core/effects/external.ts';
-import type { Erasure } from '../../core/retention/erasure.ts';
-import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
-import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
-import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
-import { adopt, type MemoryDatabase } from '../memory-database.ts';
-import { descending, pageOf } from '../paging.ts';
+import { ownersOf } from '../../../packages/cairn/src/core/effects/external.ts';
+import type { Erasure } from '../../../packages/cairn/src/core/retention/erasure.ts';
+import { adopt, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import { descending, pageOf } from '../../../packages/cairn/src/memory/paging.ts';
+import type { Page, PageRequest, Version } from '../../../packages/cairn/src/ports/run-store.ts';
+import type {
+  ErasureStore,
+  StoredErasure,
+  TenantRun,
+  TenantRuns,
+} from '../../../packages/cairn/src/ports/runs/erasure-store.ts';
+import type { Cleared, MarkResult } from '../../../packages/cairn/src/ports/runs/retention-store.ts';
 
 export class MemoryErasureStore implements ErasureStore {
   readonly #db: MemoryDatabase;

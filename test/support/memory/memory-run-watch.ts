@@ -1,9 +1,15 @@
 /** Watches the journals of a memory store: tells what is appended in a later step, as a store across a network would. */
-import type { RunEvent } from '../core/run/events.ts';
-import { isOver } from '../core/run/state.ts';
-import type { RunStatus } from '../core/run/status.ts';
-import type { LoadedRun } from '../ports/run-store.ts';
-import type { EndObserver, LogObserver, RunEnd, RunObserver, RunWatch } from '../ports/runs/run-watch.ts';
+import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
+import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
+import type { RunStatus } from '../../../packages/cairn/src/core/run/status.ts';
+import type { LoadedRun } from '../../../packages/cairn/src/ports/run-store.ts';
+import type {
+  EndObserver,
+  LogObserver,
+  RunEnd,
+  RunObserver,
+  RunWatch,
+} from '../../../packages/cairn/src/ports/runs/run-watch.ts';
 
 /** The watched part of the store. */
 export interface WatchedJournals {

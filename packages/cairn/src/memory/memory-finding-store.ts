@@ -1,6 +1,6 @@
 /** Runs that are named outside of themselves, in memory. */
-import type { FindingStore, RunFinding } from '../../ports/diagnosis/findings.ts';
-import { adopt, type MemoryDatabase } from '../memory-database.ts';
+import type { FindingStore, RunFinding } from '../ports/diagnosis/findings.ts';
+import { adopt, type MemoryDatabase } from './memory-database.ts';
 
 export class MemoryFindingStore implements FindingStore {
   readonly #db: MemoryDatabase;

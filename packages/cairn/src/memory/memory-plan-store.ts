@@ -1,6 +1,6 @@
 /** Plans in memory. */
-import type { PlanStore, StoredPlan } from '../../ports/runs/plan-store.ts';
-import { adopt, type MemoryDatabase } from '../memory-database.ts';
+import type { PlanStore, StoredPlan } from '../ports/runs/plan-store.ts';
+import { adopt, type MemoryDatabase } from './memory-database.ts';
 
 export class MemoryPlanStore implements PlanStore {
   readonly #db: MemoryDatabase;

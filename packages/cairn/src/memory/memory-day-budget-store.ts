@@ -1,8 +1,8 @@
 /** Budgets of tenants and days in memory. */
-import type { DayBudget } from '../../core/budget/day.ts';
-import type { CompareAndSetResult, Version } from '../../ports/run-store.ts';
-import type { DayBudgetStore, StoredDayBudget } from '../../ports/runs/day-budget-store.ts';
-import { adopt, type MemoryDatabase } from '../memory-database.ts';
+import type { DayBudget } from '../core/budget/day.ts';
+import type { CompareAndSetResult, Version } from '../ports/run-store.ts';
+import type { DayBudgetStore, StoredDayBudget } from '../ports/runs/day-budget-store.ts';
+import { adopt, type MemoryDatabase } from './memory-database.ts';
 
 export class MemoryDayBudgetStore implements DayBudgetStore {
   readonly #db: MemoryDatabase;

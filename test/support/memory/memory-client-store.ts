@@ -1,7 +1,12 @@
 /** API clients in memory. */
-import type { ApiClient, ClientRegistry, StoredClient } from '../ports/access/client-store.ts';
-import type { Version } from '../ports/run-store.ts';
-import { adopt, type MemoryDatabase } from './memory-database.ts';
+
+import { adopt, type MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import type {
+  ApiClient,
+  ClientRegistry,
+  StoredClient,
+} from '../../../packages/cairn/src/ports/access/client-store.ts';
+import type { Version } from '../../../packages/cairn/src/ports/run-store.ts';
 
 export class MemoryClientStore implements ClientRegistry {
   readonly #db: MemoryDatabase;

@@ -2,17 +2,26 @@
  * The documents of a run in memory for who checks and repairs them. What a test puts in the place of a document and is no
  * object counts as one that cannot be decoded, a hole in the journal as an event that is gone.
  */
-import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
-import { sha256Hex } from '../../core/encoding/hash.ts';
-import { seqId } from '../../core/encoding/ids.ts';
-import { encodeKey } from '../../core/encoding/keys.ts';
-import type { CheckpointFact, FoundDocument, FoundSnapshot } from '../../core/integrity/facts.ts';
-import { askingSince } from '../../core/run/asking.ts';
-import { SCHEMA_VERSION } from '../../core/run/events.ts';
-import type { Checkpoint } from '../../core/run/records.ts';
-import { wakeAt } from '../../core/run/wake.ts';
-import { foundBy } from '../../core/search/found-by.ts';
-import { type Mailbox, mailboxId } from '../../ports/mailbox-store.ts';
+import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
+import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
+import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import { encodeKey } from '../../../packages/cairn/src/core/encoding/keys.ts';
+import type {
+  CheckpointFact,
+  FoundDocument,
+  FoundSnapshot,
+} from '../../../packages/cairn/src/core/integrity/facts.ts';
+import { askingSince } from '../../../packages/cairn/src/core/run/asking.ts';
+import { SCHEMA_VERSION } from '../../../packages/cairn/src/core/run/events.ts';
+import type { Checkpoint } from '../../../packages/cairn/src/core/run/records.ts';
+import { wakeAt } from '../../../packages/cairn/src/core/run/wake.ts';
+import { foundBy } from '../../../packages/cairn/src/core/search/found-by.ts';
+import {
+  freeze,
+  type MemoryDatabase,
+  type RunDocuments,
+} from '../../../packages/cairn/src/memory/memory-database.ts';
+import { type Mailbox, mailboxId } from '../../../packages/cairn/src/ports/mailbox-store.ts';
 import type {
   DocumentWrite,
   IntegrityReader,
@@ -21,8 +30,7 @@ import type {
   RepairResult,
   RepairStore,
   RunReader,
-} from '../../ports/runs/integrity-store.ts';
-import { freeze, type MemoryDatabase, type RunDocuments } from '../memory-database.ts';
+} from '../../../packages/cairn/src/ports/runs/integrity-store.ts';
 
 export class MemoryIntegrityStore implements IntegrityReader, RepairStore {
   readonly #db: MemoryDatabase;

@@ -1,7 +1,12 @@
 /** Diagnosis of a store in memory. It has no indexes, and deletes nothing by itself. */
-import { owesEvents } from '../../core/run/state.ts';
-import type { LeftOver, SeenIndex, StoreLook, WakingRun } from '../../ports/diagnosis/store-look.ts';
-import type { MemoryDatabase } from '../memory-database.ts';
+import { owesEvents } from '../../../packages/cairn/src/core/run/state.ts';
+import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
+import type {
+  LeftOver,
+  SeenIndex,
+  StoreLook,
+  WakingRun,
+} from '../../../packages/cairn/src/ports/diagnosis/store-look.ts';
 
 export class MemoryStoreLook implements StoreLook {
   readonly #db: MemoryDatabase;
