@@ -124,9 +124,9 @@ export interface LocalCloud {
 }
 
 export const DEFAULT_PROJECT = 'demo-cairn';
-export const DEFAULT_TICK_S = 5;
+const DEFAULT_TICK_S = 5;
 /** As long as a lease: a body that is only busy for less loses nothing. */
-export const DEFAULT_WATCHDOG_S = 90;
+const DEFAULT_WATCHDOG_S = 90;
 /** Grace period of Cloud Run after SIGTERM. */
 const GRACE_MS = 10_000;
 const REGION = 'us-central1';

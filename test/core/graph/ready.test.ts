@@ -1,13 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { buildGraph, type Graph, type GraphNode } from '../../../packages/cairn/src/core/graph/graph.ts';
-import {
-  type NodeState,
-  ReadyTracker,
-  readySteps,
-  skippableSteps,
-} from '../../../packages/cairn/src/core/graph/ready.ts';
+import { type NodeState, ReadyTracker } from '../../../packages/cairn/src/core/graph/ready.ts';
 import { acyclicNodes } from './random-graph.ts';
+import { readySteps, skippableSteps } from './ready-by-definition.ts';
 
 const node = (id: string, ...needs: string[]): GraphNode => ({ id, needs });
 const STATES = ['pending', 'open', 'done', 'skipped', 'failed'] as const;
@@ -43,6 +39,9 @@ describe('what can start', () => {
   ])('%s', (_claim, states, ready, skippable) => {
     expect(readySteps(graph, stateFrom(states)).join(' ')).toBe(ready);
     expect(skippableSteps(graph, stateFrom(states)).join(' ')).toBe(skippable);
+    const tracker = new ReadyTracker(graph, stateFrom(states));
+    expect(tracker.ready().join(' ')).toBe(ready);
+    expect(tracker.skippable().join(' ')).toBe(skippable);
   });
 });
 

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals';
-import { topicsOf } from '../../../packages/cairn/src/engine/define/pubsub.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';
 import { writeSnippets } from '../../docs/snippets.ts';
 import { MessageDoor } from '../../triggers/pubsub/message-door.ts';
+import { topicsOf } from '../../triggers/pubsub/topics-of.ts';
 
 const snippets = writeSnippets('docs/events.md');
 afterAll(() => snippets.remove());

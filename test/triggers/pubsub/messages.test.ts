@@ -6,11 +6,11 @@ import { deployTo } from '../../../functions/src/workflows/deploy/workflow.ts';
 import { shippedWorkflows } from '../../../functions/src/workflows/index.ts';
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 import type { PubsubMessage } from '../../../packages/cairn/src/engine/define/pubsub.ts';
-import { topicsOf } from '../../../packages/cairn/src/engine/define/pubsub.ts';
 import { WorkflowRegistry } from '../../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { intercept } from '../../support/intercept.ts';
 import { delivered, MessageDoor, type Sent } from './message-door.ts';
+import { topicsOf } from './topics-of.ts';
 
 /** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
 const INPUTS = Number(process.env.FUZZ_INPUTS ?? 3_000);

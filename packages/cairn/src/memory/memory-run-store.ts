@@ -12,7 +12,7 @@ import { seqId } from '../core/encoding/ids.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
 import type { HeartbeatWindow } from '../core/recovery/lease-watch.ts';
 import { askingSince } from '../core/run/asking.ts';
-import { NewerSchemaError, type PayloadRef, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
+import { NewerSchemaError, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
 import { isOfStatus, waitsFor } from '../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
@@ -40,22 +40,20 @@ import type {
   Supersedes,
   TouchResult,
 } from '../ports/run-store.ts';
-import type { Memo, RecordedMemo } from '../ports/value-store.ts';
 import { listedRun } from './listed-run.ts';
 import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
 import { MemoryEffectStore } from './memory-effect-store.ts';
 import { MemoryValues } from './memory-values.ts';
 import { ascending, descending, pageOf } from './paging.ts';
 
-export class MemoryRunStore implements RunStore {
+export class MemoryRunStore extends MemoryValues implements RunStore {
   readonly #db: MemoryDatabase;
-  readonly #values: MemoryValues;
   readonly #effects: MemoryEffectStore;
   readonly #told = new Set<(runId: string, events: readonly RunEvent[]) => void>();
 
   constructor(db: MemoryDatabase) {
+    super(db);
     this.#db = db;
-    this.#values = new MemoryValues(db);
     this.#effects = new MemoryEffectStore(db);
   }
 
@@ -256,34 +254,6 @@ export class MemoryRunStore implements RunStore {
       positionOf: (checkpoint) => [0, seqId(checkpoint.seq)],
       compare: ascending,
     });
-  }
-
-  writePayload(runId: string, text: string): Promise<PayloadRef> {
-    return this.#values.writePayload(runId, text);
-  }
-
-  readPayload(runId: string, ref: PayloadRef): Promise<string> {
-    return this.#values.readPayload(runId, ref);
-  }
-
-  deletePayload(runId: string, ref: PayloadRef): Promise<void> {
-    return this.#values.deletePayload(runId, ref);
-  }
-
-  createMemo(runId: string, memo: Memo): Promise<string> {
-    return this.#values.createMemo(runId, memo);
-  }
-
-  readMemos(runId: string, step: string, revision: number): Promise<ReadonlyMap<string, string>> {
-    return this.#values.readMemos(runId, step, revision);
-  }
-
-  listMemos(
-    runId: string,
-    of: Pick<Memo, 'step' | 'revision'>,
-    page: PageRequest,
-  ): Promise<Page<RecordedMemo>> {
-    return this.#values.listMemos(runId, of, page);
   }
 
   #tell(runId: string, events: readonly RunEvent[]): void {

@@ -1,4 +1,4 @@
-/** Payloads and memos in memory; what {@link MemoryRunStore} promises of its methods holds for these as well. */
+/** Payloads and memos in memory: the part of the run store that knows no runs. */
 import type { PayloadRef } from '../core/run/events.ts';
 import { MAX_MEMOS } from '../core/run/limits.ts';
 import { payloadOf, textOf } from '../core/run/payload.ts';

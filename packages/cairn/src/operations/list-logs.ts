@@ -10,7 +10,7 @@ import type { LogStore } from '../ports/runs/log-store.ts';
 /** Documents read at once: of a run that logs steadily each has a few lines. */
 const SEGMENTS_AT_ONCE = 50;
 /** Documents that one page looks through, where a filter passes most lines over. The page then has a `next` and may be empty. */
-export const MAX_SEGMENTS_A_PAGE = 500;
+const MAX_SEGMENTS_A_PAGE = 500;
 
 export interface LogPage extends Page<LogLine> {
   /** Cursor for lines that are added later; absent: there is none yet. */

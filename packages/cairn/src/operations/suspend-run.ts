@@ -54,7 +54,7 @@ export async function suspendRun(
 }
 
 /** Events that a request appends; none if the run is suspended already. @throws CairnError as {@link suspendRun} */
-export function suspendDrafts(state: RunState, actor: string, reason: string): EventDraft[] {
+function suspendDrafts(state: RunState, actor: string, reason: string): EventDraft[] {
   const { id, status } = state;
   if (isOver(state))
     throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has ended as ${status}`, { details: { status } });
@@ -81,7 +81,7 @@ export async function continueRun(
   return { runId, status: state.status };
 }
 
-export function continueDrafts(state: RunState, actor: string, reason: string | undefined): EventDraft[] {
+function continueDrafts(state: RunState, actor: string, reason: string | undefined): EventDraft[] {
   if (!state.suspension) return [];
   return [{ type: 'continue_requested', initiator: 'user', actor, data: optional('reason', reason) }];
 }

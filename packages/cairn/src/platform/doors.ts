@@ -112,7 +112,7 @@ export interface DriveQueue {
 }
 
 /** Status of a dispatch that could not continue. For an instance that died the platform answers with a 5xx. */
-export const ANSWERED_LATER = 409;
+const ANSWERED_LATER = 409;
 
 /**
  * One task of the queue. `later`: the queue should deliver it again. A task that makes no sense is done, since it will

@@ -10,7 +10,7 @@ import type { Clock } from '../ports/clock.ts';
 import { OutcomeUnknown } from '../ports/store-errors.ts';
 
 /** GitHub gives up after 10 s, and callers should hear of it before: this leaves time for the request's way and the queue. */
-export const REQUEST_BUDGET_MS = 6_500;
+const REQUEST_BUDGET_MS = 6_500;
 
 const current = new AsyncLocalStorage<RequestBudget>();
 

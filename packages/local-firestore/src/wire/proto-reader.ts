@@ -5,7 +5,7 @@ import { invalid } from '../model/status.ts';
 export const VARINT = 0;
 export const FIXED64 = 1;
 export const BYTES = 2;
-export const FIXED32 = 5;
+const FIXED32 = 5;
 
 const NOTHING = Buffer.alloc(0);
 

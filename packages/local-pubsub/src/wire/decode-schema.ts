@@ -7,7 +7,7 @@ import type { WireSchemaSettings } from './messages.ts';
 
 /** In the order of the protocol's enum. */
 export const TYPES: readonly (SchemaType | undefined)[] = [undefined, 'PROTOCOL_BUFFER', 'AVRO'];
-export const ENCODINGS: readonly (Encoding | undefined)[] = [undefined, 'JSON', 'BINARY'];
+const ENCODINGS: readonly (Encoding | undefined)[] = [undefined, 'JSON', 'BINARY'];
 
 export function schemaTypeFrom(wire: number | null | undefined): SchemaType {
   const type = TYPES[wire ?? 0];

@@ -1,6 +1,5 @@
 /**
- * Owns what can be done next in a graph, given the state of its steps: once from scratch (the definition of ready)
- * and incrementally (the same answer at a cost that does not grow with the run).
+ * Owns what can be done next in a graph, given the state of its steps, at a cost that does not grow with the run.
  *
  * Must not: start anything, or evaluate a step's `when`.
  */
@@ -16,30 +15,6 @@ export type NodeState = 'pending' | 'open' | 'done' | 'skipped' | 'failed';
 /** Effect of a need's state on a dependent step. */
 type Bearing = 'satisfied' | 'unsatisfied' | 'skips';
 
-/**
- * Steps that can start, in order: pending, with every need done, or skipped where the step runs nevertheless.
- * Needs work proportional to the whole graph; see {@link ReadyTracker}.
- */
-export function readySteps(graph: Graph, stateOf: (id: string) => NodeState): string[] {
-  return graph.order.filter((id) => {
-    const node = graph.node(id);
-    return (
-      stateOf(id) === 'pending' && node.needs.every((need) => bearing(stateOf(need), node) === 'satisfied')
-    );
-  });
-}
-
-/**
- * Steps that are to be skipped because of a step they need, in order: pending, with a skipped need, and not declared
- * to run nevertheless. One skipped need decides; the others are not waited for. Skipping them may lead to more.
- */
-export function skippableSteps(graph: Graph, stateOf: (id: string) => NodeState): string[] {
-  return graph.order.filter((id) => {
-    const node = graph.node(id);
-    return stateOf(id) === 'pending' && node.needs.some((need) => bearing(stateOf(need), node) === 'skips');
-  });
-}
-
 /** Per step: its state, how many of its needs hold it back, how many have it skipped. */
 interface Tracked {
   readonly node: GraphNode;
@@ -50,8 +25,8 @@ interface Tracked {
 }
 
 /**
- * Keeps the answers of {@link readySteps} and {@link skippableSteps} up to date. A change of one step costs work for
- * its direct dependents only, so the step number 5,000 of a chain costs what the tenth costs.
+ * Keeps up to date which steps can start, and which are to be skipped. A change of one step costs work for its direct dependents
+ * only, so the step number 5,000 of a chain costs what the tenth costs.
  */
 export class ReadyTracker {
   readonly #graph: Graph;
@@ -74,12 +49,19 @@ export class ReadyTracker {
     return this.#of(id).state;
   }
 
-  /** Steps that can start, in order. @param limit at most this many, so that a wide graph is not copied to take a few */
+  /**
+   * Steps that can start, in order: pending, with every need done, or skipped where the step runs nevertheless.
+   *
+   * @param limit at most this many, so that a wide graph is not copied to take a few
+   */
   ready(limit = Number.POSITIVE_INFINITY): string[] {
     return this.#ids(this.#ready, limit);
   }
 
-  /** Steps to be skipped, in order. */
+  /**
+   * Steps to be skipped, in order: pending, with a skipped need, and not declared to run nevertheless. One skipped need decides; the
+   * others are not waited for. Skipping them may lead to more.
+   */
   skippable(limit = Number.POSITIVE_INFINITY): string[] {
     return this.#ids(this.#skippable, limit);
   }

@@ -3,7 +3,7 @@
 import type { Json } from '../encoding/json.ts';
 
 /** Shorter values occur in ordinary text: masking them would make lines unreadable, and tell where they stand. */
-export const SHORTEST_SECRET = 6;
+const SHORTEST_SECRET = 6;
 /** More secret values than a person's input has. */
 const MAX_SECRETS = 200;
 export const MASK = '[redacted]';

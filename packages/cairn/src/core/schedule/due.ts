@@ -56,6 +56,14 @@ function chosen(catchUp: CatchUp, slots: readonly number[], missed: readonly num
   return onTime;
 }
 
+type Counted = 'state' | 'settledUntil' | 'fired' | 'skipped' | 'refused' | 'createdAt' | 'updatedAt';
+
+/** A schedule that begins now: its first slot is the next one. */
+export function newSchedule(of: Omit<Schedule, Counted>, now: number): Schedule {
+  const counted = { fired: 0, skipped: 0, refused: 0, createdAt: now, updatedAt: now };
+  return armed({ ...of, ...counted, state: 'active', settledUntil: now }, now);
+}
+
 /** The schedule active, with nothing due before the slot after `settledUntil`. */
 export function armed(schedule: Schedule, settledUntil: number): Schedule {
   const { nextAt: _, pause: __, ...rest } = schedule;

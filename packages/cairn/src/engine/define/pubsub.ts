@@ -68,10 +68,3 @@ export function pubsubSubscriptions(
   }
   return given;
 }
-
-/** Topics in the order of their names. */
-export function topicsOf(
-  workflows: readonly { readonly pubsub: readonly PubsubSubscription[] }[],
-): readonly string[] {
-  return [...new Set(workflows.flatMap(({ pubsub }) => pubsub.map(({ topic }) => topic)))].sort();
-}

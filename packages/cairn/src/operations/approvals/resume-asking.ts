@@ -33,7 +33,7 @@ export interface Raised {
 }
 
 /** Runs that ask a person, the newest, among which those are looked for. */
-export const MAX_LOOKED_AT = 100;
+const MAX_LOOKED_AT = 100;
 const AT_ONCE = 10;
 
 interface AskingWait {

@@ -10,7 +10,7 @@ import { plainApprovals } from './question.ts';
 import type { BulkAct, BulkTarget } from './target.ts';
 
 /** Statuses that an act concerns, used if the filter names none. */
-export const STATUSES_OF: Readonly<Record<BulkAct, readonly RunStatus[]>> = {
+const STATUSES_OF: Readonly<Record<BulkAct, readonly RunStatus[]>> = {
   cancel: ['pending', 'running', 'replaying', 'awaiting_approval', 'waiting_external', 'interrupted'],
   resume: ['failed', 'cancelled'],
   replay: ['completed', 'failed', 'cancelled'],

@@ -41,12 +41,12 @@ export interface ObserveDeps {
 }
 
 /** Runs looked at, the first to be touched: as many as the scan takes in a minute, and a read each. */
-export const RUNS_LOOKED_AT = 200;
+const RUNS_LOOKED_AT = 200;
 /** More late schedules than this say no more. */
-export const SCHEDULES_LOOKED_AT = 100;
+const SCHEDULES_LOOKED_AT = 100;
 /** Tenants and, of each, versions whose live runs are counted: two reads for each version. */
-export const TENANTS_COUNTED = 50;
-export const VERSIONS_COUNTED = 50;
+const TENANTS_COUNTED = 50;
+const VERSIONS_COUNTED = 50;
 
 /** Queues looked at together, two questions each: there may be a hundred of each class. */
 const QUEUES_AT_ONCE = 16;

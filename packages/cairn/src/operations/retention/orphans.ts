@@ -7,7 +7,7 @@ import type { Budget } from './budget.ts';
 import { DELETES_A_COMMIT, type SweepDeps } from './deps.ts';
 
 /** Also of a start that is repeated under the same id: its commit follows its input within a minute. */
-export const ORPHAN_AGE_MS = 7 * 24 * 3_600_000;
+const ORPHAN_AGE_MS = 7 * 24 * 3_600_000;
 /** Runs with payloads read at once. */
 const OWNERS_A_PAGE = 25;
 

@@ -1,7 +1,7 @@
 /** Operations on schedules: create, change, pause, resume, delete. */
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import { armed, disarmed } from '../../core/schedule/due.ts';
+import { armed, disarmed, newSchedule } from '../../core/schedule/due.ts';
 import { type Schedule, type ScheduleSpec, storedScheduleId } from '../../core/schedule/schedule.ts';
 import { checkedTiming, type Timing } from '../../core/schedule/slots.ts';
 import { assertTakesInput } from '../../engine/define/slot-input.ts';
@@ -40,25 +40,9 @@ export async function makeSchedule(deps: ScheduleDeps, request: NewSchedule): Pr
   const now = deps.clock.now();
   const timing = assertSchedulable(deps, request);
   const id = storedScheduleId(requestId);
-  const schedule = armed(
-    {
-      ...timing,
-      name,
-      id,
-      tenantId,
-      origin: 'stored',
-      state: 'active',
-      type,
-      input,
-      catchUp,
-      settledUntil: now,
-      fired: 0,
-      skipped: 0,
-      refused: 0,
-      createdAt: now,
-      updatedAt: now,
-      createdBy: actor,
-    },
+  const origin = 'stored';
+  const schedule = newSchedule(
+    { ...timing, name, id, tenantId, origin, type, input, catchUp, createdBy: actor },
     now,
   );
   const { kind } = await sendUntilKnown(deps, () => deps.schedules.create(schedule));

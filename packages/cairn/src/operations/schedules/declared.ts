@@ -3,7 +3,7 @@
  * newest version of a workflow decides what is declared.
  */
 import { canonicalJson } from '../../core/encoding/json.ts';
-import { armed } from '../../core/schedule/due.ts';
+import { armed, newSchedule } from '../../core/schedule/due.ts';
 import type { DeclaredSchedule, Schedule } from '../../core/schedule/schedule.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -31,19 +31,8 @@ export async function keepDeclared(
   const now = deps.clock.now();
   const found = await sendUntilKnown(deps, () => schedules.read(declared.id));
   if (!found) {
-    const fresh: Schedule = {
-      ...declared,
-      tenantId,
-      origin: 'declared',
-      state: 'active',
-      settledUntil: now,
-      fired: 0,
-      skipped: 0,
-      refused: 0,
-      createdAt: now,
-      updatedAt: now,
-    };
-    const { kind } = await sendUntilKnown(deps, () => schedules.create(armed(fresh, now)));
+    const fresh = newSchedule({ ...declared, tenantId, origin: 'declared' }, now);
+    const { kind } = await sendUntilKnown(deps, () => schedules.create(fresh));
     if (kind === 'created') log.info('schedule_declared', { scheduleId: declared.id, type: declared.type });
     return;
   }

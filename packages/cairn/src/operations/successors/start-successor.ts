@@ -61,7 +61,7 @@ function startRequest(
 }
 
 /** Members that a successor inherits from its source. */
-export function inheritedFrom({ environment, threadId, repoId, prId, prUrl, a2aCorrelationId }: RunState) {
+function inheritedFrom({ environment, threadId, repoId, prId, prUrl, a2aCorrelationId }: RunState) {
   return { environment, threadId, repoId, prId, prUrl, a2aCorrelationId };
 }
 

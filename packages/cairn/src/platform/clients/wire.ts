@@ -21,7 +21,7 @@ const MORE = 255;
 const MAX_CALL_ID = 0xffff_ffff;
 
 /** As the client libraries throw it. */
-export class WireError extends Error {
+class WireError extends Error {
   readonly code: number;
   readonly details: string;
 

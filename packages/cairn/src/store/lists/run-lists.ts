@@ -210,7 +210,7 @@ function isOneOf(name: string, values: readonly string[]): Filter {
 }
 
 /** As much of them as a list shows: a projection needs no other index. */
-export function listedRuns(paths: Paths, filter: RunFilter): Query {
+function listedRuns(paths: Paths, filter: RunFilter): Query {
   return matchingRuns(paths, filter).select(...LISTED_NAMES);
 }
 

@@ -12,7 +12,7 @@ import { GRPC_STATUS, grpcStatusOf } from '../../ports/grpc-outcome.ts';
 import { call } from '../call.ts';
 
 /** Documents read in place of the index. An installation whose indexes are being built is young and has few. */
-export const MOST_WITHOUT_INDEX = 1_000;
+const MOST_WITHOUT_INDEX = 1_000;
 
 export interface DueSearch {
   /** Named in errors. */

@@ -41,7 +41,7 @@ export const PAGE_BUDGET: PageBudget = {
  * Lists that are moved out. Not `waits` and `lastHandoff`: the inbox reads them, and `MAX_OPEN_WAITS_BYTES`
  * bounds them.
  */
-export const PAGED_LISTS = [
+const PAGED_LISTS = [
   'steps',
   'compensationLog',
   'ties',

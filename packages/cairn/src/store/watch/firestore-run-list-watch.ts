@@ -18,7 +18,7 @@ import { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
 
 /** Documents that are listened to at first: their size tells whether as many as are wanted can be held. */
-export const FIRST_RUNS = 10;
+const FIRST_RUNS = 10;
 /** Bytes of the documents of one watch, as of a page: forty streams of an instance of 1 GiB hold 160 MiB. */
 const MAX_WATCHED_BYTES = MAX_PAGE_BYTES;
 /** Between two reads of a list that is too large to be listened to, ms. */

@@ -15,7 +15,7 @@ import type { DueSchedule } from '../../ports/schedule-store.ts';
  */
 export const TICK_MS = 45_000;
 /** Due schedules read at once. */
-export const TICK_PAGE = 200;
+const TICK_PAGE = 200;
 /** Schedules fired in parallel. Each makes about six calls of 20 ms: this many fire about 5,000 per tick. */
 const TICK_CONCURRENCY = 16;
 

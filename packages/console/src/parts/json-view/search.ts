@@ -4,7 +4,7 @@ import { ancestorsOf, isBranch, madeChildrenOf, type TreeNode } from './tree.ts'
 /** Nodes between two breaths: some ten milliseconds. */
 const BREATH = 10_000;
 /** More hits than anybody steps through. */
-export const MOST_HITS = 1_000;
+const MOST_HITS = 1_000;
 
 /** Yields each hit, from the top, and undefined now and then, where the caller may pause. */
 export function* hitsOf(root: TreeNode, wanted: string): Generator<TreeNode | undefined> {

@@ -8,8 +8,8 @@ import type { LockOwner } from './lock-need.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Production ends a transaction that was idle this long (firebase.google.com/docs/firestore/quotas). */
-export const IDLE_LIMIT_MS = 60_000;
-export const TOTAL_LIMIT_MS = 270_000;
+const IDLE_LIMIT_MS = 60_000;
+const TOTAL_LIMIT_MS = 270_000;
 /** Ages kept for retries that name the attempt they follow; older ones start with a fresh age. */
 const REMEMBERED_AGES = 10_000;
 /** Open transactions of one server; production has no such limit, a leaking client does. */

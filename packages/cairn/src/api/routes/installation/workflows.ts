@@ -20,7 +20,7 @@ import { pauseView, workflowView } from '../../views/workflow.ts';
 import { actingOf, runtimeDeps } from './runtime.ts';
 
 /** Versions with live runs that are counted. More than this is years of deployments with runs never ended. */
-export const MAX_LIVE_VERSIONS = 200;
+const MAX_LIVE_VERSIONS = 200;
 /** Live runs are those of the caller's tenant. Bounded by what is deployed and {@link MAX_LIVE_VERSIONS}: no pages. */
 export const listWorkflows: ReadHandler<'GET', '/v1/workflows'> = async ({ deps, caller }) => {
   const { registry, statistics, start } = deps;

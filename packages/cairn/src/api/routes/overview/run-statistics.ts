@@ -10,7 +10,7 @@ export const readRunCounts: ReadHandler<'GET', '/v1/runs/counts'> = ({ instance,
   instance.runCounts.count(runFilter(caller, query).filter);
 
 /** Without `since`, ms. */
-export const USUAL_STRETCH_MS = 86_400_000;
+const USUAL_STRETCH_MS = 86_400_000;
 
 /** `GET /v1/runs/statistics`: how many runs there were in a time, how they ended, and why they failed. */
 export const readRunStatistics: ReadHandler<'GET', '/v1/runs/statistics'> = async ({

@@ -5,7 +5,7 @@
 import { useCallback } from 'react';
 import { useQueryChange, useQueryState } from '../../../shell/address.ts';
 
-export const ACTS = [
+const ACTS = [
   'decide',
   'resolve',
   'signal',

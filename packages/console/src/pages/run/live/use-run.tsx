@@ -22,7 +22,7 @@ const PROGRESS_REREAD_MS = 3_000;
 /** The API's own bound of a page. */
 const PAGE = '100';
 
-export function useRun(id: string): RunData {
+function useRun(id: string): RunData {
   const { api } = useSession();
   const follower = useMemo(() => new RunFollower(sourceOf(api, id)), [api, id]);
   const followed = useSyncExternalStore(follower.subscribe, follower.shown);
