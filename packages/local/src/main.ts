@@ -16,6 +16,7 @@ if (flags.help) {
 }
 // Loaded after the flags are known to be right: a wrong flag is answered at once.
 const { startLocalCloud } = await import('./cloud.ts');
+type LocalCloudOptions = Parameters<typeof startLocalCloud>[0];
 type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
 
 /** Errors with a self-explanatory message; others are logged with their stack. */
@@ -33,8 +34,17 @@ let stopOthers: () => Promise<void> = async () => {};
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 
+const isAttended = !flags.json && !flags.emulators;
+const desk = { write: (text: string) => void process.stderr.write(text), now: Date.now };
 try {
-  cloud = await start();
+  const attended = isAttended ? await import('./dev/attended.ts') : undefined;
+  const started = attended?.saidToStart(desk);
+  try {
+    cloud = await start(attended?.readableLog(desk));
+  } finally {
+    started?.();
+  }
+  if (attended) stopOthers = attended.reloadOnChange(cloud, flags.functionsModule, desk);
   if (stopAsked) await end();
   else if (flags.json) process.stdout.write(`${JSON.stringify(readyLine(cloud))}\n`);
   else process.stdout.write(await greeting(cloud));
@@ -54,7 +64,7 @@ function flagsOrExit(): StartArguments {
   }
 }
 
-async function start(): Promise<Cloud> {
+async function start(log: Pick<LocalCloudOptions, 'output' | 'log'> = {}): Promise<Cloud> {
   const { data, workers, keepsSpare, watchdogSeconds, tickSeconds, projectId, functionsModule, emulators } =
     flags;
   const options = {
@@ -64,6 +74,7 @@ async function start(): Promise<Cloud> {
     tickSeconds,
     acceptDamage: flags.acceptDamage,
     sync: flags.sync,
+    ...log,
     ...(watchdogSeconds !== undefined && { watchdogSeconds }),
     ...(projectId !== undefined && { projectId }),
     ...(functionsModule !== undefined && { functionsModule }),
@@ -138,7 +149,7 @@ async function greeting({
   control    ${control}
   state      ${flags.data}
 
-Functions scheduled 'every 1 minutes' run every ${flags.tickSeconds} s here (--tick). Ctrl-C stops everything; runs continue after the next start.
+Functions scheduled 'every 1 minutes' run every ${flags.tickSeconds} s here (--tick). ${isAttended ? 'An edit of the functions is served at once. ' : ''}Ctrl-C stops everything; runs continue after the next start.
 
 Try it:
 

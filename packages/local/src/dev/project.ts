@@ -206,6 +206,10 @@ export function isIgnored(folder: string, path: string): boolean {
   });
 }
 
+export function isModule(extension: string): boolean {
+  return MODULES.has(extension);
+}
+
 export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   const { folder, settings, build } = codebase;
   if (relative(settings, path) === basename(path) && SETTINGS.test(basename(path))) return 'reload';
@@ -213,7 +217,7 @@ export function effectOf(codebase: DevCodebase, path: string): ChangeEffect {
   if (place.startsWith('../') || isIgnored(folder, path)) return 'none';
   if (place === SECRETS) return 'reload';
   const extension = extname(place);
-  if (!MODULES.has(extension) || LOCK_FILE.test(place)) return 'none';
+  if (!isModule(extension) || LOCK_FILE.test(place)) return 'none';
   if (build === undefined) return 'reload';
   if (place.startsWith(`${build.output}/`)) return place.endsWith('.d.ts') ? 'none' : 'reload';
   return build.script === 'build' && /\.[mc]?ts$/.test(place) ? 'build' : 'none';

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../../system/support.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const LIMIT_MS = 180_000;
+
+const FUNCTIONS = `
+import { cairnFunctions } from 'cairn/functions';
+import { greet } from './greet.ts';
+export const { api, drive, driveAlone, recoverRuns } = cairnFunctions({ workflows: [greet] });
+`;
+const GREET = (text: string) => `
+import { defineWorkflow } from 'cairn';
+import { z } from 'zod';
+export const greet = defineWorkflow({
+  type: 'greet', planVersion: 1, input: z.object({}),
+  steps: (step) => ({ hello: step('hello', ({ log }) => { log.warn('${text}', { n: 1 }); return 1; }) }),
+});
+`;
+
+let folder: string;
+let child: ChildProcess;
+const said = { out: '', err: '' };
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cairn-attended-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(join(ROOT, 'node_modules/zod'), join(folder, 'node_modules/zod'));
+  symlinkSync(join(ROOT, 'packages/cairn'), join(folder, 'node_modules/cairn'));
+  write('package.json', '{ "type": "module" }');
+  write('functions.ts', FUNCTIONS);
+  write('greet.ts', GREET('good morning'));
+  const main = join(ROOT, 'packages/local/src/main.ts');
+  const words = ['--port', '0', '--data', 'memory', '--functions', join(folder, 'functions.ts')];
+  child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, FORCE_COLOR: '1' },
+  });
+  child.stdout?.on('data', (chunk) => {
+    said.out += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    said.err += chunk;
+  });
+  await eventually('the greeting', async () => said.out.includes('Try it:') || undefined);
+}, LIMIT_MS);
+afterAll(async () => {
+  if (child.exitCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const plain = () => stripVTControlCharacters(said.err);
+
+async function start(): Promise<void> {
+  const [, gateway] = /gateway +(\S+)/.exec(said.out) ?? [];
+  const [, key] = /API key +(\S+)/.exec(said.out) ?? [];
+  const answer = await fetch(`${gateway}/v1/runs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{"type":"greet","input":{}}',
+  });
+  expect([answer.status, await answer.text()]).toEqual([201, expect.any(String)]);
+}
+
+async function reads(pattern: RegExp): Promise<void> {
+  await eventually(`the log to say ${pattern}`, async () => pattern.test(plain()) || undefined);
+}
+
+test('npm start says at once that it starts, and prints what steps log with run and step, in colours', async () => {
+  expect(said.err.startsWith('cairn: starting the local cloud')).toBe(true);
+  await start();
+  await reads(/^\d\d:\d\d:\d\d {2}functions {2}run_\w{26} {2}hello {2}good morning {2}n=1$/m);
+  expect(said.err).toContain('\u001b[33mgood morning\u001b[39m');
+  expect(plain()).not.toMatch(/^\{/m);
+});
+
+test('an edit is served at once; one that does not load is told with its file, and what was served goes on', async () => {
+  write('greet.ts', GREET('good evening'));
+  await reads(/cairn {2}reloaded in \d+ ms: .*greet\.ts$/m);
+  await start();
+  await reads(/hello {2}good evening/);
+  write('greet.ts', GREET('good night').replace('planVersion: 1', "planVersion: 1, timeout: 'soon'"));
+  await reads(/the functions cannot be loaded: .*workflow 'greet': 'timeout' "soon" is not a duration/);
+  await reads(/greet\.ts:\d+:\d+/);
+  await reads(/The previous version continues to serve\./);
+  await start();
+  await eventually('another good evening', async () =>
+    (plain().match(/hello {2}good evening/g)?.length ?? 0) > 1 ? true : undefined,
+  );
+});
+
+test('Ctrl-C ends it with 0', async () => {
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
