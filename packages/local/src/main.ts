@@ -29,8 +29,8 @@ const TOLD_WHOLE = new Set([
 
 let stopAsked = false;
 let cloud: Cloud | undefined;
-/** Ends what was started beside the cloud. */
-let stopOthers: () => Promise<void> = async () => {};
+/** Ends of what was started beside the cloud. */
+const others: (() => Promise<void>)[] = [];
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 
@@ -44,7 +44,7 @@ try {
   } finally {
     started?.();
   }
-  if (attended) stopOthers = attended.reloadOnChange(cloud, flags.functionsModule, desk);
+  if (attended) others.push(attended.reloadOnChange(cloud, flags.functionsModule, desk));
   if (stopAsked) await end();
   else if (flags.json) process.stdout.write(`${JSON.stringify(readyLine(cloud))}\n`);
   else process.stdout.write(await greeting(cloud));
@@ -91,7 +91,7 @@ async function officialFirestore(): Promise<string> {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const projectId = flags.projectId ?? process.env.GCLOUD_PROJECT ?? DEFAULT_PROJECT;
   const { host, stop } = await startOfficialFirestore({ root, projectId, env: process.env });
-  stopOthers = stop;
+  others.push(stop);
   return host;
 }
 
@@ -108,6 +108,10 @@ function stop(): void {
   if (stopAsked) return;
   stopAsked = true;
   if (cloud !== undefined) void end();
+}
+
+async function stopOthers(): Promise<void> {
+  await Promise.all(others.map((stopOne) => stopOne()));
 }
 
 async function end(): Promise<void> {

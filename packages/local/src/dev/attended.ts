@@ -5,18 +5,14 @@
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
-import { watch } from 'chokidar';
 import type { LocalCloud } from '../cloud.ts';
 import { assertPlansKept } from '../plans.ts';
-import { Debounce } from './debounce.ts';
 import { readableError } from './load-error.ts';
 import { forPerson, type Paint, readLine, type Severity } from './log-line.ts';
 import { isIgnored, isModule } from './project.ts';
+import { watchFiles } from './watch-files.ts';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url)).replace(/\/$/, '');
-/** An editor's moves are over by then; more would be felt. */
-const QUIET_MS = 40;
-const MOST_MS = 500;
 /** Between two signs that the start goes on. */
 const SIGN_MS = 10_000;
 const FORMATS = { bad: 'red', warn: 'yellow', busy: 'cyan', dim: 'dim', bold: 'bold' } as const;
@@ -66,16 +62,16 @@ export function reloadOnChange(
   desk: Desk,
 ): () => Promise<void> {
   const own = join(ROOT, 'functions/src');
-  const folders = [...new Set([own, ...(functionsModule ? [dirname(resolve(functionsModule))] : [])])];
+  const folders = new Set([own, ...(functionsModule ? [dirname(resolve(functionsModule))] : [])]);
   const tell = teller(desk);
   let newest = 0;
-  const reload = async (changed: ReadonlySet<string>) => {
+  const reload = async (changed: readonly string[]) => {
     newest += 1;
     const reload = newest;
     const began = performance.now();
     try {
       await cloud.reload({ name: 'default' });
-      const places = [...changed].map((path) => relative(process.cwd(), path)).join(', ');
+      const places = changed.map((path) => relative(process.cwd(), path)).join(', ');
       if (reload === newest)
         tell('cairn', `reloaded in ${Math.round(performance.now() - began)} ms: ${places}`);
       await tellChangedPlans(cloud, tell);
@@ -89,28 +85,15 @@ export function reloadOnChange(
         );
     }
   };
-  const changes = new Debounce<string>({
-    quietMs: QUIET_MS,
-    mostMs: MOST_MS,
-    now: () => performance.now(),
-    after(ms, call) {
-      const timer = setTimeout(call, ms);
-      return () => clearTimeout(timer);
+  return watchFiles({
+    folders,
+    ignored: (path) => [...folders].some((folder) => path.startsWith(folder) && isIgnored(folder, path)),
+    take(paths) {
+      const modules = [...paths].filter((path) => isModule(extname(path)));
+      if (modules.length > 0) void reload(modules);
     },
-    take: (paths) => void reload(paths),
+    onError: (error) => tell('cairn', `files cannot be watched: ${String(error)}`, 'ERROR'),
   });
-  const watcher = watch(folders, {
-    ignoreInitial: true,
-    ignored: (path) => folders.some((folder) => path.startsWith(folder) && isIgnored(folder, path)),
-  });
-  watcher.on('all', (_event, path) => {
-    if (isModule(extname(path))) changes.add(path);
-  });
-  watcher.on('error', (error) => tell('cairn', `files cannot be watched: ${String(error)}`, 'ERROR'));
-  return async () => {
-    changes.stop();
-    await watcher.close();
-  };
 }
 
 async function tellChangedPlans({ gateway, apiKey }: Served, tell: ReturnType<typeof teller>): Promise<void> {

@@ -5,12 +5,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
-import { watch } from 'chokidar';
 import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
 import { DataDirBusyError } from '../data-dir/lock.ts';
 import { Builds } from './builds.ts';
 import { Children } from './children.ts';
-import { Debounce } from './debounce.ts';
 import { envOf } from './env-files.ts';
 import { greeting } from './greeting.ts';
 import { namesNoFile, readableError } from './load-error.ts';
@@ -32,6 +30,7 @@ import {
   type ProjectFiles,
   projectFolder,
 } from './project.ts';
+import { watchFiles } from './watch-files.ts';
 
 export { DEFAULT_PORT, MAX_PORT } from './ports.ts';
 export { DevProblem } from './problem.ts';
@@ -59,9 +58,6 @@ export interface DevOptions {
 }
 
 const FILES: ProjectFiles = { exists: existsSync, read: (path) => readFileSync(path, 'utf8') };
-/** An editor's moves are over by then; more would be felt. */
-const QUIET_MS = 40;
-const MOST_MS = 500;
 /** For requests that workers have in hand when they are replaced: as long as a function may take. */
 const GRACE_MS = 1_800_000;
 
@@ -89,7 +85,6 @@ class Session implements AsyncDisposable {
   readonly #projectId: string;
   readonly #children = new Children();
   readonly #builds: Builds;
-  readonly #changes: Debounce<string>;
   readonly #closing: (() => Promise<unknown>)[] = [];
   /** The last reload of a codebase: an earlier one that fails since a later one took its place is no failure. */
   readonly #reloads = new Map<string, number>();
@@ -105,16 +100,6 @@ class Session implements AsyncDisposable {
       root: project.root,
       env: options.env,
       tell: (source, severity, message) => this.#tell(source, { severity, message, fields: {} }),
-    });
-    this.#changes = new Debounce({
-      quietMs: QUIET_MS,
-      mostMs: MOST_MS,
-      now: () => performance.now(),
-      after(ms, call) {
-        const timer = setTimeout(call, ms);
-        return () => clearTimeout(timer);
-      },
-      take: (paths) => this.#changed(paths),
     });
   }
 
@@ -134,7 +119,6 @@ class Session implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#changes.stop();
     await Promise.all([...this.#closing.map((close) => close()), this.#children.stop(), this.#cloud?.stop()]);
   }
 
@@ -175,13 +159,13 @@ class Session implements AsyncDisposable {
 
   #watch(): void {
     const { codebases } = this.#project;
-    const watcher = watch([...new Set(codebases.flatMap(({ folder, settings }) => [folder, settings]))], {
-      ignoreInitial: true,
+    const end = watchFiles({
+      folders: new Set(codebases.flatMap(({ folder, settings }) => [folder, settings])),
       ignored: (path) => codebases.some(({ folder }) => path.startsWith(folder) && isIgnored(folder, path)),
+      take: (paths) => this.#changed(paths),
+      onError: (error) => this.#tellEvent('watch_failed', String(error), {}, 'ERROR'),
     });
-    watcher.on('all', (_event, path) => this.#changes.add(path));
-    watcher.on('error', (error) => this.#tellEvent('watch_failed', String(error), {}, 'ERROR'));
-    this.#closing.push(() => watcher.close());
+    this.#closing.push(end);
   }
 
   #changed(paths: ReadonlySet<string>): void {
