@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -106,9 +107,24 @@ test.each([
   expect(db.statements.synchronous.get()).toEqual({ synchronous: setting });
 });
 
+test('with sync the log has its length before the first commit, grows when that is used up, and is gone after an orderly end', () => {
+  const db = open(false, file, true);
+  const reserved = statSync(`${file}-wal`).size;
+  expect(reserved).toBe(4 * 1024 * 1024);
+  add(db);
+  expect(statSync(`${file}-wal`).size).toBe(reserved);
+  for (let i = 0; i < 5; i++) add(db, 1024 * 1024);
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(reserved);
+  db.close();
+  expect(existsSync(`${file}-wal`)).toBe(false);
+  const again = open(false, file, true);
+  opened.push(again);
+  expect(rows(again)).toBe(6);
+});
+
 describe('files of a process that was killed', () => {
-  test('are read in full when they are whole', () => {
-    const db = open();
+  test.each([false, true])('are read in full when they are whole, with sync %j', (sync) => {
+    const db = open(false, file, sync);
     opened.push(db);
     for (let i = 0; i < 10; i++) add(db);
     const again = open(false, killed());
@@ -128,6 +144,17 @@ describe('files of a process that was killed', () => {
     );
     // Looking changed nothing: it is refused as often as it is tried.
     expect(() => open(false, left)).toThrow(/--accept-damage/);
+  });
+
+  test('that lack the end of a log with reserved room are refused', () => {
+    const db = open(false, file, true);
+    opened.push(db);
+    for (let i = 0; i < 10; i++) add(db);
+    const left = killed();
+    const log = readFileSync(`${left}-wal`);
+    const end = log.findLastIndex((byte) => byte !== 0) + 1;
+    writeFileSync(`${left}-wal`, log.fill(0, end - FRAME / 2, end));
+    expect(() => open(false, left)).toThrow(/the last 1 are lost/);
   });
 
   test('with a flipped bit in the log are refused; what is left can be accepted once, and is kept', () => {

@@ -4,6 +4,7 @@
  * death of every process, and with `sync` a power cut.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { reserveLog } from '@cairn/local-kit/sqlite/reserve-log';
 import { StorageFullError, storageError } from '@cairn/local-kit/sqlite/storage-full';
 import { checkDatabase, synchronous, Witness } from '@cairn/local-kit/sqlite/witness';
 import { prefixEnd } from '../model/byte-writer.ts';
@@ -30,6 +31,8 @@ const HANDOVER_MS = 2_000;
 const SQLITE_BUSY = 5;
 /** 32 MiB of log between checkpoints: at SQLite's 4 MiB a write storm spent a third of its time in them. */
 const CHECKPOINT_PAGES = 8_000;
+/** The log of that many pages of 4 KiB. */
+const RESERVED_LOG_BYTES = CHECKPOINT_PAGES * 4_096;
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS documents (
     id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, body BLOB NOT NULL,
@@ -135,6 +138,7 @@ export class SqliteStorage implements DocumentStorage {
     db.exec(`PRAGMA wal_autocheckpoint=${CHECKPOINT_PAGES}; PRAGMA cache_size=-${CACHE_KIB};`);
     db.exec(SCHEMA);
     this.#witness = new Witness(db, file, sync);
+    if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);
   }
 
   databaseNumber(name: string): number {

@@ -11,6 +11,7 @@ import {
   type SQLOutputValue,
   type StatementResultingChanges,
 } from 'node:sqlite';
+import { reserveLog } from './reserve-log.ts';
 import { StorageFullError, storageError } from './storage-full.ts';
 import { checkDatabase, synchronous, Witness } from './witness.ts';
 
@@ -44,6 +45,8 @@ export interface Statement {
 
 /** 32 MB of log between checkpoints: each one waits for the disk, in the middle of a call. */
 const CHECKPOINT_PAGES = 8_000;
+/** As much as a few hundred commits write. The databases of most servers stay smaller. */
+const RESERVED_LOG_BYTES = 4 * 1024 * 1024;
 /** Between attempts to write what was to be written later and found no room. */
 const NO_ROOM_PAUSE_MS = 1_000;
 
@@ -69,6 +72,7 @@ export class GroupedDatabase<Sql extends Readonly<Record<string, string>>, Later
     );
     this.#db.exec(schema);
     this.#witness = new Witness(this.#db, file, sync);
+    if (sync && file !== undefined) reserveLog(file, RESERVED_LOG_BYTES);
     this.statements = Object.fromEntries(
       Object.entries(sql).map(([name, text]) => [name, this.#prepare(text)]),
     ) as Record<keyof Sql, Statement>;
