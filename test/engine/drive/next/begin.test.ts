@@ -49,6 +49,64 @@ describe('steps without needs', () => {
   });
 });
 
+describe('more steps than there is room for', () => {
+  const ids = ['a', 'b', 'c', 'd', 'e'];
+  /** Bodies that end once they are told to, with a result or an error. */
+  async function full(options: { readonly concurrentSteps: number; readonly alone?: boolean }) {
+    const ends = new Map(ids.map((id) => [id, Promise.withResolvers<number>()]));
+    const dispatch = await Dispatch.of(
+      (step) => Object.fromEntries(ids.map((id) => [id, step(id, () => ends.get(id)?.promise)])),
+      { settings: { concurrentSteps: options.concurrentSteps }, alone: options.alone ?? false },
+    );
+    startReady(dispatch.working);
+    const end = async (id: string, how: 'well' | 'badly' = 'well') => {
+      if (how === 'well') ends.get(id)?.resolve(1);
+      else ends.get(id)?.reject(new Error('no'));
+      await dispatch.settle();
+      const follows = dispatch.next(dispatch.take('body_ended'));
+      if (follows === 'begin') startReady(dispatch.working);
+      return follows;
+    };
+    return { dispatch, end };
+  }
+
+  test('begin when a body ends, before the journal has its end', async () => {
+    const { dispatch, end } = await full({ concurrentSteps: 2 });
+    expect(await end('a')).toBe('begin');
+    expect(dispatch.begun).toEqual(['b', 'c']);
+    expect(dispatch.given).toEqual(['a: step_succeeded > ended done']);
+  });
+
+  test('begin only once the journal has some, when as many ends are on their way as may run', async () => {
+    const { dispatch, end } = await full({ concurrentSteps: 2 });
+    await end('a');
+    await end('b');
+    expect(dispatch.begun).toEqual(['c', 'd']);
+    expect(await end('c')).toBe('end');
+    expect(dispatch.begun).toEqual(['d']);
+    expect(await dispatch.carryOut()).toBe('begin');
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['d', 'e']);
+  });
+
+  test('do not begin behind a failure that the journal does not have', async () => {
+    const { dispatch, end } = await full({ concurrentSteps: 2 });
+    expect(await end('a', 'badly')).not.toBe('begin');
+    expect(dispatch.begun).toEqual(['b']);
+  });
+
+  test('begin one by one in a run that is alone, each once the journal has the end of the one before', async () => {
+    const { dispatch, end } = await full({ concurrentSteps: 2, alone: true });
+    // The begin of the body is recorded first.
+    await dispatch.settle();
+    expect(await end('a')).toBe('end');
+    expect(dispatch.working.room).toBe(0);
+    await dispatch.carryOutAll();
+    startReady(dispatch.working);
+    expect(dispatch.begun).toEqual(['b']);
+  });
+});
+
 describe('nothing begins', () => {
   const steps = (step: Factory) => {
     const no = step('no', { when: () => false }, endless);

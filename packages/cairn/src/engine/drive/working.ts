@@ -89,10 +89,12 @@ export class Working extends Scope {
     return this.failure !== undefined || this.#params.isStopped();
   }
 
-  /** Bodies that may begin beside those that run. */
+  /** Bodies that may begin beside those that run. As many more may have ended whose outputs are on their way into the journal. */
   get room(): number {
-    const most = this.#params.alone ? 1 : this.deps.settings.concurrentSteps;
-    return most - this.bodies.size;
+    const { size, unrecorded } = this.bodies;
+    if (this.#params.alone) return 1 - size - unrecorded;
+    const most = this.deps.settings.concurrentSteps;
+    return Math.min(most - size, 2 * most - size - unrecorded);
   }
 
   /** The first step of a dispatch always fits: otherwise a long one would be handed on for ever. */

@@ -58,6 +58,11 @@ export class Bodies {
     return this.#running.size;
   }
 
+  /** Bodies that have ended whose ends the journal does not have. */
+  get unrecorded(): number {
+    return this.#recording.size;
+  }
+
   /** Bodies that may still end with a result. */
   get active(): number {
     let count = 0;

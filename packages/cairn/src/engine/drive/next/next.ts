@@ -68,7 +68,8 @@ function bodyEnded(working: Working, body: EndedBody): Follows {
   switch (decision.kind) {
     case 'end':
       end(working, decision.ending);
-      return 'end';
+      // The next of many takes the room while the commit is under way. After a failure nothing begins before the journal has it.
+      return working.room === 1 && decision.ending.outcome.kind === 'done' ? 'begin' : 'end';
     case 'record':
       record(working, decision.change);
       return 'nothing';
