@@ -22,6 +22,24 @@ export function deprecatedIn(lock) {
 }
 
 /**
+ * Optional packages that a lock file lacks. An npm on a machine whose registry has no package for another platform leaves it out of the
+ * lock; then `npm ci` refuses the lock everywhere, and `npm install` does without the package on its platform.
+ *
+ * @param lock a package-lock.json, parsed
+ * @returns one line for each package
+ */
+export function missingIn({ packages = {} }) {
+  return Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.entries(optionalDependencies)
+      .filter(([name]) => !foldersAround(path).some((folder) => `${folder}node_modules/${name}` in packages))
+      .map(
+        ([name, version]) =>
+          `${name}@${version}, which ${nameOf(path) || 'the root'} may need, is not in the lock file`,
+      ),
+  );
+}
+
+/**
  * @param text what `npm audit --json` printed
  * @returns `unreachable`: why nothing is known; else lines that fail and lines that only tell
  */
@@ -54,7 +72,8 @@ export function checkPackages(root) {
   };
   for (const folder of FOLDERS) {
     const cwd = join(root, folder);
-    deprecatedIn(JSON.parse(readFileSync(join(cwd, 'package-lock.json'), 'utf8'))).forEach(failing);
+    const lock = JSON.parse(readFileSync(join(cwd, 'package-lock.json'), 'utf8'));
+    for (const line of [...deprecatedIn(lock), ...missingIn(lock)]) failing(line);
     const { stdout, error } = spawnSync('npm', ['audit', '--json', '--package-lock-only'], {
       cwd,
       encoding: 'utf8',
@@ -70,6 +89,15 @@ export function checkPackages(root) {
     bad.forEach(failing);
   }
   return isGood;
+}
+
+/** Folders in which Node looks for what a package needs: its own, and those around it. */
+function foldersAround(path) {
+  const folders = ['', ...(path === '' ? [] : [`${path}/`])];
+  const inside = '/node_modules/';
+  for (let at = path.indexOf(inside); at >= 0; at = path.indexOf(inside, at + 1))
+    folders.push(path.slice(0, at + 1));
+  return folders;
 }
 
 function nameOf(path) {

@@ -96,8 +96,7 @@ for (const [i, invocation] of invocations.entries()) {
 
 /**
  * Installs unless the lock file is the one installed last. `npm install --no-save`, not `npm ci`: it takes the
- * locked versions too, but also works where the registry that wrote the lock had no packages for this platform.
- * npm's own talk goes to standard error.
+ * locked versions too, and keeps what is there. npm's own talk goes to standard error.
  */
 async function install() {
   const lock = readFileSync(join(root, 'package-lock.json'));

@@ -3,8 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 
 // Plain JS, since it runs before anything is installed.
 const url = new URL('../../scripts/packages.mjs', import.meta.url);
-const { deprecatedIn, auditOf } = (await import(url.href)) as {
+const { deprecatedIn, missingIn, auditOf } = (await import(url.href)) as {
   deprecatedIn(lock: object): string[];
+  missingIn(lock: object): string[];
   auditOf(text: string): { unreachable?: string; bad?: string[]; mild?: string[] };
 };
 
@@ -14,6 +15,30 @@ describe('what the registry tells of the packages', () => {
       const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
       expect(deprecatedIn(JSON.parse(text))).toEqual([]);
     }
+  });
+
+  test('is in them for every platform, so that npm ci takes them', () => {
+    for (const file of ['package-lock.json', 'functions/package-lock.json']) {
+      const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+      expect(missingIn(JSON.parse(text))).toEqual([]);
+    }
+  });
+
+  test('names an optional package that is neither beside its user nor above it', () => {
+    const optionalDependencies = { here: '1.0.0', above: '2.0.0', '@far/gone': '3.0.0', aside: '4.0.0' };
+    const packages = {
+      '': { optionalDependencies: { gone: '5.0.0' } },
+      'node_modules/a': {},
+      'node_modules/a/node_modules/b': { optionalDependencies },
+      'node_modules/a/node_modules/b/node_modules/here': {},
+      'node_modules/above': {},
+      'node_modules/c/node_modules/aside': {},
+    };
+    expect(missingIn({ packages })).toEqual([
+      'gone@5.0.0, which the root may need, is not in the lock file',
+      '@far/gone@3.0.0, which b may need, is not in the lock file',
+      'aside@4.0.0, which b may need, is not in the lock file',
+    ]);
   });
 
   test('names a package that is deprecated', () => {
