@@ -34,35 +34,20 @@ export class FirestoreRunWatch implements RunWatch {
 
   watch(runId: string, afterSeq: number, observer: RunObserver): () => void {
     const ordered = this.#paths.events(this.#paths.run(runId)).orderBy(FieldPath.documentId());
-    let stop = () => {};
-    let hasStopped = false;
-    const end = () => {
-      hasStopped = true;
-      stop();
-    };
-    const fail = (error: unknown) => {
-      if (hasStopped) return;
-      end();
-      observer.onError(error);
-    };
+    const listener = new Listener<QuerySnapshot>(observer);
     const listen = (after: number) => {
-      const wanted = after > 0 ? ordered.startAfter(seqId(after)) : ordered;
-      stop = wanted.limit(this.#window).onSnapshot((snapshot) => {
-        if (hasStopped) return;
-        try {
+      const wanted = (after > 0 ? ordered.startAfter(seqId(after)) : ordered).limit(this.#window);
+      listener.listen(
+        (look, fail) => wanted.onSnapshot(look, fail),
+        (snapshot) => {
           observer.onEvents(addedEvents(snapshot, runId));
-        } catch (error) {
-          fail(error);
-          return;
-        }
-        const last = snapshot.docs.at(-1);
-        if (snapshot.size < this.#window || !last || hasStopped) return;
-        stop();
-        listen(Number(last.id));
-      }, fail);
+          const last = snapshot.docs.at(-1);
+          if (snapshot.size === this.#window && last && !listener.isOver) listen(Number(last.id));
+        },
+      );
     };
     listen(afterSeq);
-    return end;
+    return listener.end;
   }
 
   /** The snapshot of an ended run never lags (J4). */
@@ -114,27 +99,52 @@ export class FirestoreRunWatch implements RunWatch {
     look: (snapshot: DocumentSnapshot) => void,
     observer: Pick<EndObserver, 'onError'>,
   ): () => void {
-    let hasStopped = false;
-    let stop = () => {};
-    const end = () => {
-      hasStopped = true;
-      stop();
-    };
-    const fail = (error: unknown) => {
-      if (hasStopped) return;
-      end();
-      observer.onError(error);
-    };
-    stop = this.#paths.run(runId).onSnapshot((snapshot) => {
-      if (hasStopped) return;
+    const listener = new Listener<DocumentSnapshot>(observer);
+    listener.listen((next, fail) => this.#paths.run(runId).onSnapshot(next, fail), look);
+    return listener.end;
+  }
+}
+
+/** One listener of Firestore at a time. What looks at a snapshot hears of nothing after the end, and its errors end it. */
+class Listener<Snapshot> {
+  readonly #observer: Pick<EndObserver, 'onError'>;
+  #stop = () => {};
+  #isOver = false;
+
+  constructor(observer: Pick<EndObserver, 'onError'>) {
+    this.#observer = observer;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** In the place of the listener before. */
+  listen(
+    subscribe: (next: (snapshot: Snapshot) => void, fail: (error: unknown) => void) => () => void,
+    look: (snapshot: Snapshot) => void,
+  ): void {
+    this.#stop();
+    this.#stop = subscribe((snapshot) => {
+      if (this.#isOver) return;
       try {
         look(snapshot);
       } catch (error) {
-        fail(error);
+        this.#fail(error);
       }
-    }, fail);
-    return end;
+    }, this.#fail);
   }
+
+  readonly end = (): void => {
+    this.#isOver = true;
+    this.#stop();
+  };
+
+  readonly #fail = (error: unknown): void => {
+    if (this.#isOver) return;
+    this.end();
+    this.#observer.onError(error);
+  };
 }
 
 /** Events are never changed: what is not added is the deletion of the run. */
