@@ -11,6 +11,8 @@ import { helpText } from './help.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const pinnedNode = join(root, 'node_modules/node/bin/node');
 const quiet = ['--disable-warning=ExperimentalWarning'];
+/** As packages/local/src/node-flags.ts has them, which says why. */
+const cloud = [...quiet, '--invocation-count-for-maglev=40', '--minimum-invocations-after-ic-update=40'];
 const jest = [...quiet, '--experimental-vm-modules', join(root, 'node_modules/jest/bin/jest.js')];
 
 const buildConsole = [join(root, 'scripts/build-console.mjs')];
@@ -22,11 +24,11 @@ const exampleFunctions = args.includes('--emulators') ? [] : ['--functions', 'ex
 
 /** Each command is a list of node invocations, run in order until one fails. */
 const commands = {
-  start: [buildConsole, [...quiet, join(root, 'packages/local/src/main.ts'), ...exampleFunctions]],
+  start: [buildConsole, [...cloud, join(root, 'packages/local/src/main.ts'), ...exampleFunctions]],
   emulators: [
     buildConsole,
     [join(root, 'scripts/install-emulators.mjs')],
-    [...quiet, join(root, 'packages/local/src/main.ts'), '--emulators'],
+    [...cloud, join(root, 'packages/local/src/main.ts'), '--emulators'],
   ],
   firestore: [[...quiet, join(root, 'packages/local-firestore/src/main.ts')]],
   demo: [[...quiet, join(root, 'scripts/demo/main.ts')]],

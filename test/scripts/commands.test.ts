@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { NODE_FLAGS } from '../../packages/local/src/node-flags.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -76,4 +77,12 @@ test('what a command prints ends with its own last line, behind the banner of np
     readonly version: string;
   };
   expect(stdout.trimEnd().split('\n').at(-1)).toBe(version);
+});
+
+test('npm start gives Node the flags that every process of the local cloud has', () => {
+  const text = readFileSync(join(ROOT, 'scripts/run.mjs'), 'utf8');
+  const flags = (name: string) => [...(text.match(`const ${name} = (.*)`)?.[1] ?? '').matchAll(/'(.+?)'/g)];
+  expect([...flags('quiet'), ...flags('cloud')].map(([, flag]) => flag)).toEqual(NODE_FLAGS);
+  const starts = [...text.matchAll(/\[\.\.\.(\w+), join\(root, 'packages\/local\/src\/main\.ts'\)/g)];
+  expect(starts.map(([, given]) => given)).toEqual(['cloud', 'cloud']);
 });
