@@ -23,7 +23,9 @@ import type { HomeDeps } from '../operations/runtime/restore.ts';
 import { RecentStarts } from '../operations/start/recent-starts.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import type { TokenVerifier } from '../ports/access/token-verifier.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { RunStatistics } from '../ports/run-statistics.ts';
+import { wrapCalls } from '../ports/wrap-calls.ts';
 import { githubTenantsIn } from '../triggers/github/tenants.ts';
 import type { GithubDeps } from '../triggers/github/webhook.ts';
 import type { PubsubDeps } from '../triggers/pubsub/take-message.ts';
@@ -54,7 +56,6 @@ import { readSettings, type Settings } from './settings/settings.ts';
 import { bindingsFor } from './shipped-bindings.ts';
 import { FileSourceLocations } from './sources/source-locations.ts';
 import { storesOn } from './stores.ts';
-import { bothMetrics } from './telemetry/both-metrics.ts';
 import { configuredTelemetry } from './telemetry/configured.ts';
 import { InstanceMetrics } from './telemetry/instance-metrics.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -141,7 +142,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
   const { runs, records, sample, plans, ...stores } = storesOn(db, settings, commits);
   const counts = new InstanceMetrics();
   const { telemetry, tracer } = configuredTelemetry(settings) ?? {};
-  const metrics = telemetry ? bothMetrics(counts, telemetry) : counts;
+  const metrics = telemetry ? countedTwice(counts, telemetry) : counts;
   const traced = optional('tracer', tracer);
   const world = { clock: systemClock, random: systemRandomness, log: platformLog, metrics, ...traced };
   const queue = lazyQueue({ settings, ...world });
@@ -276,4 +277,12 @@ function tokensFor({ project, authEmulator, local }: Settings): TokenVerifier {
     help: 'Unset FIREBASE_AUTH_EMULATOR_HOST: no ID token is accepted while it is set.',
   });
   return noIdTokens;
+}
+
+/** Counts everything where it is read, and where it is sent from. */
+function countedTwice(first: Metrics, second: Metrics): Metrics {
+  return wrapCalls(first, (call) => {
+    call(first);
+    return call(second);
+  });
 }

@@ -69,8 +69,6 @@ export interface StoredMailbox {
 
 /** Throws `OutcomeUnknown` where it cannot know whether a write was applied. */
 export interface MailboxStore {
-  /** The store whose calls this one counts; absent: it is one of its own. */
-  readonly countsFor?: MailboxStore;
   read(address: MailboxAddress): Promise<StoredMailbox | undefined>;
   /**
    * Replaces the version last seen, or creates the document; undefined deletes that version. `stale` means that a
