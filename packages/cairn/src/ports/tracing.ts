@@ -47,6 +47,8 @@ export interface Tracer {
   open(options: SpanOptions): Span;
   /** The context with the question answered that it may leave open: whether its trace is kept. */
   decided(context: TraceContext): TraceContext & { readonly sampled: boolean };
+  /** Does the work with the span as parent of spans that instrumentation of others opens in it. Rejects as the work does. */
+  within<T>(context: TraceContext, work: () => Promise<T>): Promise<T>;
 }
 
 /** Name of an error in a span: its code or name. Its message may contain private data. */

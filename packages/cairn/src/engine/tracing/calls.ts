@@ -16,7 +16,8 @@ export async function traced<T>(
   if (!tracer) return call({});
   const span = tracer.open(options);
   try {
-    const answer = await call({ traceparent: traceparentOf(span.context) });
+    const { context } = span;
+    const answer = await tracer.within(context, () => call({ traceparent: traceparentOf(context) }));
     span.end();
     return answer;
   } catch (error) {

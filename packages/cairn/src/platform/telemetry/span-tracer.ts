@@ -6,6 +6,7 @@ import type { TraceContext } from '../../core/trace.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { Span, SpanAttributes, SpanKind, SpanOptions, Tracer } from '../../ports/tracing.ts';
+import { withActiveSpan } from './active-span.ts';
 import { isSampled, type Sampling } from './sampling.ts';
 
 /** Internal format of an ended span. */
@@ -51,6 +52,10 @@ export class SpanTracer implements Tracer {
 
   decided(context: TraceContext): DecidedContext {
     return { ...context, sampled: isSampled(this.#options.sampling, context) };
+  }
+
+  within<T>(context: TraceContext, work: () => Promise<T>): Promise<T> {
+    return withActiveSpan(context, work);
   }
 
   /** Spans of a trace share its decision: the ratio applies where the trace starts. */

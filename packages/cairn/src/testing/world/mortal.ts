@@ -107,6 +107,7 @@ function swept(binding: Binding, through: (label: string, proceed: Proceed) => P
 function mortalTracer(base: Tracer, isAlive: () => boolean): Tracer {
   return {
     decided: (context) => base.decided(context),
+    within: (context, work) => base.within(context, work),
     open(options) {
       const span = base.open(options);
       return {

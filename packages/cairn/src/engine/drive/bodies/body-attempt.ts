@@ -95,18 +95,20 @@ export class BodyAttempt {
 
   /** Calls the body, and resolves when its calls have ended as well. */
   async run(step: Attempted): Promise<AttemptResult> {
-    const { clock } = this.#params.deps;
+    const { clock, tracer } = this.#params.deps;
     const endCalls = this.#giveCallsTime();
-    const ended = await runAttempt({
-      step,
-      context: this.context,
-      abort: this.abort,
-      clock,
-      onBeat: (beat) => {
-        this.#beat = beat;
-      },
-      asked: this.#performer.asked,
-    });
+    const attempt = () =>
+      runAttempt({
+        step,
+        context: this.context,
+        abort: this.abort,
+        clock,
+        onBeat: (beat) => {
+          this.#beat = beat;
+        },
+        asked: this.#performer.asked,
+      });
+    const ended = await (this.span && tracer ? tracer.within(this.span.context, attempt) : attempt());
     this.#beat = () => {};
     const result = await this.#withDoubts(ended);
     endCalls();
