@@ -79,11 +79,11 @@ describe('runs are sorted', () => {
     { state: { id: 'd', createdAt: 30, updatedAt: 95 } },
   ];
   test.each([
-    ['oldest', ['a', 'b', 'c', 'd']],
+    ['oldest', ['a', 'b', 'd', 'c']],
     // A live run has lasted from its creation until now.
-    ['longest', ['c', 'd', 'b', 'a']],
-    ['updated', ['c', 'd', 'a', 'b']],
-  ] as const)('%s first, and by their ids where they are equal', (order, ids) => {
+    ['longest', ['d', 'c', 'b', 'a']],
+    ['updated', ['d', 'c', 'a', 'b']],
+  ] as const)('%s first, and the greater id first where they are equal, as in an index', (order, ids) => {
     expect(sortedBy(order, runs.toReversed(), 100).map(({ state }) => state.id)).toEqual(ids);
   });
 

@@ -67,8 +67,6 @@ export interface Listed<Item> {
   readonly findings?: Answer<'InboxPage'>['findings'] | undefined;
   readonly external?: Answer<'InboxPage'>['external'] | undefined;
   readonly unreadableEffects?: readonly string[] | undefined;
-  /** Only a sorted list of runs: there are more runs than were sorted. */
-  readonly isCut?: true | undefined;
 }
 
 /** Attempts of one request; after these another will hardly succeed within a second. */
@@ -152,7 +150,6 @@ export class CairnClient {
       findings: first?.findings,
       external: first?.external,
       unreadableEffects: first?.unreadableEffects,
-      isCut: first?.isCut,
     };
   }
 

@@ -27,7 +27,6 @@ export {
   judgeHealth,
   type Reading,
 } from './health/judge.ts';
-export { leftOutText } from './left-out.ts';
 export { newestEvents } from './newest-events.ts';
 export {
   isPassing,

@@ -1,17 +1,34 @@
 /** Finds runs in memory. */
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
+import { placeIn } from '../../../packages/cairn/src/core/search/order.ts';
 import { listedRun } from '../../../packages/cairn/src/memory/listed-run.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import { matches } from '../../../packages/cairn/src/memory/memory-run-store.ts';
 import { ascending, descending, pageOf } from '../../../packages/cairn/src/memory/paging.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../../../packages/cairn/src/ports/run-store.ts';
-import type { RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
+import type { IndexedOrder, RunFinder } from '../../../packages/cairn/src/ports/runs/run-finder.ts';
 
 export class MemoryRunFinder implements RunFinder {
   readonly #db: MemoryDatabase;
 
   constructor(db: MemoryDatabase) {
     this.#db = db;
+  }
+
+  async ordered(order: IndexedOrder, filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
+    const runs = [...this.#db.runs.values()].filter(
+      ({ snapshot }) =>
+        matches(snapshot, filter) && (order === 'updated' || snapshot.durationMs !== undefined),
+    );
+    const { items, ...listed } = pageOf(runs.map(listedRun), page, {
+      list: order,
+      positionOf: ({ state }) => placeIn(order, state, 0),
+      compare: descending,
+    });
+    const there = items.filter(
+      ({ state }) => this.#db.runs.get(state.id)?.soft.deletionMarkedAt === undefined,
+    );
+    return { ...listed, items: there };
   }
 
   async asking(tenantId: string, page: PageRequest): Promise<Page<RunState>> {

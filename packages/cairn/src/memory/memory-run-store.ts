@@ -13,14 +13,13 @@ import { encodeKey } from '../core/encoding/keys.ts';
 import type { HeartbeatWindow } from '../core/recovery/lease-watch.ts';
 import { askingSince } from '../core/run/asking.ts';
 import { NewerSchemaError, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
-import { isOfStatus, waitsFor } from '../core/run/now/waits-for.ts';
+import { waitsFor } from '../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';
 import { DRIVEN_STATUSES } from '../core/run/status.ts';
 import { wakeAt } from '../core/run/wake.ts';
 import { foundBy } from '../core/search/found-by.ts';
-import { isMatch } from '../core/search/match.ts';
 import { assertSoundCommit, assertSoundStart, assertSoundTouch } from '../ports/commit-rules.ts';
 import type {
   CommitResult,
@@ -40,6 +39,7 @@ import type {
   Supersedes,
   TouchResult,
 } from '../ports/run-store.ts';
+import { isInList } from '../ports/runs/in-list.ts';
 import { listedRun } from './listed-run.ts';
 import { adopt, freeze, type MemoryDatabase, type RunDocuments } from './memory-database.ts';
 import { MemoryEffectStore } from './memory-effect-store.ts';
@@ -298,27 +298,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
 
 /** Returns true if a list with this filter includes the run. */
 export function matches(run: RunState, filter: RunFilter): boolean {
-  const {
-    status,
-    waitsFor: waiting,
-    tag,
-    createdFrom = 0,
-    createdBefore,
-    topLevel,
-    match,
-    ...others
-  } = filter;
-  if (topLevel && run.parent !== undefined) return false;
-  if (match && !isMatch(run, match)) return false;
-  if (run.createdAt < createdFrom) return false;
-  if (createdBefore !== undefined && run.createdAt >= createdBefore) return false;
-  if (status !== undefined && !isOfStatus(run, status)) return false;
-  if (waiting !== undefined && waitsFor(run) !== waiting) return false;
-  if (tag !== undefined && !foundBy(run).includes(tag)) return false;
-  const wanted = Object.entries(others).filter(([, value]) => value !== undefined);
-  return wanted.every(([name, value]) =>
-    [value].flat().some((one) => one === run[name as keyof typeof others]),
-  );
+  return isInList({ state: run, waitsFor: waitsFor(run) }, filter);
 }
 
 /** The value, unless a newer version of this software wrote it. */

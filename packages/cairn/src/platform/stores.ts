@@ -43,7 +43,7 @@ export function storesOn(
     findings: new FirestoreFindingStore(db, prefix),
     clients: new FirestoreClientStore(db, prefix),
     statistics: new FirestoreRunStatistics(db, prefix, shards),
-    finder: new FirestoreRunFinder(db, prefix),
+    finder: new FirestoreRunFinder(db, prefix, shards),
     watch: new FirestoreRunWatch(db, prefix),
     listWatch: new FirestoreRunListWatch(db, systemClock, prefix),
     integrity: new FirestoreIntegrityStore(db, prefix),

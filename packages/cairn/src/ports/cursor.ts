@@ -3,6 +3,7 @@
  * last item of its page, so that items that are added or removed between two pages are neither repeated nor lost.
  */
 import { CairnError } from '../core/errors.ts';
+import { type OrderPlace, RUN_ORDERS, type RunOrder } from '../core/search/order.ts';
 
 /** Time or number first, id where those are equal; empty where the first decides. */
 export type Position = readonly [at: number, id: string];
@@ -18,7 +19,9 @@ export type ListName =
   | 'schedules'
   | 'effects'
   | 'erasures'
-  | 'inbox';
+  | 'inbox'
+  | 'longest'
+  | 'updated';
 
 /** The last moment of year 9999: what a Firestore Timestamp can hold. */
 const MAX_POSITION = 253_402_300_799_999;
@@ -32,11 +35,36 @@ export function encodeCursor(list: ListName, [at, id]: Position): string {
 /** @throws CairnError INVALID_INPUT for a text that no page of this list ended with */
 export function decodeCursor(list: ListName, cursor: string): Position {
   const [name, at, id, ...rest] = parse(cursor);
-  if (name === list && isPlace(at) && typeof id === 'string' && ID.test(id) && rest.length === 0)
-    return [at, id];
-  throw new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', {
-    field: 'cursor',
-  });
+  if (name === list && isPlace(at) && isId(id) && rest.length === 0) return [at, id];
+  throw foreign();
+}
+
+/** The end of a page of a sorted list. */
+export interface SortedPosition {
+  /** Epoch ms of the first page, by which the duration of live runs is judged on all. */
+  readonly asOf: number;
+  readonly after: OrderPlace;
+}
+
+const SORTED = 'sorted';
+
+export function encodeSortedCursor(order: RunOrder, { asOf, after: [at, id] }: SortedPosition): string {
+  return Buffer.from(JSON.stringify([SORTED, order, asOf, at, id])).toString('base64url');
+}
+
+/** @throws CairnError INVALID_INPUT for a text that no page of a list in this order ended with */
+export function decodeSortedCursor(order: RunOrder, cursor: string): SortedPosition {
+  const [name, by, asOf, at, id, ...rest] = parse(cursor);
+  const known = RUN_ORDERS.find((one) => one === by);
+  if (name === SORTED && known === order && isPlace(asOf) && rest.length === 0 && isId(id))
+    if (isPlace(at) || (typeof at === 'number' && isPlace(-at)))
+      // A run of which the clock is ahead has lasted for less than nothing.
+      return { asOf, after: [at, id] };
+  throw foreign();
+}
+
+function foreign(): CairnError {
+  return new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', { field: 'cursor' });
 }
 
 function parse(cursor: string): readonly unknown[] {
@@ -51,4 +79,8 @@ function parse(cursor: string): readonly unknown[] {
 
 function isPlace(at: unknown): at is number {
   return typeof at === 'number' && Number.isSafeInteger(at) && at >= 0 && at <= MAX_POSITION;
+}
+
+function isId(id: unknown): id is string {
+  return typeof id === 'string' && ID.test(id);
 }

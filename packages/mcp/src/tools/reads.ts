@@ -1,13 +1,5 @@
 /** Tools that only read. Each makes a bounded number of requests and shows a bounded number of items. */
-import {
-  ago,
-  type CairnClient,
-  explainRun,
-  leftOutText,
-  newestEvents,
-  readActivity,
-  readPlaces,
-} from '@cairn/client';
+import { ago, type CairnClient, explainRun, newestEvents, readActivity, readPlaces } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { z } from 'zod';
 import { CURSOR, LIMIT, RUN_ID, USUAL_LISTED } from './arguments.ts';
@@ -48,7 +40,7 @@ const listRuns = read({
       .enum(SORTS)
       .optional()
       .describe(
-        'Default: newest. Other orders have one page and take no cursor; at most 1,000 runs that the other filters find are sorted, the newest, for oldest the oldest. notAllSorted says that others were left out.',
+        'Default: newest. longest: by the duration, of a live run since its creation. updated: changed last first. A page of another order than newest can be short or empty while there is a next.',
       ),
     since: z.iso.datetime().optional().describe('Created at this time or later.'),
     until: z.iso.datetime().optional().describe('Created before this time.'),
@@ -57,17 +49,13 @@ const listRuns = read({
   }),
   async run(client, { status, limit = USUAL_LISTED, ...filters }) {
     const query = { ...filters, status: status?.join(','), limit: String(limit) };
-    const { items, next, unreadable, isCut } = await client.get('/v1/runs', { query });
+    const { items, next, unreadable } = await client.get('/v1/runs', { query });
     const lines = items.map(
       (run) => `${run.id} ${run.type} ${run.status}, created ${since(client, run.createdAt)}`,
     );
     return {
-      text: [
-        counted(items.length, 'run', next),
-        ...(isCut ? [leftOutText(filters.sort)] : []),
-        ...lines,
-      ].join('\n'),
-      data: { items: items.map(shortRun), next, unreadable, notAllSorted: isCut },
+      text: [counted(items.length, 'run', next), ...lines].join('\n'),
+      data: { items: items.map(shortRun), next, unreadable },
     };
   },
 });

@@ -51,11 +51,11 @@ export const listRuns: ReadHandler<'GET', '/v1/runs'> = async ({
     ...(flag('topLevel', topLevel) && { topLevel: true as const }),
     ...(match !== undefined && { match: matchOf(match) }),
   };
-  const order = orderOf(sort, query.cursor);
-  const { limit, ...from } = pageRequest(query);
+  const order = orderOf(sort);
+  const asked = pageRequest(query);
   const page: Page<ListedRun> = order
-    ? await sortedRuns({ ...start, finder }, filter, { order, limit })
-    : await start.store.listRuns(filter, { limit, ...from });
+    ? await sortedRuns({ ...start, finder }, filter, { ...asked, order })
+    : await start.store.listRuns(filter, asked);
   const now = start.clock.now();
   return pageAnswer(page, (run) => ({
     ...runSummary(run, vocabulary),
@@ -63,19 +63,14 @@ export const listRuns: ReadHandler<'GET', '/v1/runs'> = async ({
   }));
 };
 
-/** Undefined: the newest first, by pages. @throws CairnError INVALID_INPUT */
-function orderOf(sort = 'newest', cursor: string | undefined): RunOrder | undefined {
+/** Undefined: the newest first. @throws CairnError INVALID_INPUT */
+function orderOf(sort = 'newest'): RunOrder | undefined {
   if (sort === 'newest') return undefined;
   const order = RUN_ORDERS.find((one) => one === sort);
-  if (!order)
-    throw new CairnError('INVALID_INPUT', `sort: "${cut(sort, 50)}" is no order`, {
-      field: 'sort',
-      help: `Use newest, ${RUN_ORDERS.join(', ')}.`,
-    });
-  if (cursor === undefined) return order;
-  throw new CairnError('INVALID_INPUT', 'a sorted list has one page', {
-    field: 'cursor',
-    help: 'Narrow the list by its filters, or ask for it without sort.',
+  if (order) return order;
+  throw new CairnError('INVALID_INPUT', `sort: "${cut(sort, 50)}" is no order`, {
+    field: 'sort',
+    help: `Use newest, ${RUN_ORDERS.join(', ')}.`,
   });
 }
 

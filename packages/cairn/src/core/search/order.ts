@@ -1,23 +1,76 @@
 /** Orders of lists besides the usual one, the newest first. Pure. */
 import type { ListedState } from './listed.ts';
+import { PageRoom } from './page.ts';
 
 export const RUN_ORDERS = ['oldest', 'longest', 'updated'] as const;
-/** `longest`: by the duration, of a live run so far. `updated`: changed last first. */
+/** `longest`: by the duration, of a live run since its creation. `updated`: changed last first. */
 export type RunOrder = (typeof RUN_ORDERS)[number];
+
+/**
+ * A place in such a list: what it is ordered by, in ms, and the id. Of runs that are equal in the first, the greater id comes
+ * first, as in the indexes by which lists are read.
+ */
+export type OrderPlace = readonly [at: number, id: string];
 
 type Ordered = Pick<ListedState, 'id' | 'createdAt' | 'updatedAt' | 'durationMs'>;
 
-/** Runs that are equal stand by their ids. @param now epoch ms */
+const PLACED: Readonly<Record<RunOrder, (run: Ordered, asOf: number) => number>> = {
+  oldest: ({ createdAt }) => createdAt,
+  longest: ({ durationMs, createdAt }, asOf) => durationMs ?? asOf - createdAt,
+  updated: ({ updatedAt }) => updatedAt,
+};
+
+/** @param asOf epoch ms until when live runs have lasted: the same for all pages of a list */
+export function placeIn(order: RunOrder, run: Ordered, asOf: number): OrderPlace {
+  return [PLACED[order](run, asOf), run.id];
+}
+
+/** Less than 0: `a` comes first. */
+export function comparePlaces(order: RunOrder, [a, idOfA]: OrderPlace, [b, idOfB]: OrderPlace): number {
+  const byTime = order === 'oldest' ? a - b : b - a;
+  return byTime || (idOfA > idOfB ? -1 : idOfA < idOfB ? 1 : 0);
+}
+
+/** @param asOf see {@link placeIn} */
 export function sortedBy<T extends { readonly state: Ordered }>(
   order: RunOrder,
   runs: readonly T[],
-  now: number,
+  asOf: number,
 ): readonly T[] {
-  const rank: Readonly<Record<RunOrder, (run: Ordered) => number>> = {
-    oldest: ({ createdAt }) => createdAt,
-    longest: ({ durationMs, createdAt }) => -(durationMs ?? now - createdAt),
-    updated: ({ updatedAt }) => -updatedAt,
-  };
-  const of = rank[order];
-  return runs.toSorted((a, b) => of(a.state) - of(b.state) || (a.state.id < b.state.id ? -1 : 1));
+  return runs.toSorted((a, b) =>
+    comparePlaces(order, placeIn(order, a.state, asOf), placeIn(order, b.state, asOf)),
+  );
+}
+
+/** Runs that were read of one source, in any order. */
+export interface OrderedPart<T> {
+  readonly items: readonly T[];
+  /** All that the source has up to this place are here; absent: all that it has. */
+  readonly until?: OrderPlace | undefined;
+}
+
+export interface MergedPage<T> {
+  readonly items: readonly T[];
+  /** The next page begins after it; absent: there is none. */
+  readonly until?: OrderPlace | undefined;
+}
+
+/** One page of several sources: it ends where one of them is not known further. A run that two of them have is there once. */
+export function mergedPage<T extends { readonly state: Ordered }>(
+  parts: readonly OrderedPart<T>[],
+  { order, asOf, limit }: { readonly order: RunOrder; readonly asOf: number; readonly limit: number },
+): MergedPage<T> {
+  const ends = parts.flatMap(({ until }) => (until ? [until] : []));
+  const [end] = ends.toSorted((a, b) => comparePlaces(order, a, b));
+  const placeOf = ({ state }: T) => placeIn(order, state, asOf);
+  const each = new Map(parts.flatMap(({ items }) => items).map((run) => [run.state.id, run]));
+  const known = sortedBy(order, [...each.values()], asOf).filter(
+    (run) => !end || comparePlaces(order, placeOf(run), end) <= 0,
+  );
+  const room = new PageRoom(limit);
+  const full = known.findIndex((run) => !room.take(run));
+  const items = full < 0 ? known : known.slice(0, full);
+  const last = items.at(-1);
+  const until = full < 0 ? end : last && placeOf(last);
+  return { items, ...(until && { until }) };
 }

@@ -29,7 +29,7 @@ export async function oldestRuns(
 ): Promise<OldestRuns> {
   if ((await finder.count(filter, most)) < most) return { windows: [filter], isAll: true };
   let few = filter.createdFrom ?? 0;
-  let many = filter.createdBefore ?? now + 1;
+  let many = filter.createdBefore ?? Math.max(now, few) + 1;
   for (let counts = 1; many - few > 1 && counts < MOST_COUNTS; counts += 1) {
     const middle = Math.floor((few + many) / 2);
     const count = await finder.count({ ...filter, createdBefore: middle }, most);

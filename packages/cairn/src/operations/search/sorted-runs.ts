@@ -1,73 +1,209 @@
 /**
- * Runs in another order than that of the list. The oldest are found by counting (oldest-runs.ts); for the other orders the newest that
- * match are read and sorted, since an index by a time that changes with each snapshot would make every write dearer.
+ * Pages of runs in another order than that of the list. The oldest are found by counting (oldest-runs.ts), the longest among those that
+ * have ended and the last changed by an index. The longest live runs are the oldest, so that page merges both.
  */
-
+import { CairnError } from '../../core/errors.ts';
+import { isTerminal, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
 import { isMatch } from '../../core/search/match.ts';
-import type { RunOrder } from '../../core/search/order.ts';
-import { sortedBy } from '../../core/search/order.ts';
+import {
+  comparePlaces,
+  mergedPage,
+  type OrderedPart,
+  type OrderPlace,
+  placeIn,
+  type RunOrder,
+} from '../../core/search/order.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ListedRun, RunFilter, RunStore } from '../../ports/run-store.ts';
-import type { RunFinder } from '../../ports/runs/run-finder.ts';
+import {
+  decodeCursor,
+  decodeSortedCursor,
+  encodeCursor,
+  encodeSortedCursor,
+  type SortedPosition,
+} from '../../ports/cursor.ts';
+import type { ListedRun, Page, PageRequest, RunFilter, RunStore } from '../../ports/run-store.ts';
+import type { IndexedOrder, RunFinder } from '../../ports/runs/run-finder.ts';
 import { oldestRuns } from './oldest-runs.ts';
 
-/** Runs that are read and sorted, and the pages that they may take: a page of large runs is short. */
+/** Runs that are read and sorted for one page. */
 export const MOST_SORTED = 1_000;
-const MOST_PAGES = 100;
+/** Runs of one read. */
 const PAGE = 100;
-
-export interface SortedRuns {
-  readonly items: readonly ListedRun[];
-  /** Runs that were not read could stand in the list. */
-  readonly isCut?: true;
-  readonly unreadable?: readonly string[];
-}
+/** Sorts behind every character of an id. */
+const LAST_ID = '~';
 
 interface SortingDeps {
   readonly store: Pick<RunStore, 'listRuns'>;
-  readonly finder: Pick<RunFinder, 'count'>;
+  readonly finder: Pick<RunFinder, 'count' | 'ordered'>;
   readonly clock: Clock;
 }
 
+interface Sorting {
+  readonly filter: RunFilter;
+  readonly order: RunOrder;
+  readonly limit: number;
+  readonly asOf: number;
+  readonly after: OrderPlace | undefined;
+}
+
+interface Part extends OrderedPart<ListedRun> {
+  readonly unreadable: readonly string[];
+}
+
+/**
+ * A page can be short, or empty, while there is a next. A run that moves to another place between two pages may be on both, or on none.
+ *
+ * @throws CairnError INVALID_INPUT for the cursor of another list
+ */
 export async function sortedRuns(
-  { store, finder, clock }: SortingDeps,
-  { match, topLevel, ...others }: RunFilter,
-  { order, limit }: { readonly order: RunOrder; readonly limit: number },
-): Promise<SortedRuns> {
-  const now = clock.now();
-  const { windows, isAll } =
-    order === 'oldest'
-      ? await oldestRuns(finder, others, { most: MOST_SORTED, now })
-      : { windows: [others], isAll: true };
-  const unreadable: string[] = [];
-  let items: readonly ListedRun[] = [];
-  let cursor: string | undefined;
-  let read = 0;
-  let pages = 0;
-  for (const indexed of windows) {
-    // Runs of the next window are newer.
-    if (items.length >= limit || cursor !== undefined) break;
-    do {
-      const size = Math.min(PAGE, MOST_SORTED - read);
-      const page = await store.listRuns(indexed, {
-        limit: size,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      const { unreadable: damaged = [] } = page;
-      read += page.items.length + damaged.length;
-      pages += 1;
-      unreadable.push(...damaged);
-      const fitting = page.items.filter(
-        ({ state }) => !(topLevel && state.parent !== undefined) && (!match || isMatch(state, match)),
-      );
-      items = sortedBy(order, [...items, ...fitting], now).slice(0, limit);
-      cursor = page.next;
-    } while (cursor !== undefined && pages < MOST_PAGES && read < MOST_SORTED);
-  }
-  const isCut = cursor !== undefined || (!isAll && items.length < limit);
+  deps: SortingDeps,
+  filter: RunFilter,
+  { order, limit, cursor }: PageRequest & { readonly order: RunOrder },
+): Promise<Page<ListedRun>> {
+  const { asOf, after }: Partial<SortedPosition> & { readonly asOf: number } =
+    cursor === undefined ? { asOf: deps.clock.now() } : decodeSortedCursor(order, cursor);
+  const parts = await partsOf(deps, { filter, order, limit, asOf, after });
+  const isLeft = ({ state }: ListedRun) =>
+    after === undefined || comparePlaces(order, placeIn(order, state, asOf), after) > 0;
+  const left = parts.map((part) => ({ ...part, items: part.items.filter(isLeft) }));
+  const { items, until } = mergedPage(left, { order, asOf, limit });
+  const unreadable = [...new Set(parts.flatMap((part) => part.unreadable))];
   return {
     items,
-    ...(isCut ? { isCut } : {}),
+    ...(until ? { next: encodeSortedCursor(order, { asOf, after: until }) } : {}),
     ...(unreadable.length > 0 ? { unreadable } : {}),
   };
+}
+
+async function partsOf(deps: SortingDeps, asked: Sorting): Promise<readonly Part[]> {
+  if (asked.order === 'oldest') return [await oldestPart(deps, asked)];
+  const few = await fewRuns(deps, asked.filter);
+  if (few) return [few];
+  if (asked.order === 'updated') return [await indexedPart(deps, { ...asked, order: 'updated' })];
+  const statuses = asked.filter.status === undefined ? RUN_STATUSES : [asked.filter.status].flat();
+  const live = statuses.filter((status) => !isTerminal(status));
+  const parts: Part[] = [];
+  if (live.length > 0)
+    parts.push(await oldestPart(deps, { ...asked, filter: { ...asked.filter, status: oneOrAll(live) } }));
+  // Read after the live ones: a run that ends meanwhile is on the page.
+  if (live.length < statuses.length) parts.push(await indexedPart(deps, { ...asked, order: 'longest' }));
+  return parts;
+}
+
+const oneOrAll = (statuses: readonly RunStatus[]) => (statuses.length === 1 ? statuses[0] : statuses);
+
+/** All that match, where an index finds so few that they are sorted here; undefined: too many, or nothing is asked of the tenant's runs. */
+async function fewRuns({ store, finder }: SortingDeps, filter: RunFilter): Promise<Part | undefined> {
+  const { match: _, topLevel: __, ...indexed } = filter;
+  const { tenantId: ___, ...narrowed } = indexed;
+  if (Object.values(narrowed).every((value) => value === undefined)) return undefined;
+  if ((await finder.count(indexed, MOST_SORTED)) >= MOST_SORTED) return undefined;
+  const read = await readRuns(store, filter, { most: MOST_SORTED });
+  return read.until === undefined ? read : undefined;
+}
+
+/** The next of an order that has an index. */
+async function indexedPart(
+  { finder }: SortingDeps,
+  { filter, order, limit, after }: Sorting & { readonly order: IndexedOrder },
+): Promise<Part> {
+  // Nothing that has ended has lasted for less than nothing.
+  if (after && after[0] < 0) return NOTHING_LEFT;
+  const cursor = after && encodeCursor(order, after);
+  const { items, next, unreadable = [] } = await finder.ordered(order, filter, { limit, cursor });
+  return { items, unreadable, until: next === undefined ? undefined : decodeCursor(order, next) };
+}
+
+const NOTHING_LEFT: Part = { items: [], unreadable: [] };
+
+/**
+ * The next that were created first. Those of one moment may be more than can be read, and are read in their order; of others the window
+ * is read as a whole, since the store has the newest first.
+ */
+async function oldestPart({ store, finder, clock }: SortingDeps, asked: Sorting): Promise<Part> {
+  const { filter, order, asOf, after, limit } = asked;
+  const placeAt = (at: number): number => (order === 'longest' ? asOf - at : at);
+  const begun = after && placeAt(after[0]);
+  const parts: Part[] = [];
+  const isEnough = () => parts.some((part) => part.until) || matching(parts) > limit;
+  const end = (): Part => ({
+    items: parts.flatMap(({ items }) => items),
+    unreadable: parts.flatMap(({ unreadable }) => unreadable),
+    until: parts.find(({ until }) => until)?.until,
+  });
+  const readMoment = async (at: number, id: string): Promise<void> => {
+    const moment = within(filter, at, at + 1);
+    if (!moment) return;
+    const { until, ...read } = await readRuns(store, moment, {
+      most: MOST_SORTED,
+      cursor: encodeCursor('runs', [at, id]),
+    });
+    parts.push({ ...read, until: until && [placeAt(at), until[1]] });
+  };
+  if (begun !== undefined && begun >= 0) await readMoment(begun, after?.[1] ?? LAST_ID);
+  if (isEnough()) return end();
+  const rest = within(filter, begun === undefined ? 0 : begun + 1, Number.POSITIVE_INFINITY);
+  if (!rest) return end();
+  const { match, topLevel, ...indexed } = rest;
+  const { windows, isAll } = await oldestRuns(finder, indexed, { most: MOST_SORTED, now: clock.now() });
+  for (const { createdFrom = 0, createdBefore } of windows) {
+    if (isEnough()) return end();
+    const isMoment = windows.length > 1 && createdBefore === createdFrom + 1;
+    if (isMoment) await readMoment(createdFrom, LAST_ID);
+    else
+      parts.push(
+        whole(await readRuns(store, { ...rest, createdFrom, createdBefore }, { most: MOST_SORTED })),
+      );
+  }
+  const { createdBefore: known } = windows.at(-1) ?? {};
+  if (!isAll && known !== undefined && !parts.some((part) => part.until))
+    parts.push({ ...NOTHING_LEFT, until: [placeAt(known), LAST_ID] });
+  return end();
+}
+
+const matching = (parts: readonly Part[]): number => parts.reduce((sum, { items }) => sum + items.length, 0);
+
+function whole(part: Part): Part {
+  if (part.until === undefined) return part;
+  throw new CairnError('UNAVAILABLE', 'more runs came to match while the list was read; ask again');
+}
+
+/** The filter for runs of a time besides; undefined: it has none of that time. */
+function within(filter: RunFilter, from: number, before: number): RunFilter | undefined {
+  const createdFrom = Math.max(filter.createdFrom ?? 0, from);
+  const createdBefore = Math.min(filter.createdBefore ?? Number.POSITIVE_INFINITY, before);
+  if (createdFrom >= createdBefore) return undefined;
+  return { ...filter, createdFrom, ...(Number.isFinite(createdBefore) ? { createdBefore } : {}) };
+}
+
+/**
+ * Runs that match, the newest first, from those that indexes find: `until` is the last that was read, where there are more.
+ *
+ * @param most runs that are read, and pages that they take: a page of large runs is short
+ */
+async function readRuns(
+  store: Pick<RunStore, 'listRuns'>,
+  { match, topLevel, ...indexed }: RunFilter,
+  { most, cursor: begin }: { readonly most: number; readonly cursor?: string },
+): Promise<Part> {
+  const items: ListedRun[] = [];
+  const unreadable: string[] = [];
+  let cursor = begin;
+  let read = 0;
+  let pages = 0;
+  do {
+    const limit = Math.min(PAGE, most - read);
+    const page = await store.listRuns(indexed, { limit, ...(cursor === undefined ? {} : { cursor }) });
+    const { unreadable: damaged = [] } = page;
+    read += page.items.length + damaged.length;
+    pages += 1;
+    unreadable.push(...damaged);
+    items.push(
+      ...page.items.filter(
+        ({ state }) => !(topLevel && state.parent !== undefined) && (!match || isMatch(state, match)),
+      ),
+    );
+    cursor = page.next;
+  } while (cursor !== undefined && pages < most && read < most);
+  return { items, unreadable, until: cursor === undefined ? undefined : decodeCursor('runs', cursor) };
 }

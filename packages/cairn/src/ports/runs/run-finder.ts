@@ -3,9 +3,18 @@
  * Reads snapshots, which may lag behind a running run (J7), but never at a question; no decision is based on them.
  */
 import type { RunState } from '../../core/run/state.ts';
+import type { RunOrder } from '../../core/search/order.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../run-store.ts';
 
+/** Orders that have an index. */
+export type IndexedOrder = Extract<RunOrder, 'longest' | 'updated'>;
+
 export interface RunFinder {
+  /**
+   * Runs in an order: `longest` has only those that have ended, by `durationMs`; `updated` all, by `updatedAt`. A filter other than by
+   * tenant, for `longest` also by type, passes runs over, as `topLevel` does.
+   */
+  ordered(order: IndexedOrder, filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>>;
   /**
    * Runs with open questions (core/run/asking.ts), longest-waiting first. A page may be short where runs are marked for
    * deletion.

@@ -33,7 +33,7 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
   // One, and none beyond: each probe asks its own query and no other.
   const shards = new Shards(paths, 1, 1);
   const lists = new RunLists(paths, shards);
-  const finder = new FirestoreRunFinder(db, prefix);
+  const finder = new FirestoreRunFinder(db, prefix, shards);
   const statistics = new FirestoreRunStatistics(db, prefix, shards);
   const sample = new FirestoreRunSample(db, prefix, shards);
   const schedules = new FirestoreScheduleStore(db, prefix);
@@ -79,6 +79,24 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
     listBy('repoId', 'repository'),
     listBy('type', 'workflow'),
     listBy('threadId', 'thread'),
+    {
+      collection: runs,
+      fields: ['tenantId', '-durationMs'],
+      serves: 'lists of the longest runs',
+      ask: () => finder.ordered('longest', { tenantId }, ONE),
+    },
+    {
+      collection: runs,
+      fields: ['tenantId', 'type', '-durationMs'],
+      serves: 'lists of the longest runs of a workflow',
+      ask: () => finder.ordered('longest', { tenantId, type: NOBODY }, ONE),
+    },
+    {
+      collection: runs,
+      fields: ['tenantId', 'shard', '-updatedAt'],
+      serves: 'lists of the runs that changed last',
+      ask: () => finder.ordered('updated', { tenantId }, ONE),
+    },
     {
       collection: runs,
       fields: ['tenantId', 'askingSince'],

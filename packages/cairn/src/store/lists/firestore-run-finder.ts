@@ -3,14 +3,16 @@ import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 
 import { isOver, type RunState } from '../../core/run/state.ts';
 import type { ListedRun, Page, PageRequest, RunFilter } from '../../ports/run-store.ts';
-import type { RunFinder } from '../../ports/runs/run-finder.ts';
+import type { IndexedOrder, RunFinder } from '../../ports/runs/run-finder.ts';
 import { call } from '../call.ts';
 import type { Members } from '../codec/kinds.ts';
 import { decodeListed, decodeSnapshot, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
 import { RunPages } from '../pages/run-pages.ts';
 import { Paths } from '../paths.ts';
+import { orderedRuns } from './ordered-runs.ts';
 import { readPage } from './pages.ts';
 import { matchingRuns, positionAt } from './run-lists.ts';
+import { Shards } from './shards.ts';
 import { withWaits } from './waits.ts';
 
 /** Sorts behind every character of an id. */
@@ -19,10 +21,16 @@ const LAST_CHARACTER = '~';
 export class FirestoreRunFinder implements RunFinder {
   readonly #paths: Paths;
   readonly #pages: RunPages;
+  readonly #shards: Shards;
 
-  constructor(db: Firestore, prefix?: string) {
+  constructor(db: Firestore, prefix?: string, shards?: Shards) {
     this.#paths = new Paths(db, prefix);
     this.#pages = new RunPages(db, this.#paths);
+    this.#shards = shards ?? new Shards(this.#paths);
+  }
+
+  ordered(order: IndexedOrder, filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>> {
+    return orderedRuns(this.#paths, this.#shards, { order, filter, page });
   }
 
   /** Only runs that have the member are in its index, so that a tenant whose runs ask nothing costs one read. */

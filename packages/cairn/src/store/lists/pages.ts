@@ -15,8 +15,10 @@ export interface Listing<T> {
   readonly positionOf: (item: T, id: string) => Position;
   /** Documents that are passed over; absent: none. */
   readonly isHidden?: (document: DocumentData) => boolean;
-  /** Documents that take no place on the page; at most {@link MOST_PASSED_OVER} are read for it. Needs `positionOfDamaged`. Absent: none. */
+  /** Documents that take no place on the page. Needs `positionOfDamaged`. Absent: none. */
   readonly isPassedOver?: (document: DocumentData, id: string) => boolean;
+  /** At most so many of them are read for a page; absent: {@link MOST_PASSED_OVER}. */
+  readonly mostPassedOver?: number;
   /**
    * Position of an undecodable document: it is reported, and the list continues after it. Absent, or undefined for this
    * one: the list cannot be read.
@@ -26,7 +28,13 @@ export interface Listing<T> {
 
 /** A page is shorter than its limit where its documents are large (`MAX_PAGE_BYTES`). */
 export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listing<T>): Promise<Page<T>> {
-  const { list, ordered, startAfter, isPassedOver = () => false } = listing;
+  const {
+    list,
+    ordered,
+    startAfter,
+    isPassedOver = () => false,
+    mostPassedOver = MOST_PASSED_OVER,
+  } = listing;
   const room = new PageRoom(limit);
   const page: ReadItem<T>[] = [];
   let position = cursor === undefined ? undefined : decodeCursor(list, cursor);
@@ -46,7 +54,7 @@ export async function readPage<T>({ limit, cursor }: PageRequest, listing: Listi
       if (place) {
         passedOver += 1;
         last = () => place;
-        hasMore = passedOver >= MOST_PASSED_OVER;
+        hasMore = passedOver >= mostPassedOver;
         if (hasMore) break;
         continue;
       }

@@ -173,7 +173,8 @@ function timeIn(found: QueryDocumentSnapshot, member: string): number {
   return (found.get(member) as Timestamp).toMillis();
 }
 
-function groupsOf(shards: readonly number[]): number[][] {
+/** As many shards as one query can name, of each group. */
+export function groupsOf(shards: readonly number[]): number[][] {
   const groups: number[][] = [];
   for (let from = 0; from < shards.length; from += SHARDS_A_QUERY)
     groups.push(shards.slice(from, from + SHARDS_A_QUERY));

@@ -1,22 +1,16 @@
 /** `runs list`. */
-import { type CairnClient, leftOutText } from '@cairn/client';
+import type { CairnClient } from '@cairn/client';
 import { closest } from '../../arguments/closest.ts';
 import { command } from '../../arguments/command.ts';
-import { UsageError } from '../../exit.ts';
-import { wrap } from '../../render/width.ts';
 import { runTable } from '../../views/runs.ts';
 import { tellUnreadable } from '../listed.ts';
 import { FILTERS, queryOf } from './filters.ts';
 
 const USUAL = 20;
-/** Requests for a list by `--match`, each of which reads up to 1,000 runs. */
-const MOST_MATCHED_PAGES = 10;
-/** Runs in a sorted list. */
-const MOST_SORTED = 100;
+/** Requests for a list by `--match`, or in another order, each of which reads up to 1,000 runs or some more. */
+const MOST_COSTLY_PAGES = 10;
 /** Ten requests. Who wants more goes through the API, page by page. */
 const MOST = 1_000;
-/** Width of a sentence, in cells of a terminal. */
-const MOST_CELLS = 80;
 
 export const listRuns = command({
   name: 'runs list',
@@ -34,7 +28,7 @@ export const listRuns = command({
     sort: {
       type: 'text',
       value: 'ORDER',
-      help: `newest (default), oldest, longest or updated: at most ${MOST_SORTED}; longest and updated of the newest 1,000 that match`,
+      help: 'newest (default), oldest, longest or updated (changed last first)',
     },
     children: { type: 'flag', help: 'also runs that other runs have started' },
     limit: {
@@ -57,11 +51,9 @@ export const listRuns = command({
   async run({ api, out, notes }, { options }) {
     const { limit = USUAL, match, sort } = options;
     const isSorted = sort !== undefined && sort !== 'newest';
-    if (isSorted && limit > MOST_SORTED)
-      throw new UsageError(`--limit must be at most ${MOST_SORTED} with --sort ${sort}`);
     const filter = { ...(await queryOf(api, options)), match };
     const query = { ...filter, sort, topLevel: options.children ? undefined : 'true' };
-    const mostPages = match === undefined ? undefined : MOST_MATCHED_PAGES;
+    const mostPages = match === undefined && !isSorted ? undefined : MOST_COSTLY_PAGES;
     const found = await api.list('/v1/runs', { query, limit, mostPages });
     out.answer(found, (shape) => runTable(found.items, api.now(), shape));
     if (out.json) return;
@@ -72,10 +64,11 @@ export const listRuns = command({
       const near = options.type === undefined ? undefined : await nearType(api, options.type);
       notes.print(`No runs.${near === undefined ? leftOut : ` ${near}`}\n`);
     }
-    if (found.isCut) notes.print(notes.style.dim(`${wrap(leftOutText(sort), MOST_CELLS).join('\n')}\n`));
     if (found.more && found.items.length < limit) {
       notes.print(
-        notes.style.dim('Older runs were not looked at; narrow them by --since, --until or a filter.\n'),
+        notes.style.dim(
+          `${isSorted ? 'Other' : 'Older'} runs were not looked at; narrow them by --since, --until or a filter.\n`,
+        ),
       );
       return;
     }

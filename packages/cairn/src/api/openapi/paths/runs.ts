@@ -45,7 +45,7 @@ export const RUN_PATHS = {
           '`true`: only runs without a parent. A page reads at most 1,000 child runs, and can then be short or empty while there is a `next`.',
         match:
           'Only runs with a tag that compares so, such as `amount>100`, or with an id, key, thread, tag or value of a tag that begins so, such as `customer:4*`. A page reads at most 1,000 runs that do not match, and can then be short or empty while there is a `next`.',
-        sort: '`newest` (default), `oldest`, `longest` (duration) or `updated` (changed last first). Other orders than `newest` have one page. `longest` and `updated` order the newest 1,000 runs that the other filters find, `oldest` begins with the oldest of all; `isCut` says that runs were left out.',
+        sort: '`newest` (default), `oldest`, `longest` (duration, of a live run since its creation) or `updated` (changed last first). A page of another order than `newest` reads at most 1,000 runs of each kind that it merges, and can then be short or empty while there is a `next`; its `cursor` belongs to that order.',
         ...WORDS,
         ...PAGE,
       },

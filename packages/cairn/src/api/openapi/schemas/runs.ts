@@ -350,14 +350,7 @@ export const RunSummary = z.object({
     'Why the run makes no progress although it waits for nothing, judged by its first three waits. The run itself says what to do.',
   ),
 });
-export const RunPage = pageOfRuns(RunSummary).extend({
-  isCut: z
-    .literal(true)
-    .optional()
-    .describe(
-      'Only with `sort`: runs that match were left out, because at most 1,000 are read and sorted: the newest, for `oldest` the oldest.',
-    ),
-});
+export const RunPage = pageOfRuns(RunSummary);
 
 const ValueRef = z
   .object({ checkpoint: Seq, sha256: z.string(), bytes: Count, chunks: Count })

@@ -4,7 +4,7 @@
  */
 import type { Wait } from '../events.ts';
 import type { RunState } from '../state.ts';
-import { isTerminal, type RunStatus } from '../status.ts';
+import { isTerminal } from '../status.ts';
 
 export const WAITS_FOR = ['awaiting_approval', 'waiting_external'] as const;
 
@@ -28,13 +28,4 @@ export function waitsFor({
 }: Pick<RunState, 'status' | 'waits' | 'cancellation' | 'compensating'>): WaitsFor | undefined {
   if (isTerminal(status) || cancellation || compensating || waits.length === 0) return undefined;
   return waitingStatus(waits);
-}
-
-/** True if a filter by status finds the run: by its status, or by the one that its waits alone would give it. */
-export function isOfStatus(
-  run: Parameters<typeof waitsFor>[0],
-  wanted: RunStatus | readonly RunStatus[],
-): boolean {
-  const also = waitsFor(run);
-  return [wanted].flat().some((status) => status === run.status || status === also);
 }

@@ -1,5 +1,4 @@
 /** The list with its filters, selection and bulk actions. */
-import { leftOutText } from '@cairn/client';
 import { useCallback, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { deviceNow } from '../../../api/device-clock.ts';
@@ -102,11 +101,6 @@ export function ListView() {
       {list.isStopped && (
         <p className="hint">
           Older runs were not looked at: thousands in a row do not match. Narrow them by a filter or a time.
-        </p>
-      )}
-      {list.isCut && (
-        <p className="hint" role="status">
-          {leftOutText(filter.sort)}
         </p>
       )}
       <Unreadable ids={list.unreadable} />

@@ -18,8 +18,6 @@ export interface RowPage {
   readonly next?: string | undefined;
   /** Ids of runs among these whose documents are damaged. */
   readonly unreadable?: readonly string[] | undefined;
-  /** More runs match than were sorted. */
-  readonly isCut?: boolean | undefined;
 }
 
 /** Rows at which the list is read anew while its top is in view. */
@@ -120,11 +118,11 @@ interface RunPageRequest {
 }
 
 export async function readPage(api: Api, { filter, cursor, signal }: RunPageRequest): Promise<RowPage> {
-  const { items, next, unreadable, isCut } = await api.get('/v1/runs', {
+  const { items, next, unreadable } = await api.get('/v1/runs', {
     query: { ...filter, limit: String(PAGE), cursor },
     signal,
   });
-  return { rows: items.map(rowOf), next, unreadable, isCut };
+  return { rows: items.map(rowOf), next, unreadable };
 }
 
 /** Asks for new counts a while after each call, also after one that came while the last was waited for. */

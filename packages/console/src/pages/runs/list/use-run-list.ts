@@ -23,8 +23,6 @@ export interface RunList {
   readonly leftOut: number;
   /** Older runs are not looked at, since so many do not match. */
   readonly isStopped: boolean;
-  /** More runs match than were sorted. */
-  readonly isCut: boolean;
   /** There are more of them than are known. */
   readonly isBehind: boolean;
   /** The range of the list that is shown, and whether it begins there. */
@@ -68,7 +66,6 @@ export function useRunList(filter: RunListFilter, isShown: Shown): RunList {
     held: head.length - shown.length,
     leftOut: read.length - head.length,
     isStopped: older.isStopped,
-    isCut: page?.isCut ?? false,
     isBehind,
     // The first page is always there: the others are counted from it.
     lookedAt: (first, last) => older.want(sections.sectionAt(first) - 1, sections.sectionAt(last) - 1),

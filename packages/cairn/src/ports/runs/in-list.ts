@@ -1,0 +1,24 @@
+/** The meaning of a filter of lists, for adapters that read runs which no index finds by it. Pure. */
+import { foundBy } from '../../core/search/found-by.ts';
+import { isMatch } from '../../core/search/match.ts';
+import type { ListedRun, RunFilter } from '../run-store.ts';
+
+/** True if a list with this filter includes the run, whose tags are short enough to be found by. */
+export function isInList(
+  { state: run, waitsFor: waiting }: Pick<ListedRun, 'state' | 'waitsFor'>,
+  filter: RunFilter,
+): boolean {
+  const { status, waitsFor, tag, createdFrom = 0, createdBefore, topLevel, match, ...named } = filter;
+  if (topLevel && run.parent !== undefined) return false;
+  if (match && !isMatch(run, match)) return false;
+  if (run.createdAt < createdFrom) return false;
+  if (createdBefore !== undefined && run.createdAt >= createdBefore) return false;
+  if (status !== undefined && ![status].flat().some((one) => one === run.status || one === waiting))
+    return false;
+  if (waitsFor !== undefined && waiting !== waitsFor) return false;
+  if (tag !== undefined && !foundBy(run).includes(tag)) return false;
+  const wanted = Object.entries(named).filter(([, value]) => value !== undefined);
+  return wanted.every(([name, value]) =>
+    [value].flat().some((one) => one === run[name as keyof typeof named]),
+  );
+}

@@ -1,0 +1,103 @@
+/**
+ * Runs by their duration, or by their last change, each by an index of its own. No index has all filters: runs that a filter leaves out
+ * are read and passed over, a bounded number for each page.
+ */
+import { type DocumentData, FieldPath, type Query, Timestamp } from '@google-cloud/firestore';
+import { NewerSchemaError } from '../../core/run/events.ts';
+import { mergedPage } from '../../core/search/order.ts';
+import { decodeCursor, encodeCursor, type Position } from '../../ports/cursor.ts';
+import {
+  type ListedRun,
+  MOST_PASSED_OVER,
+  type Page,
+  type PageRequest,
+  type RunFilter,
+} from '../../ports/run-store.ts';
+import { isInList } from '../../ports/runs/in-list.ts';
+import type { IndexedOrder } from '../../ports/runs/run-finder.ts';
+import { ifDecodable } from '../../ports/store-errors.ts';
+import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
+import type { Paths } from '../paths.ts';
+import { readPage } from './pages.ts';
+import { groupsOf, type Shards } from './shards.ts';
+import { withWaits } from './waits.ts';
+
+interface Question {
+  readonly order: IndexedOrder;
+  readonly filter: RunFilter;
+  readonly page: PageRequest;
+}
+
+export async function orderedRuns(
+  paths: Paths,
+  shards: Shards,
+  { order, filter, page }: Question,
+): Promise<Page<ListedRun>> {
+  const sources = order === 'longest' ? [ended(paths, filter)] : await changed(paths, shards, filter);
+  const pages = await Promise.all(
+    sources.map((runs) =>
+      readPage(page, {
+        list: order,
+        ordered: runs.orderBy(FieldPath.documentId(), 'desc').select(...LISTED_NAMES),
+        startAfter: ([at, id]) => [order === 'longest' ? at : Timestamp.fromMillis(at), id],
+        decode: (document, id) => decodeListed(document, `run ${id}`),
+        positionOf: ({ state }, id) => [order === 'longest' ? (state.durationMs ?? 0) : state.updatedAt, id],
+        isHidden: isMarkedToGo,
+        isPassedOver: (document, id) => isPassedOver(document, id, filter),
+        mostPassedOver: Math.ceil(MOST_PASSED_OVER / sources.length),
+        positionOfDamaged: (document, id) => positionIn(document, id, order),
+      }),
+    ),
+  );
+  const { limit } = page;
+  const parts = pages.map(({ items, next }) => ({
+    items,
+    until: next === undefined ? undefined : decodeCursor(order, next),
+  }));
+  const { items, until } = mergedPage(parts, { order, asOf: 0, limit });
+  const { runs, damaged } = await withWaits(paths, items);
+  const ids = [...pages.flatMap(({ unreadable = [] }) => unreadable), ...damaged];
+  return {
+    items: runs,
+    ...(until ? { next: encodeCursor(order, until) } : {}),
+    ...(ids.length > 0 ? { unreadable: ids } : {}),
+  };
+}
+
+/** A run has a duration once it has ended, so that its entry is written with its end. */
+function ended(paths: Paths, { tenantId, type }: RunFilter): Query {
+  const runs = paths.runs().where('tenantId', '==', tenantId);
+  return (type === undefined ? runs : runs.where('type', '==', type)).orderBy('durationMs', 'desc');
+}
+
+/** Every snapshot changes its entry, all at the end of the index: behind a shard, they are written in many places. */
+async function changed(paths: Paths, shards: Shards, { tenantId }: RunFilter): Promise<readonly Query[]> {
+  const runs = paths.runs().where('tenantId', '==', tenantId);
+  const all = await shards.covering('look for changed runs of more shards', (beyond) =>
+    beyond(runs).orderBy('updatedAt', 'desc'),
+  );
+  return groupsOf(all).map((some) => runs.where('shard', 'in', some).orderBy('updatedAt', 'desc'));
+}
+
+/** A damaged document is not, unless it is of another kind by what can be read of it: the list names it. */
+function isPassedOver(document: DocumentData, id: string, filter: RunFilter): boolean {
+  if (isMarkedToGo(document)) return false;
+  const { type, repoId, threadId } = filter;
+  const isOther = Object.entries({ type, repoId, threadId }).some(
+    ([name, wanted]) => wanted !== undefined && document[name] !== wanted,
+  );
+  if (isOther) return true;
+  try {
+    const listed = ifDecodable(() => decodeListed(document, `run ${id}`));
+    return listed !== undefined && !isInList(listed, filter);
+  } catch (error) {
+    if (error instanceof NewerSchemaError) return false;
+    throw error;
+  }
+}
+
+function positionIn(document: DocumentData, id: string, order: IndexedOrder): Position | undefined {
+  const { durationMs, updatedAt } = document;
+  if (order === 'longest') return typeof durationMs === 'number' ? [durationMs, id] : undefined;
+  return updatedAt instanceof Timestamp ? [updatedAt.toMillis(), id] : undefined;
+}
