@@ -5,7 +5,7 @@ import { type Column, table } from '../../packages/cli/src/render/table.ts';
 import { moment, offset } from '../../packages/cli/src/render/time.ts';
 import { cells, clean, cutTo, wrap } from '../../packages/cli/src/render/width.ts';
 import { costText } from '../../packages/cli/src/views/run-page.ts';
-import { ago, duration } from '../../packages/client/src/duration.ts';
+import { ago, duration, soFar } from '../../packages/client/src/duration.ts';
 
 describe('times', () => {
   test.each([
@@ -37,7 +37,13 @@ describe('times', () => {
     const now = Date.parse('2026-01-31T08:30:00Z');
     expect(ago('2026-01-31T08:27:00Z', now)).toBe('3 min ago');
     expect(ago('2026-02-02T08:30:00Z', now)).toBe('in 2 d');
+    expect(ago('2026-02-02T07:40:00Z', now)).toBe('in 1 d 23 h');
+    expect(ago('2026-01-31T06:29:59Z', now)).toBe('2 h ago');
+    expect(ago('2026-01-30T10:30:00Z', now)).toBe('22 h ago');
+    expect(ago('2026-01-31T05:10:00Z', now)).toBe('3 h 20 min ago');
     expect(ago(undefined, now)).toBe('');
+    expect(soFar('2026-01-31T06:00:00Z', now)).toBe('2 h 30 min so far');
+    expect(soFar('2026-01-31T08:30:01Z', now)).toBe('0 ms so far');
     expect(moment('2026-01-31T08:30:00.123Z')).toBe('2026-01-31 08:30:00 UTC');
     expect(moment('soon')).toBe('soon');
   });

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** `12 ms`, `1.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 4 h`. @param ms negative counts as none */
+/** `12 ms`, `1.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 4 h`: cut to the smaller unit. @param ms negative counts as none */
 export function duration(ms: number): string {
   const span = Math.max(0, Math.round(ms));
   if (span < SECOND) return `${span} ms`;
@@ -15,13 +15,18 @@ export function duration(ms: number): string {
   return two(span, [DAY, 'd'], [HOUR, 'h']);
 }
 
-/** `3 min 5 s ago`, `in 2 h`; roughly, for lists. */
+/** `3 min ago`, `in 1 d 23 h`: as {@link duration}, but below an hour in the larger unit alone. */
 export function ago(at: string | undefined, now: number): string {
   if (at === undefined) return '';
   const span = now - Date.parse(at);
   if (Number.isNaN(span)) return at;
   const rough = roughly(Math.abs(span));
   return span < 0 ? `in ${rough}` : `${rough} ago`;
+}
+
+/** `3 min so far`, of something that goes on. */
+export function soFar(since: string, now: number): string {
+  return `${roughly(Math.max(0, now - Date.parse(since)))} so far`;
 }
 
 type TimeUnit = readonly [number, string];
@@ -35,9 +40,7 @@ function two(span: number, [large, name]: TimeUnit, [small, smallName]: TimeUnit
 function roughly(span: number): string {
   if (span < SECOND) return `${Math.round(span)} ms`;
   if (span < MINUTE) return `${Math.floor(span / SECOND)} s`;
-  if (span < HOUR) return `${Math.floor(span / MINUTE)} min`;
-  if (span < DAY) return `${Math.floor(span / HOUR)} h`;
-  return `${Math.floor(span / DAY)} d`;
+  return span < HOUR ? `${Math.floor(span / MINUTE)} min` : duration(span);
 }
 
 /** One digit after the point, none for whole numbers. */

@@ -1,7 +1,7 @@
 /** `@cairn/client`: what users of the API call. */
 export { CairnClient, type ClientOptions, type Exchange, type Listed, type Request } from './client.ts';
 export { declaredType } from './declared-type.ts';
-export { ago, duration } from './duration.ts';
+export { ago, duration, soFar } from './duration.ts';
 export { budgetLines } from './explain/budget-lines.ts';
 export { type CodePlace, placesOf, readPlaces } from './explain/code-places.ts';
 export { dayResumption } from './explain/day-end.ts';

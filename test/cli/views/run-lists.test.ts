@@ -49,6 +49,7 @@ test('times are told by the clock of the API, whatever that of this machine says
   clock.jump(2 * HOUR_MS);
   for (const behindMs of [0, 2 * HOUR_MS, -48 * HOUR_MS]) {
     expect(await rowOf(stage, id, clock.now() - behindMs)).toContain('2 h ago');
+    expect(await rowOf(stage, id, clock.now() - behindMs)).toContain('2 h so far');
     const page = await stage.cairn(['runs', 'show', id], { now: clock.now() - behindMs });
     expect(page.out).toMatch(/created .* \(2 h ago\)/);
   }

@@ -1,5 +1,5 @@
 /** Runs in a list. Pure. */
-import { ago, duration } from '@cairn/client';
+import { ago, duration, soFar } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
@@ -32,7 +32,7 @@ function runColumns(now: number): readonly Column<RunListItem>[] {
     { title: 'STATUS', of: statusText, tone: ({ status }) => statusTone(status) },
     { title: 'STEPS', of: stepsText, align: 'right', goes: 2 },
     { title: 'CREATED', of: ({ createdAt }) => ago(createdAt, now), align: 'right', goes: 3 },
-    { title: 'TOOK', of: tookText, align: 'right', goes: 1 },
+    { title: 'TOOK', of: (run) => tookText(run, now), align: 'right', goes: 1 },
     { title: 'ABOUT', of: aboutText, least: 12, goes: 5 },
   ];
 }
@@ -60,8 +60,9 @@ function stepsText({ steps }: RunListItem): string {
   return `${begun - running - retrying - waiting - (steps.again ?? 0)}/${begun}`;
 }
 
-function tookText({ durationMs }: RunListItem): string {
-  return durationMs === undefined ? '' : duration(durationMs);
+function tookText({ status, durationMs, startedAt, createdAt }: RunListItem, now: number): string {
+  if (durationMs !== undefined) return duration(durationMs);
+  return isOver(status) ? '' : soFar(startedAt ?? createdAt, now);
 }
 
 /** The error, wait, step or subject of the run, whichever comes first. */
