@@ -4,6 +4,8 @@ import { parseArgs } from 'node:util';
 export interface StartArguments {
   readonly json: boolean;
   readonly help: boolean;
+  /** Whole stacks of functions that cannot be loaded. */
+  readonly verbose: boolean;
   readonly data: string;
   /** Undefined: the usual port if it is free, any other if not. */
   readonly port: number | undefined;
@@ -59,6 +61,7 @@ export const USAGE = `npm start -- [options]
                    (see npm run emulators)
   --official       with --emulators: also use Google's Firestore emulator; needs
                    Java
+  --verbose        print the whole stack of functions that cannot be loaded
   --help           print this
 `;
 
@@ -78,6 +81,7 @@ export function readArguments(words: readonly string[]): StartArguments {
   return {
     json: json ?? false,
     help: help ?? false,
+    verbose: values.verbose ?? false,
     data: nonEmpty('--data', data) ?? '.cairn',
     port: port === undefined ? undefined : integer('--port', port, { least: 0, most: 65_535 }),
     workers: workers === undefined ? 1 : integer('--workers', workers, { least: 1, most: MAX_WORKERS }),
@@ -102,6 +106,7 @@ function parse(words: readonly string[]) {
       options: {
         json: flag,
         help: flag,
+        verbose: flag,
         data: text,
         port: text,
         workers: text,

@@ -49,7 +49,7 @@ try {
   else if (flags.json) process.stdout.write(`${JSON.stringify(readyLine(cloud))}\n`);
   else process.stdout.write(await greeting(cloud));
 } catch (error) {
-  process.stderr.write(`cairn: ${messageOf(error)}\n`);
+  process.stderr.write(`cairn: ${await messageOf(error)}\n`);
   await stopOthers();
   process.exit(1);
 }
@@ -161,10 +161,15 @@ ${commands.join('\n\n')}
 `;
 }
 
-function messageOf(error: unknown): string {
+async function messageOf(error: unknown): Promise<string> {
   if (!(error instanceof Error)) return String(error);
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
     return `port ${flags.port ?? USUAL_PORT} is in use; choose another with --port, or omit it`;
+  }
+  if (error.name === 'FunctionsNotLoadedError' && !flags.verbose) {
+    const { readableError } = await import('./dev/load-error.ts');
+    const reason = readableError(error.message, process.cwd(), '(--verbose)');
+    return `the functions could not be loaded:\n${reason}`;
   }
   return TOLD_WHOLE.has(error.name) ? error.message : (error.stack ?? error.message);
 }

@@ -113,6 +113,26 @@ describe('why functions could not be loaded', () => {
     );
   });
 
+  test('says what to do before where it was, and leaves out the frames of Cairn, in number if asked', () => {
+    const packages = new URL('../../../packages/', import.meta.url).href;
+    const text = [
+      'the functions could not be loaded:',
+      `CairnError: workflow 'order': step 'charge': 'timeout' "soon" is not a duration`,
+      'Use an integer and a unit.',
+      `    at parseDuration (${packages}cairn/src/core/duration.ts:24:9)`,
+      '    at file:///shop/functions/src/order.ts:7:3',
+      '    at ModuleJob.run (node:internal/modules/esm/module_job:430:25)',
+    ].join('\n');
+    const said = [
+      `workflow 'order': step 'charge': 'timeout' "soon" is not a duration`,
+      'Use an integer and a unit.',
+      '    at functions/src/order.ts:7:3',
+    ];
+    expect(readableError(text, '/shop').split('\n')).toEqual(said);
+    const counted = '    … 2 frames of Cairn, Node and packages (--verbose)';
+    expect(readableError(text, '/shop', '(--verbose)').split('\n')).toEqual([...said, counted]);
+  });
+
   test('the place of a mistake in TypeScript stays; for one in JavaScript the files are asked', () => {
     const text = 'file:///shop/src/b.ts:2\nconst y = {;\n           ^\nSyntaxError: Unexpected token';
     expect(readableError(text, '/shop')).toMatch(/^src\/b\.ts:2\n/);

@@ -64,7 +64,9 @@ test('a module that cannot be loaded fails the start, and says why and what to d
   );
   const said: string[] = [];
   const start = startLocalCloud({ data: 'memory', functionsModule, log: (line) => said.push(line) });
-  await expect(start).rejects.toThrow(/could not be loaded:\n.*broken on purpose.*\n\nLeave that out\.$/s);
+  await expect(start).rejects.toThrow(
+    /could not be loaded:\nError: broken on purpose\nLeave that out\.\n\s+at .*index\.ts/s,
+  );
   await expect(start).rejects.toHaveProperty('name', 'FunctionsNotLoadedError');
   // Nothing of another worker that is started in vain.
   expect(said).toEqual([]);

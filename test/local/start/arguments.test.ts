@@ -5,6 +5,7 @@ test('without flags there are defaults', () => {
   expect(readArguments([])).toEqual({
     json: false,
     help: false,
+    verbose: false,
     data: '.cairn',
     port: undefined,
     workers: 1,
@@ -22,13 +23,14 @@ test('without flags there are defaults', () => {
 
 test('every flag is read', () => {
   const words =
-    '--json --data d --sync --port 0 --workers 3 --no-spare --watchdog 30 --accept-damage --tick 0.5 --project demo-x1 --functions f.ts';
+    '--json --data d --sync --port 0 --workers 3 --no-spare --watchdog 30 --accept-damage --tick 0.5 --project demo-x1 --functions f.ts --verbose';
   expect(readArguments(words.split(' '))).toEqual({
     watchdogSeconds: 30,
     acceptDamage: true,
     sync: true,
     json: true,
     help: false,
+    verbose: true,
     data: 'd',
     port: 0,
     workers: 3,

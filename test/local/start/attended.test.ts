@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -98,6 +98,37 @@ test('an edit is served at once; one that does not load is told with its file, a
     (plain().match(/hello {2}good evening/g)?.length ?? 0) > 1 ? true : undefined,
   );
 });
+
+test.each([
+  { flags: [], isWhole: false },
+  { flags: ['--verbose'], isWhole: true },
+])(
+  'a start that fails names workflow, step and option, and says what to do, before any frame: $flags',
+  ({ flags, isWhole }) => {
+    write('broken.ts', FUNCTIONS.replace('./greet.ts', './wrong.ts'));
+    write('wrong.ts', GREET('good night').replace("step('hello',", "step('hello', { timeout: 'soon' },"));
+    const main = join(ROOT, 'packages/local/src/main.ts');
+    const words = ['--port', '0', '--data', 'memory', '--functions', join(folder, 'broken.ts'), ...flags];
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', main, ...words],
+      {
+        encoding: 'utf8',
+      },
+    );
+    const [, reason = ''] = stderr.split('the functions could not be loaded:\n');
+    const [first = '', second = '', third = ''] = reason.split('\n');
+    expect([status, first.replace('CairnError: ', '')]).toEqual([
+      1,
+      `workflow 'greet': step 'hello': 'timeout' "soon" is not a duration`,
+    ]);
+    expect(second).toMatch(/^Use an integer and a unit: "1500ms"/);
+    expect(third).toMatch(/^ {4}at /);
+    expect(reason).toMatch(/wrong\.ts:\d+:\d+/);
+    expect(reason.includes('packages/cairn/')).toBe(isWhole);
+    expect(reason.includes('(--verbose)')).toBe(!isWhole);
+  },
+);
 
 test('Ctrl-C ends it with 0', async () => {
   child.kill('SIGINT');

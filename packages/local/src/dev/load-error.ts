@@ -1,23 +1,38 @@
 /** The error text for functions that cannot be loaded, written for their author. Pure. */
+import { fileURLToPath } from 'node:url';
 
 /** Frames of the stack that are the author's, the first few. */
 const MAX_FRAMES = 5;
+/** The folder of Cairn's packages; below `node_modules` where they are installed. */
+const PACKAGES = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * Shortens an error to its message and the frames in the project, without those of Node and of packages; paths begin at the project's folder.
+ * Shortens an error to its message and the frames in the project, without those of Cairn, Node and packages; paths begin at the project's
+ * folder.
  *
  * @param text what a worker said, with a stack
+ * @param more said after the number of frames that are left out; absent: the number is not told
  */
-export function readableError(text: string, root: string): string {
+export function readableError(text: string, root: string, more?: string): string {
   const lines = text.replace(/^the functions could not be loaded:\n/, '').split('\n');
   const isFrame = (line: string) => /^\s+at /.test(line);
-  const frames = lines.filter((line) => isFrame(line) && isOwn(line)).slice(0, MAX_FRAMES);
+  const all = lines.filter(isFrame);
+  const frames = all.filter(isOwn).slice(0, MAX_FRAMES);
   const kept = lines.filter((line) => !isFrame(line) || frames.includes(line));
-  return kept.join('\n').replaceAll(`file://${root}/`, '').replaceAll(`${root}/`, '').trim();
+  const left = all.length - frames.length;
+  if (more !== undefined && left > 0)
+    kept.push(`    … ${left} ${left === 1 ? 'frame' : 'frames'} of Cairn, Node and packages ${more}`);
+  return kept
+    .join('\n')
+    .replace(/^CairnError: /, '')
+    .replaceAll(`file://${root}/`, '')
+    .replaceAll(`${root}/`, '')
+    .trim();
 }
 
 function isOwn(frame: string): boolean {
-  return !frame.includes('node:') && !frame.includes('/node_modules/') && /\/[^/]+:\d+:\d+\)?$/.test(frame);
+  if (frame.includes('node:') || frame.includes('/node_modules/') || frame.includes(PACKAGES)) return false;
+  return /\/[^/]+:\d+:\d+\)?$/.test(frame);
 }
 
 /** Node names no file for a mistake in JavaScript: it is one of those that were just changed. */

@@ -38,9 +38,13 @@ export type FromWorker =
   | { readonly kind: 'beat' }
   | { readonly kind: 'failed'; readonly error: string };
 
-/** An error as a worker tells it: where it was thrown, and what to do about it where the error says so. */
+/** An error as a worker tells it: what is wrong, what to do about it where the error says so, and then where it was thrown. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { help } = error as { help?: unknown };
-  return `${error.stack ?? error.message}${typeof help === 'string' ? `\n\n${help}` : ''}`;
+  const stack = error.stack ?? error.message;
+  if (typeof help !== 'string') return stack;
+  const frames = stack.search(/\n\s+at /);
+  const [said, at] = frames < 0 ? [stack, ''] : [stack.slice(0, frames), stack.slice(frames)];
+  return `${said}\n${help}${at}`;
 }
