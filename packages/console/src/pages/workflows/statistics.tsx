@@ -51,34 +51,7 @@ function Shown({ of }: { readonly of: Statistics }) {
       {unreadable > 0 && <p className="note">{unreadable} runs with damaged documents are not counted.</p>}
       <Readings of={readings(of)} />
       <OverTime parts={of.parts} until={of.until} />
-      {versions.length > 1 && (
-        <Scrolls label="Versions">
-          <table>
-            <thead>
-              <tr>
-                <th>Version</th>
-                <th>Runs</th>
-                <th>Failed</th>
-                <th>p50</th>
-                <th>p95</th>
-                <th>Cost of a run</th>
-              </tr>
-            </thead>
-            <tbody>
-              {versions.map(({ planVersion, runs, failureShare, p50Ms, p95Ms, cost }) => (
-                <tr key={planVersion}>
-                  <td>v{planVersion}</td>
-                  <td>{runs}</td>
-                  <td>{shareText(failureShare)}</td>
-                  <td>{timeText(p50Ms)}</td>
-                  <td>{timeText(p95Ms)}</td>
-                  <td>{usdText(cost.usd / runs)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scrolls>
-      )}
+      {versions.length > 1 && <Versions of={of} />}
       {causes.length > 0 && (
         <Scrolls label="Failures by cause">
           <h3>Failures by cause</h3>
@@ -86,6 +59,46 @@ function Shown({ of }: { readonly of: Statistics }) {
         </Scrolls>
       )}
     </>
+  );
+}
+
+/** The readings of each version; of the whole time, in which one may have been deployed late. */
+function Versions({ of: { versions, from, until } }: { readonly of: Statistics }) {
+  return (
+    <Scrolls label="Statistics by version">
+      <table className="stacks">
+        <thead>
+          <tr>
+            <th>Version</th>
+            <th>Runs</th>
+            <th>Started</th>
+            <th>Failed</th>
+            <th>p50</th>
+            <th>p95</th>
+            <th>Cost of a run</th>
+          </tr>
+        </thead>
+        <tbody>
+          {versions.map((version) => {
+            const { planVersion, runs, completed, failed, failureShare, p50Ms, p95Ms, cost } = version;
+            return (
+              <tr key={planVersion}>
+                <td>v{planVersion}</td>
+                <td data-label="Runs">{runs.toLocaleString('en')}</td>
+                <td data-label="Started">{rateText({ from, until, total: version })}</td>
+                <td data-label="Failed" className={failed > 0 ? 'bad' : undefined}>
+                  {shareText(failureShare)}
+                  {failed > 0 && `, ${failed} of ${(completed + failed).toLocaleString('en')}`}
+                </td>
+                <td data-label="p50">{timeText(p50Ms)}</td>
+                <td data-label="p95">{timeText(p95Ms)}</td>
+                <td data-label="Cost of a run">{usdText(cost.usd / runs)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Scrolls>
   );
 }
 
