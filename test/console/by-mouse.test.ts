@@ -12,10 +12,13 @@ beforeAll(async () => {
   show = await makeShowcase(stage.cloud, 'for the office in March');
 });
 
+/** What is clicked may move, as it does for most people. */
+const MOVING = { reducedMotion: 'no-preference' } as const;
+
 const at = Object.entries(SIZES).map(([name, viewport]) => ({ name, viewport }));
 
 test.each(at)('$name: from the list to a step of a run and back, by clicks alone', async ({ viewport }) => {
-  const page = await stage.browser.open('/runs', { viewport });
+  const page = await stage.browser.open('/runs', { viewport, ...MOVING });
   await page.locator(`#row-${show.failed}`).getByRole('link', { name: 'pay-invoice' }).click();
   await page.waitForURL(`**/runs/${show.failed}`);
   // The graph is drawn where there is room for it; the table has every step at any size.
@@ -41,6 +44,7 @@ test.each(at)(
   async ({ viewport }) => {
     const page = await stage.browser.open('/inbox', {
       viewport,
+      ...MOVING,
       prepare: (one) => one.addInitScript(holdTimers, UNDO_MS),
     });
     const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
@@ -57,7 +61,7 @@ test.each(at)(
 test.each(at)(
   '$name: all problems of an input are told at once, and the run starts after',
   async ({ viewport }) => {
-    const page = await stage.browser.open('/runs', { viewport });
+    const page = await stage.browser.open('/runs', { viewport, ...MOVING });
     await page.getByRole('button', { name: 'Start a run' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('combobox').first().selectOption('pay-invoice');
@@ -78,7 +82,7 @@ test('an approval that takes data shows who is asked, all that is wrong, and is 
     type: 'refund',
     input: { order: 'B-1' },
   });
-  const page = await stage.browser.open('/inbox');
+  const page = await stage.browser.open('/inbox', MOVING);
   const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${started.runId}"]`) });
   await card.getByText('Refund B-1?').waitFor();
   await card.getByText('Finance, Bo').waitFor();
@@ -107,7 +111,7 @@ test('an approval that takes data shows who is asked, all that is wrong, and is 
 });
 
 test('runs are found by the beginning of a name and put in another order by clicks, and the list says that it is read once', async () => {
-  const page = await stage.browser.open('/runs');
+  const page = await stage.browser.open('/runs', MOVING);
   await page.locator('.list-live', { hasText: '● live' }).waitFor();
   await page.getByRole('textbox', { name: 'Tag' }).fill('INVOICE-A-4');
   await page.locator(`#row-${show.failed}`).waitFor();

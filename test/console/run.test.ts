@@ -170,7 +170,7 @@ test('a run that there is not says so, and where to look', async () => {
 test('a click of the mouse opens a step of the graph, at any of its places', async () => {
   const id = await start('journey', { ms: 1, notes: join(folder, 'mouse'), items: 2 });
   await hasStatus(id, 'awaiting_approval');
-  const page = await stage.browser.open(`/runs/${id}`);
+  const page = await stage.browser.open(`/runs/${id}`, { reducedMotion: 'no-preference' });
   for (const [name, place] of [
     ['check', 0.5],
     ['build', 0.05],
@@ -249,6 +249,9 @@ test('memos of a body that still runs come while one looks', async () => {
   const memos = panel(page).getByRole('region', { name: 'Memos of the step' });
   await memos.getByText('first-box').waitFor();
   expect(await memos.getByText('second-box').count()).toBe(0);
+  // As the browser asks for: a running step pulses only for those who want motion.
+  expect(await step(page, 'pack').getAttribute('data-status')).toBe('running');
+  expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
   writeFileSync(until, '');
   await memos.getByText('second-box').click();
   await memos.getByText('plates').waitFor();

@@ -2,7 +2,7 @@
  * Debian's Chromium, driven through playwright-core, for one test file. Owns what holds of every page of every test: no
  * error in the page's console, nothing refused by its own policy, no request to another address.
  */
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../../../bench/console/chromium.ts';
 
 export interface Opening extends BrowserContextOptions {
@@ -13,47 +13,91 @@ export interface Opening extends BrowserContextOptions {
 }
 
 export interface TestBrowser {
-  /** A page of its own, as of somebody who has just come, at the path. */
+  /**
+   * A page of its own, as of somebody who has just come, at the path. With no `prepare` it may be one that an earlier test has left, with
+   * nothing kept of that test but the cache.
+   */
   open(path: string, opening?: Opening): Promise<Page>;
   /** Leaves the pages open. @throws if one of them broke a rule of all pages since this was last asked */
   check(): void;
-  /** Closes all pages. @throws if one of them broke a rule of all pages */
+  /** Leaves or closes all pages. @throws if one of them broke a rule of all pages */
   settle(): Promise<void>;
   close(): Promise<void>;
+}
+
+const VIEWPORT = { width: 1280, height: 800 };
+/** Of the console's origin, and runs nothing. A page that waits there keeps its process, with the code that is compiled. */
+const RESTING_PLACE = '/favicon.svg';
+
+/** A page in a context of its own. */
+interface OpenPage {
+  readonly page: Page;
+  /** Pages of one kind may stand in for each other. None: the page is for one test. */
+  readonly kind: string | undefined;
 }
 
 /** @throws if there is none, with how to get one: console tests are not skipped */
 export async function startBrowser(gateway: string): Promise<TestBrowser> {
   const browser = await launchChromium();
-  const contexts: BrowserContext[] = [];
+  const open: OpenPage[] = [];
+  const resting: OpenPage[] = [];
   const broken: string[] = [];
   const check = () => {
     const found = broken.splice(0);
     if (found.length > 0) throw new Error(`pages broke rules:\n${found.join('\n')}`);
   };
+  const create = async (options: BrowserContextOptions, allowed: readonly string[]) => {
+    const context = await browser.newContext({
+      baseURL: gateway,
+      // A page that moves is drawn sixty times a second for as long as a test waits.
+      reducedMotion: 'reduce',
+      ...options,
+    });
+    // A slow machine is no failure; what never comes still fails within the time of a test.
+    context.setDefaultTimeout(120_000);
+    const page = await context.newPage();
+    watch(page, [gateway, ...allowed], broken);
+    return page;
+  };
+  const leave = async ({ page, kind }: OpenPage) => {
+    try {
+      if (kind === undefined) throw new Error('the page is for one test');
+      await reset(page);
+      resting.push({ page, kind });
+    } catch {
+      await page.context().close();
+    }
+  };
   return {
     check,
-    async open(path, { prepare, allowed = [], ...options } = {}) {
-      const context = await browser.newContext({
-        baseURL: gateway,
-        viewport: { width: 1280, height: 800 },
-        ...options,
-      });
-      contexts.push(context);
-      // A slow machine is no failure; what never comes still fails within the time of a test.
-      context.setDefaultTimeout(120_000);
-      const page = await context.newPage();
-      watch(page, [gateway, ...allowed], broken);
+    async open(path, { prepare, allowed = [], viewport = VIEWPORT, ...options } = {}) {
+      const kind = prepare || allowed.length > 0 ? undefined : JSON.stringify(options);
+      const at = resting.findIndex((rested) => rested.kind === kind);
+      const page = resting.splice(at, at < 0 ? 0 : 1)[0]?.page ?? (await create(options, allowed));
+      open.push({ page, kind });
+      if (viewport) await page.setViewportSize(viewport);
       await prepare?.(page);
       await page.goto(path);
       return page;
     },
     async settle() {
-      await Promise.all(contexts.splice(0).map((context) => context.close()));
+      await Promise.all(open.splice(0).map(leave));
       check();
     },
     close: () => browser.close(),
   };
+}
+
+/** Makes a page as one is that somebody has just opened. @throws if it cannot be: it must be closed */
+async function reset(page: Page): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.goto(RESTING_PLACE);
+  await page.evaluate(() => {
+    localStorage.clear();
+    sessionStorage.clear();
+  });
+  // Nothing of the next test lies under it.
+  await page.mouse.move(0, 0);
 }
 
 function watch(page: Page, addresses: readonly string[], broken: string[]): void {
