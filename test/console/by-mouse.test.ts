@@ -12,7 +12,7 @@ beforeAll(async () => {
   show = await makeShowcase(stage.cloud, 'for the office in March');
 });
 
-/** What is clicked may move, as it does for most people. */
+/** Motion as most people have it: what is clicked may move. */
 const MOVING = { reducedMotion: 'no-preference' } as const;
 
 const at = Object.entries(SIZES).map(([name, viewport]) => ({ name, viewport }));

@@ -26,7 +26,7 @@ export interface TestBrowser {
 }
 
 const VIEWPORT = { width: 1280, height: 800 };
-/** Of the console's origin, and runs nothing. A page that waits there keeps its process, with the code that is compiled. */
+/** A page of the origin of the console that runs nothing. One that waits there keeps its process, with the code that is compiled. */
 const RESTING_PLACE = '/favicon.svg';
 
 /** A page in a context of its own. */
