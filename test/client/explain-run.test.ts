@@ -211,3 +211,25 @@ describe('what would move a run', () => {
     expect([since, until]).toEqual([AT, LATER]);
   });
 });
+
+describe('a run whose dispatches fail', () => {
+  const failures = {
+    times: 6,
+    error: { code: 'INTERNAL', message: 'Lone surrogate is not allowed', retryable: true },
+  };
+
+  test('says so, with the error', () => {
+    const { text, help, until } = explainRun(run({ status: 'running', dueAt: LATER, failures }));
+    expect([text, until]).toEqual(['The last 6 dispatches failed: Lone surrogate is not allowed.', LATER]);
+    expect(help).toContain('by itself');
+    const once = explainRun(run({ status: 'interrupted', failures: { ...failures, times: 1 } }));
+    expect(once.text).toBe('The last dispatch failed: Lone surrogate is not allowed.');
+  });
+
+  test('says first what moves now', () => {
+    expect(explainRun(run({ status: 'running', failures, lease })).text).toMatch(/^Running/);
+    expect(explainRun(run({ status: 'running', failures, steps: retrying })).text).toContain(
+      'will be retried',
+    );
+  });
+});

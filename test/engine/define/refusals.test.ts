@@ -180,6 +180,7 @@ describe('a step is refused at definition, by its name, for', () => {
       'has at most 1000 characters',
     ],
     ['an event without a name', 'event', { event: '' }, 'bad', "'event' must be 1 to"],
+    ['an event of half a character', 'event', { event: 'x\ud83d' }, 'bad', 'of well-formed text'],
     ['an event with no name', 'event', { event: undefined }, 'bad', "'event' must be 1 to"],
     [
       'an event with too long a name',

@@ -53,7 +53,7 @@ export async function askPolicy(
       const { allowed, policySnapshotId, reason } = verdict;
       if (typeof policySnapshotId !== 'string')
         throw new Error('policySnapshotId of a policy must be a string');
-      const why = reason === undefined ? {} : { reason: String(reason) };
+      const why = reason === undefined ? {} : { reason: messageOf(reason) };
       const evaluated: EventDraft = {
         type: 'policy_evaluated',
         initiator: 'policy',

@@ -36,7 +36,7 @@ export type ExplainedRun = Pick<
   | 'createdAt'
   | 'completedAt'
 > &
-  Partial<Pick<RunToExplain, 'compensationLog'>>;
+  Partial<Pick<RunToExplain, 'compensationLog' | 'failures'>>;
 
 /** A step that has not failed: a budget held it back. */
 export interface Held {
@@ -97,6 +97,7 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
     case 'interrupted':
       return {
         text: 'The worker stopped in the middle of a step. The run resumes by itself.',
+        ...(run.failures && failingDispatches(run.failures)),
         since: run.lastHeartbeatAt,
         until: run.wakeAt,
         moves: [watching(run), { words: ['runs', 'resume', run.id], what: 'resume it now' }],
@@ -163,7 +164,16 @@ function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
     };
   }
   if (steps.retrying > 0) return { text: `${retryText(steps.retrying, retrying)}${again}`, until: dueAt };
+  if (run.failures) return { ...failingDispatches(run.failures), until: dueAt };
   return { text: `Between steps. The next worker will pick it up.${again}`, until: dueAt };
+}
+
+function failingDispatches({ times, error }: NonNullable<RunToExplain['failures']>): Sentence {
+  const which = times === 1 ? 'dispatch' : `${times} dispatches`;
+  return {
+    text: `The last ${which} failed: ${error.message.replace(/\.?$/, '.')}`,
+    help: 'The run is dispatched again by itself. If the error stays, cancel the run.',
+  };
 }
 
 /** Undefined unless a budget holds back all that the run has to do. */

@@ -17,7 +17,10 @@ export const MAX_SHOWN = 100;
 /** Limit of a code or a name that an author chooses. */
 const MAX_NAME_CHARS = 200;
 
-/** The draft, with text that is longer than what is kept cut, and without undefined members: so its data is written as text only once. */
+/**
+ * The draft, with text that is longer than what is kept cut, with well-formed text only, and without undefined members: so its data is written
+ * as text only once. Text with a lone surrogate, as a cut inside an emoji leaves it, has no canonical JSON.
+ */
 export function bounded(draft: EventDraft): EventDraft {
   const data = withoutUndefined(draft.data);
   const { error, reason, policySnapshotId } = data as {
@@ -26,10 +29,10 @@ export function bounded(draft: EventDraft): EventDraft {
     readonly policySnapshotId?: unknown;
   };
   const changes = {
-    ...(error && isLong(error) ? { error: boundedError(error) } : {}),
-    ...(exceeds(reason, TRACE_CHARS) ? { reason: cut(reason, TRACE_CHARS) } : {}),
+    ...(error && mustChange(error) ? { error: boundedError(error) } : {}),
+    ...(exceeds(reason, TRACE_CHARS) ? { reason: kept(reason, TRACE_CHARS) } : {}),
     ...(exceeds(policySnapshotId, MAX_NAME_CHARS)
-      ? { policySnapshotId: cut(policySnapshotId, MAX_NAME_CHARS) }
+      ? { policySnapshotId: kept(policySnapshotId, MAX_NAME_CHARS) }
       : {}),
   };
   if (Object.keys(changes).length > 0) return { ...draft, data: { ...data, ...changes } } as EventDraft;
@@ -64,10 +67,14 @@ export function grouped<T>(items: Iterable<T>, bytesOf: (item: T) => number, mos
 }
 
 function exceeds(text: unknown, most: number): text is string {
-  return typeof text === 'string' && text.length > most;
+  return typeof text === 'string' && (text.length > most || !text.isWellFormed());
 }
 
-function isLong({ code, message, trace = '', stepId = '' }: RecordedError): boolean {
+function kept(text: string, most: number): string {
+  return cut(text, most).toWellFormed();
+}
+
+function mustChange({ code, message, trace = '', stepId = '' }: RecordedError): boolean {
   return (
     exceeds(code, MAX_NAME_CHARS) ||
     exceeds(stepId, MAX_NAME_CHARS) ||
@@ -80,9 +87,9 @@ function boundedError(error: RecordedError): RecordedError {
   const { code, message, trace, stepId } = error;
   return {
     ...error,
-    code: cut(code, MAX_NAME_CHARS),
-    message: cut(message, TRACE_CHARS),
-    ...(stepId === undefined ? {} : { stepId: cut(stepId, MAX_NAME_CHARS) }),
-    ...(trace === undefined ? {} : { trace: cut(trace, TRACE_CHARS) }),
+    code: kept(code, MAX_NAME_CHARS),
+    message: kept(message, TRACE_CHARS),
+    ...(stepId === undefined ? {} : { stepId: kept(stepId, MAX_NAME_CHARS) }),
+    ...(trace === undefined ? {} : { trace: kept(trace, TRACE_CHARS) }),
   };
 }

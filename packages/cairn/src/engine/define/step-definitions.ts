@@ -67,8 +67,8 @@ export function eventStep(name: StepName, options: UncheckedOptions): steps.Even
   const { event, output, expected, heartbeat } = options as Partial<
     types.EventOptions<unknown, types.Needs, unknown>
   >;
-  if (typeof event !== 'string' || event === '' || event.length > MAX_EVENT_NAME) {
-    throw stepError(name, `'event' must be 1 to ${MAX_EVENT_NAME} characters`);
+  if (typeof event !== 'string' || event === '' || event.length > MAX_EVENT_NAME || !event.isWellFormed()) {
+    throw stepError(name, `'event' must be 1 to ${MAX_EVENT_NAME} characters of well-formed text`);
   }
   return {
     ...common('event', name, options),

@@ -1,6 +1,7 @@
 /** Arguments of a step: its position in the run, and the values its functions see. */
 
 import { inputsHash } from '../../core/encoding/fingerprint.ts';
+import { Fatal } from '../../core/errors.ts';
 import { optional } from '../../core/optional.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { feedbackFor, type RunState, type StepState, stepKey } from '../../core/run/state.ts';
@@ -106,7 +107,13 @@ export type EntryDecision =
 export function mayEnter(step: StepDefinition, seen: Context): EntryDecision {
   if (!step.when) return { kind: 'run' };
   try {
-    return step.when(seen) ? { kind: 'run' } : { kind: 'skip' };
+    const condition: unknown = step.when(seen);
+    if (condition instanceof Promise) {
+      // Nobody else waits for it.
+      condition.catch(() => {});
+      throw new Fatal(`'when' of step '${step.id}' must return true or false, not a promise`);
+    }
+    return condition ? { kind: 'run' } : { kind: 'skip' };
   } catch (thrown) {
     return { kind: 'failed', cause: readable(thrown) };
   }

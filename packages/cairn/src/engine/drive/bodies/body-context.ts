@@ -49,6 +49,8 @@ export class BodyContext {
   readonly #params: BodyParams;
   readonly context: Context;
   #memos: Promise<Map<string, string>> | undefined;
+  /** By name: memos that are being made. */
+  readonly #making = new Map<string, Promise<string>>();
   #used: Used = {};
 
   constructor(params: BodyParams) {
@@ -117,13 +119,23 @@ export class BodyContext {
       ? recall().then((found) => new Map(found))
       : Promise.resolve(new Map());
     const memos = await this.#memos;
-    const known = memos.get(name);
-    if (known !== undefined) return parseFrozen(known);
-    if (memos.size >= MAX_MEMOS) {
+    const known = memos.get(name) ?? this.#making.get(name);
+    if (known !== undefined) return parseFrozen(await known);
+    if (memos.size + this.#making.size >= MAX_MEMOS) {
       throw new CairnError('INVALID_INPUT', `a step can have at most ${MAX_MEMOS} memos`, {
         stepId: execution.stepId,
       });
     }
+    // A call that meets this one has its value, or its error. After an error the next call makes it anew.
+    const made = this.#make(name, fn, memos).finally(() => this.#making.delete(name));
+    this.#making.set(name, made);
+    return parseFrozen(await made);
+  }
+
+  /** Calls the function and records its value. Returns what is recorded. */
+  async #make(name: string, fn: () => unknown, memos: Map<string, string>): Promise<string> {
+    const { deps, runId, execution } = this.#params;
+    const step = this.#params.memosOf ?? stepKey(execution);
     const text = toJsonText(await fn(), `memo '${name}'`);
     if (Buffer.byteLength(text) > CHECKPOINT_VALUE_BYTES) {
       throw new CairnError(
@@ -131,10 +143,10 @@ export class BodyContext {
         `memo '${name}' has more than ${CHECKPOINT_VALUE_BYTES} bytes`,
       );
     }
-    const memo = { step, revision, name, text };
+    const memo = { step, revision: execution.revision, name, text };
     const recorded = await sendUntilKnown(deps, () => deps.store.createMemo(runId, memo));
     memos.set(name, recorded);
-    return parseFrozen(recorded);
+    return recorded;
   }
 
   /** Refuses values that the journal cannot store, so that the author gets the error. */

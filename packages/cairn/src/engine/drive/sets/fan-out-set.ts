@@ -36,7 +36,8 @@ export function itemsOf({ id, fanOut }: SetStep, seen: Context, state: RunState)
       `the ${items.length} items of step '${id}' bring the run to more than ${MAX_STEPS} steps`,
     );
   }
-  return items;
+  // A hole is an item too: an array with holes is passed over in part by what goes through it.
+  return Array.from<unknown>(items);
 }
 
 export class FanOutSet {
