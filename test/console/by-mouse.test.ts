@@ -12,7 +12,7 @@ beforeAll(async () => {
   show = await makeShowcase(stage.cloud, 'for the office in March');
 });
 
-/** Motion as most people have it: what is clicked may move. */
+/** Parts that are clicked may move, as they do for most people. */
 const MOVING = { reducedMotion: 'no-preference' } as const;
 
 const at = Object.entries(SIZES).map(([name, viewport]) => ({ name, viewport }));

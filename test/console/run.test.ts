@@ -249,7 +249,7 @@ test('memos of a body that still runs come while one looks', async () => {
   const memos = panel(page).getByRole('region', { name: 'Memos of the step' });
   await memos.getByText('first-box').waitFor();
   expect(await memos.getByText('second-box').count()).toBe(0);
-  // As the browser asks for: a running step pulses only for those who want motion.
+  // The browser asks for reduced motion: a running step pulses only for those who want motion.
   expect(await step(page, 'pack').getAttribute('data-status')).toBe('running');
   expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
   writeFileSync(until, '');

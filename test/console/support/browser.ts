@@ -26,7 +26,7 @@ export interface TestBrowser {
 }
 
 const VIEWPORT = { width: 1280, height: 800 };
-/** A page of the origin of the console that runs nothing. One that waits there keeps its process, with the code that is compiled. */
+/** A page of the console's origin that runs nothing. The browser keeps its process meanwhile, with the code that is compiled. */
 const RESTING_PLACE = '/favicon.svg';
 
 /** A page in a context of its own. */
@@ -96,7 +96,7 @@ async function reset(page: Page): Promise<void> {
     localStorage.clear();
     sessionStorage.clear();
   });
-  // Nothing of the next test lies under it.
+  // The pointer would hover over a part of the next test.
   await page.mouse.move(0, 0);
 }
 
