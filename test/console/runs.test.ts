@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { deliver, riskyPullRequest } from '../../scripts/demo/delivery.ts';
 import { eventually } from '../system/support.ts';
 import { summary } from './runs/support/summaries.ts';
@@ -48,6 +48,24 @@ test('a webhook arrives, and its run appears in the list and moves, without a re
   await page.getByRole('searchbox').fill(delivery.id);
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/runs/${runId}`);
+});
+
+test.each([
+  ['', 'before the page is drawn'],
+  ['?type=chain-10', 'before the page is drawn'],
+  ['?q=chain-10', 'not at all'],
+])('the rows of /runs%s are asked for once, %s', async (search, when) => {
+  const asked: string[] = [];
+  const listen = (request: Request) => asked.push(new URL(request.url()).pathname);
+  const page = await stage.browser.open(`/runs${search}`, {
+    prepare: async (one) => void one.on('request', listen),
+  });
+  if (when !== 'not at all') await page.locator('.list-live', { hasText: 'live' }).waitFor();
+  // The shell asks for it when it is drawn.
+  await eventually('the inbox is asked for', async () => asked.includes('/v1/inbox') || undefined);
+  const order = asked.filter((path) => ['/v1/me', '/v1/runs', '/v1/inbox'].includes(path));
+  const wanted = when === 'not at all' ? ['/v1/me', '/v1/inbox'] : ['/v1/me', '/v1/runs', '/v1/inbox'];
+  expect(order).toEqual(wanted);
 });
 
 test('several runs by one name are listed; what is found by nothing says what can be searched for', async () => {

@@ -2,6 +2,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { type ComponentType, lazy, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
+import type { Api } from './api/client.ts';
 import { isPassing } from './api/problem.ts';
 import { Loading, NothingHere } from './parts/states.tsx';
 import { SessionGate } from './session/gate.tsx';
@@ -19,6 +20,8 @@ const LOADS = {
 };
 interface PageModule<P> {
   readonly default: ComponentType<P>;
+  /** Asks for what the page shows at an address. */
+  readonly readAhead?: (api: Api, queries: QueryClient, search: string) => void;
 }
 
 // The page is fetched while it is asked who looks. If that fails, the page asks for it once more, and says so.
@@ -62,11 +65,17 @@ const queries = new QueryClient({
   },
 });
 
+function readAhead(api: Api): void {
+  const { pathname, search } = window.location;
+  const load = LOADS[pageOf(pathname) as keyof typeof LOADS];
+  (fetched.get(load) as PageModule<unknown> | undefined)?.readAhead?.(api, queries, search);
+}
+
 export function App() {
   const [location] = useLocation();
   return (
     <QueryClientProvider client={queries}>
-      <SessionGate>
+      <SessionGate onEnter={readAhead}>
         <Shell>
           <PageFault key={pageOf(location)}>
             <Suspense fallback={<Loading what="the page" />}>

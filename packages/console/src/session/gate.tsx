@@ -18,7 +18,13 @@ type GateState =
   | { readonly at: 'inside'; readonly session: Session }
   | { readonly at: 'unreachable'; readonly error: unknown };
 
-export function SessionGate({ children }: { readonly children: ReactNode }) {
+interface SessionGateProps {
+  readonly children: ReactNode;
+  /** Called with each session, before anything is drawn for it. */
+  readonly onEnter: (api: Api) => void;
+}
+
+export function SessionGate({ children, onEnter }: SessionGateProps) {
   const [state, setState] = useState<GateState>({ at: 'beginning' });
   const queries = useQueryClient();
 
@@ -34,6 +40,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       const api = new Api(credential, () => void leave(EXPIRED));
       try {
         const me = await api.get('/v1/me');
+        onEnter(api);
         setState({ at: 'inside', session: { api, me, local: place.local, signOut: () => void leave() } });
       } catch (error) {
         const status = error instanceof ApiError ? error.problem.status : 0;
@@ -41,7 +48,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
         else setState({ at: 'unreachable', error });
       }
     },
-    [queries],
+    [queries, onEnter],
   );
 
   const begin = useCallback(async () => {

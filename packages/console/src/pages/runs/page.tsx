@@ -7,6 +7,8 @@ import { ListView } from './list/list-view.tsx';
 import './page.css';
 import { SearchView } from './search-view.tsx';
 
+export { readAhead } from './list/use-first-page.ts';
+
 export default function RunsPage() {
   const [sought] = useQueryState('q');
   return sought === undefined ? <ListView /> : <SearchView sought={sought} key={sought} />;

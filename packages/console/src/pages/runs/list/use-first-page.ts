@@ -6,7 +6,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useRef, useState } from 'react';
 import type { Api } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
-import { isLive, type RunListFilter } from '../filter/filter.ts';
+import { filterOf, isLive, type RunListFilter, spanOf } from '../filter/filter.ts';
 import { byAge, type RunRow, rowOf } from '../row.ts';
 import { countsKey, listKey, PAGE, pageKey } from './keys.ts';
 import { headAfter, type Live, NOTHING_LIVE } from './live-head.ts';
@@ -109,6 +109,17 @@ async function readFirst(
   if (!before.rows.some((row) => row.id === oldest.id)) return fresh;
   const older = before.rows.filter((row) => byAge(oldest, row) < 0);
   return older.length === 0 ? fresh : { ...fresh, rows: [...fresh.rows, ...older], next: before.next };
+}
+
+/**
+ * Asks for the rows of an address before anything is drawn: drawing the page takes about as long as they do. Lists that the stream does not keep
+ * true are read when they are opened.
+ */
+export function readAhead(api: Api, queries: QueryClient, search: string): void {
+  const filter = filterOf(search);
+  if (new URLSearchParams(search).has('q') || spanOf(search) || !isLive(filter)) return;
+  const queryFn = ({ signal }: { readonly signal: AbortSignal }) => readPage(api, { filter, signal });
+  void queries.prefetchQuery({ queryKey: pageKey(filter, undefined), queryFn });
 }
 
 interface RunPageRequest {
