@@ -53,6 +53,8 @@ export interface EngineDeps extends Pools {
   readonly clock: Clock;
   readonly random: Randomness;
   readonly log: Log;
+  /** Takes the secret members of the input out of a text that is recorded; absent: there are none. Only a dispatch has it. */
+  readonly masked?: ((text: string) => string) | undefined;
   readonly metrics: Metrics;
   /** Absent: no collector is configured. */
   readonly tracer?: Tracer;

@@ -36,7 +36,7 @@ export function passedOver(actor: string | undefined): EventDraft[] {
 
 /** Undefined if the policy could not be asked: nothing may run unasked. */
 export async function askPolicy(
-  { clock, log }: EngineDeps,
+  { clock, log, masked = String }: EngineDeps,
   policy: AnyPolicy,
   { state, input, at, stepId }: PolicyCall,
 ): Promise<PolicyAnswer | undefined> {
@@ -53,7 +53,7 @@ export async function askPolicy(
       const { allowed, policySnapshotId, reason } = verdict;
       if (typeof policySnapshotId !== 'string')
         throw new Error('policySnapshotId of a policy must be a string');
-      const why = reason === undefined ? {} : { reason: messageOf(reason) };
+      const why = reason === undefined ? {} : { reason: masked(messageOf(reason)) };
       const evaluated: EventDraft = {
         type: 'policy_evaluated',
         initiator: 'policy',

@@ -7,7 +7,6 @@
  */
 
 import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
-import { secretTexts } from '../../core/logs/secrets.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
@@ -18,6 +17,7 @@ import { NO_OUTPUT } from '../facts/output.ts';
 import { mayGoOn } from '../gate.ts';
 import { StepAborted } from './bodies/attempt.ts';
 import type { BodyReport } from './bodies/body-report.ts';
+import { withoutSecrets } from './bodies/masking.ts';
 import { CommandRunner } from './carry-out.ts';
 import {
   type Closing,
@@ -84,9 +84,9 @@ export class DriveSession {
   readonly #canCompensate: boolean;
   readonly #canWaitOut: boolean;
 
-  constructor(params: SessionParams) {
-    const { deps, journal, workflow, input, report } = params;
-    report.log.begin(journal.state.epoch, secretTexts(input, workflow.secretInput));
+  constructor(given: SessionParams) {
+    const params = withoutSecrets(given);
+    const { deps, journal } = params;
     this.#params = params;
     this.#deps = deps;
     // It may fail before anybody waits for the end.

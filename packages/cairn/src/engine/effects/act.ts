@@ -219,7 +219,9 @@ async function call(effectCall: PerformCall, key: string, written: MadeCall): Pr
     if (written.inDoubtBefore) {
       return { kind: 'doubt', cause: laterIf(cause), settled: [settled(effectCall, effectId, 'in_doubt')] };
     }
-    const late = await recordAnswer(deps, written, failedChange(messageOf(cause), deps.clock.now()));
+    const { clock, masked = String } = deps;
+    const failed = failedChange(masked(messageOf(cause)), clock.now());
+    const late = await recordAnswer(deps, written, failed);
     if (late === 'late') return { kind: 'stopped' };
     return { kind: 'not_applied', cause, settled: [settled(effectCall, effectId, 'failed')] };
   }

@@ -107,17 +107,27 @@ function frozen(value: unknown): unknown {
   return Object.freeze(value);
 }
 
-/** An error as the journal keeps it. @param cause readable (core/thrown.ts); it need not be an error */
-export function recorded(stepId: string, cause: unknown): RecordedError {
+/**
+ * An error as the journal keeps it.
+ *
+ * @param cause readable (core/thrown.ts); it need not be an error
+ * @param masked takes secrets out, before a cut could leave a part of one; undefined: there are none
+ */
+export function recorded(
+  stepId: string,
+  cause: unknown,
+  masked: ((text: string) => string) | undefined,
+): RecordedError {
   const code = codeOf(cause);
   const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
+  const kept = (text: string) => cut(masked ? masked(text) : text, TRACE_CHARS);
   const trace = stackOf(cause);
   return {
     code,
-    message: cut(messageOf(cause), TRACE_CHARS),
+    message: kept(messageOf(cause)),
     stepId,
     retryable,
-    trace: trace === undefined ? undefined : cut(trace, TRACE_CHARS),
+    trace: trace === undefined ? undefined : kept(trace),
   };
 }
 

@@ -3,8 +3,9 @@
  */
 import type { Cost } from '../../core/budget/budget.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
-import { toJsonText } from '../../core/encoding/json.ts';
+import { type Json, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
+import { maskedValue } from '../../core/logs/secrets.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, EventWait, StepExecution, StepQuestion, Wait } from '../../core/run/events.ts';
 import { firstDueAt } from '../../core/run/heartbeat.ts';
@@ -26,10 +27,13 @@ export interface Opening {
   readonly seen: Context;
   /** Epoch ms. */
   readonly now: number;
+  /** Takes secrets out of a question; absent: there are none. */
+  readonly masked?: ((text: string) => string) | undefined;
 }
 
 /** @throws what the author's function throws, and CairnError for a key or question that cannot be one */
-export function waitOf(step: WaitStep, { runId, execution, seen, now }: Opening): Wait {
+export function waitOf(step: WaitStep, opening: Opening): Wait {
+  const { runId, execution, seen, now } = opening;
   const id = `${stepKey(execution)}.${execution.revision}`;
   const wait = { id, execution, openedAt: now };
   if (step.kind === 'sleep') return { ...wait, kind: 'timer', dueAt: step.dueAt(seen, now) };
@@ -40,7 +44,7 @@ export function waitOf(step: WaitStep, { runId, execution, seen, now }: Opening)
         ...wait,
         ...due,
         kind: 'approval',
-        detailText: detailOf(step, seen, now),
+        detailText: detailOf(step, opening),
         dataSchemaText: dataSchemaText(step.data),
       };
     case 'event': {
@@ -95,7 +99,7 @@ export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut
   };
 }
 
-function detailOf({ id, ask, escalate }: ApprovalStep, seen: Context, now: number): string {
+function detailOf({ id, ask, escalate }: ApprovalStep, { seen, now, masked }: Opening): string {
   const asked = ask(seen);
   const detail = typeof asked === 'string' ? { question: asked } : { ...Object(asked) };
   if (typeof detail.question !== 'string' || detail.question === '')
@@ -115,7 +119,9 @@ function detailOf({ id, ask, escalate }: ApprovalStep, seen: Context, now: numbe
   const escalation = escalate && {
     escalation: { at: new Date(now + escalate.afterMs).toISOString(), text: escalate.text },
   };
-  const text = toJsonText({ ...detail, ...escalation }, `question of step '${id}'`);
+  const what = `question of step '${id}'`;
+  const whole = toJsonText({ ...detail, ...escalation }, what);
+  const text = masked ? toJsonText(maskedValue(JSON.parse(whole) as Json, masked), what) : whole;
   if (Buffer.byteLength(text) <= MAX_QUESTION_BYTES) return text;
   throw new CairnError(
     'PAYLOAD_TOO_LARGE',

@@ -56,6 +56,8 @@ export interface AttemptParams {
   /** Aborted by the drive to stop the body, and by this function on a timeout. */
   readonly abort: AbortController;
   readonly clock: Clock;
+  /** Takes secrets out of the error; absent: there are none. */
+  readonly masked?: ((text: string) => string) | undefined;
   /** Has `beat` called at each sign of life of the body. */
   readonly onBeat?: (beat: () => void) => void;
   /** Resolves when the body cannot continue before a decision. */
@@ -64,7 +66,7 @@ export interface AttemptParams {
 
 /** Never rejects. A body that ignores its timeout is left behind; nothing it still does is recorded. */
 export async function runAttempt(params: AttemptParams): Promise<AttemptResult> {
-  const { step, context, abort, clock } = params;
+  const { step, abort, clock } = params;
   const { timeoutMs, heartbeatTimeoutMs } = step;
   const timeout = Promise.withResolvers<AttemptResult>();
   const stop = (message: string) => () => {
@@ -89,7 +91,7 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
     return { kind: 'asks', ask };
   });
   try {
-    const ends = [callBody(step, context, abort.signal), timeout.promise];
+    const ends = [callBody(params), timeout.promise];
     return await Promise.race(asks ? [...ends, asks] : ends);
   } finally {
     cancelTimer();
@@ -97,7 +99,7 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
   }
 }
 
-async function callBody(step: Attempted, context: Context, signal: AbortSignal): Promise<AttemptResult> {
+async function callBody({ step, context, abort, masked }: AttemptParams): Promise<AttemptResult> {
   try {
     const returned = await step.body(context);
     const reason = isDegraded(returned) ? messageOf(returned.reason ?? 'no reason is given') : undefined;
@@ -105,10 +107,10 @@ async function callBody(step: Attempted, context: Context, signal: AbortSignal):
     const output = outputOf(checked(step, value), `output of step '${step.id}'`);
     return { kind: 'succeeded', output, ...(reason === undefined ? {} : { degraded: reason }) };
   } catch (thrown) {
-    if (signal.aborted) return { kind: 'unfinished' };
+    if (abort.signal.aborted) return { kind: 'unfinished' };
     const cause = readable(thrown);
     const polled = step.poll && cause instanceof RetryAt ? { polled: true as const } : {};
-    return { kind: 'failed', cause: permanent(cause), error: recorded(step.id, cause), ...polled };
+    return { kind: 'failed', cause: permanent(cause), error: recorded(step.id, cause, masked), ...polled };
   }
 }
 

@@ -198,7 +198,7 @@ export class Bodies {
     });
     if (!answer) {
       const cause = new Error(`the policy of step '${step.id}' could not be evaluated`);
-      return { kind: 'failed', cause, error: recorded(step.id, cause) };
+      return { kind: 'failed', cause, error: recorded(step.id, cause, deps.masked) };
     }
     await this.#scope.appendHeld(() => answer.drafts);
     return answer.allowed ? undefined : { kind: 'unfinished' };

@@ -95,7 +95,7 @@ export class BodyAttempt {
 
   /** Calls the body, and resolves when its calls have ended as well. */
   async run(step: Attempted): Promise<AttemptResult> {
-    const { clock, tracer } = this.#params.deps;
+    const { clock, tracer, masked } = this.#params.deps;
     const endCalls = this.#giveCallsTime();
     const attempt = () =>
       runAttempt({
@@ -103,6 +103,7 @@ export class BodyAttempt {
         context: this.context,
         abort: this.abort,
         clock,
+        masked,
         onBeat: (beat) => {
           this.#beat = beat;
         },
@@ -112,7 +113,8 @@ export class BodyAttempt {
     this.#beat = () => {};
     const result = await this.#withDoubts(ended);
     endCalls();
-    return result;
+    if (!masked || result.kind !== 'succeeded' || result.degraded === undefined) return result;
+    return { ...result, degraded: masked(result.degraded) };
   }
 
   /** Returns its events that are not in the journal, to be appended with its end. */
@@ -171,10 +173,12 @@ export class BodyAttempt {
     if (first === undefined || undoes) {
       const cause = doubt ?? (first && new Error(`the outcome of '${first.capabilityId}' is unknown`));
       const isUnknown = ended.kind === 'succeeded' && cause !== undefined;
-      return isUnknown ? { kind: 'failed', cause, error: recorded(id, cause) } : ended;
+      return isUnknown ? { kind: 'failed', cause, error: recorded(id, cause, deps.masked) } : ended;
     }
     // A person who is asked about a repetition may have the step fail: by then all that it did must be known.
-    return ended.kind === 'asks' && ended.ask.why === 'doubt' ? ended : inDoubt(id, open, doubt);
+    return ended.kind === 'asks' && ended.ask.why === 'doubt'
+      ? ended
+      : inDoubt(id, open, { cause: doubt, masked: deps.masked });
   }
 
   #performerOf(): Performer {
@@ -218,10 +222,19 @@ function unanswered(stepId: string): Error {
   return new Error(`step '${stepId}' ended before its effect calls were answered`);
 }
 
-function inDoubt(stepId: string, doubts: readonly OpenEffect[], cause: unknown): AttemptResult {
+interface InDoubt {
+  readonly cause: unknown;
+  readonly masked: EngineDeps['masked'];
+}
+
+function inDoubt(
+  stepId: string,
+  doubts: readonly OpenEffect[],
+  { cause, masked = (text) => text }: InDoubt,
+): AttemptResult {
   const names = doubts.map(({ capabilityId }) => `'${capabilityId}'`).join(', ');
   const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
-  const message = cut(`the outcome of ${names} is unknown${why}`, TRACE_CHARS);
+  const message = cut(masked(`the outcome of ${names} is unknown${why}`), TRACE_CHARS);
   const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: true };
   const isLater = cause instanceof RetryAt;
   const thrown = isLater ? new RetryAt(cause.at, message, { cause }) : new Error(message, { cause });

@@ -8,6 +8,7 @@ import type { RunState } from '../../../core/run/state.ts';
 import { readable } from '../../../core/thrown.ts';
 import { isDegraded } from '../../define/body-result.ts';
 import type { FlowStep, StepDefinition } from '../../define/steps.ts';
+import type { EngineDeps } from '../../deps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';
 import { resolved } from '../../waits/settle.ts';
@@ -33,11 +34,12 @@ export function flowEnded(working: Working, { step, execution, end: codeEnd }: E
   if (codeEnd.kind === 'diverged') {
     // The run fails whatever `onFailure` says: recorded results must not be mixed with those of changed code.
     const message = `the flow '${step.id}' has diverged: ${codeEnd.message}`;
-    const error = { code: 'FLOW_DIVERGED', message, stepId: step.id, retryable: false };
+    const { masked = String } = deps;
+    const error = { code: 'FLOW_DIVERGED', message: masked(message), stepId: step.id, retryable: false };
     end(working, endBy(executed, [drafts.failed(ending, error)]));
     return;
   }
-  const result = resultOf(step, codeEnd);
+  const result = resultOf(step, codeEnd, deps.masked);
   if (result.kind === 'done') {
     const { output, degraded } = result;
     const facts = (kept: Output) => [drafts.done(ending, kept, { degraded })];
@@ -57,8 +59,12 @@ export function flowEnded(working: Working, { step, execution, end: codeEnd }: E
   else closeWaits(working, failed);
 }
 
-function resultOf({ id, returns }: FlowStep, end: Exclude<CodeEnd, { kind: 'diverged' }>): CodeResult {
-  if (end.kind === 'threw') return failure(id, end.cause, end.code);
+function resultOf(
+  { id, returns }: FlowStep,
+  end: Exclude<CodeEnd, { kind: 'diverged' }>,
+  masked: EngineDeps['masked'] = String,
+): CodeResult {
+  if (end.kind === 'threw') return failure(recorded(id, end.cause, masked), end.cause, end.code);
   try {
     const { value } = end;
     const returned = isDegraded(value) ? value.value : value;
@@ -66,14 +72,14 @@ function resultOf({ id, returns }: FlowStep, end: Exclude<CodeEnd, { kind: 'dive
       checked({ id, ...(returns && { output: returns }) }, returned),
       `output of step '${id}'`,
     );
-    return { kind: 'done', output, ...(isDegraded(value) && { degraded: value.reason }) };
+    return { kind: 'done', output, ...(isDegraded(value) && { degraded: masked(value.reason) }) };
   } catch (thrown) {
-    return failure(id, readable(thrown));
+    const cause = readable(thrown);
+    return failure(recorded(id, cause, masked), cause);
   }
 }
 
-function failure(stepId: string, thrown: unknown, code?: string): CodeResult {
-  const error = recorded(stepId, thrown);
+function failure(error: RecordedError, thrown: unknown, code?: string): CodeResult {
   // Errors of ours about a value are final: the code would do the same again.
   const isFinal = thrown instanceof CairnError && thrown.httpStatus < 500;
   const cause = isFinal ? new Fatal(thrown.message, { cause: thrown }) : thrown;

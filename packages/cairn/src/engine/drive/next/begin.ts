@@ -148,13 +148,13 @@ function notEntered(
   const fact =
     entry.kind === 'skip'
       ? drafts.skipped(ending, 'its condition was false')
-      : drafts.failedByPolicy(ending, recorded(unit.step.id, entry.cause));
+      : drafts.failedByPolicy(ending, recorded(unit.step.id, entry.cause, working.deps.masked));
   end(working, endBy({ unit, execution }, [fact]));
 }
 
 /** Opens the wait of a step in the journal; it is announced then. An earlier signal answers it at once. */
 function openWait(working: Working, unit: Unit, step: WaitStep): void {
-  const { journal, runId, now } = working;
+  const { deps, journal, runId, now } = working;
   const execution = working.nextExecution(unit);
   const entry = entryOf(working, unit);
   if (entry.kind !== 'run') {
@@ -163,7 +163,7 @@ function openWait(working: Working, unit: Unit, step: WaitStep): void {
   }
   let wait: Wait;
   try {
-    wait = waitOf(step, { runId, execution, seen: working.seenBy(unit), now });
+    wait = waitOf(step, { runId, execution, seen: working.seenBy(unit), now, masked: deps.masked });
     working.waits.assertRoomFor(wait, journal.state);
   } catch (thrown) {
     notEntered(working, unit, execution, { kind: 'failed', cause: readable(thrown) });

@@ -116,8 +116,9 @@ export class Announcer {
 
   #refused(wait: Wait, error: unknown): Announced {
     const { step } = this.#working.unitOf(stepKey(wait.execution));
-    const end = { step, wait, now: this.#working.now };
-    return { wait, facts: refused(end, { initiator: 'system' }, recorded(step.id, error)) };
+    const { deps, now } = this.#working;
+    const why = recorded(step.id, error, deps.masked);
+    return { wait, facts: refused({ step, wait, now }, { initiator: 'system' }, why) };
   }
 
   /** An answer was taken out of the mailbox: it is settled there, or, if the wait was over by then, given back to whoever asks next. */
