@@ -146,7 +146,7 @@ export class Installation {
 export interface DeliveryRequest {
   readonly event: string;
   readonly id: string;
-  readonly body: string;
+  readonly body: string | Uint8Array<ArrayBuffer>;
   readonly secret: string;
   readonly method: string;
   /** Replaces headers of the delivery; undefined leaves one out. */
@@ -179,6 +179,6 @@ export function deliveryRequest(delivery: Partial<DeliveryRequest>): Request {
   });
 }
 
-export function sign(body: string, secret = GITHUB_SECRET): string {
+export function sign(body: string | Uint8Array, secret = GITHUB_SECRET): string {
   return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }

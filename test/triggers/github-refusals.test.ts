@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { reviewPullRequest2 } from '../../functions/src/workflows/review-pull-request/earlier/version-2.ts';
 import { MAX_DELIVERY_BYTES } from '../../packages/cairn/src/triggers/github/delivery.ts';
 import { githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
@@ -83,6 +85,32 @@ test.each(REFUSALS)(
     expect(installation.written()).toBe(0);
   },
 );
+
+/** Bytes that are no UTF-8, alone and in a text that is JSON otherwise. */
+const notUtf8 = fc
+  .record({ bytes: fc.uint8Array({ minLength: 1, maxLength: 20 }), isInJson: fc.boolean() })
+  .map(({ bytes, isInJson }) =>
+    isInJson ? Buffer.concat([Buffer.from('{"a":"'), bytes, Buffer.from('"}')]) : Buffer.from(bytes),
+  )
+  .filter((bytes) => !isUtf8(bytes));
+
+test('a body that is not UTF-8 is refused for that if it is signed, and for its signature otherwise', async () => {
+  const installation = new Installation([reviewPullRequest2]);
+  await fc.assert(
+    fc.asyncProperty(notUtf8, async (body) => {
+      const answer = await installation.deliver({ body });
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        expect.objectContaining({ code: 'INVALID_INPUT', detail: 'the body is not UTF-8' }),
+      ]);
+      expect((await installation.deliver({ body, secret: 'not the one' })).status).toBe(401);
+      // The text that such bytes become is another body.
+      const headers = { 'x-hub-signature-256': sign(body.toString('utf8')) };
+      expect((await installation.deliver({ body, headers })).status).toBe(401);
+    }),
+  );
+  expect(installation.written()).toBe(0);
+});
 
 test('a body above the limit is refused whatever it announced', async () => {
   const installation = new Installation([reviewPullRequest2]);

@@ -75,6 +75,7 @@ describe('GET /v1/runs/statistics', () => {
 
   test.each([
     ['?since=yesterday', 'since'],
+    ['?until=2025-02-29T00:00:00Z', 'until'],
     ['?since=2100-01-01T00:00:00Z', 'since'],
     ['?status=failed', 'status'],
     ['?limit=5', 'limit'],

@@ -34,7 +34,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   bus: { layers: PURE, packages: ['@google-cloud/pubsub'] },
   memory: { layers: PURE, packages: ['immutable'] },
   http: { layers: PURE, packages: [] },
-  triggers: { layers: [...INNER, 'http'], packages: ['@octokit/webhooks-methods', 'node:crypto', 'zod'] },
+  triggers: { layers: [...INNER, 'http'], packages: ['node:crypto', 'zod'] },
   api: { layers: [...INNER, 'http'], packages: ['hono', 'zod', 'node:crypto'] },
   capabilities: { layers: [...PURE, 'engine'], packages: ['@octokit/request', 'zod'] },
   // Lint rules look at a program's text: they know operations by their names, and load nothing of the engine.

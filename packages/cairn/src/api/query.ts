@@ -77,11 +77,18 @@ export function flag(name: string, value: string): boolean {
   return value === 'true';
 }
 
-/** Epoch ms. @throws CairnError INVALID_INPUT unless it is an RFC 3339 time */
+/** Epoch ms. @throws CairnError INVALID_INPUT unless it is an RFC 3339 time on a day that there is */
 export function timeOf(name: string, value: string): number {
-  const time = /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
+  const [, day] = /^(\d{4}-\d{2}-\d{2})T/.exec(value) ?? [];
+  const time = day !== undefined && isDay(day) ? Date.parse(value) : Number.NaN;
   if (!Number.isFinite(time)) refuse(name, 'must be a time such as 2026-01-31T08:00:00Z');
   return time;
+}
+
+/** `Date.parse` takes February 30 for March 2. */
+function isDay(day: string): boolean {
+  const midnight = new Date(`${day}T00:00:00Z`);
+  return Number.isFinite(midnight.getTime()) && midnight.toISOString().startsWith(day);
 }
 
 function isOneOf<Name extends string>(name: string, known: readonly Name[]): name is Name {

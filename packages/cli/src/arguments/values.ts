@@ -39,7 +39,10 @@ export function timeValue(option: string, text: string, now: number): string {
   if (count !== undefined) return new Date(now - Number(count) * (UNITS[unit ?? ''] ?? 0)).toISOString();
   const isTime = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/.test(text);
   const time = Date.parse(text);
-  if (isTime && Number.isFinite(time)) return new Date(time).toISOString();
+  const day = text.slice(0, 10);
+  // `Date.parse` takes February 30 for March 2.
+  if (isTime && Number.isFinite(time) && new Date(Date.parse(day)).toISOString().startsWith(day))
+    return new Date(time).toISOString();
   throw new UsageError(
     `${option} must be a time like 2026-01-31T08:00:00Z, or how long ago like 3d or 12h, not '${text}'`,
   );

@@ -3,7 +3,7 @@
  * was not signed. Owns what is refused; decides nothing about runs.
  */
 import { CairnError } from '../../core/errors.ts';
-import { type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
+import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 import { isSigned } from './signature.ts';
 
 /** GitHub's own cap for a payload. */
@@ -23,16 +23,14 @@ export async function readDelivery(request: Request, secrets: readonly string[])
   const bytes = await readBytes(request, MAX_DELIVERY_BYTES);
   const event = requiredHeader(request, 'X-GitHub-Event', /^[a-z0-9_]{1,64}$/);
   const id = requiredHeader(request, 'X-GitHub-Delivery', /^[A-Za-z0-9-]{1,100}$/);
-  // Verified and parsed is one text; bytes that are no UTF-8 do not survive this, so their signature does not match.
-  const body = bytes.toString('utf8');
   const signature = request.headers.get('x-hub-signature-256');
-  if (signature === null || !(await isSigned(body, signature, secrets))) {
+  if (signature === null || !isSigned(bytes, signature, secrets)) {
     throw new CairnError('UNAUTHENTICATED', 'the signature is missing or does not match the body', {
       field: 'X-Hub-Signature-256',
       help: 'Check that the webhook and this service have the same secret.',
     });
   }
-  const payload = parseObject(payloadText(mediaType(request), body));
+  const payload = parseObject(payloadText(mediaType(request), decode(bytes)));
   return { id, event, action: typeof payload.action === 'string' ? payload.action : undefined, payload };
 }
 

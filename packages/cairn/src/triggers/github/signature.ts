@@ -1,18 +1,21 @@
 /** Verifies the signature of a delivery with the secret shared with GitHub. */
-import { verify } from '@octokit/webhooks-methods';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
 /**
- * True if the signature (`sha256=` and the HMAC in hex) was made over exactly this body with one of the secrets. While a
+ * True if the signature (`sha256=` and the HMAC in hex) was made over exactly these bytes with one of the secrets. While a
  * secret is being exchanged the old and the new one are both valid. Compares in constant time.
  */
-export async function isSigned(
-  body: string,
-  signature: string,
-  secrets: readonly string[],
-): Promise<boolean> {
-  // Neither is ever GitHub's, and the library throws on both.
-  if (body === '' || signature === '') return false;
+export function isSigned(body: Uint8Array, signature: string, secrets: readonly string[]): boolean {
+  const [, digits] = SIGNATURE.exec(signature) ?? [];
+  // GitHub never sends a delivery without a body.
+  if (digits === undefined || body.length === 0) return false;
+  const sent = Buffer.from(digits, 'hex');
   let signed = false;
-  for (const secret of secrets) signed = (await verify(secret, body, signature)) || signed;
+  for (const secret of secrets) {
+    const expected = createHmac('sha256', secret).update(body).digest();
+    signed = timingSafeEqual(expected, sent) || signed;
+  }
   return signed;
 }
