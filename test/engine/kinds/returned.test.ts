@@ -33,6 +33,18 @@ describe('whatever a function of the author returns, the run ends and its body w
     );
   });
 
+  test('as the reason of a degraded flow', async () => {
+    await fc.assert(
+      fc.asyncProperty(odd, async (reason) => {
+        const { state } = await ran((step) => ({
+          a: step.flow('a', {}, async () => degraded({ ok: true }, reason as string)),
+        }));
+        expect([state.status, state.steps.get('a')]).toMatchObject(['completed', { outcome: 'degraded' }]);
+      }),
+      RUNS,
+    );
+  });
+
   test.each([
     ['of the workflow', (policy: object) => ({ policy }), {}],
     ['of a step', () => ({}), (policy: object) => ({ policy })],

@@ -1,5 +1,6 @@
 /** Types of a body's result: a value that JSON keeps as it is, or a degraded one. */
 import type { Json } from '../../core/encoding/json.ts';
+import { messageOf } from '../../core/thrown.ts';
 
 declare const degradedValue: unique symbol;
 
@@ -49,13 +50,13 @@ export type Recorded<T> = [T] extends [KeptByJson<T>] ? unknown : OutputIsNotJso
 class DegradedResult {
   readonly value: unknown;
   readonly reason: string;
-  constructor(value: unknown, reason: string) {
+  constructor(value: unknown, reason: unknown) {
     this.value = value;
-    this.reason = reason;
+    this.reason = messageOf(reason ?? 'no reason is given');
   }
 }
 
-/** Returned by a body: the step ends as `degraded` with this value. */
+/** Returned by a body: the step ends as `degraded` with this value. The reason is kept as well-formed text. */
 export function degraded<T>(value: T, reason: string): Degraded<T> {
   return new DegradedResult(value, reason) as unknown as Degraded<T>;
 }

@@ -3,7 +3,7 @@
 import { CairnError, Fatal, RetryAt } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
 import type { OpenEffect } from '../../../core/run/state.ts';
-import { messageOf, readable } from '../../../core/thrown.ts';
+import { readable } from '../../../core/thrown.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { isDegraded } from '../../define/body-result.ts';
 import type { BodyStep, Context } from '../../define/steps.ts';
@@ -102,7 +102,7 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
 async function callBody({ step, context, abort, masked }: AttemptParams): Promise<AttemptResult> {
   try {
     const returned = await step.body(context);
-    const reason = isDegraded(returned) ? messageOf(returned.reason ?? 'no reason is given') : undefined;
+    const reason = isDegraded(returned) ? returned.reason : undefined;
     const value = isDegraded(returned) ? returned.value : returned;
     const output = outputOf(checked(step, value), `output of step '${step.id}'`);
     return { kind: 'succeeded', output, ...(reason === undefined ? {} : { degraded: reason }) };
