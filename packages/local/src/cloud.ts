@@ -23,7 +23,7 @@ import type { FunctionSpec, FunctionStore } from './host/function-spec.ts';
 import { type FunctionsHost, startFunctionsHost } from './host/host.ts';
 import type { AskFunction, Codebase } from './host/served-codebase.ts';
 import { indexesOf, mergedIndexes } from './indexes.ts';
-import { assertPlansKept, PlansChangedError } from './plans.ts';
+import { assertPlansKept, assertPlansKeptAtStart, PlansChangedError } from './plans.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import { type Setting, type StandIns, startStandIns } from './stand-ins.ts';
 
@@ -130,8 +130,6 @@ const DEFAULT_WATCHDOG_S = 90;
 /** Grace period of Cloud Run after SIGTERM. */
 const GRACE_MS = 10_000;
 const REGION = 'us-central1';
-/** The first request of a worker loads all it has. */
-const FIRST_ANSWER_MS = 30_000;
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FIREBASE_TOOLS_WORKER = fileURLToPath(new URL('./emulators/worker.ts', import.meta.url));
 
@@ -187,9 +185,7 @@ async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalC
   // Functions of one's own need not have Cairn's API.
   if (isKnown && !options.onPlansChanged && host.functions.has('api')) {
     const headers = { Authorization: `Bearer ${apiKey}` };
-    await assertPlansKept((path) =>
-      fetch(`${host.url}/api${path}`, { headers, signal: AbortSignal.timeout(FIRST_ANSWER_MS) }),
-    );
+    await assertPlansKeptAtStart((path, signal) => fetch(`${host.url}/api${path}`, { headers, signal }));
   }
   servers.firestore.local?.meter.reset();
 

@@ -18,6 +18,42 @@ interface Workflows {
 
 const MAX_PROBLEM_CHARS = 500;
 
+export interface Patience {
+  /** The first request of a worker loads all it has. */
+  readonly answerMs: number;
+  readonly tries: number;
+}
+
+/** Two minutes: after a crash, recovered runs take the machine's time while the workers load. */
+const PATIENCE: Patience = { answerMs: 30_000, tries: 4 };
+
+/**
+ * Like {@link assertPlansKept}, for functions that were just started: asks again where no answer comes.
+ *
+ * @throws PlansChangedError; Error if the functions do not answer, or refuse to say
+ */
+export async function assertPlansKeptAtStart(
+  ask: (path: string, signal: AbortSignal) => Promise<Response>,
+  { answerMs, tries }: Patience = PATIENCE,
+): Promise<void> {
+  for (let asked = 1; ; asked += 1) {
+    try {
+      return await assertPlansKept((path) => ask(path, AbortSignal.timeout(answerMs)));
+    } catch (error) {
+      if (Object(error).name !== 'TimeoutError') throw error;
+      if (asked === tries) throw new Error(silent(answerMs * tries), { cause: error });
+    }
+  }
+}
+
+function silent(ms: number): string {
+  return (
+    `the function 'api' did not answer within ${ms / 1000} s, so the workflows cannot be compared with their versions. ` +
+    `Its process may still be loading on a busy machine, or a module of the functions waits for something while it loads. ` +
+    `Look at the lines of the functions above, then start again: the runs in the data directory are kept.`
+  );
+}
+
 /**
  * @param ask sends a GET to Cairn's API, as the development client
  * @throws PlansChangedError; Error if the functions do not answer, or refuse to say

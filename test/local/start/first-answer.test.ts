@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { assertPlansKeptAtStart, PlansChangedError } from '../../../packages/local/src/plans.ts';
+
+const changed = [{ type: 'order', newest: 1, versions: [{ planVersion: 1, changed: ['a step is gone'] }] }];
+
+let server: Server;
+let asked: number;
+/** Answers to the requests in their order; absent: none comes. */
+let answers: readonly ((response: ServerResponse) => void)[];
+
+beforeEach(async () => {
+  asked = 0;
+  server = createServer((_, response) => {
+    answers[asked]?.(response);
+    asked += 1;
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await once(server.close(), 'close');
+});
+
+const says = (items: unknown) => (response: ServerResponse) => void response.end(JSON.stringify({ items }));
+const silence = () => {};
+/** Only a part of the answer comes. */
+const half = (response: ServerResponse) => void response.write('{"items":');
+
+function compared(tries: number): Promise<void> {
+  const { port } = server.address() as AddressInfo;
+  return assertPlansKeptAtStart((path, signal) => fetch(`http://127.0.0.1:${port}${path}`, { signal }), {
+    answerMs: 200,
+    tries,
+  });
+}
+
+describe('functions that were just started', () => {
+  test.each([
+    ['is silent', silence],
+    ['stops half way', half],
+  ])('are asked again where the first answer %s', async (_, first) => {
+    answers = [first, silence, says([])];
+    await compared(3);
+    expect(asked).toBe(3);
+  });
+
+  test('that stay silent are named with what to do', async () => {
+    answers = [];
+    const failure = compared(2);
+    await expect(failure).rejects.toThrow(
+      /^the function 'api' did not answer within 0.4 s, .* then start again/,
+    );
+    expect(asked).toBe(2);
+  });
+
+  test('are asked once where they answer, whatever they say', async () => {
+    answers = [says(changed)];
+    await expect(compared(3)).rejects.toThrow(PlansChangedError);
+    answers = [silence, (response) => void response.writeHead(500).end('broken')];
+    await expect(compared(3)).rejects.toThrow('the API answers 500: broken');
+    expect(asked).toBe(2);
+  });
+});
