@@ -290,6 +290,7 @@ describe('naming runs', () => {
     expect(await ids(...both, '--since', '1h')).toContain(id);
     expect(await ids(...both, '--until', '1h')).not.toContain(id);
     expect((await stage.cairn(['runs', 'list', '--since', 'yesterday'])).code).toBe(2);
+    expect((await stage.cairn(['runs', 'list', '--since', '2026-02-30'])).code).toBe(2);
   });
 });
 
