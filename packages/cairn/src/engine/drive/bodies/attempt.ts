@@ -56,7 +56,7 @@ export interface AttemptParams {
   /** Aborted by the drive to stop the body, and by this function on a timeout. */
   readonly abort: AbortController;
   readonly clock: Clock;
-  /** Takes secrets out of the error; absent: there are none. */
+  /** Takes secrets out of the error, or of the reason of a degraded output; absent: there are none. */
   readonly masked?: ((text: string) => string) | undefined;
   /** Has `beat` called at each sign of life of the body. */
   readonly onBeat?: (beat: () => void) => void;
@@ -99,13 +99,13 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
   }
 }
 
-async function callBody({ step, context, abort, masked }: AttemptParams): Promise<AttemptResult> {
+async function callBody({ step, context, abort, masked = String }: AttemptParams): Promise<AttemptResult> {
   try {
     const returned = await step.body(context);
-    const reason = isDegraded(returned) ? returned.reason : undefined;
     const value = isDegraded(returned) ? returned.value : returned;
     const output = outputOf(checked(step, value), `output of step '${step.id}'`);
-    return { kind: 'succeeded', output, ...(reason === undefined ? {} : { degraded: reason }) };
+    const worth = isDegraded(returned) ? { degraded: masked(returned.reason) } : {};
+    return { kind: 'succeeded', output, ...worth };
   } catch (thrown) {
     if (abort.signal.aborted) return { kind: 'unfinished' };
     const cause = readable(thrown);

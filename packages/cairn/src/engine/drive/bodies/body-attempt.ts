@@ -113,8 +113,7 @@ export class BodyAttempt {
     this.#beat = () => {};
     const result = await this.#withDoubts(ended);
     endCalls();
-    if (!masked || result.kind !== 'succeeded' || result.degraded === undefined) return result;
-    return { ...result, degraded: masked(result.degraded) };
+    return result;
   }
 
   /** Returns its events that are not in the journal, to be appended with its end. */
