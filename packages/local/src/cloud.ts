@@ -74,6 +74,8 @@ export interface LocalCloudOptions {
   readonly output?: number | ((line: string, codebase: string) => void);
   /** One line of this cloud's own log. */
   readonly log?: (line: string) => void;
+  /** Returns unused memory of this process to the system; called at rests. Absent: the process has another owner. */
+  readonly collect?: () => void;
 }
 
 export interface Ports {
@@ -195,7 +197,11 @@ async function start(options: LocalCloudOptions, stack: Closing): Promise<LocalC
     welcome: () => ({ github: servers.github.url, apiKey, githubSecret: secrets.github }),
   };
   const port = options.port ?? 0;
-  const gateway = await (options.ownConsole ? openConsole : openSiteWithConsole)({ ...front, port });
+  const gateway = await (options.ownConsole ? openConsole : openSiteWithConsole)({
+    ...front,
+    port,
+    collect: options.collect,
+  });
   const site = options.ownConsole
     ? await openOwnSite({ ...front, port: options.ports?.site ?? 0 })
     : undefined;

@@ -19,11 +19,12 @@ export interface GatewaysOptions {
   readonly host: FunctionsHost;
   readonly setting: Setting;
   readonly welcome: () => Omit<Welcome, 'gateway'>;
+  readonly collect: (() => void) | undefined;
 }
 
 /** The site and the rewrites of `firebase.json`, which have Cairn's console and API among them. */
 export async function openSiteWithConsole(options: GatewaysOptions): Promise<Gateway> {
-  const { port, host, setting } = options;
+  const { port, host, setting, collect } = options;
   const { firebaseJson } = setting;
   const rewrites = rewritesOf(firebaseJson, setting.log);
   const gateway: Gateway = await startGateway({
@@ -32,6 +33,7 @@ export async function openSiteWithConsole(options: GatewaysOptions): Promise<Gat
     rewrites: () => rewrites,
     site: existsSync(firebaseJson) ? readSite(firebaseJson) : undefined,
     serve: host.serve,
+    collect,
     ...told(options, () => gateway.url),
   });
   setting.stack.defer(() => gateway.stop(0));
@@ -40,13 +42,14 @@ export async function openSiteWithConsole(options: GatewaysOptions): Promise<Gat
 
 /** Cairn's console and the API of the installation among the functions; `firebase.json` has no say. */
 export async function openConsole(options: GatewaysOptions): Promise<Gateway> {
-  const { port, host, setting } = options;
+  const { port, host, setting, collect } = options;
   const gateway: Gateway = await startGateway({
     port,
     now: setting.clock.now,
     rewrites: () => rewritesToInstallation(host.functions),
     site: consoleSite(),
     serve: host.serve,
+    collect,
     ...told(options, () => gateway.url),
   });
   setting.stack.defer(() => gateway.stop(0));
@@ -54,7 +57,9 @@ export async function openConsole(options: GatewaysOptions): Promise<Gateway> {
 }
 
 /** The project's own site, with its rewrites. Undefined: `firebase.json` has none. */
-export async function openOwnSite(options: Omit<GatewaysOptions, 'welcome'>): Promise<Gateway | undefined> {
+export async function openOwnSite(
+  options: Omit<GatewaysOptions, 'welcome' | 'collect'>,
+): Promise<Gateway | undefined> {
   const { port, host, setting } = options;
   const { firebaseJson } = setting;
   if (!existsSync(firebaseJson) || sitesOf(firebaseJson)[0]?.public === undefined) return undefined;

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PullRequestEvent } from '../../../functions/src/workflows/review-pull-request/event.ts';
 import {
   CairnError,
@@ -13,6 +13,7 @@ import {
 import { type Gateway, startGateway } from '../../../packages/local/src/gateway/gateway.ts';
 import { readRewrites } from '../../../packages/local/src/gateway/rewrites.ts';
 import { commandsToTry, EXAMPLE_PAYLOAD, welcomePage } from '../../../packages/local/src/gateway/welcome.ts';
+import { UNUSED_MS } from '../../../packages/local/src/give-back.ts';
 import { refusalOf, TOLD } from '../../../packages/local-kit/src/http/problem.ts';
 
 function rewrites(hosting: unknown) {
@@ -58,6 +59,19 @@ describe('rewrites of firebase.json', () => {
     expect(rewrites(sites).map((rule) => rule.functionName)).toEqual(['a', 'b']);
     expect(rewrites(undefined)).toEqual([]);
   });
+});
+
+test('a port that nobody asks returns the memory that the start took', async () => {
+  const collect = jest.fn();
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+  try {
+    const gateway = await startGateway({ port: 0, rewrites: () => [], now: () => 0, serve() {}, collect });
+    jest.advanceTimersByTime(UNUSED_MS);
+    expect(collect).toHaveBeenCalledTimes(1);
+    await gateway.stop(0);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 const NOW = Date.UTC(2030, 0, 2, 3, 4, 5);

@@ -8,7 +8,7 @@ import {
   REQUESTS_BETWEEN,
   REST_MS,
   UNUSED_MS,
-} from '../../../packages/local/src/host/workers/give-back.ts';
+} from '../../../packages/local/src/give-back.ts';
 
 describe('a worker that comes to rest', () => {
   let server: EventEmitter;

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { DEFAULT_PROJECT, type LocalCloud, startLocalCloud } from '../cloud.ts';
 import { DataDirBusyError } from '../data-dir/lock.ts';
+import { collectAll } from '../give-back.ts';
 import { Builds } from './builds.ts';
 import { Children } from './children.ts';
 import { envOf } from './env-files.ts';
@@ -126,6 +127,7 @@ class Session implements AsyncDisposable {
     const { data, workers } = this.#options;
     const { root, codebases, ports } = this.#project;
     const starting = startLocalCloud({
+      collect: collectAll,
       data: data === undefined ? join(root, '.cairn') : data === 'memory' ? data : resolve(data),
       port: ports.console,
       ports,

@@ -9,6 +9,7 @@ import { drainable } from '@cairn/local-kit/http/drain';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
+import { giveBackAtRest } from '../give-back.ts';
 import type { Rewrite } from './rewrites.ts';
 import type { Site } from './site.ts';
 
@@ -27,6 +28,8 @@ export interface GatewayOptions {
   consoleJson?(): string;
   /** The page at `/`, as HTML, if there is no site. */
   welcome?(): string;
+  /** Returns unused memory of this process to the system; called at rests. Absent: the process has another owner. */
+  readonly collect?: (() => void) | undefined;
 }
 
 export interface Gateway {
@@ -44,6 +47,7 @@ export async function startGateway({
   serve,
   consoleJson,
   welcome,
+  collect,
 }: GatewayOptions): Promise<Gateway> {
   // Node would refuse who names no host without a word.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
@@ -68,6 +72,7 @@ export async function startGateway({
     } else if (!site?.miss(path, request, response))
       refuse(response, 404, `nothing is served at ${path.slice(0, SHOWN_PATH_CHARS)}`);
   });
+  if (collect) giveBackAtRest(server, { collect });
   answerUnreadable(server);
   answerExpectations(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;

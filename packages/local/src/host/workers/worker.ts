@@ -6,8 +6,8 @@ import { enableCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { drainable } from '@cairn/local-kit/http/drain';
+import { collectAll, giveBackAtRest } from '../../give-back.ts';
 import { type FunctionHandler, functionsOf } from '../function-spec.ts';
-import { collectAll, giveBackAtRest } from './give-back.ts';
 import { type FromWorker, reasonOf, type ToWorker } from './messages.ts';
 import { shiftableTime } from './shifted-time.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Returns memory to the system when a worker is idle: loading the libraries and a burst of work leave a half-empty
- * heap, and V8 does not shrink it while nothing is allocated.
+ * Returns memory to the system when a process of the local cloud is idle: loading the libraries and a burst of work leave a
+ * half-empty heap, and V8 does not shrink it while nothing is allocated.
  *
- * Must not: collect during a request. A collection stops the process for about 0.1 s.
+ * Must not: collect during a request. A collection stops the process for 0.03 to 0.1 s.
  */
 import type { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
@@ -11,7 +11,7 @@ import { runInNewContext } from 'node:vm';
 
 /** Long enough that a pause between two requests of one client is none. */
 export const REST_MS = 1_000;
-/** A worker that nobody has asked for anything by then is a spare, or as good as one: most have had a request. */
+/** Without a request until then it may never have one: a spare, or a cloud that was only started. */
 export const UNUSED_MS = 10_000;
 /** After so many requests a heap has grown again; the scan of every few seconds is too little to ask for it. */
 export const REQUESTS_BETWEEN = 100;
