@@ -3,6 +3,7 @@ import { type Bench, startBench } from './support/client.ts';
 import { RawCalls } from './support/raw-calls.ts';
 import {
   commit,
+  compare,
   database,
   doc,
   nested,
@@ -90,6 +91,9 @@ const refused: [string, string, object, RegExp][] = [
     /not in the database/,
   ],
   ['a vector of texts', 'Commit', commit(set('h/a', vector([text('x')]))), /only numbers/],
+  ['a vector of integers', 'Commit', commit(set('h/a', vector([one]))), /only numbers of type double/],
+  ['a vector with NaN', 'Commit', commit(set('h/a', vector([{ doubleValue: Number.NaN }]))), /NaN/],
+  ['a vector of nothing', 'Commit', commit(set('h/a', vector([]))), /zero length/],
   [
     'a vector of 2,049 dimensions',
     'Commit',
@@ -152,6 +156,52 @@ const refused: [string, string, object, RegExp][] = [
       },
     }),
     /Equality on key is not allowed/,
+  ],
+  [
+    'an order by name before the one that an inequality implies',
+    'RunQuery',
+    query({ orderBy: [{ field: { fieldPath: '__name__' } }], where: compare('a', 'GREATER_THAN', one) }),
+    /order by clause cannot contain more fields after the key/,
+  ],
+  [
+    'a name to be unequal to a collection',
+    'RunQuery',
+    query({ where: compare('__name__', 'NOT_EQUAL', { referenceValue: doc('h') }) }),
+    /lacks the document id/,
+  ],
+  [
+    'a cursor with a value for an implied order',
+    'RunQuery',
+    query({
+      orderBy: [{ field: { fieldPath: 'a' } }],
+      startAt: { values: [one, { referenceValue: doc('h/a') }] },
+    }),
+    /Cursor has too many values/,
+  ],
+  ['no alternative', 'RunQuery', query({ where: { compositeFilter: { op: 'OR' } } }), /at least one filter/],
+  [
+    'a filter on every collection',
+    'RunQuery',
+    query({ from: [], where: compare('a', 'EQUAL', one) }),
+    /needs a collection id/,
+  ],
+  [
+    'an order of every collection',
+    'RunQuery',
+    query({ from: [{ allDescendants: true }], orderBy: [{ field: { fieldPath: 'a' } }] }),
+    /needs a collection id/,
+  ],
+  [
+    'a sum of names',
+    'RunAggregationQuery',
+    {
+      parent: query({}).parent,
+      structuredAggregationQuery: {
+        ...query({}),
+        aggregations: [{ sum: { field: { fieldPath: '__name__' } } }],
+      },
+    },
+    /not supported for the property/,
   ],
   [
     'an order beyond the name',

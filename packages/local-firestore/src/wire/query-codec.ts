@@ -1,10 +1,10 @@
 /** `google.firestore.v1.StructuredQuery` to the model's query. */
-import { type FieldPath, NAME_FIELD, parseFieldPath } from '../model/field-path.ts';
-import { normaliseQuery } from '../model/query/normalise.ts';
+import { type FieldPath, formatFieldPath, NAME_FIELD, parseFieldPath } from '../model/field-path.ts';
+import { isNameField, leaves, normaliseQuery } from '../model/query/normalise.ts';
 import type { CompareOp, Cursor, FieldOrder, Filter, Query } from '../model/query/query.ts';
 import { checkCollectionId, parseParent } from '../model/resource-name.ts';
 import { invalid, unimplemented } from '../model/status.ts';
-import { NULL } from '../model/value.ts';
+import { isNaNValue, NULL, type Value } from '../model/value.ts';
 import type { WireNearest } from './search-codec.ts';
 import { decodeOperand } from './value-decoder.ts';
 
@@ -54,25 +54,27 @@ const FIELD_OPS: Record<number, CompareOp> = {
 };
 const NAN = { kind: 'double', value: Number.NaN } as const;
 const DESCENDING = 2;
+const NOTHING: Filter = { kind: 'or', filters: [] };
 
 /** A search for the nearest vectors is `search-codec.ts`'s, and only RunQuery's. */
 export function decodeQuery(parent: string, wire: WireQuery): Query {
   const { database, segments } = parseParent(parent);
   if (wire.findNearest) throw unimplemented('Only RunQuery supports vector search (findNearest).');
-  if ((wire.from?.length ?? 0) !== 1) throw invalid('A query must have exactly one "from" clause.');
+  if ((wire.from?.length ?? 0) > 1) throw invalid('A query can have only one "from" clause.');
   const from = wire.from?.[0];
   const collectionId = from?.collectionId || undefined;
   if (collectionId !== undefined) checkCollectionId(collectionId);
-  else if (!from?.allDescendants)
-    throw invalid('A query needs a collection id unless it asks for all descendants.');
+  const orders = (wire.orderBy ?? []).map(
+    (o): FieldOrder => ({ field: path(o.field), descending: isDescending(o.direction ?? 0) }),
+  );
+  const filter = wire.where ? decodeFilter(wire.where) : undefined;
+  if (collectionId === undefined) checkEveryCollection(orders, filter);
   return normaliseQuery({
     scope: { database, parent: segments, collectionId, allDescendants: from?.allDescendants ?? false },
-    filter: wire.where ? decodeFilter(wire.where) : undefined,
-    orders: (wire.orderBy ?? []).map(
-      (o): FieldOrder => ({ field: path(o.field), descending: isDescending(o.direction ?? 0) }),
-    ),
-    startAt: decodeCursor(wire.startAt),
-    endAt: decodeCursor(wire.endAt),
+    filter,
+    orders,
+    startAt: decodeCursor(wire.startAt, orders),
+    endAt: decodeCursor(wire.endAt, orders),
     offset: wire.offset ?? 0,
     limit: wire.limit ? (wire.limit.value ?? 0) : undefined,
     required: [],
@@ -80,14 +82,22 @@ export function decodeQuery(parent: string, wire: WireQuery): Query {
   });
 }
 
+/** Production serves every collection at once by nothing but the names of the documents. */
+function checkEveryCollection(orders: readonly FieldOrder[], filter: Filter | undefined): void {
+  const other = leaves(filter).find((c) => !isNameField(c.field));
+  if (other) throw invalid(`A filter on "${formatFieldPath(other.field)}" needs a collection id.`);
+  if (orders.some((o) => !isNameField(o.field) || o.descending)) {
+    throw invalid('Every order but __name__ ascending needs a collection id.');
+  }
+}
+
 function isDescending(direction: number): boolean {
   if (direction > DESCENDING || direction < 0) throw invalid(`Unknown direction ${direction} of an order.`);
   return direction === DESCENDING;
 }
 
-/** A projection of nothing but the name is written as `__name__` alone. */
-function decodeSelect(fields: readonly WireField[]): FieldPath[] | undefined {
-  if (fields.length === 0) return undefined;
+/** A projection of nothing but the name is written as `__name__` alone, or as no field. */
+function decodeSelect(fields: readonly WireField[]): FieldPath[] {
   return fields.map(path).filter((p) => !(p.length === 1 && p[0] === NAME_FIELD));
 }
 
@@ -95,8 +105,13 @@ function path(field: WireField | null | undefined): FieldPath {
   return parseFieldPath(field?.fieldPath ?? '');
 }
 
-function decodeCursor(cursor: WireCursor | null | undefined): Cursor | undefined {
+/** Implied orders take no value: whoever wants to begin within them, as clients do, writes them down. */
+function decodeCursor(
+  cursor: WireCursor | null | undefined,
+  explicit: readonly FieldOrder[],
+): Cursor | undefined {
   if (!cursor) return undefined;
+  if ((cursor.values?.length ?? 0) > explicit.length) throw invalid('Cursor has too many values.');
   return { values: (cursor.values ?? []).map(decodeOperand), before: cursor.before ?? false };
 }
 
@@ -106,21 +121,32 @@ function decodeFilter(wire: WireFilter): Filter {
       const filters = (wire.compositeFilter?.filters ?? []).map(decodeFilter);
       const op = wire.compositeFilter?.op;
       if (op !== 1 && op !== 2) throw invalid('A composite filter needs the operator AND or OR.');
-      if (filters.length === 0) throw invalid('A composite filter needs at least one filter.');
+      if (op === 2 && filters.length === 0) throw invalid('A composite filter OR needs at least one filter.');
       return { kind: op === 1 ? 'and' : 'or', filters };
     }
     case 'fieldFilter': {
       const op = FIELD_OPS[wire.fieldFilter?.op ?? 0];
       if (!op) throw invalid(`Unknown filter operator ${wire.fieldFilter?.op}.`);
       if (!wire.fieldFilter?.value) throw invalid('A field filter needs a value.');
-      const value = decodeOperand(wire.fieldFilter.value);
-      return { kind: 'compare', field: path(wire.fieldFilter.field), op, value };
+      return decodeComparison(path(wire.fieldFilter.field), op, decodeOperand(wire.fieldFilter.value));
     }
     case 'unaryFilter':
       return decodeUnary(wire.unaryFilter?.op ?? 0, path(wire.unaryFilter?.field));
     default:
       throw invalid('A filter has no type set.');
   }
+}
+
+/**
+ * Only unary filters find null and NaN. Written as values to compare with, as no official client does, null is neither
+ * equal nor unequal to anything, and NaN is unequal to everything, as in production.
+ */
+function decodeComparison(field: FieldPath, op: CompareOp, value: Value): Filter {
+  if (isNameField(field)) return { kind: 'compare', field, op, value };
+  if (value.kind === 'null' && !op.startsWith('array-contains')) return NOTHING;
+  if (isNaNValue(value) && op === '==') return NOTHING;
+  if (isNaNValue(value) && op === '!=') return { kind: 'compare', field, op, value: NULL };
+  return { kind: 'compare', field, op, value };
 }
 
 function decodeUnary(op: number, field: FieldPath): Filter {

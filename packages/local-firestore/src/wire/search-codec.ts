@@ -26,9 +26,9 @@ export function decodeSearch(parent: string, wire: WireQuery): Query {
   const query = decodeQuery(parent, plain);
   if (!findNearest) return query;
   const { offset, limit, startAt, endAt } = query;
-  if (offset > 0 || limit !== undefined || startAt || endAt) {
-    throw unimplemented('Vector search (findNearest) with a limit, an offset or cursors is not implemented.');
-  }
+  if (limit !== undefined) throw invalid('A query limit cannot be used with FindNearest');
+  if (offset > 0) throw invalid('A query offset cannot be used with FindNearest');
+  if (startAt || endAt) throw invalid('A cursor cannot be used with FindNearest');
   if (query.scope.collectionId === undefined) {
     throw unimplemented('Vector search (findNearest) needs a collection id.');
   }
@@ -43,12 +43,16 @@ function decodeNearest(wire: WireNearest): Nearest {
   }
   const measure = MEASURES[wire.distanceMeasure ?? 0];
   if (!measure) throw invalid(`Unknown distance measure ${wire.distanceMeasure} of findNearest.`);
+  const threshold = wire.distanceThreshold ? (wire.distanceThreshold.value ?? 0) : undefined;
+  if (threshold !== undefined && !Number.isFinite(threshold)) {
+    throw invalid('distanceThreshold must be a finite number.');
+  }
   return {
     field: parseFieldPath(wire.vectorField?.fieldPath ?? ''),
     vector: decodeVector(wire.queryVector),
     measure,
     limit,
-    threshold: wire.distanceThreshold ? (wire.distanceThreshold.value ?? 0) : undefined,
+    threshold,
     resultField: wire.distanceResultField ? decodeResultField(wire.distanceResultField) : undefined,
   };
 }

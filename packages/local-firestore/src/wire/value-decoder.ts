@@ -10,7 +10,7 @@ import {
 } from '../model/limits.ts';
 import { parseDocument } from '../model/resource-name.ts';
 import { invalid } from '../model/status.ts';
-import { type Fields, NULL, type Value, vectorOf } from '../model/value.ts';
+import { type Fields, isNaNValue, NULL, type Value, vectorOf } from '../model/value.ts';
 import { ProtoReader } from './proto-reader.ts';
 
 /** Field number and wire type of each kind of value. */
@@ -187,19 +187,22 @@ function readMap(reader: ProtoReader, end: number, depth: number): Value {
     else skipUnknown(reader, tag);
   }
   reader.close(end);
-  if (fields.has('__type__')) checkVector(fields);
+  if (fields.has('__type__')) checkVector(fields, reader.database !== undefined);
   return { kind: 'map', fields };
 }
 
-function checkVector(fields: Fields): void {
+/** A stored vector can hold no NaN, one to compare with can. */
+function checkVector(fields: Fields, isStored: boolean): void {
   const elements = vectorOf(fields);
   if (!elements || fields.size !== 2) throw invalid('Field name "__type__" is reserved.');
+  if (elements.length === 0) throw invalid('Cannot have a zero length vector.');
   if (elements.length > MAX_VECTOR_DIMENSIONS) {
     throw invalid(`A vector has ${elements.length} dimensions; ${MAX_VECTOR_DIMENSIONS} are allowed.`);
   }
-  if (elements.some((e) => e.kind !== 'double' && e.kind !== 'integer')) {
-    throw invalid('A vector must contain only numbers.');
+  if (elements.some((e) => e.kind !== 'double')) {
+    throw invalid('A vector must contain only numbers of type double.');
   }
+  if (isStored && elements.some(isNaNValue)) throw invalid('Vector cannot contain NaN values.');
 }
 
 /** Fields of a newer protocol are not kept: they would be read back by a client that this server knows nothing of. */

@@ -108,7 +108,6 @@ test('what holds no vector of that dimension is passed over, as is what has no d
     short: { at: v(10) },
     long: { at: v(10, 10, 10) },
     zero: { at: v(0, 0) },
-    odd: { at: v(Number.NaN, 1) },
     far: { at: v(Number.POSITIVE_INFINITY, 0) },
   });
   const all = bench.db.collection('v');
@@ -261,7 +260,7 @@ function vectorDeclared(fieldPath: string, dimension: number): object[] {
   return [{ fieldPath, vectorConfig: { dimension, flat: {} } }];
 }
 
-const two = [{ doubleValue: 1 }, { integerValue: 2 }];
+const two = [{ doubleValue: 1 }, { doubleValue: 2 }];
 const search = (more: object) => ({
   findNearest: {
     vectorField: { fieldPath: 'at' },
@@ -283,8 +282,15 @@ test.each<[string, number, object]>([
   ['a text for a vector', INVALID_ARGUMENT, search({ queryVector: text('x') })],
   ['a vector of nothing', INVALID_ARGUMENT, search({ queryVector: Object.values(vectorField([]))[0] })],
   ['a reserved name for the distance', INVALID_ARGUMENT, search({ distanceResultField: '__d__' })],
-  ['a limit of the query', UNIMPLEMENTED, { ...search({}), limit: { value: 2 } }],
-  ['an offset', UNIMPLEMENTED, { ...search({}), offset: 2 }],
+  [
+    'a vector of integers',
+    INVALID_ARGUMENT,
+    search({ queryVector: Object.values(vectorField([{ integerValue: 1 }]))[0] }),
+  ],
+  ['a threshold that is no number', INVALID_ARGUMENT, search({ distanceThreshold: { value: Number.NaN } })],
+  ['a limit of the query', INVALID_ARGUMENT, { ...search({}), limit: { value: 2 } }],
+  ['an offset', INVALID_ARGUMENT, { ...search({}), offset: 2 }],
+  ['a cursor', INVALID_ARGUMENT, { ...search({}), startAt: { before: true } }],
   ['every collection', UNIMPLEMENTED, { ...search({}), from: [{ allDescendants: true }] }],
 ])('a search with %s is refused', async (_what, code, structuredQuery) => {
   expect(await raw.call('RunQuery', rawQuery(structuredQuery))).toMatchObject({ code });

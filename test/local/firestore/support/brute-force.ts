@@ -74,7 +74,7 @@ export function completeOrders(question: Question): { field: string; descending:
   return orders;
 }
 
-function inequalityFields(condition: Condition | undefined): string[] {
+export function inequalityFields(condition: Condition | undefined): string[] {
   if (!condition) return [];
   if ('all' in condition) return condition.all.flatMap(inequalityFields);
   if ('any' in condition) return condition.any.flatMap(inequalityFields);

@@ -5,6 +5,7 @@ import {
   type Condition,
   completeOrders,
   type Doc,
+  inequalityFields,
   NAME,
   type Op,
   type Question,
@@ -107,7 +108,7 @@ const INEQUALITIES: readonly Op[] = ['<', '<=', '>', '>=', '!='];
 
 export function randomQuestion(choose: Chooser, db: Firestore, docs: readonly Doc[]): Question {
   const where = choose.chance(0.85) ? condition(choose, scalars(db)) : undefined;
-  const orderBy = choose.chance(0.6) ? orders(choose) : [];
+  const orderBy = choose.chance(0.6) ? beforeName(orders(choose), where) : [];
   const base = { where, orderBy, start: undefined, end: undefined, offset: 0, limit: undefined };
   const keys = completeOrders(base);
   const cursor = () => {
@@ -124,6 +125,12 @@ export function randomQuestion(choose: Chooser, db: Firestore, docs: readonly Do
     offset: choose.chance(0.2) ? choose.below(4) : 0,
     limit: choose.chance(0.5) ? 1 + choose.below(6) : undefined,
   };
+}
+
+/** Without the name where a field with an inequality would be ordered by after it: such a query is refused. */
+function beforeName(given: Question['orderBy'], where: Condition | undefined): Question['orderBy'] {
+  const isOrdered = (field: string) => given.some((o) => o.field === field);
+  return inequalityFields(where).every(isOrdered) ? given : given.filter((o) => o.field !== NAME);
 }
 
 function orders(choose: Chooser): Question['orderBy'] {

@@ -15,6 +15,9 @@ export const query = (structuredQuery: object) => ({
   parent: `${database}/documents`,
   structuredQuery: { from: [{ collectionId: 'h' }], ...structuredQuery },
 });
+export const compare = (fieldPath: string, op: string, value: object) => ({
+  fieldFilter: { field: { fieldPath }, op, value },
+});
 export const nested = (levels: number) =>
   Array(levels + 1)
     .fill('a')

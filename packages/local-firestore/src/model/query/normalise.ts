@@ -4,6 +4,7 @@
  */
 import { type FieldPath, formatFieldPath, NAME_FIELD } from '../field-path.ts';
 import { MAX_DISJUNCTIONS, MAX_INEQUALITY_FIELDS, MAX_NOT_IN_VALUES, MAX_QUERY_FILTERS } from '../limits.ts';
+import { parseDocument } from '../resource-name.ts';
 import { invalid } from '../status.ts';
 import { compareUtf8 } from '../utf8.ts';
 import type { Value } from '../value.ts';
@@ -63,13 +64,13 @@ export function sameField(a: FieldPath, b: FieldPath): boolean {
 /** Explicit orders, then inequality fields by name, then `__name__`, in the direction of the last explicit order. */
 function impliedOrders(explicit: readonly FieldOrder[], comparisons: readonly Comparison[]): FieldOrder[] {
   const orders = [...explicit];
-  if (orders.some((o) => isNameField(o.field))) return orders;
   const descending = orders.at(-1)?.descending ?? false;
   const fields = comparisons.filter((c) => isInequality(c.op) && !isNameField(c.field)).map((c) => c.field);
   for (const field of byName(fields)) {
     if (!orders.some((o) => sameField(o.field, field))) orders.push({ field, descending });
   }
-  orders.push({ field: [NAME_FIELD], descending });
+  if (!orders.some((o) => isNameField(o.field))) orders.push({ field: [NAME_FIELD], descending });
+  checkNameLast(orders);
   return orders;
 }
 
@@ -82,10 +83,14 @@ function checkOrders(orders: readonly FieldOrder[]): void {
     if (orders.findIndex((o) => sameField(o.field, order.field)) !== i) {
       throw invalid(`order by "${formatFieldPath(order.field)}" is given twice.`);
     }
-    if (isNameField(order.field) && i < orders.length - 1) {
-      throw invalid('order by cannot have more fields after __name__: no two documents share a name.');
-    }
   });
+}
+
+/** No two documents share a name, so an order after it, implied ones included, could decide nothing. */
+function checkNameLast(orders: readonly FieldOrder[]): void {
+  if (orders.findIndex((o) => isNameField(o.field)) < orders.length - 1) {
+    throw invalid('order by clause cannot contain more fields after the key: none can come after __name__.');
+  }
 }
 
 function checkComparisons(comparisons: readonly Comparison[], request: QueryRequest): void {
@@ -172,11 +177,11 @@ function checkNameOperand(value: Value, database: string): void {
   if (!value.value.startsWith(`${database}/documents/`)) {
     throw invalid(`__name__ filter value "${value.value}" is not a document of ${database}.`);
   }
+  parseDocument(value.value);
 }
 
 function checkCursor(cursor: Cursor | undefined, orders: readonly FieldOrder[], database: string): void {
   if (!cursor) return;
-  if (cursor.values.length === 0) throw invalid('A cursor needs at least one value.');
   if (cursor.values.length > orders.length)
     throw invalid('A cursor has more values than the query has orders.');
   cursor.values.forEach((value, i) => {

@@ -4,7 +4,7 @@ import { type FieldPath, parseFieldPath } from '../../model/field-path.ts';
 import { MAX_AGGREGATIONS } from '../../model/limits.ts';
 import { billOfAggregation } from '../../model/query/bill.ts';
 import { type Candidate, fieldValue } from '../../model/query/match.ts';
-import { orderByAggregated } from '../../model/query/normalise.ts';
+import { isNameField, orderByAggregated } from '../../model/query/normalise.ts';
 import { invalid } from '../../model/status.ts';
 import { NULL, type Value } from '../../model/value.ts';
 import { decodeQuery, type WireQuery } from '../../wire/query-codec.ts';
@@ -96,16 +96,22 @@ function decodeAggregation(wire: WireAggregation, alias: string): Aggregation {
       return { alias, field: undefined, over: (c) => integer(BigInt(Math.min(c.length, upTo))) };
     }
     case 'sum': {
-      const field = parseFieldPath(wire.sum?.field?.fieldPath ?? '');
+      const field = aggregated(wire.sum?.field?.fieldPath);
       return { alias, field, over: (c) => sum(numbers(c, field)) };
     }
     case 'avg': {
-      const field = parseFieldPath(wire.avg?.field?.fieldPath ?? '');
+      const field = aggregated(wire.avg?.field?.fieldPath);
       return { alias, field, over: (c) => average(numbers(c, field)) };
     }
     default:
       throw invalid('An aggregation has no operator set.');
   }
+}
+
+function aggregated(path = ''): FieldPath {
+  const field = parseFieldPath(path);
+  if (isNameField(field)) throw invalid('Aggregations are not supported for the property: __name__');
+  return field;
 }
 
 function numbers(candidates: readonly Candidate[], field: FieldPath): (number | bigint)[] {

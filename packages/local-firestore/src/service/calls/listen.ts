@@ -103,6 +103,7 @@ export class ListenCall {
       return { kind: 'documents', documents: addresses };
     }
     if (!query?.structuredQuery) throw invalid('A target must be documents or a structured query.');
+    if (!query.structuredQuery.from?.length) throw invalid('A query to listen to needs a "from" clause.');
     const decoded = decodeQuery(query.parent, query.structuredQuery);
     if (decoded.scope.database !== this.#database)
       throw invalid(`"${query.parent}" is not in the database of the request, "${this.#database}".`);
