@@ -114,6 +114,12 @@ const refused: [string, string, object, RegExp][] = [
     /must not have a name/,
   ],
   ['a rollback of no transaction', 'Rollback', { database }, /needs the id/],
+  [
+    'a rollback of what never was one',
+    'Rollback',
+    { database, transaction: Buffer.alloc(8) },
+    /Invalid transaction/,
+  ],
   ['an update of no document', 'UpdateDocument', {}, /Invalid resource name/],
   [
     'a comparison with nothing',

@@ -7,6 +7,7 @@ import { encodeValue } from '../../wire/value-encoder.ts';
 import { decodeWrite, type WireWrite } from '../../wire/write-codec.ts';
 import type { WriteOutcome } from '../database.ts';
 import { meterCommit } from '../metering.ts';
+import { isTransactionId } from '../transactions/transactions.ts';
 import type { CallContext } from './call.ts';
 import { transactionMode, type WireTransactionOptions } from './consistency.ts';
 
@@ -71,6 +72,7 @@ export function rollback(
   { session }: CallContext,
 ): object {
   if (request.transaction.length === 0) throw invalid('Rollback needs the id of a transaction.');
+  if (!isTransactionId(request.transaction)) throw invalid('Invalid transaction.');
   session.rollback(request.transaction, parseDatabase(request.database));
   return {};
 }

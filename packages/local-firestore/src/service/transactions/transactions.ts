@@ -14,6 +14,7 @@ const TOTAL_LIMIT_MS = 270_000;
 const REMEMBERED_AGES = 10_000;
 /** Open transactions of one server; production has no such limit, a leaking client does. */
 const MAX_OPEN = 20_000;
+const ID_BYTES = 16;
 
 export type TransactionMode =
   | {
@@ -49,7 +50,7 @@ export class Transaction implements LockOwner {
   abortReason: string | undefined;
 
   constructor(options: TransactionOptions) {
-    this.id = randomBytes(16);
+    this.id = randomBytes(ID_BYTES);
     this.database = options.database;
     const { mode } = options;
     this.mode = mode.kind;
@@ -134,6 +135,11 @@ export class Transactions {
       (t) => now - t.touchedAt >= IDLE_LIMIT_MS || now - t.startedAt >= TOTAL_LIMIT_MS,
     );
   }
+}
+
+/** False for what cannot be the id of a transaction, not even of one that has ended. */
+export function isTransactionId(id: Uint8Array): boolean {
+  return id.length === ID_BYTES;
 }
 
 function hex(id: Uint8Array): string {
