@@ -226,6 +226,20 @@ describe('a run whose dispatches fail', () => {
     expect(once.text).toBe('The last dispatch failed: Lone surrogate is not allowed.');
   });
 
+  test('says so of whatever the run has to do, and what would move it', () => {
+    const said = 'The last 6 dispatches failed: Lone surrogate is not allowed.';
+    const cancellation = { stopKind: 'user', requestedAt: AT };
+    for (const facts of [{}, { steps: retrying }, { cancellation }, { compensating: true }] as const) {
+      const { text, until, help, moves } = explainRun(
+        run({ status: 'running', dueAt: LATER, failures, ...facts }),
+      );
+      expect(text).toContain(said);
+      expect([text.split(said).length, until]).toEqual([2, LATER]);
+      expect(help).toContain('cause is mended');
+      expect(moves.some(({ words }) => words[1] === 'cancel')).toBe(!('cancellation' in facts));
+    }
+  });
+
   test('says first what moves now', () => {
     expect(explainRun(run({ status: 'running', failures, lease })).text).toMatch(/^Running/);
     expect(explainRun(run({ status: 'running', failures, steps: retrying })).text).toContain(

@@ -21,7 +21,15 @@ test('a policy that is down for a day is asked less and less often, and the run 
   await world.run(() => world.clock.now() > begun + 24 * 3_600_000);
   // 30 s, 1, 2, 4 … min, then once an hour: a claim and a release each.
   expect((await world.eventTypes(id)).length).toBeLessThan(2 * 35);
+  const { failures } = world.stateOf(id);
+  expect(failures?.times).toBeGreaterThan(20);
+  expect(failures?.error).toEqual({
+    code: 'INTERNAL',
+    message: "the policy of workflow 'guarded' could not be evaluated: nobody answers",
+    retryable: true,
+  });
   up = true;
   await world.run(() => world.db.runs.get(id)?.snapshot.status === 'completed');
   expect(world.clock.now()).toBeLessThan(begun + 26 * 3_600_000);
+  expect(world.stateOf(id).failures).toBeUndefined();
 });

@@ -1,7 +1,9 @@
-/** Runs that nothing can move on: what they append has to end, or to become as rare as their back-off says. */
+/** Runs that nothing can move on: what they append has to end, or to become as rare as their back-off says, and each says why it stands. */
 import { expect, test } from '@jest/globals';
-import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
+import { runView } from '../../../packages/cairn/src/api/views/run.ts';
+import { isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import type { SnapshotTouch } from '../../../packages/cairn/src/ports/run-store.ts';
+import { type ExplainedRun, explainRun } from '../../../packages/client/src/explain/explain-run.ts';
 import { intercept } from '../../support/intercept.ts';
 import { assertStored } from '../../support/soundness.ts';
 import { World } from '../../support/world.ts';
@@ -35,6 +37,14 @@ function most({ places, unasked }: Standstill): number {
   return EVENTS_A_LOOK * ((asked ? LOOK_MS / HOUR_MS : 0) + polls * (LOOK_MS / POLL_MS));
 }
 
+/** @throws Error if a person who asks why the run stands is not told */
+function assertExplained(state: RunState, { unasked }: Standstill): void {
+  const view = runView({ state, soft: {} }, { input: { text: '{}' }, result: undefined }, 'cairn');
+  const { text, moves } = explainRun(view as unknown as ExplainedRun);
+  const isTold = unasked ? text.includes('the line went dead') : !text.startsWith('Between steps');
+  if (!isTold || moves.length === 0) throw new Error(`stands, and says only: ${text}`);
+}
+
 async function standstill(seed: number): Promise<Outcome> {
   const plan = drawStandstill(new Draw(seed));
   const { workflow, outside } = stand(plan, () => world.clock.now());
@@ -58,6 +68,7 @@ async function standstill(seed: number): Promise<Outcome> {
   await passed(LOOK_MS);
   const state = assertStored(world.db, runId, movedTo);
   const later = events().length - before;
+  if (!isOver(state)) assertExplained(state, plan);
   if (later > most(plan)) throw new Error(`spins: ${later} events where ${most(plan)} are the most`);
   if (!plan.places.some(({ kind }) => kind === 'poll' || kind === 'step policy') && !plan.unasked)
     assertLively(events());

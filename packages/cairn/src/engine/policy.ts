@@ -23,6 +23,11 @@ export interface PolicyAnswer {
   readonly drafts: readonly EventDraft[];
 }
 
+/** Nothing may run unasked. `message`: what the policy threw, without secrets. */
+export interface PolicyFailed {
+  readonly failed: { readonly message: string };
+}
+
 /** Event in place of a policy result when an authorised user skipped the policy once. */
 export function passedOver(actor: string | undefined): EventDraft[] {
   const data = {
@@ -34,12 +39,11 @@ export function passedOver(actor: string | undefined): EventDraft[] {
   return [{ type: 'policy_evaluated', initiator: 'user', actor, data }];
 }
 
-/** Undefined if the policy could not be asked: nothing may run unasked. */
 export async function askPolicy(
   { clock, log, masked = String }: EngineDeps,
   policy: AnyPolicy,
   { state, input, at, stepId }: PolicyCall,
-): Promise<PolicyAnswer | undefined> {
+): Promise<PolicyAnswer | PolicyFailed> {
   const { id: runId, tenantId, type, environment } = state;
   const about = {
     ...{ runId, tenantId, type, environment },
@@ -47,7 +51,7 @@ export async function askPolicy(
     mode: state.source?.mode,
   };
   const step = stepId === undefined ? {} : { stepId };
-  for (let asked = 1; asked <= MAX_ASKED; asked += 1) {
+  for (let asked = 1; ; asked += 1) {
     try {
       const verdict = await policy({ ...about, input, at, ...step });
       const { allowed, policySnapshotId, reason } = verdict;
@@ -67,9 +71,10 @@ export async function askPolicy(
       };
       return { allowed, drafts: [evaluated, refused] };
     } catch (error) {
-      log.warn('policy_failed', { runId, ...step, asked, error: messageOf(error) });
-      if (asked < MAX_ASKED) await pause(clock, ASK_AGAIN_MS);
+      const message = masked(messageOf(error));
+      log.warn('policy_failed', { runId, ...step, asked, error: message });
+      if (asked === MAX_ASKED) return { failed: { message } };
+      await pause(clock, ASK_AGAIN_MS);
     }
   }
-  return undefined;
 }

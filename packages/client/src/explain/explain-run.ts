@@ -71,6 +71,9 @@ export interface Explanation {
 /** Beyond these, names are counted. */
 const MOST_NAMED = 2;
 
+const FAILING_HELP =
+  'The run is dispatched again by itself, and goes on once the cause is mended. Otherwise cancel it.';
+
 /** @param activity default: what the run itself names */
 export function explainRun(run: ExplainedRun, activity: Activity = activityOf(run)): Explanation {
   const { status, source, suspension, cancellation } = run;
@@ -84,7 +87,7 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
         moves: [watching(run)],
       };
     case 'running':
-      return held(run, activity) ?? { ...moving(run, activity), moves: [watching(run)] };
+      return held(run, activity) ?? withFailures(run, moving(run, activity));
     case 'replaying':
       if (run.blocked) return blocked(run, run.blocked);
       return {
@@ -96,8 +99,10 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
       return waiting(run);
     case 'interrupted':
       return {
-        text: 'The worker stopped in the middle of a step. The run resumes by itself.',
-        ...(run.failures && failingDispatches(run.failures)),
+        text: run.failures
+          ? failedText(run.failures)
+          : 'The worker stopped in the middle of a step. The run resumes by itself.',
+        ...(run.failures && { help: FAILING_HELP }),
         since: run.lastHeartbeatAt,
         until: run.wakeAt,
         moves: [watching(run), { words: ['runs', 'resume', run.id], what: 'resume it now' }],
@@ -164,15 +169,29 @@ function moving(run: ExplainedRun, { working, retrying }: Activity): Sentence {
     };
   }
   if (steps.retrying > 0) return { text: `${retryText(steps.retrying, retrying)}${again}`, until: dueAt };
-  if (run.failures) return { ...failingDispatches(run.failures), until: dueAt };
+  if (run.failures) return { text: `${failedText(run.failures)}${again}`, until: dueAt };
   return { text: `Between steps. The next worker will pick it up.${again}`, until: dueAt };
 }
 
-function failingDispatches({ times, error }: NonNullable<RunToExplain['failures']>): Sentence {
+function failedText({ times, error }: NonNullable<RunToExplain['failures']>): string {
   const which = times === 1 ? 'dispatch' : `${times} dispatches`;
+  return `The last ${which} failed: ${error.message.replace(/\.?$/, '.')}`;
+}
+
+/** A worker may yet succeed; without one, the error is why the run does not move, whatever else it has to do. */
+function withFailures(run: ExplainedRun, said: Sentence): Explanation {
+  const { id, failures, lease, dueAt, cancellation } = run;
+  if (!failures || lease) return { ...said, moves: [watching(run)] };
+  const why = failedText(failures);
   return {
-    text: `The last ${which} failed: ${error.message.replace(/\.?$/, '.')}`,
-    help: 'The run is dispatched again by itself. If the error stays, cancel the run.',
+    text: said.text.includes(why) ? said.text : `${said.text} ${why}`,
+    since: said.since,
+    until: said.until ?? dueAt,
+    help: FAILING_HELP,
+    moves: [
+      watching(run),
+      ...(cancellation ? [] : [{ words: ['runs', 'cancel', id], what: 'end it instead' }]),
+    ],
   };
 }
 

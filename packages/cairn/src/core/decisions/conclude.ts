@@ -57,6 +57,8 @@ export type Conclusion =
       readonly kind: 'release';
       readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held' | 'cleared';
       readonly dueAt?: number;
+      /** The reason why this dispatch could do nothing. It counts as a failed one. */
+      readonly error?: RecordedError;
     };
 
 export function conclude(facts: DriveFacts): Conclusion {

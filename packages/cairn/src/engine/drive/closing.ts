@@ -2,6 +2,7 @@
 
 import { leftUndone } from '../../core/decisions/compensation.ts';
 import type { Conclusion } from '../../core/decisions/conclude.ts';
+import { optional } from '../../core/optional.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
 import type { StepDefinition, Workflow } from '../define/steps.ts';
@@ -51,11 +52,11 @@ export function closingDraft(closing: Closing, state: RunState, facts: ClosingFa
     case 'suspend':
       return drafts.suspended(state, closing.until);
     case 'release': {
-      const { reason, dueAt } = closing;
+      const { reason, dueAt, error } = closing;
       const { inFlight } = facts;
-      const due = dueAt === undefined ? {} : { dueAt };
+      const more = { ...optional('dueAt', dueAt), ...optional('error', error) };
       const cut = reason === 'shutdown' && { interrupted: interruptedKeys(state, inFlight) };
-      return { type: 'run_released', initiator: 'system', data: { reason, inFlight, ...due, ...cut } };
+      return { type: 'run_released', initiator: 'system', data: { reason, inFlight, ...more, ...cut } };
     }
   }
 }

@@ -351,9 +351,9 @@ function claimDrafts(
   return [...drafts, ...verdictDrafts(state, verdict, now)];
 }
 
-/** A policy is due before all else: a run that rested and has not asked it could not, if its drive did not throw. */
-function restedForPolicy({ status, policyDue, dueAt, updatedAt, failures }: RunState): number | undefined {
-  const isDue = status === 'running' && policyDue && failures === undefined;
+/** A policy is due before all else: a run that rested and has not asked it could not, or its drive threw. */
+function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunState): number | undefined {
+  const isDue = status === 'running' && policyDue;
   return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;
 }
 

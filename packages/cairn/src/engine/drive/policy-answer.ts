@@ -1,5 +1,6 @@
 /** Asks the policy of a workflow at the beginning of a dispatch, where the run has begun to move since it was last asked. */
-import type { EventDraft } from '../../core/run/events.ts';
+import type { EventDraft, RecordedError } from '../../core/run/events.ts';
+import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
 import type { Workflow } from '../define/steps.ts';
@@ -19,7 +20,7 @@ export interface PolicyParams {
   readonly journal: RunJournal;
   readonly workflow: Workflow;
   readonly input: unknown;
-  /** Time in ms that the run has rested because its policy could not be asked; absent: none. */
+  /** Time in ms that the run has rested with its policy due; absent: none. */
   readonly restedMs?: number;
 }
 
@@ -37,7 +38,13 @@ export async function policyAnswer({
   if (at === 'start' && state.source?.forcedBy !== undefined)
     return { drafts: passedOver(state.source.forcedBy) };
   const answer = await askPolicy(deps, workflow.policy, { state, input, at });
-  if (answer) return answer;
+  if (!('failed' in answer)) return answer;
   const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
-  return { kind: 'release', reason: 'retry', dueAt: deps.clock.now() + restMs };
+  const error = notEvaluated(workflow.type, answer.failed.message);
+  return { kind: 'release', reason: 'retry', dueAt: deps.clock.now() + restMs, error };
+}
+
+function notEvaluated(type: string, message: string): RecordedError {
+  const text = `the policy of workflow '${type}' could not be evaluated: ${message}`;
+  return { code: 'INTERNAL', message: cut(text, SUMMARY_CHARS), retryable: true };
 }

@@ -196,7 +196,7 @@ export class Bodies {
       at: 'step',
       stepId: step.id,
     });
-    if (!answer) {
+    if ('failed' in answer) {
       const cause = new Error(`the policy of step '${step.id}' could not be evaluated`);
       return { kind: 'failed', cause, error: recorded(step.id, cause, deps.masked) };
     }
