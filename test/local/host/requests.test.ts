@@ -56,6 +56,18 @@ describe('the request a function gets', () => {
     expect(raw(seen).toString()).toBe('{"a":');
   });
 
+  test('a body that was read is marked as Express 4 marks it, so that the parser of a function reads it no second time', async () => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
+    expect(await (await fetch(`${fixture.cloud.functionsUrl}/parsesAgain`, init)).json()).toEqual({
+      body: { a: 1 },
+      read: true,
+    });
+    expect(await (await fetch(`${fixture.cloud.functionsUrl}/parsesAgain`)).json()).toEqual({
+      body: {},
+      read: false,
+    });
+  });
+
   test('without a body there is an empty one', async () => {
     const seen = await echo({});
     expect(seen.body).toEqual({});

@@ -57,8 +57,18 @@ export function functionsServer(handlers: ReadonlyMap<string, FunctionHandler>, 
   return server;
 }
 
-function keepRawBody(request: IncomingMessage, _response: ServerResponse, body: Buffer): void {
-  (request as IncomingMessage & { rawBody?: Buffer }).rawBody = body;
+interface ReadRequest extends IncomingMessage {
+  rawBody?: Buffer;
+  _body?: boolean;
+}
+
+/**
+ * Also sets the mark of Express 4, as Cloud Functions does: the `express.json()` of a function with that version would read the stream a
+ * second time without it, and fail.
+ */
+function keepRawBody(request: ReadRequest, _response: ServerResponse, body: Buffer): void {
+  request.rawBody = body;
+  request._body = true;
 }
 
 /**
