@@ -8,7 +8,7 @@ const GATEWAY = process.env.CAIRN_URL ?? 'http://127.0.0.1:8080';
 /** The page that nearly everybody opens first. */
 const FIRST_PAGE = 'src/pages/runs/page.tsx';
 
-/** Lets the browser fetch the first page beside the script that will ask for it, not after it. */
+/** Lets the browser fetch the first page, with the files it needs, beside the script that will ask for it, not after it. */
 function fetchFirstPageEarly(): Plugin {
   return {
     name: 'fetch-first-page-early',
@@ -19,12 +19,24 @@ function fetchFirstPageEarly(): Plugin {
         const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
         const page = chunks.find(({ facadeModuleId }) => facadeModuleId?.endsWith(FIRST_PAGE));
         if (!page) throw new Error(`the build has no chunk for ${FIRST_PAGE}`);
-        const early = [page.fileName, ...page.imports].filter((file) => !html.includes(file));
-        return early.map((file) => ({
-          tag: 'link',
-          attrs: { rel: 'modulepreload', crossorigin: true, href: `/${file}` },
-          injectTo: 'head' as const,
-        }));
+        const needed = new Set([page]);
+        // A set gives what is added while it is gone through.
+        for (const { imports } of needed)
+          for (const chunk of chunks) if (imports.includes(chunk.fileName)) needed.add(chunk);
+        const scripts = [...needed].map(({ fileName }) => [fileName, 'modulepreload'] as const);
+        // The rules of the page come after those of its parts, which they change.
+        const styles = [...needed]
+          .reverse()
+          .flatMap(({ viteMetadata }) =>
+            [...(viteMetadata?.importedCss ?? [])].map((file) => [file, 'stylesheet'] as const),
+          );
+        return [...scripts, ...styles]
+          .filter(([file]) => !html.includes(file))
+          .map(([file, rel]) => ({
+            tag: 'link',
+            attrs: { rel, crossorigin: true, href: `/${file}` },
+            injectTo: 'head' as const,
+          }));
       },
     },
   };

@@ -4,6 +4,7 @@ import { type ComponentType, lazy, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Api } from './api/client.ts';
 import { isPassing } from './api/problem.ts';
+import { readRunAhead } from './pages/run/live/first-reads.ts';
 import { Loading, NothingHere } from './parts/states.tsx';
 import { SessionGate } from './session/gate.tsx';
 import { PageFault } from './shell/page-fault.tsx';
@@ -26,13 +27,15 @@ interface PageModule<P> {
 
 // The page is fetched while it is asked who looks. If that fails, the page asks for it once more, and says so.
 const fetched = new Map<unknown, unknown>();
-const first = pageOf(window.location.pathname);
-if (Object.hasOwn(LOADS, first)) {
-  const load = LOADS[first as keyof typeof LOADS];
-  load().then(
-    (module) => fetched.set(load, module),
-    () => undefined,
-  );
+const firstName = pageOf(window.location.pathname);
+const first = fetchPage(firstName).catch(() => undefined);
+
+async function fetchPage(name: string): Promise<PageModule<unknown> | undefined> {
+  if (!Object.hasOwn(LOADS, name)) return undefined;
+  const load = LOADS[name as keyof typeof LOADS];
+  const module = (await load()) as PageModule<unknown>;
+  fetched.set(load, module);
+  return module;
 }
 
 /** React shows that a page is coming for at least 0.3 s, also when it is there already; so one that is there is given at once. */
@@ -65,10 +68,13 @@ const queries = new QueryClient({
   },
 });
 
-function readAhead(api: Api): void {
+/** Ends when the scripts of the page are there, which is not too early to draw it. */
+async function readAhead(api: Api): Promise<void> {
   const { pathname, search } = window.location;
-  const load = LOADS[pageOf(pathname) as keyof typeof LOADS];
-  (fetched.get(load) as PageModule<unknown> | undefined)?.readAhead?.(api, queries, search);
+  const name = pageOf(pathname);
+  if (name === 'run') readRunAhead(api, queries, unescaped(pathname.split('/')[2] ?? ''));
+  const module = await first;
+  if (name === firstName) module?.readAhead?.(api, queries, search);
 }
 
 export function App() {

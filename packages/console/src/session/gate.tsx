@@ -20,8 +20,8 @@ type GateState =
 
 interface SessionGateProps {
   readonly children: ReactNode;
-  /** Called with each session, before anything is drawn for it. */
-  readonly onEnter: (api: Api) => void;
+  /** Called with each session, while the API is asked who it is; nothing is drawn for it until this has ended. Never rejects. */
+  readonly onEnter: (api: Api) => Promise<void>;
 }
 
 export function SessionGate({ children, onEnter }: SessionGateProps) {
@@ -37,10 +37,12 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
         await place.users?.signOut();
         setState({ at: 'door', place, refused });
       };
-      const api = new Api(credential, () => void leave(EXPIRED));
+      // A credential that is refused at once has not expired: the answer says why.
+      let isInside = false;
+      const api = new Api(credential, () => isInside && void leave(EXPIRED));
       try {
-        const me = await api.get('/v1/me');
-        onEnter(api);
+        const [me] = await Promise.all([api.get('/v1/me'), onEnter(api)]);
+        isInside = true;
         setState({ at: 'inside', session: { api, me, local: place.local, signOut: () => void leave() } });
       } catch (error) {
         const status = error instanceof ApiError ? error.problem.status : 0;

@@ -1,11 +1,12 @@
 /** One run, as it is while one looks at it: read once, then followed. */
-import { useQuery } from '@tanstack/react-query';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { targetOf } from '../../../api/client.ts';
 import { followStream } from '../../../api/stream.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { type Session, useSession } from '../../../session/session.ts';
 import type { Run, RunEvent } from './events.ts';
+import { graphQuery, runQuery } from './first-reads.ts';
 import { type RunData, RunDataContext } from './run-data.ts';
 import { RunFollower, type RunSource } from './run-follower.ts';
 import { undoneOf } from './undone.ts';
@@ -24,7 +25,8 @@ const PAGE = '100';
 
 function useRun(id: string): RunData {
   const { api } = useSession();
-  const follower = useMemo(() => new RunFollower(sourceOf(api, id)), [api, id]);
+  const queries = useQueryClient();
+  const follower = useMemo(() => new RunFollower(sourceOf(api, queries, id)), [api, queries, id]);
   const followed = useSyncExternalStore(follower.subscribe, follower.shown);
   const stop = useRef(() => {});
   useEffect(() => {
@@ -38,8 +40,7 @@ function useRun(id: string): RunData {
     isFetching,
     refetch,
   } = useQuery({
-    queryKey: ['run', id],
-    queryFn: ({ signal }) => api.get('/v1/runs/{id}', { params: { id }, signal }),
+    ...runQuery(api, id),
     refetchInterval: ({ state: { data } }) => (data?.lease ? rereadMs(data) : false),
   });
   const isBehind = run !== undefined && run.head < followed.head;
@@ -94,10 +95,10 @@ export function RunProvider({ id, children }: { readonly id: string; readonly ch
   return <RunDataContext.Provider value={useRun(id)}>{children}</RunDataContext.Provider>;
 }
 
-function sourceOf(api: Session['api'], id: string): RunSource {
+function sourceOf(api: Session['api'], queries: QueryClient, id: string): RunSource {
   const params = { id };
   return {
-    readGraph: () => api.get('/v1/runs/{id}/graph', { params }),
+    readGraph: () => queries.fetchQuery(graphQuery(api, id)),
     readEvents: (cursor) => api.get('/v1/runs/{id}/events', { params, query: { limit: PAGE, cursor } }),
     follow: (after, told, signal) => {
       let isOver = false;

@@ -87,6 +87,10 @@ export type Shown = (row: Pick<RunRow, 'isChild'>) => boolean;
 export const ALL: Shown = () => true;
 export const TOP_LEVEL: Shown = ({ isChild }) => !isChild;
 
+export function shownOf(search: string): Shown {
+  return showsChildren(search) ? ALL : TOP_LEVEL;
+}
+
 export function filterOf(search: string): RunListFilter {
   const query = new URLSearchParams(search);
   const value = (name: keyof typeof NAMES) => query.get(NAMES[name])?.trim() || undefined;

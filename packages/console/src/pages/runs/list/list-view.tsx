@@ -9,17 +9,7 @@ import { StartDialog } from '../../workflows/start.tsx';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import { BULK_MODES, type BulkMode, VERBS } from '../bulk/plan.ts';
 import { Failures } from '../failures.tsx';
-import {
-  ALL,
-  filterOf,
-  filterText,
-  isFiltered,
-  isLive,
-  showsChildren,
-  spanOf,
-  startOf,
-  TOP_LEVEL,
-} from '../filter/filter.ts';
+import { filterOf, filterText, isFiltered, isLive, shownOf, spanOf, startOf } from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
 import type { RunRow } from '../row.ts';
@@ -56,7 +46,7 @@ export function ListView() {
     }),
     [status, type, repoId, threadId, tag, match, sort, span, api],
   );
-  const isShown = showsChildren(search) ? ALL : TOP_LEVEL;
+  const isShown = shownOf(search);
   const list = useRunList(filter, isShown);
   const [, navigate] = useLocation();
   const [selection, setSelection] = useState<Selection>(NONE_CHOSEN);
@@ -66,6 +56,7 @@ export function ListView() {
   const mayAct = useMay('operator');
   const open = useCallback((id: string) => navigate(`/runs/${id}`), [navigate]);
   const isEmpty = !list.isLoading && !list.error && list.sections.total === 0;
+  const isRead = isEmpty || list.sections.at(0) !== undefined || Boolean(list.error);
   return (
     <div className={`runs-page ${density}`}>
       <header className="row runs-head">
@@ -84,7 +75,7 @@ export function ListView() {
           Start a run
         </GuardedButton>
       </header>
-      <FilterBar filter={filter} isListRead={!list.isLoading} span={span}>
+      <FilterBar filter={filter} isListRead={isRead} span={span}>
         <ViewMenu density={density} onDensity={setDensity} />
       </FilterBar>
       {filter.status?.split(',').includes('failed') && isLive(filter) && (

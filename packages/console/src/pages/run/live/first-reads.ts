@@ -1,0 +1,31 @@
+/** The two requests whose answers the page of a run needs first. They can be sent before its scripts are there. */
+import type { QueryClient } from '@tanstack/react-query';
+import type { Api } from '../../../api/client.ts';
+
+const KEPT_MS = 10_000;
+
+interface Cancellable {
+  readonly signal: AbortSignal;
+}
+
+export function runQuery(api: Api, id: string) {
+  return {
+    queryKey: ['run', id],
+    queryFn: ({ signal }: Cancellable) => api.get('/v1/runs/{id}', { params: { id }, signal }),
+  };
+}
+
+/** A large answer, which the events of the run move on: kept only until the page takes it. */
+export function graphQuery(api: Api, id: string) {
+  return {
+    queryKey: ['run', id, 'graph'],
+    queryFn: ({ signal }: Cancellable) => api.get('/v1/runs/{id}/graph', { params: { id }, signal }),
+    retry: false,
+    gcTime: KEPT_MS,
+  };
+}
+
+export function readRunAhead(api: Api, queries: QueryClient, id: string): void {
+  void queries.prefetchQuery(runQuery(api, id));
+  void queries.prefetchQuery(graphQuery(api, id));
+}
