@@ -7,6 +7,7 @@ import {
   NODE_HEIGHT,
   NODE_WIDTH,
   type PlanNode,
+  partIn,
 } from '../../../packages/console/src/pages/run/graph/layout.ts';
 import { Walk } from '../../../packages/console/src/pages/run/graph/walk.ts';
 
@@ -25,6 +26,26 @@ const chain = (length: number): PlanNode[] =>
   Array.from({ length }, (_, at) => ({ id: `s${at}`, kind: 'step', needs: at === 0 ? [] : [`s${at - 1}`] }));
 const fan = (length: number): PlanNode[] =>
   Array.from({ length }, (_, at) => ({ id: `s${at}`, kind: 'step', needs: at === 0 ? [] : ['s0'] }));
+
+test('the part of an area has what overlaps it, and both ends of each of its edges', () => {
+  const area = fc.record({ left: fc.nat({ max: 2_000 }), top: fc.nat({ max: 2_000 }) });
+  fc.assert(
+    fc.property(plans(0, DAGRE_MOST + 40), area, (nodes, { left, top }) => {
+      const whole = layOut(nodes);
+      const part = partIn(whole, { left, top, right: left + 600, bottom: top + 400 });
+      const ids = new Set(part.nodes.map(({ id }) => id));
+      const isIn = ({ x, y }: { readonly x: number; readonly y: number }) =>
+        x + NODE_WIDTH >= left && x <= left + 600 && y + NODE_HEIGHT >= top && y <= top + 400;
+      for (const node of whole.nodes) if (isIn(node)) expect(ids).toContain(node.id);
+      for (const edge of part.edges) expect([...ids]).toEqual(expect.arrayContaining([edge.from, edge.to]));
+      for (const edge of whole.edges)
+        if (whole.nodes.some((node) => isIn(node) && [edge.from, edge.to].includes(node.id)))
+          expect(part.edges).toContainEqual(edge);
+      expect(partIn(whole, { left: -1e9, top: -1e9, right: 1e9, bottom: 1e9 })).toEqual(whole);
+    }),
+    { numRuns: 20 },
+  );
+});
 
 describe.each([
   ['few', plans(0, 40), 40],

@@ -16,7 +16,16 @@ import '@xyflow/react/dist/base.css';
 import './graph.css';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { RunGraphNode } from '../live/events.ts';
-import { DAGRE_MOST, type Layout, layOut, NODE_HEIGHT, NODE_WIDTH, type PlacedNode } from './layout.ts';
+import {
+  boundsOf,
+  DAGRE_MOST,
+  type Layout,
+  layOut,
+  NODE_HEIGHT,
+  NODE_WIDTH,
+  type PlacedNode,
+  partIn,
+} from './layout.ts';
 import { NeedEdge } from './need-edge.tsx';
 import { StepsContext, type StepsShown } from './step-context.ts';
 import { StepNode } from './step-node.tsx';
@@ -53,12 +62,12 @@ export function Graph(props: GraphProps) {
 function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
   const layout = useMemo(() => layOut(plan), [plan]);
   const walk = useMemo(() => new Walk(layout), [layout]);
-  const drawn = useMemo(() => drawnOf(layout), [layout]);
+  const isLarge = layout.nodes.length > DAGRE_MOST;
+  const drawn = useDrawn(layout, isLarge);
   const flow = useReactFlow();
   const [active, setActive] = useState<string>();
   const focusing = useRef<string>(undefined);
   const start = active ?? selected ?? walk.first;
-  const isLarge = layout.nodes.length > DAGRE_MOST;
 
   const show = useCallback(
     (id: string, zoom = flow.getZoom()) => {
@@ -158,7 +167,9 @@ function Drawing({ plan, view, selected, current, onSelect }: GraphProps) {
         <Zoom
           onWhole={() => {
             isMoved.current = false;
-            void flow.fitView(WHOLE);
+            const { left, top, right, bottom } = boundsOf(layout.nodes);
+            if (isLarge) void flow.fitBounds({ x: left, y: top, width: right - left, height: bottom - top });
+            else void flow.fitView(WHOLE);
           }}
         />
       </div>
@@ -193,6 +204,25 @@ function Zoom({ onWhole }: { onWhole(): void }) {
       </button>
     </fieldset>
   );
+}
+
+/**
+ * React Flow looks through all steps that it has at each movement, so of a large plan it has those of the view and around it.
+ * The plan is divided into squares, each as large as the view at its farthest; the view is within four of them.
+ */
+function useDrawn(layout: Layout, isLarge: boolean): ReturnType<typeof drawnOf> {
+  const width = window.innerWidth / LEAST_ZOOM.large;
+  const height = HEIGHT.most / LEAST_ZOOM.large;
+  // The view begins at 0 before it is moved to where the plan begins, which is the same square.
+  const column = useStore(({ transform: [x, , zoom] }) => Math.floor((EDGE * 2 - x / zoom) / width));
+  const row = useStore(({ transform: [, y, zoom] }) => Math.floor((EDGE * 2 - y / zoom) / height));
+  const [at, down] = isLarge ? [column, row] : [0, 0];
+  return useMemo(() => {
+    if (!isLarge) return drawnOf(layout);
+    const left = at * width - EDGE * 2;
+    const top = down * height - EDGE * 2;
+    return drawnOf(partIn(layout, { left, top, right: left + 2 * width, bottom: top + 2 * height }));
+  }, [layout, isLarge, at, down, width, height]);
 }
 
 /** Sizes and handles are given, so that nothing is measured and edges lead to steps that are not drawn. */

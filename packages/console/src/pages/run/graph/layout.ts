@@ -37,6 +37,13 @@ export interface Layout {
   readonly edges: readonly Edge[];
 }
 
+export interface Area {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
 export const NODE_WIDTH = 216;
 export const NODE_HEIGHT = 58;
 const GAP_X = 28;
@@ -51,6 +58,36 @@ export function layOut(plan: readonly PlanNode[]): Layout {
   const nodes = plan.map((node) => ({ ...node, needs: node.needs.filter((id) => known.has(id)) }));
   const edges = nodes.flatMap(({ id, needs }) => needs.map((from) => ({ from, to: id })));
   return nodes.length > DAGRE_MOST ? { nodes: inLayers(nodes), edges } : byDagre(nodes, edges);
+}
+
+/** The part of a layout that an area shows: steps, edges that pass it, and the steps at their ends. */
+export function partIn({ nodes, edges }: Layout, area: Area): Layout {
+  const overlaps = (left: number, top: number, right: number, bottom: number) =>
+    left <= area.right && right >= area.left && top <= area.bottom && bottom >= area.top;
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const passing = edges.filter((edge) => {
+    const from = byId.get(edge.from);
+    const to = byId.get(edge.to);
+    if (!from || !to) return false;
+    const [left, right] = from.x < to.x ? [from.x, to.x] : [to.x, from.x];
+    const [top, bottom] = from.y < to.y ? [from.y, to.y] : [to.y, from.y];
+    return overlaps(left, top, right + NODE_WIDTH, bottom + NODE_HEIGHT);
+  });
+  const ends = new Set(passing.flatMap(({ from, to }) => [from, to]));
+  const isShown = ({ id, x, y }: PlacedNode) =>
+    ends.has(id) || overlaps(x, y, x + NODE_WIDTH, y + NODE_HEIGHT);
+  return { nodes: nodes.filter(isShown), edges: passing };
+}
+
+export function boundsOf(nodes: readonly PlacedNode[]): Area {
+  const bounds = { left: 0, top: 0, right: 0, bottom: 0 };
+  for (const { x, y } of nodes) {
+    bounds.left = Math.min(bounds.left, x);
+    bounds.top = Math.min(bounds.top, y);
+    bounds.right = Math.max(bounds.right, x + NODE_WIDTH);
+    bounds.bottom = Math.max(bounds.bottom, y + NODE_HEIGHT);
+  }
+  return bounds;
 }
 
 function byDagre(nodes: readonly PlanNode[], edges: readonly Edge[]): Layout {
