@@ -227,6 +227,26 @@ test('child runs are listed where that is asked for, in the menu or by an empty 
   await rowOf(page, 'run_child').waitFor();
 });
 
+test('older runs are read on until the screen is full, though nearly all of the newest are child runs', async () => {
+  const page = await stage.browser.open('/inbox');
+  const at = (second: number) => new Date(1_700_000_000_000 - second * 1_000).toISOString();
+  const part = (second: number) =>
+    summary({ id: `run_part_${second}`, parent: { runId: 'run_top', stepId: 'ask' }, createdAt: at(second) });
+  const pages = [
+    { items: [summary({ id: 'run_top', createdAt: at(0) }), part(1)], next: '1' },
+    { items: [part(2), part(3)], next: '2' },
+    { items: [part(4), summary({ id: 'run_old', status: 'pending', createdAt: at(5) })] },
+  ];
+  await page.route('**/v1/runs?*', (route) =>
+    route.fulfill({ json: pages[Number(new URL(route.request().url()).searchParams.get('cursor'))] }),
+  );
+  await page.route('**/v1/runs/stream?*', (route) => route.abort());
+  await page.getByRole('link', { name: 'Runs' }).click();
+  await rowOf(page, 'run_top').waitFor();
+  // It has waited since it was created, as the command line says.
+  await rowOf(page, 'run_old').locator('.c-time', { hasText: 'so far' }).waitFor();
+});
+
 describe('ten thousand runs', () => {
   const PAGE = 100;
   const PAGES = 100;

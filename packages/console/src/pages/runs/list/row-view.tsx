@@ -117,9 +117,7 @@ const Cells = memo(function Cells({ row }: { readonly row: RunRow }) {
       </Cell>
       <Cell className="c-steps">
         {row.begun > 0 && (
-          <span title={`${row.done} done of ${row.begun} begun`}>
-            {row.done === row.begun ? `${row.done} done` : `${row.done} of ${row.begun}`}
-          </span>
+          <span title={`${row.done} done of ${row.begun} begun`}>{row.done} done</span>
         )}
         {row.cost && <small title={operationsText(row.cost)}>{usdText(row.cost.usd)}</small>}
       </Cell>
@@ -193,7 +191,7 @@ function Narrow({ name, value }: { readonly name: 'repoId' | 'threadId' | 'tag';
 
 function Took({ row }: { readonly row: RunRow }) {
   if (row.durationMs !== undefined) return duration(row.durationMs);
-  return row.isOver || row.startedAt === undefined ? null : <Counting since={row.startedAt} />;
+  return row.isOver ? null : <Counting since={row.startedAt ?? row.createdAt} />;
 }
 
 function Counting({ since }: { readonly since: string }) {

@@ -67,8 +67,9 @@ export function useRunList(filter: RunListFilter, isShown: Shown): RunList {
     leftOut: read.length - head.length,
     isStopped: older.isStopped,
     isBehind,
-    // The first page is always there: the others are counted from it.
-    lookedAt: (first, last) => older.want(sections.sectionAt(first) - 1, sections.sectionAt(last) - 1),
+    // The first page is always there: the others are counted from it, and the first of them may be in view beside it.
+    lookedAt: (first, last) =>
+      older.want(Math.max(0, sections.sectionAt(first) - 1), sections.sectionAt(last) - 1),
     setAtTop,
     again: () => {
       if (error) again();
