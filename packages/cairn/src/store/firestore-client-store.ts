@@ -1,12 +1,12 @@
 /** API clients in Firestore. */
-import { FieldPath, FieldValue, type Firestore } from '@google-cloud/firestore';
+import { FieldPath, type Firestore } from '@google-cloud/firestore';
 import type { ApiClient, ClientRegistry, StoredClient } from '../ports/access/client-store.ts';
 import type { Version } from '../ports/run-store.ts';
-import { call, isStale, isTaken } from './call.ts';
+import { call } from './call.ts';
 import { clientCodec } from './codec/access.ts';
-import type { Members } from './codec/kinds.ts';
 import { Paths } from './paths.ts';
-import { lastUpdateTime, versionOf } from './version.ts';
+import { lastUpdateTime } from './version.ts';
+import { changedVersion, createdVersion, readVersioned, wholeUpdate } from './versioned-document.ts';
 
 export class FirestoreClientStore implements ClientRegistry {
   readonly #paths: Paths;
@@ -20,12 +20,9 @@ export class FirestoreClientStore implements ClientRegistry {
   }
 
   async find(clientId: string): Promise<StoredClient | undefined> {
-    const document = this.#paths.client(clientId);
-    const found = await call('read of an API client', () => document.get());
-    const data = found.data();
-    if (!data || !found.updateTime) return undefined;
-    const client = clientCodec.decode(data, `API client ${clientId}`);
-    return { client, version: versionOf(found.updateTime) };
+    const named = { what: 'read of an API client', name: `API client ${clientId}` };
+    const found = await readVersioned(this.#paths.client(clientId), clientCodec, named);
+    return found && { client: found.value, version: found.version };
   }
 
   async save(client: ApiClient): Promise<void> {
@@ -35,24 +32,18 @@ export class FirestoreClientStore implements ClientRegistry {
 
   async create(client: ApiClient): ReturnType<ClientRegistry['create']> {
     const document = this.#paths.client(client.id);
-    try {
-      await call('creation of an API client', () => document.create(clientCodec.encode(client)));
-      return { kind: 'created' };
-    } catch (error) {
-      if (isTaken(error)) return { kind: 'exists' };
-      throw error;
-    }
+    const members = clientCodec.encode(client);
+    const created = await createdVersion('creation of an API client', () => document.create(members));
+    return { kind: created ? 'created' : 'exists' };
   }
 
   async replace(client: ApiClient, seen: Version): ReturnType<ClientRegistry['replace']> {
     const document = this.#paths.client(client.id);
-    try {
-      await call('replacement of an API client', () => document.update(whole(client), lastUpdateTime(seen)));
-      return { kind: 'replaced' };
-    } catch (error) {
-      if (isStale(error)) return { kind: 'stale' };
-      throw error;
-    }
+    const members = wholeUpdate(clientCodec, client);
+    const changed = await changedVersion('replacement of an API client', () =>
+      document.update(members, lastUpdateTime(seen)),
+    );
+    return { kind: changed ? 'replaced' : 'stale' };
   }
 
   async list(tenantId: string, limit: number): Promise<readonly ApiClient[]> {
@@ -60,10 +51,4 @@ export class FirestoreClientStore implements ClientRegistry {
     const { docs } = await call('list of API clients', () => own.limit(limit).get());
     return docs.map((found) => clientCodec.decode(found.data(), `API client ${found.id}`));
   }
-}
-
-/** An update that leaves nothing of what was there: only updates can carry the precondition of a version. */
-function whole(client: ApiClient): Members {
-  const members = clientCodec.encode(client);
-  return Object.fromEntries(clientCodec.names.map((name) => [name, members[name] ?? FieldValue.delete()]));
 }

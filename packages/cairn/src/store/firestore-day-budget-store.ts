@@ -11,8 +11,6 @@ import { documentCodec, json, text, time } from './codec/kinds.ts';
 import { Paths } from './paths.ts';
 import { readVersioned, writeVersioned } from './versioned-document.ts';
 
-const WHAT = 'a budget';
-
 export const dayBudgetCodec = documentCodec<DayBudget & { readonly expiresAt: number }>({
   tenantId: text,
   day: text,
@@ -33,15 +31,16 @@ export class FirestoreDayBudgetStore implements DayBudgetStore {
   }
 
   async read(tenantId: string, day: string): Promise<StoredDayBudget | undefined> {
-    const found = await readVersioned(this.#paths.budget(tenantId, day), WHAT);
+    const named = { what: 'read of a budget', name: `budget of ${day} of ${tenantId}` };
+    const found = await readVersioned(this.#paths.budget(tenantId, day), dayBudgetCodec, named);
     if (!found) return undefined;
-    const { expiresAt: _, ...budget } = dayBudgetCodec.decode(found.data, `budget of ${day} of ${tenantId}`);
+    const { expiresAt: _, ...budget } = found.value;
     return { budget, version: found.version };
   }
 
   async write(budget: DayBudget, seen: Version | undefined): Promise<CompareAndSetResult> {
     const { tenantId, day } = budget;
     const members = dayBudgetCodec.encode({ ...budget, expiresAt: Date.parse(day) + DAY_BUDGET_KEPT_MS });
-    return writeVersioned(this.#paths.budget(tenantId, day), WHAT, { members, seen });
+    return writeVersioned(this.#paths.budget(tenantId, day), 'write of a budget', { members, seen });
   }
 }

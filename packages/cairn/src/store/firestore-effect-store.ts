@@ -11,11 +11,12 @@ import type {
   StoredEffect,
 } from '../ports/runs/effect-store.ts';
 import { ifDecodable } from '../ports/store-errors.ts';
-import { call, isStale, isTaken } from './call.ts';
+import { call } from './call.ts';
 import { effectCodec, encodeEffectChange, madeAt } from './codec/effect.ts';
 import { readPage } from './lists/pages.ts';
 import { Paths } from './paths.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
+import { changedVersion, createdVersion, readVersioned } from './versioned-document.ts';
 
 export class FirestoreEffectStore implements ExternalEffectStore {
   readonly #paths: Paths;
@@ -47,16 +48,12 @@ export class FirestoreEffectStore implements ExternalEffectStore {
   }
 
   async create(record: EffectRecord): Promise<EffectCreated> {
-    const { effectId } = record;
-    try {
-      const { writeTime } = await call(`creation of effect ${effectId}`, () =>
-        this.#paths.effect(effectId).create(effectCodec.encode(record)),
-      );
-      return { kind: 'created', version: versionOf(writeTime) };
-    } catch (error) {
-      if (isTaken(error)) return { kind: 'exists' };
-      throw error;
-    }
+    const document = this.#paths.effect(record.effectId);
+    const members = effectCodec.encode(record);
+    const version = await createdVersion(`creation of effect ${record.effectId}`, () =>
+      document.create(members),
+    );
+    return version === undefined ? { kind: 'exists' } : { kind: 'created', version };
   }
 
   async asking(tenantId: string, until: number, limit: number): Promise<AskingRows> {
@@ -79,22 +76,17 @@ export class FirestoreEffectStore implements ExternalEffectStore {
 
   async read(effectId: string): Promise<StoredEffect | undefined> {
     const what = `effect ${effectId}`;
-    const found = await call(what, () => this.#paths.effect(effectId).get());
-    const data = found.data();
-    if (!data || !found.updateTime) return undefined;
-    return { record: effectCodec.decode(data, what), version: versionOf(found.updateTime) };
+    const found = await readVersioned(this.#paths.effect(effectId), effectCodec, { what, name: what });
+    return found && { record: found.value, version: found.version };
   }
 
   async change(effectId: string, seen: Version, change: EffectChange): Promise<EffectChanged> {
-    try {
-      const { writeTime } = await call(`change of effect ${effectId}`, () =>
-        this.#paths.effect(effectId).update(encodeEffectChange(change), lastUpdateTime(seen)),
-      );
-      return { kind: 'changed', version: versionOf(writeTime) };
-    } catch (error) {
-      if (isStale(error)) return { kind: 'stale' };
-      throw error;
-    }
+    const document = this.#paths.effect(effectId);
+    const members = encodeEffectChange(change);
+    const version = await changedVersion(`change of effect ${effectId}`, () =>
+      document.update(members, lastUpdateTime(seen)),
+    );
+    return version === undefined ? { kind: 'stale' } : { kind: 'changed', version };
   }
 
   listOfRun(runId: string, page: PageRequest): Promise<Page<EffectRecord>> {

@@ -1,14 +1,14 @@
 /** Idempotency records in Firestore, alone or within the commit that starts a run. */
-import { type DocumentReference, FieldValue, type Firestore } from '@google-cloud/firestore';
+import type { DocumentReference, Firestore } from '@google-cloud/firestore';
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
 import type { Version } from '../ports/run-store.ts';
-import { call, isStale, isTaken } from './call.ts';
 import { encodeRecord, recordCodec } from './codec/access.ts';
 import type { Members } from './codec/kinds.ts';
 import type { StoreBatch } from './commits/store-batch.ts';
 import { Paths } from './paths.ts';
-import { lastUpdateTime, versionOf } from './version.ts';
+import { lastUpdateTime } from './version.ts';
+import { changedVersion, createdVersion, readVersioned, wholeUpdate } from './versioned-document.ts';
 
 export class FirestoreIdempotencyStore implements IdempotencyStore {
   readonly #paths: Paths;
@@ -21,40 +21,25 @@ export class FirestoreIdempotencyStore implements IdempotencyStore {
   }
 
   async read(key: string): Promise<StoredRecord | undefined> {
-    const document = this.#paths.idempotencyRecord(key);
-    const found = await call('read of an idempotency record', () => document.get());
-    const data = found.data();
-    if (!data || !found.updateTime) return undefined;
-    return {
-      record: recordCodec.decode(data, `idempotency record ${key}`),
-      version: versionOf(found.updateTime),
-    };
+    const named = { what: 'read of an idempotency record', name: `idempotency record ${key}` };
+    const found = await readVersioned(this.#paths.idempotencyRecord(key), recordCodec, named);
+    return found && { record: found.value, version: found.version };
   }
 
   async create(record: IdempotencyRecord): ReturnType<IdempotencyStore['create']> {
     const document = this.#paths.idempotencyRecord(record.key);
-    try {
-      const { writeTime } = await call('creation of an idempotency record', () =>
-        document.create(encodeRecord(record, this.#shards)),
-      );
-      return { kind: 'created', version: versionOf(writeTime) };
-    } catch (error) {
-      if (isTaken(error)) return { kind: 'exists' };
-      throw error;
-    }
+    const members = encodeRecord(record, this.#shards);
+    const version = await createdVersion('creation of an idempotency record', () => document.create(members));
+    return version === undefined ? { kind: 'exists' } : { kind: 'created', version };
   }
 
   async replace(record: IdempotencyRecord, seen: Version): ReturnType<IdempotencyStore['replace']> {
     const document = this.#paths.idempotencyRecord(record.key);
-    try {
-      const { writeTime } = await call('replacement of an idempotency record', () =>
-        document.update(wholeRecord(record, this.#shards), lastUpdateTime(seen)),
-      );
-      return { kind: 'replaced', version: versionOf(writeTime) };
-    } catch (error) {
-      if (isStale(error)) return { kind: 'stale' };
-      throw error;
-    }
+    const members = wholeRecord(record, this.#shards);
+    const version = await changedVersion('replacement of an idempotency record', () =>
+      document.update(members, lastUpdateTime(seen)),
+    );
+    return version === undefined ? { kind: 'stale' } : { kind: 'replaced', version };
   }
 }
 
@@ -81,8 +66,6 @@ export function replaceRecord(
   batch.update(document, wholeRecord(record, shards), lastUpdateTime(seen));
 }
 
-/** An update that leaves nothing of the record before: only updates can carry the precondition of a version. */
 function wholeRecord(record: IdempotencyRecord, shards: number | undefined): Members {
-  const members = encodeRecord(record, shards);
-  return Object.fromEntries(recordCodec.names.map((name) => [name, members[name] ?? FieldValue.delete()]));
+  return wholeUpdate({ ...recordCodec, encode: (whole) => encodeRecord(whole, shards) }, record);
 }

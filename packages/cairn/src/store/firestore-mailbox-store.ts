@@ -1,12 +1,12 @@
 /** Event mailboxes in Firestore. */
-import { FieldValue, type Firestore } from '@google-cloud/firestore';
+import type { Firestore } from '@google-cloud/firestore';
 import type { Mailbox, MailboxAddress, MailboxStore, StoredMailbox } from '../ports/mailbox-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { call, isStale, isTaken } from './call.ts';
-import type { Members } from './codec/kinds.ts';
 import { mailboxCodec } from './codec/mailbox.ts';
 import { Paths } from './paths.ts';
-import { lastUpdateTime, versionOf } from './version.ts';
+import { lastUpdateTime } from './version.ts';
+import { readVersioned, wholeUpdate } from './versioned-document.ts';
 
 export class FirestoreMailboxStore implements MailboxStore {
   readonly #paths: Paths;
@@ -17,13 +17,9 @@ export class FirestoreMailboxStore implements MailboxStore {
 
   async read(address: MailboxAddress): Promise<StoredMailbox | undefined> {
     const document = this.#paths.mailbox(address);
-    const found = await call('read of a mailbox', () => document.get());
-    const data = found.data();
-    if (!data || !found.updateTime) return undefined;
-    return {
-      mailbox: mailboxCodec.decode(data, `mailbox ${document.id}`),
-      version: versionOf(found.updateTime),
-    };
+    const named = { what: 'read of a mailbox', name: `mailbox ${document.id}` };
+    const found = await readVersioned(document, mailboxCodec, named);
+    return found && { mailbox: found.value, version: found.version };
   }
 
   async write(
@@ -37,7 +33,7 @@ export class FirestoreMailboxStore implements MailboxStore {
         if (mailbox === undefined) {
           if (seen !== undefined) await document.delete(lastUpdateTime(seen));
         } else if (seen === undefined) await document.create(mailboxCodec.encode(mailbox));
-        else await document.update(whole(mailbox), lastUpdateTime(seen));
+        else await document.update(wholeUpdate(mailboxCodec, mailbox), lastUpdateTime(seen));
       });
       return { kind: 'written' };
     } catch (error) {
@@ -45,10 +41,4 @@ export class FirestoreMailboxStore implements MailboxStore {
       throw error;
     }
   }
-}
-
-/** An update that leaves nothing of what was there: only updates can carry the precondition of a version. */
-function whole(mailbox: Mailbox): Members {
-  const members = mailboxCodec.encode(mailbox);
-  return Object.fromEntries(mailboxCodec.names.map((name) => [name, members[name] ?? FieldValue.delete()]));
 }

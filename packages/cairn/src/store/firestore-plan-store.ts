@@ -1,9 +1,10 @@
 /** Plans in Firestore: one document for each version of a workflow, created once. */
 import type { Firestore } from '@google-cloud/firestore';
 import type { PlanStore, StoredPlan } from '../ports/runs/plan-store.ts';
-import { call, isTaken } from './call.ts';
+import { call } from './call.ts';
 import { documentCodec, integer, optional, text, time } from './codec/kinds.ts';
 import { Paths } from './paths.ts';
+import { createdVersion } from './versioned-document.ts';
 
 export const planCodec = documentCodec<StoredPlan>({
   type: text,
@@ -23,13 +24,10 @@ export class FirestorePlanStore implements PlanStore {
 
   async create(plan: StoredPlan): Promise<'created' | 'exists'> {
     const document = this.#paths.plan(plan.type, plan.planVersion);
-    try {
-      await call('creation of a plan', () => document.create(planCodec.encode(plan)));
-      return 'created';
-    } catch (error) {
-      if (isTaken(error)) return 'exists';
-      throw error;
-    }
+    const members = planCodec.encode(plan);
+    return (await createdVersion('creation of a plan', () => document.create(members)))
+      ? 'created'
+      : 'exists';
   }
 
   async read(type: string, planVersion: number): Promise<StoredPlan | undefined> {

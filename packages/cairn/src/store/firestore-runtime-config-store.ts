@@ -16,12 +16,13 @@ export class FirestoreRuntimeConfigStore implements RuntimeConfigStore {
   }
 
   async read(): Promise<StoredRuntimeConfig | undefined> {
-    const found = await readVersioned(this.#paths.runtimeConfig(), WHAT);
-    return found && { config: runtimeConfigCodec.decode(found.data, WHAT), version: found.version };
+    const named = { what: `read of ${WHAT}`, name: WHAT };
+    const found = await readVersioned(this.#paths.runtimeConfig(), runtimeConfigCodec, named);
+    return found && { config: found.value, version: found.version };
   }
 
   async write(config: RuntimeConfig, seen: Version | undefined): Promise<CompareAndSetResult> {
     const members = runtimeConfigCodec.encode(config);
-    return writeVersioned(this.#paths.runtimeConfig(), WHAT, { members, seen });
+    return writeVersioned(this.#paths.runtimeConfig(), `write of ${WHAT}`, { members, seen });
   }
 }

@@ -1,21 +1,15 @@
 /** Schedules in Firestore. Each query has its index in `firestore.indexes.json`. */
-import {
-  FieldPath,
-  FieldValue,
-  type Firestore,
-  type QueryDocumentSnapshot,
-  Timestamp,
-} from '@google-cloud/firestore';
+import { FieldPath, type Firestore, type QueryDocumentSnapshot, Timestamp } from '@google-cloud/firestore';
 import type { Schedule } from '../core/schedule/schedule.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
 import type { DueSchedule, ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedule-store.ts';
-import { call, isStale, isTaken } from './call.ts';
-import type { Members } from './codec/kinds.ts';
+import { call } from './call.ts';
 import { scheduleCodec } from './codec/schedule.ts';
 import { readPage } from './lists/pages.ts';
 import { findDue } from './lists/without-index.ts';
 import { Paths } from './paths.ts';
-import { lastUpdateTime, versionOf } from './version.ts';
+import { lastUpdateTime } from './version.ts';
+import { changedVersion, createdVersion, readVersioned, wholeUpdate } from './versioned-document.ts';
 
 export class FirestoreScheduleStore implements ScheduleStore {
   readonly #paths: Paths;
@@ -25,34 +19,33 @@ export class FirestoreScheduleStore implements ScheduleStore {
   }
 
   async read(id: string): Promise<StoredSchedule | undefined> {
-    const found = await call('read of a schedule', () => this.#paths.schedule(id).get());
-    const data = found.data();
-    if (!data || !found.updateTime) return undefined;
-    return {
-      schedule: scheduleCodec.decode(data, `schedule ${id}`),
-      version: versionOf(found.updateTime),
-    };
+    const named = { what: 'read of a schedule', name: `schedule ${id}` };
+    const found = await readVersioned(this.#paths.schedule(id), scheduleCodec, named);
+    return found && { schedule: found.value, version: found.version };
   }
 
   async create(schedule: Schedule): ReturnType<ScheduleStore['create']> {
     const document = this.#paths.schedule(schedule.id);
-    try {
-      await call('creation of a schedule', () => document.create(scheduleCodec.encode(schedule)));
-      return { kind: 'created' };
-    } catch (error) {
-      if (isTaken(error)) return { kind: 'exists' };
-      throw error;
-    }
+    const members = scheduleCodec.encode(schedule);
+    const created = await createdVersion('creation of a schedule', () => document.create(members));
+    return { kind: created ? 'created' : 'exists' };
   }
 
-  write(schedule: Schedule, seen: Version): Promise<ScheduleWritten> {
+  async write(schedule: Schedule, seen: Version): Promise<ScheduleWritten> {
     const document = this.#paths.schedule(schedule.id);
-    return written('write of a schedule', () => document.update(whole(schedule), lastUpdateTime(seen)));
+    const members = wholeUpdate(scheduleCodec, schedule);
+    const changed = await changedVersion('write of a schedule', () =>
+      document.update(members, lastUpdateTime(seen)),
+    );
+    return { kind: changed ? 'written' : 'stale' };
   }
 
-  remove(id: string, seen: Version): Promise<ScheduleWritten> {
+  async remove(id: string, seen: Version): Promise<ScheduleWritten> {
     const document = this.#paths.schedule(id);
-    return written('deletion of a schedule', () => document.delete(lastUpdateTime(seen)));
+    const removed = await changedVersion('deletion of a schedule', () =>
+      document.delete(lastUpdateTime(seen)),
+    );
+    return { kind: removed ? 'written' : 'stale' };
   }
 
   async due(now: number, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]> {
@@ -104,20 +97,4 @@ export class FirestoreScheduleStore implements ScheduleStore {
       positionOf: ({ createdAt }, id) => [createdAt, id],
     });
   }
-}
-
-async function written(what: string, send: () => Promise<unknown>): Promise<ScheduleWritten> {
-  try {
-    await call(what, send);
-    return { kind: 'written' };
-  } catch (error) {
-    if (isStale(error)) return { kind: 'stale' };
-    throw error;
-  }
-}
-
-/** An update that leaves nothing of what was there: only updates can carry the precondition of a version. */
-function whole(schedule: Schedule): Members {
-  const members = scheduleCodec.encode(schedule);
-  return Object.fromEntries(scheduleCodec.names.map((name) => [name, members[name] ?? FieldValue.delete()]));
 }

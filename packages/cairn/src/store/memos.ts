@@ -4,10 +4,11 @@ import { MAX_MEMOS } from '../core/run/limits.ts';
 import { assertSoundMemo } from '../ports/commit-rules.ts';
 import type { Page, PageRequest, RunStore } from '../ports/run-store.ts';
 import { type Memo, type MemoStore, memoId, type RecordedMemo } from '../ports/value-store.ts';
-import { call, isTaken } from './call.ts';
+import { call } from './call.ts';
 import { memoCodec } from './codec/values.ts';
 import { readPage } from './lists/pages.ts';
 import type { Paths } from './paths.ts';
+import { createdVersion } from './versioned-document.ts';
 
 /** Memos read in one answer: at 256 KiB each it stays below 32 MiB. */
 const MEMO_PAGE = 100;
@@ -24,12 +25,8 @@ export class FirestoreMemos implements MemoStore, Pick<RunStore, 'listMemos'> {
     const { step, revision, name, text } = memo;
     const what = `memo '${name}' of step ${step} of run ${runId}`;
     const document = this.#paths.memos(this.#paths.run(runId), step).doc(memoId(revision, name));
-    try {
-      await call(what, () => document.create(memoCodec.encode({ revision, name, value: text })));
-      return text;
-    } catch (error) {
-      if (!isTaken(error)) throw error;
-    }
+    const members = memoCodec.encode({ revision, name, value: text });
+    if (await createdVersion(what, () => document.create(members))) return text;
     const data = (await call(what, () => document.get())).data();
     if (!data) throw new Error(`${what} was there and is gone`);
     return memoCodec.decode(data, what).value;

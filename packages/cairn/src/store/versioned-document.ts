@@ -1,19 +1,41 @@
-/** A document that is read and written as a whole, by compare-and-set on its version. */
-import type { DocumentReference } from '@google-cloud/firestore';
+/**
+ * Documents that are read and written as a whole, by compare-and-set on their version.
+ *
+ * A `what` names the call in errors, such as `read of a schedule`.
+ */
+import { type DocumentReference, FieldValue, type WriteResult } from '@google-cloud/firestore';
 import type { CompareAndSetResult, Version } from '../ports/run-store.ts';
 import { call, isStale, isTaken } from './call.ts';
-import type { Members } from './codec/kinds.ts';
+import type { DocumentCodec, Members } from './codec/kinds.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 
-/** Undefined: there is none. @param what names the document in errors */
-export async function readVersioned(
+interface Versioned<T> {
+  readonly value: T;
+  readonly version: Version;
+}
+
+type Write = () => Promise<WriteResult>;
+
+/** Undefined: there is no document. @param name the document, in the error of one that cannot be decoded */
+export async function readVersioned<T>(
   document: DocumentReference,
-  what: string,
-): Promise<{ readonly data: Members; readonly version: Version } | undefined> {
-  const found = await call(`read of ${what}`, () => document.get());
+  { decode }: Pick<DocumentCodec<T>, 'decode'>,
+  { what, name }: { readonly what: string; readonly name: string },
+): Promise<Versioned<T> | undefined> {
+  const found = await call(what, () => document.get());
   const data = found.data();
   if (!data || !found.updateTime) return undefined;
-  return { data, version: versionOf(found.updateTime) };
+  return { value: decode(data, name), version: versionOf(found.updateTime) };
+}
+
+/** Returns the new version; undefined if the document exists, and nothing was written. */
+export function createdVersion(what: string, create: Write): Promise<Version | undefined> {
+  return versionUnless(isTaken, what, create);
+}
+
+/** Returns the new version; undefined if another write was faster, or the document is gone. */
+export function changedVersion(what: string, change: Write): Promise<Version | undefined> {
+  return versionUnless(isStale, what, change);
 }
 
 /** @param seen the version last seen; undefined: there must be none yet */
@@ -22,13 +44,29 @@ export async function writeVersioned(
   what: string,
   { members, seen }: { readonly members: Members; readonly seen: Version | undefined },
 ): Promise<CompareAndSetResult> {
+  const isRefusal = (error: unknown) => isTaken(error) || isStale(error);
+  const version = await versionUnless(isRefusal, what, () =>
+    seen === undefined ? document.create(members) : document.update(members, lastUpdateTime(seen)),
+  );
+  return version === undefined ? { kind: 'stale' } : { kind: 'written', version };
+}
+
+/** An update that leaves nothing of what was there: only updates can carry the precondition of a version. */
+export function wholeUpdate<T>({ names, encode }: DocumentCodec<T>, value: T): Members {
+  const members = encode(value);
+  return Object.fromEntries(names.map((name) => [name, members[name] ?? FieldValue.delete()]));
+}
+
+async function versionUnless(
+  isRefusal: (error: unknown) => boolean,
+  what: string,
+  write: Write,
+): Promise<Version | undefined> {
   try {
-    const { writeTime } = await call(`write of ${what}`, () =>
-      seen === undefined ? document.create(members) : document.update(members, lastUpdateTime(seen)),
-    );
-    return { kind: 'written', version: versionOf(writeTime) };
+    const { writeTime } = await call(what, write);
+    return versionOf(writeTime);
   } catch (error) {
-    if (isTaken(error) || isStale(error)) return { kind: 'stale' };
+    if (isRefusal(error)) return undefined;
     throw error;
   }
 }

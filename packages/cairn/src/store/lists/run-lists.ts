@@ -4,7 +4,6 @@
  */
 import {
   type DocumentData,
-  type DocumentReference,
   FieldPath,
   Filter,
   type Query,
@@ -18,7 +17,7 @@ import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import { DRIVEN_STATUSES, RUN_STATUSES, type RunStatus } from '../../core/run/status.ts';
 import { isMatch } from '../../core/search/match.ts';
-import type { Position } from '../../ports/cursor.ts';
+import type { ListName, Position } from '../../ports/cursor.ts';
 import type {
   DuePlace,
   DueRun,
@@ -31,6 +30,7 @@ import type {
 import { UndecodableDocument } from '../../ports/store-errors.ts';
 import { call } from '../call.ts';
 import { checkpointCodec, eventCodec, stepCodec } from '../codec/journal.ts';
+import type { DocumentCodec } from '../codec/kinds.ts';
 import { decodeListed, isMarkedToGo, LISTED_NAMES } from '../codec/snapshot.ts';
 import type { Paths } from '../paths.ts';
 import { versionOf } from '../version.ts';
@@ -130,39 +130,43 @@ export class RunLists {
     return { ...read, items: runs, ...(ids.length > 0 ? { unreadable: ids } : {}) };
   }
 
-  async listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
-    return readPage(page, {
-      list: 'events',
-      ordered: this.#paths.events(this.#run(runId)).orderBy(FieldPath.documentId()),
-      startAfter: ([, id]) => [id],
-      decode: (document, id) => eventCodec.decode(document, `event ${id} of run ${runId}`),
-      positionOf: (_event, id) => [0, id],
-    });
+  listEvents(runId: string, page: PageRequest): Promise<Page<RunEvent>> {
+    const events = this.#paths.events(this.#paths.run(runId));
+    return byId(events, page, { list: 'events', one: 'event', runId, codec: eventCodec });
   }
 
-  async listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>> {
-    return readPage(page, {
-      list: 'steps',
-      ordered: this.#paths.steps(this.#run(runId)).orderBy(FieldPath.documentId()),
-      startAfter: ([, id]) => [id],
-      decode: (document, id) => stepCodec.decode(document, `step ${id} of run ${runId}`),
-      positionOf: (_step, id) => [0, id],
-    });
+  listSteps(runId: string, page: PageRequest): Promise<Page<StepRecord>> {
+    const steps = this.#paths.steps(this.#paths.run(runId));
+    return byId(steps, page, { list: 'steps', one: 'step', runId, codec: stepCodec });
   }
 
-  async listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
-    return readPage(page, {
+  listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
+    const checkpoints = this.#paths.checkpoints(this.#paths.run(runId));
+    return byId(checkpoints, page, {
       list: 'checkpoints',
-      ordered: this.#paths.checkpoints(this.#run(runId)).orderBy(FieldPath.documentId()),
-      startAfter: ([, id]) => [id],
-      decode: (document, id) => checkpointCodec.decode(document, `checkpoint ${id} of run ${runId}`),
-      positionOf: (_checkpoint, id) => [0, id],
+      one: 'checkpoint',
+      runId,
+      codec: checkpointCodec,
     });
   }
+}
 
-  #run(runId: string): DocumentReference {
-    return this.#paths.run(runId);
-  }
+interface RunDocuments<T> {
+  readonly list: ListName;
+  /** Name of one document in errors. */
+  readonly one: string;
+  readonly runId: string;
+  readonly codec: DocumentCodec<T>;
+}
+
+function byId<T>(documents: Query, page: PageRequest, { list, one, runId, codec }: RunDocuments<T>) {
+  return readPage<T>(page, {
+    list,
+    ordered: documents.orderBy(FieldPath.documentId()),
+    startAfter: ([, id]) => [id],
+    decode: (document, id) => codec.decode(document, `${one} ${id} of run ${runId}`),
+    positionOf: (_item, id) => [0, id],
+  });
 }
 
 /** By the member that the list is ordered by, as it was found. */

@@ -1,5 +1,5 @@
 /** Erasure records in Firestore, and deletion of documents outside of runs. Each query has its index. */
-import { FieldPath, FieldValue, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
+import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import type { ResultRef } from '../../core/effects/effect.ts';
 import { ownersOf } from '../../core/effects/external.ts';
 import { encodeKey } from '../../core/encoding/keys.ts';
@@ -7,12 +7,13 @@ import { ERASURE_SCOPES, type Erasure } from '../../core/retention/erasure.ts';
 import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
 import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';
 import type { Cleared, MarkResult } from '../../ports/runs/retention-store.ts';
-import { call, isStale, isTaken } from '../call.ts';
+import { call } from '../call.ts';
 import { erasureCodec } from '../codec/erasure.ts';
 import { readPage } from '../lists/pages.ts';
 import { Paths } from '../paths.ts';
 import { FirestorePayloads } from '../payloads.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
+import { changedVersion, createdVersion, readVersioned, wholeUpdate } from '../versioned-document.ts';
 import { deleteNamed, named } from './clearing.ts';
 
 export class FirestoreErasureStore implements ErasureStore {
@@ -25,39 +26,25 @@ export class FirestoreErasureStore implements ErasureStore {
   }
 
   async read(id: string): Promise<StoredErasure | undefined> {
-    const found = await call('read of an erasure', () => this.#paths.erasure(id).get());
-    const data = found.data();
-    if (!data || !found.updateTime) return undefined;
-    return {
-      erasure: erasureCodec.decode(data, `erasure ${id}`),
-      version: versionOf(found.updateTime),
-    };
+    const named = { what: 'read of an erasure', name: `erasure ${id}` };
+    const found = await readVersioned(this.#paths.erasure(id), erasureCodec, named);
+    return found && { erasure: found.value, version: found.version };
   }
 
   async create(erasure: Erasure): ReturnType<ErasureStore['create']> {
     const document = this.#paths.erasure(erasure.id);
-    try {
-      await call('creation of an erasure', () => document.create(erasureCodec.encode(erasure)));
-      return { kind: 'created' };
-    } catch (error) {
-      if (isTaken(error)) return { kind: 'exists' };
-      throw error;
-    }
+    const members = erasureCodec.encode(erasure);
+    const created = await createdVersion('creation of an erasure', () => document.create(members));
+    return { kind: created ? 'created' : 'exists' };
   }
 
   async write(erasure: Erasure, seen: Version): Promise<MarkResult> {
-    const members = erasureCodec.encode(erasure);
-    const whole = Object.fromEntries(
-      erasureCodec.names.map((name) => [name, members[name] ?? FieldValue.delete()]),
-    );
     const document = this.#paths.erasure(erasure.id);
-    try {
-      await call('write of an erasure', () => document.update(whole, lastUpdateTime(seen)));
-      return { kind: 'written' };
-    } catch (error) {
-      if (isStale(error)) return { kind: 'stale' };
-      throw error;
-    }
+    const members = wholeUpdate(erasureCodec, erasure);
+    const changed = await changedVersion('write of an erasure', () =>
+      document.update(members, lastUpdateTime(seen)),
+    );
+    return { kind: changed ? 'written' : 'stale' };
   }
 
   async open(limit: number): Promise<readonly StoredErasure[]> {
