@@ -16,7 +16,6 @@ interface Spec<T extends string | number> {
 }
 
 export interface Parameter<T extends string | number> {
-  readonly name: string;
   readonly default: T;
   /** Value in the environment, or the default. */
   value(): T;
@@ -33,13 +32,12 @@ function once<T>(declare: () => T): () => T {
   };
 }
 
+/** In the order in which a deployment asks for them, which is the order of this file. */
+const ALL: Parameter<string | number>[] = [];
+
 function text(name: string, spec: Spec<string>): Parameter<string> {
-  return {
-    name,
-    default: spec.default,
-    value: () => process.env[name] ?? spec.default,
-    declare: once(() => defineString(name, spec)),
-  };
+  const value = () => process.env[name] ?? spec.default;
+  return listed({ default: spec.default, value, declare: once(() => defineString(name, spec)) });
 }
 
 function whole(name: string, spec: Spec<number>): Parameter<number> {
@@ -47,7 +45,12 @@ function whole(name: string, spec: Spec<number>): Parameter<number> {
     const said = Number.parseInt(process.env[name] ?? '', 10);
     return Number.isNaN(said) ? spec.default : said;
   };
-  return { name, default: spec.default, value, declare: once(() => defineInt(name, spec)) };
+  return listed({ default: spec.default, value, declare: once(() => defineInt(name, spec)) });
+}
+
+function listed<T extends string | number>(parameter: Parameter<T>): Parameter<T> {
+  ALL.push(parameter);
+  return parameter;
 }
 
 /** Region of the functions and the queue. Not `FUNCTION_REGION`: `firebase deploy` reserves that name. */
@@ -124,56 +127,6 @@ export const apiRateLimit = whole('API_RATE_LIMIT', {
     'Sustained requests per second of one API caller to one instance. The burst limit is five times as many. 0: no limit.',
 });
 
-export const deployHook = text('DEPLOY_HOOK_URL', {
-  default: '',
-  description:
-    'URL that the workflow deploy calls to lock, release, roll back and check health. Empty: the workflow is not installed.',
-});
-
-export const cleanupHook = text('CLEANUP_HOOK_URL', {
-  default: '',
-  description:
-    'URL that the workflow nightly-cleanup calls to remove and check items. Empty: the workflow is not installed.',
-});
-
-export const otlpEndpoint = text('OTEL_EXPORTER_OTLP_ENDPOINT', {
-  default: '',
-  description: 'URL of the OpenTelemetry collector for metrics and traces (OTLP over HTTP). Empty: none.',
-});
-
-export const otlpHeaders = text('OTEL_EXPORTER_OTLP_HEADERS', {
-  default: '',
-  description:
-    'Headers for the collector, as name=value,name=value. Not needed for https://telemetry.googleapis.com.',
-});
-
-export const traceSampler = text('OTEL_TRACES_SAMPLER', {
-  default: 'parentbased_traceidratio',
-  description:
-    'Trace sampler: parentbased_traceidratio (follows the decision of the caller) or traceidratio (ignores it).',
-});
-
-export const traceRatio = text('OTEL_TRACES_SAMPLER_ARG', {
-  default: '1',
-  description: 'Share of traces sampled if no caller decides, from 0 to 1.',
-});
-
-/** Read by the log itself. */
-export const logLevel = text('LOG_LEVEL', {
-  default: 'INFO',
-  description: 'Lowest level of log entries that are written: DEBUG, INFO, WARNING or ERROR.',
-});
-
-export const githubApiUrl = text('GITHUB_API_URL', {
-  default: 'https://api.github.com',
-  description: 'URL of the GitHub REST API. For GitHub Enterprise Server: https://HOST/api/v3.',
-});
-
-export const slackHooksUrl = text('SLACK_HOOKS_URL', {
-  default: 'https://hooks.slack.com',
-  description: 'Origin of Slack response URLs.',
-});
-
 export const driveMemoryMb = whole('DRIVE_MEMORY_MB', {
   default: 1_024,
   description: 'Memory of an instance of drive and driveAlone, in MiB.',
@@ -235,43 +188,55 @@ export const slackMinInstances = whole('SLACK_MIN_INSTANCES', {
   description: 'Minimum instances of slackWebhook. Slack waits three seconds for a response.',
 });
 
-/** In the order in which a deployment asks for them. */
-const ALL = [
-  region,
-  database,
-  collectionPrefix,
-  environment,
-  githubTenants,
-  githubTenant,
-  scheduleTenant,
-  slackTenants,
-  runEventsTopic,
-  pubsubTenant,
-  retentionDays,
-  serviceAccount,
-  apiRateLimit,
-  driveMemoryMb,
-  driveConcurrency,
-  driveTimeoutSeconds,
-  driveMinInstances,
-  driveMaxInstances,
-  driveQueues,
-  driveQueuesPerTenant,
-  driveQueuePlaces,
-  runShards,
-  apiMemoryMb,
-  publicMaxInstances,
-  slackMinInstances,
-  deployHook,
-  cleanupHook,
-  otlpEndpoint,
-  otlpHeaders,
-  traceSampler,
-  traceRatio,
-  logLevel,
-  githubApiUrl,
-  slackHooksUrl,
-] as const;
+export const deployHook = text('DEPLOY_HOOK_URL', {
+  default: '',
+  description:
+    'URL that the workflow deploy calls to lock, release, roll back and check health. Empty: the workflow is not installed.',
+});
+
+export const cleanupHook = text('CLEANUP_HOOK_URL', {
+  default: '',
+  description:
+    'URL that the workflow nightly-cleanup calls to remove and check items. Empty: the workflow is not installed.',
+});
+
+export const otlpEndpoint = text('OTEL_EXPORTER_OTLP_ENDPOINT', {
+  default: '',
+  description: 'URL of the OpenTelemetry collector for metrics and traces (OTLP over HTTP). Empty: none.',
+});
+
+export const otlpHeaders = text('OTEL_EXPORTER_OTLP_HEADERS', {
+  default: '',
+  description:
+    'Headers for the collector, as name=value,name=value. Not needed for https://telemetry.googleapis.com.',
+});
+
+export const traceSampler = text('OTEL_TRACES_SAMPLER', {
+  default: 'parentbased_traceidratio',
+  description:
+    'Trace sampler: parentbased_traceidratio (follows the decision of the caller) or traceidratio (ignores it).',
+});
+
+export const traceRatio = text('OTEL_TRACES_SAMPLER_ARG', {
+  default: '1',
+  description: 'Share of traces sampled if no caller decides, from 0 to 1.',
+});
+
+/** Read by the log itself. */
+export const logLevel = text('LOG_LEVEL', {
+  default: 'INFO',
+  description: 'Lowest level of log entries that are written: DEBUG, INFO, WARNING or ERROR.',
+});
+
+export const githubApiUrl = text('GITHUB_API_URL', {
+  default: 'https://api.github.com',
+  description: 'URL of the GitHub REST API. For GitHub Enterprise Server: https://HOST/api/v3.',
+});
+
+export const slackHooksUrl = text('SLACK_HOOKS_URL', {
+  default: 'https://hooks.slack.com',
+  description: 'Origin of Slack response URLs.',
+});
 
 /** Those that a deployment need not ask for, because the code says them or nothing uses them. */
 function needless(options: CairnOptions): ReadonlySet<unknown> {

@@ -3,7 +3,7 @@
  * nothing is read. They are asked through the stores' own methods, so that no query here can differ from the one that
  * counts; a test holds the table against `firestore.indexes.json`.
  */
-import type { Firestore } from '@google-cloud/firestore';
+import type { CollectionReference, Firestore } from '@google-cloud/firestore';
 import type { IndexNeed } from '../../ports/diagnosis/store-look.ts';
 import { FirestoreClientStore } from '../firestore-client-store.ts';
 import { FirestoreEffectStore } from '../firestore-effect-store.ts';
@@ -28,6 +28,16 @@ const NEVER = 0;
 const AGES_AHEAD = Date.UTC(9000, 0);
 const ONE = { limit: 1 };
 
+/** Makes the probes of the queries over a collection. */
+const probesOf =
+  ({ id: collection }: CollectionReference) =>
+  (fields: IndexNeed['fields'], serves: string, ask: () => Promise<unknown>): IndexProbe => ({
+    collection,
+    fields,
+    serves,
+    ask,
+  });
+
 export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe[] {
   const paths = new Paths(db, prefix);
   // One, and none beyond: each probe asks its own query and no other.
@@ -42,187 +52,86 @@ export function indexProbes(db: Firestore, prefix?: string): readonly IndexProbe
   const erasures = new FirestoreErasureStore(db, prefix);
   const clients = new FirestoreClientStore(db, prefix);
   const findings = new FirestoreFindingStore(db, prefix);
-  const runs = paths.runs().id;
   const tenantId = NOBODY;
   const bucket = { status: 'completed', type: NOBODY } as const;
-  const listBy = (field: 'repoId' | 'type' | 'threadId', what: string): IndexProbe => ({
-    collection: runs,
-    fields: ['tenantId', field, '-createdAt'],
-    serves: `lists of the runs of a ${what}`,
-    ask: () => lists.listRuns({ tenantId, [field]: NOBODY }, ONE),
-  });
+  const ofRuns = probesOf(paths.runs());
+  const ofRecords = probesOf(paths.idempotencyRecords());
+  const ofSchedules = probesOf(paths.schedules());
+  const ofEffects = probesOf(paths.effects());
+  const ofClients = probesOf(paths.clients());
+  const ofFindings = probesOf(paths.findings());
+  const ofErasures = probesOf(paths.erasures());
+  const ofMailboxes = probesOf(paths.allMailboxes());
+  const listBy = (field: 'repoId' | 'type' | 'threadId', one: string) =>
+    ofRuns(['tenantId', field, '-createdAt'], `lists of the runs of a ${one}`, () =>
+      lists.listRuns({ tenantId, [field]: NOBODY }, ONE),
+    );
   return [
-    {
-      collection: runs,
-      fields: ['tenantId', '-createdAt'],
-      serves: 'lists of runs',
-      ask: () => lists.listRuns({ tenantId }, ONE),
-    },
-    {
-      collection: runs,
-      fields: ['tenantId', 'status', '-createdAt'],
-      serves: 'lists and counts of runs by status',
-      ask: () => lists.listRuns({ tenantId, status: 'pending' }, ONE),
-    },
-    {
-      collection: runs,
-      fields: ['tenantId', 'waitsFor', '-createdAt'],
-      serves: 'lists and counts of waiting runs',
-      ask: () => lists.listRuns({ tenantId, waitsFor: 'awaiting_approval' }, ONE),
-    },
-    {
-      collection: runs,
-      fields: ['tenantId', 'stopKind', '-createdAt'],
-      serves: 'lists of halted runs',
-      ask: () => lists.listRuns({ tenantId, stopKind: ['halt'] }, ONE),
-    },
+    ofRuns(['tenantId', '-createdAt'], 'lists of runs', () => lists.listRuns({ tenantId }, ONE)),
+    ofRuns(['tenantId', 'status', '-createdAt'], 'lists and counts of runs by status', () =>
+      lists.listRuns({ tenantId, status: 'pending' }, ONE),
+    ),
+    ofRuns(['tenantId', 'waitsFor', '-createdAt'], 'lists and counts of waiting runs', () =>
+      lists.listRuns({ tenantId, waitsFor: 'awaiting_approval' }, ONE),
+    ),
+    ofRuns(['tenantId', 'stopKind', '-createdAt'], 'lists of halted runs', () =>
+      lists.listRuns({ tenantId, stopKind: ['halt'] }, ONE),
+    ),
     listBy('repoId', 'repository'),
     listBy('type', 'workflow'),
     listBy('threadId', 'thread'),
-    {
-      collection: runs,
-      fields: ['tenantId', '-durationMs'],
-      serves: 'lists of the longest runs',
-      ask: () => finder.ordered('longest', { tenantId }, ONE),
-    },
-    {
-      collection: runs,
-      fields: ['tenantId', 'type', '-durationMs'],
-      serves: 'lists of the longest runs of a workflow',
-      ask: () => finder.ordered('longest', { tenantId, type: NOBODY }, ONE),
-    },
-    {
-      collection: runs,
-      fields: ['tenantId', 'shard', '-updatedAt'],
-      serves: 'lists of the runs that changed last',
-      ask: () => finder.ordered('updated', { tenantId }, ONE),
-    },
-    {
-      collection: runs,
-      fields: ['tenantId', 'askingSince'],
-      serves: 'the inbox',
-      ask: () => finder.asking(tenantId, ONE),
-    },
-    {
-      collection: runs,
-      fields: ['foundBy', 'tenantId', '-createdAt'],
-      serves: 'the search for runs',
-      ask: () => finder.named(tenantId, NOBODY, 1),
-    },
-    {
-      collection: runs,
-      fields: ['shard', 'wakeAt'],
-      serves: 'the scan for overdue runs',
-      ask: () => lists.dueByIndex(NEVER, 1),
-    },
-    {
-      collection: runs,
-      fields: ['shard', 'status', 'lastHeartbeatAt'],
-      serves: 'the scan for runs that missed a heartbeat',
-      ask: () => lists.silentRuns({ after: AGES_AHEAD, until: AGES_AHEAD + 1 }, 1),
-    },
-    {
-      collection: runs,
-      fields: ['type', 'shard', 'wakeAt'],
-      serves: 'unpausing a workflow',
-      ask: () => statistics.due({ until: NEVER, type: NOBODY, limit: 1 }),
-    },
-    {
-      collection: runs,
-      fields: ['tenantId', 'status', 'type', 'planVersion'],
-      serves: 'counts of runs by workflow version',
-      ask: () => statistics.liveVersions(tenantId, 1),
-    },
-    {
-      collection: runs,
-      fields: ['status', 'type', 'shard', 'completedAt'],
-      serves: 'deletion of runs past their retention period',
-      ask: () => retention.ended({ bucket, until: NEVER, after: undefined, limit: 1 }),
-    },
-    {
-      collection: runs,
-      fields: ['rootRunId'],
-      serves: 'deletion of runs past their retention period',
-      ask: () => retention.lineage(NOBODY, 1),
-    },
-    {
-      collection: paths.idempotencyRecords().id,
-      fields: ['shard', 'status', 'expiresAt'],
-      serves: 'the hourly check of a sample of runs, and the probe for expired records',
-      ask: () => sample.startedSince(AGES_AHEAD, 1),
-    },
-    {
-      collection: paths.schedules().id,
-      fields: ['state', 'nextAt'],
-      serves: 'schedules, which do not fire without it',
-      ask: () => schedules.dueByIndex(NEVER, 1),
-    },
-    {
-      collection: paths.schedules().id,
-      fields: ['tenantId', '-createdAt'],
-      serves: 'lists of schedules',
-      ask: () => schedules.list(tenantId, ONE),
-    },
-    {
-      collection: paths.effects().id,
-      fields: ['runId', 'createdAt'],
-      serves: 'lists of effects, checks, and deletion',
-      ask: () => effects.listOfRun(NOBODY, ONE),
-    },
-    {
-      collection: paths.effects().id,
-      fields: ['tenantId', 'askingSince'],
-      serves: 'effects without a run in the inbox',
-      ask: () => effects.asking(NOBODY, 0, 1),
-    },
-    {
-      collection: paths.clients().id,
-      fields: ['tenantId'],
-      serves: 'the list of API clients',
-      ask: () => clients.list(tenantId, 1),
-    },
-    {
-      collection: paths.findings().id,
-      fields: ['tenantId'],
-      serves: 'findings in the inbox',
-      ask: () => findings.ofTenant(tenantId, 1),
-    },
-    {
-      collection: paths.erasures().id,
-      fields: ['state'],
-      serves: 'open erasures',
-      ask: () => erasures.open(1),
-    },
-    {
-      collection: paths.erasures().id,
-      fields: ['tenantHash', '-requestedAt'],
-      serves: 'lists of erasures',
-      ask: () => erasures.list(NOBODY, ONE),
-    },
-    {
-      collection: paths.erasures().id,
-      fields: ['scope', '-requestedAt'],
-      serves: 'lists of the erasures of all tenants',
-      ask: () => erasures.list(undefined, ONE),
-    },
+    ofRuns(['tenantId', '-durationMs'], 'lists of the longest runs', () =>
+      finder.ordered('longest', { tenantId }, ONE),
+    ),
+    ofRuns(['tenantId', 'type', '-durationMs'], 'lists of the longest runs of a workflow', () =>
+      finder.ordered('longest', { tenantId, type: NOBODY }, ONE),
+    ),
+    ofRuns(['tenantId', 'shard', '-updatedAt'], 'lists of the runs that changed last', () =>
+      finder.ordered('updated', { tenantId }, ONE),
+    ),
+    ofRuns(['tenantId', 'askingSince'], 'the inbox', () => finder.asking(tenantId, ONE)),
+    ofRuns(['foundBy', 'tenantId', '-createdAt'], 'the search for runs', () =>
+      finder.named(tenantId, NOBODY, 1),
+    ),
+    ofRuns(['shard', 'wakeAt'], 'the scan for overdue runs', () => lists.dueByIndex(NEVER, 1)),
+    ofRuns(['shard', 'status', 'lastHeartbeatAt'], 'the scan for runs that missed a heartbeat', () =>
+      lists.silentRuns({ after: AGES_AHEAD, until: AGES_AHEAD + 1 }, 1),
+    ),
+    ofRuns(['type', 'shard', 'wakeAt'], 'unpausing a workflow', () =>
+      statistics.due({ until: NEVER, type: NOBODY, limit: 1 }),
+    ),
+    ofRuns(['tenantId', 'status', 'type', 'planVersion'], 'counts of runs by workflow version', () =>
+      statistics.liveVersions(tenantId, 1),
+    ),
+    ofRuns(['status', 'type', 'shard', 'completedAt'], 'deletion of runs past their retention period', () =>
+      retention.ended({ bucket, until: NEVER, after: undefined, limit: 1 }),
+    ),
+    ofRuns(['rootRunId'], 'deletion of runs past their retention period', () => retention.lineage(NOBODY, 1)),
+    ofRecords(
+      ['shard', 'status', 'expiresAt'],
+      'the hourly check of a sample of runs, and the probe for expired records',
+      () => sample.startedSince(AGES_AHEAD, 1),
+    ),
+    ofSchedules(['state', 'nextAt'], 'schedules, which do not fire without it', () =>
+      schedules.dueByIndex(NEVER, 1),
+    ),
+    ofSchedules(['tenantId', '-createdAt'], 'lists of schedules', () => schedules.list(tenantId, ONE)),
+    ofEffects(['runId', 'createdAt'], 'lists of effects, checks, and deletion', () =>
+      effects.listOfRun(NOBODY, ONE),
+    ),
+    ofEffects(['tenantId', 'askingSince'], 'effects without a run in the inbox', () =>
+      effects.asking(NOBODY, 0, 1),
+    ),
+    ofClients(['tenantId'], 'the list of API clients', () => clients.list(tenantId, 1)),
+    ofFindings(['tenantId'], 'findings in the inbox', () => findings.ofTenant(tenantId, 1)),
+    ofErasures(['state'], 'open erasures', () => erasures.open(1)),
+    ofErasures(['tenantHash', '-requestedAt'], 'lists of erasures', () => erasures.list(NOBODY, ONE)),
+    ofErasures(['scope', '-requestedAt'], 'lists of the erasures of all tenants', () =>
+      erasures.list(undefined, ONE),
+    ),
     // Each looks before it deletes, and nobody has anything to delete.
-    {
-      collection: paths.idempotencyRecords().id,
-      fields: ['runId'],
-      serves: 'the erasure of runs',
-      ask: () => erasures.deleteRecordsOfRun(NOBODY, 1),
-    },
-    {
-      collection: paths.idempotencyRecords().id,
-      fields: ['tenantId'],
-      serves: 'the erasure of tenants',
-      ask: () => erasures.deleteRecords(tenantId, 1),
-    },
-    {
-      collection: paths.allMailboxes().id,
-      fields: ['tenantId'],
-      serves: 'the erasure of tenants',
-      ask: () => erasures.deleteWaits(tenantId, 1),
-    },
+    ofRecords(['runId'], 'the erasure of runs', () => erasures.deleteRecordsOfRun(NOBODY, 1)),
+    ofRecords(['tenantId'], 'the erasure of tenants', () => erasures.deleteRecords(tenantId, 1)),
+    ofMailboxes(['tenantId'], 'the erasure of tenants', () => erasures.deleteWaits(tenantId, 1)),
   ];
 }
