@@ -4,7 +4,9 @@
  *
  * Must not: tell why a key or token is refused: unknown, wrong, expired and disabled look the same.
  */
+
 import { timingSafeEqual } from 'node:crypto';
+import { BoundedMap } from '../core/bounded-map.ts';
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { CairnError } from '../core/errors.ts';
 import type { ApiClient, ClientStore, Role } from '../ports/access/client-store.ts';
@@ -27,9 +29,8 @@ export const CLIENT_LOOK_AGAIN_MS = 1_000;
  * instance. Other instances accept it immediately.
  */
 export const CLIENT_MISS_TTL_MS = 5_000;
-/** Ids without a client in memory at most; beside the clients, which they must not drive out. */
+/** Unknown ids in memory, beside the clients, which they must not drive out. */
 const MISSES_KEPT = 1_000;
-/** Clients in memory at most; the one read longest ago makes room, so that made-up ids cannot fill it. */
 const CLIENTS_KEPT = 1_000;
 
 /** `cairn_<client id>_<secret>`; the id has no underscore, so the form has one reading. */
@@ -60,9 +61,9 @@ export interface AuthenticatorDeps {
 
 export class Authenticator {
   readonly #deps: AuthenticatorDeps;
-  readonly #cache = new Map<string, CachedClient>();
-  /** Until when an id is taken to have no client, epoch ms; the oldest first. */
-  readonly #misses = new Map<string, number>();
+  readonly #cache = new BoundedMap<string, CachedClient>(CLIENTS_KEPT);
+  /** Time until which an id counts as one without a client, epoch ms. */
+  readonly #misses = new BoundedMap<string, number>(MISSES_KEPT);
 
   constructor(deps: AuthenticatorDeps) {
     this.#deps = deps;
@@ -101,7 +102,6 @@ export class Authenticator {
     const known = this.#cache.get(clientId);
     if (known && now < known.readAt + maxAgeMs) return known.client;
     const client = this.#deps.clients.read(clientId);
-    this.#cache.delete(clientId);
     this.#cache.set(clientId, { client, readAt: now });
     const forget = () => {
       if (this.#cache.get(clientId)?.client === client) this.#cache.delete(clientId);
@@ -110,19 +110,10 @@ export class Authenticator {
     client.then((found) => {
       if (found) return;
       forget();
-      this.#remember(clientId);
+      // A flood of requests with a made-up id costs a read every few seconds, not one each.
+      this.#misses.set(clientId, this.#deps.clock.now() + CLIENT_MISS_TTL_MS);
     }, forget);
-    const [oldest] = this.#cache.keys();
-    if (this.#cache.size > CLIENTS_KEPT && oldest !== undefined) this.#cache.delete(oldest);
     return client;
-  }
-
-  /** So that a flood of requests with a made-up id costs a read every few seconds, not one each. */
-  #remember(missing: string): void {
-    this.#misses.delete(missing);
-    this.#misses.set(missing, this.#deps.clock.now() + CLIENT_MISS_TTL_MS);
-    const [oldest] = this.#misses.keys();
-    if (this.#misses.size > MISSES_KEPT && oldest !== undefined) this.#misses.delete(oldest);
   }
 }
 

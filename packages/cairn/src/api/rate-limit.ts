@@ -2,6 +2,7 @@
  * Rate limit per caller and instance: a token bucket for each caller. It protects an instance and its other callers
  * from a runaway caller. It is not a quota: instances do not share it.
  */
+import { BoundedMap } from '../core/bounded-map.ts';
 import { CairnError } from '../core/errors.ts';
 
 export interface RateLimit {
@@ -11,7 +12,7 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** Callers in memory at most; the one that asked longest ago makes room, and begins with a full bucket again. */
+/** Callers in memory. One that was dropped begins with a full bucket again. */
 export const CALLERS_KEPT = 10_000;
 
 interface RateBucket {
@@ -23,7 +24,7 @@ interface RateBucket {
 export class RateLimiter {
   readonly #limit: RateLimit;
   readonly #clock: { now(): number };
-  readonly #buckets = new Map<string, RateBucket>();
+  readonly #buckets = new BoundedMap<string, RateBucket>(CALLERS_KEPT);
 
   constructor(limit: RateLimit, clock: { now(): number }) {
     this.#limit = limit;
@@ -38,10 +39,7 @@ export class RateLimiter {
     // A clock that was set back gives nothing, and takes nothing.
     const filled = Math.min(burst, tokens + (Math.max(0, now - at) * perSecond) / 1_000);
     const passes = filled >= 1;
-    this.#buckets.delete(principal);
     this.#buckets.set(principal, { tokens: passes ? filled - 1 : filled, at: now });
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > CALLERS_KEPT && oldest !== undefined) this.#buckets.delete(oldest);
     if (passes) return;
     const retryAfterSeconds = Math.max(1, Math.ceil((1 - filled) / perSecond));
     throw new CairnError('RATE_LIMITED', `more than ${perSecond} requests a second`, {

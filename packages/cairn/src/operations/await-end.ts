@@ -2,7 +2,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { LoadedRun } from '../ports/run-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
-import { WakeSignal } from './wake-signal.ts';
+import { WatchReports } from './watch-reports.ts';
 
 export interface AwaitEndDeps {
   readonly watch: Pick<RunWatch, 'watchEnd'>;
@@ -25,27 +25,14 @@ export async function awaitEnd(
   { watch, clock }: AwaitEndDeps,
   { runId, tenantId, forMs, signal }: AwaitedEnd,
 ): Promise<AwaitEndResult> {
-  const told = new WakeSignal(clock);
-  let result: AwaitEndResult = 'unknown';
-  let failure: { readonly error: unknown } | undefined;
-  const waited = told.wait(forMs, signal);
+  const reports = new WatchReports<AwaitEndResult>(clock);
+  const ended = reports.next(forMs, signal);
   const stop = watch.watchEnd(runId, {
     onFound(run) {
-      if (run?.tenantId === tenantId) return;
-      result = 'none';
-      told.notify();
+      if (run?.tenantId !== tenantId) reports.put('none');
     },
-    onEnd(run) {
-      if (result === 'unknown') result = run ?? 'unknown';
-      told.notify();
-    },
-    onError(error) {
-      failure = { error };
-      told.notify();
-    },
+    onEnd: (run) => reports.put(reports.waiting ?? run ?? 'unknown'),
+    onError: reports.fail,
   });
-  await waited;
-  stop();
-  if (failure) throw failure.error;
-  return result;
+  return (await ended.finally(stop)) ?? 'unknown';
 }

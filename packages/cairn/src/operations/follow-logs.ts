@@ -11,9 +11,9 @@ import { isTerminal, type RunStatus } from '../core/run/status.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Position } from '../ports/cursor.ts';
 import type { LogStore } from '../ports/runs/log-store.ts';
-import type { RunWatch } from '../ports/runs/run-watch.ts';
+import type { RunEnd, RunWatch } from '../ports/runs/run-watch.ts';
 import type { FollowBounds } from './follow-bounds.ts';
-import { WakeSignal } from './wake-signal.ts';
+import { WatchReports } from './watch-reports.ts';
 
 export interface FollowLogsDeps {
   readonly logs: LogStore;
@@ -72,8 +72,11 @@ export async function* followLogs(
     if (isTerminal(status)) yield { kind: 'ended', status, stopKind };
     return;
   }
-  const news = new News(clock);
-  const stop = deps.watch.watchLogs(runId, news);
+  const news = new WatchReports<{ readonly ended: RunEnd | undefined }>(clock);
+  const stop = deps.watch.watchLogs(runId, {
+    onLogs: (ended) => news.put({ ended }),
+    onError: news.fail,
+  });
   try {
     let toldAt = clock.now();
     for (;;) {
@@ -100,39 +103,5 @@ export async function* followLogs(
     }
   } finally {
     stop();
-  }
-}
-
-interface Heard {
-  readonly ended?: { readonly status: RunStatus; readonly stopKind: StopKind | undefined } | undefined;
-}
-
-/** Reports of the watch since it was last asked. */
-class News {
-  readonly #signal: WakeSignal;
-  #heard: Heard | undefined;
-  #failure: { readonly error: unknown } | undefined;
-
-  constructor(clock: Clock) {
-    this.#signal = new WakeSignal(clock);
-  }
-
-  onLogs(ended: Heard['ended']): void {
-    this.#heard = { ended };
-    this.#signal.notify();
-  }
-
-  onError(error: unknown): void {
-    this.#failure = { error };
-    this.#signal.notify();
-  }
-
-  /** Undefined when nothing came within `forMs`, or the signal aborted. @throws what the watch has failed with */
-  async next(forMs: number, signal: AbortSignal): Promise<Heard | undefined> {
-    if (!this.#heard && !this.#failure) await this.#signal.wait(forMs, signal);
-    const heard = this.#heard;
-    this.#heard = undefined;
-    if (!heard && this.#failure) throw this.#failure.error;
-    return heard;
   }
 }

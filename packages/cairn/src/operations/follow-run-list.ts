@@ -8,7 +8,7 @@ import { type Clock, pause } from '../ports/clock.ts';
 import type { ListedRun, RunFilter } from '../ports/run-store.ts';
 import type { RunListWatch } from '../ports/runs/run-list-watch.ts';
 import type { FollowBounds } from './follow-bounds.ts';
-import { WakeSignal } from './wake-signal.ts';
+import { WatchReports } from './watch-reports.ts';
 
 /** Least time between the starts of two rounds, ms: at most five updates a second. */
 const ROUND_MS = 200;
@@ -38,16 +38,19 @@ export async function* followRunList(
   { watch, clock }: FollowListDeps,
   { filter, limit, quietMs, onlyNow, until, signal }: FollowingList,
 ): AsyncGenerator<FollowedList> {
-  const list = new NewestList(clock);
+  const lists = new WatchReports<readonly ListedRun[]>(clock);
   const told = new Map<string, string>();
   let isReady = false;
   let quietAt = clock.now() + quietMs;
-  const stop = watch.watchRuns(filter, limit, list);
+  const stop = watch.watchRuns(filter, limit, {
+    onRuns: (runs) => lists.put(runs),
+    onError: lists.fail,
+  });
   try {
     for (;;) {
       const beganAt = clock.now();
       if (beganAt >= until || signal.aborted) return;
-      const runs = await list.next(Math.min(quietAt, until) - beganAt, signal);
+      const runs = await lists.next(Math.min(quietAt, until) - beganAt, signal);
       const roundAt = clock.now();
       const round = runs === undefined ? [] : roundOf(runs, told);
       if (runs && !isReady) {
@@ -83,34 +86,4 @@ function roundOf(runs: readonly ListedRun[], told: Map<string, string>): Followe
     round.push({ kind: 'run', run });
   }
   return round;
-}
-
-/** The last list of the watch, until it is consumed. */
-class NewestList {
-  readonly #signal: WakeSignal;
-  #runs: readonly ListedRun[] | undefined;
-  #failure: { readonly error: unknown } | undefined;
-
-  constructor(clock: Clock) {
-    this.#signal = new WakeSignal(clock);
-  }
-
-  onRuns(runs: readonly ListedRun[]): void {
-    this.#runs = runs;
-    this.#signal.notify();
-  }
-
-  onError(error: unknown): void {
-    this.#failure = { error };
-    this.#signal.notify();
-  }
-
-  /** Undefined after `forMs` without a report, or if the signal aborted. @throws errors of the watch */
-  async next(forMs: number, signal: AbortSignal): Promise<readonly ListedRun[] | undefined> {
-    if (!this.#runs && !this.#failure) await this.#signal.wait(forMs, signal);
-    if (this.#failure) throw this.#failure.error;
-    const runs = this.#runs;
-    this.#runs = undefined;
-    return runs;
-  }
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import type { RunWatch } from '../ports/runs/run-watch.ts';
 import type { FollowBounds } from './follow-bounds.ts';
-import { WakeSignal } from './wake-signal.ts';
+import { WatchReports } from './watch-reports.ts';
 
 export interface FollowDeps {
   readonly store: Pick<RunStore, 'readEvents'>;
@@ -63,13 +63,19 @@ export async function* followRun(deps: FollowDeps, following: RunFollowing): Asy
   }
   yield* rest();
   if (following.onlyNow && !isTerminal(status)) return;
-  const arrivals = new Arrivals(clock);
-  const stop = isTerminal(status) ? () => {} : deps.watch.watch(runId, after, arrivals);
+  const arrivals = new WatchReports<readonly RunEvent[]>(clock);
+  const onEvents = (events: readonly RunEvent[]) => {
+    const all = [...(arrivals.waiting ?? []), ...events];
+    // Whoever is behind finds the journal by the last event alone.
+    arrivals.put(all.length > PAGE ? all.slice(-1) : all);
+  };
+  const observer = { onEvents, onError: arrivals.fail };
+  const stop = isTerminal(status) ? () => {} : deps.watch.watch(runId, after, observer);
   try {
     while (!isTerminal(status)) {
       const left = until - clock.now();
       if (left <= 0 || signal.aborted) return;
-      const arrived = await arrivals.next(Math.min(quietMs, left), signal);
+      const arrived = (await arrivals.next(Math.min(quietMs, left), signal)) ?? [];
       if (arrived.length === 0 && left > quietMs && !signal.aborted) yield { kind: 'quiet' };
       for (const event of arrived) {
         if (event.seq === after + 1) yield tell(event);
@@ -80,36 +86,4 @@ export async function* followRun(deps: FollowDeps, following: RunFollowing): Asy
     stop();
   }
   yield { kind: 'ended', status, stopKind };
-}
-
-/** Reports of the watch that were not consumed yet. */
-class Arrivals {
-  readonly #signal: WakeSignal;
-  #events: RunEvent[] = [];
-  #failure: { readonly error: unknown } | undefined;
-
-  constructor(clock: Clock) {
-    this.#signal = new WakeSignal(clock);
-  }
-
-  onEvents(events: readonly RunEvent[]): void {
-    this.#events.push(...events);
-    // Whoever is behind finds the journal by the last event alone.
-    if (this.#events.length > PAGE) this.#events = this.#events.slice(-1);
-    this.#signal.notify();
-  }
-
-  onError(error: unknown): void {
-    this.#failure = { error };
-    this.#signal.notify();
-  }
-
-  /** Empty when nothing came within `forMs`, or the signal aborted. @throws what the watch has failed with */
-  async next(forMs: number, signal: AbortSignal): Promise<readonly RunEvent[]> {
-    if (this.#events.length === 0 && !this.#failure) await this.#signal.wait(forMs, signal);
-    if (this.#events.length === 0 && this.#failure) throw this.#failure.error;
-    const arrived = this.#events;
-    this.#events = [];
-    return arrived;
-  }
 }

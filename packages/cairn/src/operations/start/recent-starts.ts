@@ -5,6 +5,7 @@
  *
  * Must not: decide. A request with any difference goes to the store.
  */
+import { BoundedMap } from '../../core/bounded-map.ts';
 import { logHit } from '../log-hit.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
 
@@ -19,7 +20,7 @@ interface Recent {
 }
 
 export class RecentStarts {
-  readonly #recent = new Map<string, Recent>();
+  readonly #recent = new BoundedMap<string, Recent>(MAX_KEPT);
 
   /** Runs `start` unless the same request is in progress or was answered here; a failure is not shared. */
   async join(
@@ -37,7 +38,7 @@ export class RecentStarts {
       return start();
     }
     const outcome = start();
-    this.#keep(same, { outcome, until: now + KEEP_MS });
+    this.#recent.set(same, { outcome, until: now + KEEP_MS });
     try {
       const { kind } = await outcome;
       if (kind === 'in_flight') this.#recent.delete(same);
@@ -45,16 +46,6 @@ export class RecentStarts {
       this.#recent.delete(same);
     }
     return outcome;
-  }
-
-  #keep(same: string, recent: Recent): void {
-    this.#recent.delete(same);
-    this.#recent.set(same, recent);
-    if (this.#recent.size <= MAX_KEPT) return;
-    for (const oldest of this.#recent.keys()) {
-      this.#recent.delete(oldest);
-      return;
-    }
   }
 }
 

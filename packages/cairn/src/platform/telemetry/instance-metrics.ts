@@ -5,6 +5,7 @@
  * Must not: grow with runs. Series are by tenant, which are bounded, and by deployed types, statuses, capabilities and
  * ends.
  */
+import { BoundedMap } from '../../core/bounded-map.ts';
 import {
   type Conflict,
   type CountReader,
@@ -42,7 +43,7 @@ interface OfTenant {
 }
 
 export class InstanceMetrics implements Metrics, CountReader {
-  readonly #tenants = new Map<string, OfTenant>();
+  readonly #tenants = new BoundedMap<string, OfTenant>(TENANTS_KEPT);
 
   transition({ tenantId, from, to }: Transition): void {
     bump(this.#of(tenantId).transitions, `${from} ${to}`, { from, to });
@@ -98,11 +99,7 @@ export class InstanceMetrics implements Metrics, CountReader {
       conflicts: new Map(),
       dispatches: new Map(),
     };
-    // Last in order is what was counted last.
-    this.#tenants.delete(tenantId);
     this.#tenants.set(tenantId, counted);
-    const [oldest] = this.#tenants.keys();
-    if (this.#tenants.size > TENANTS_KEPT && oldest !== undefined) this.#tenants.delete(oldest);
     return counted;
   }
 }

@@ -5,12 +5,14 @@
  *
  * Must not: decide what goes to pages (spill.ts).
  */
+
 import {
   type DocumentReference,
   type DocumentSnapshot,
   FieldValue,
   type Firestore,
 } from '@google-cloud/firestore';
+import { BoundedMap } from '../../core/bounded-map.ts';
 import { type Spent, sum } from '../../core/cost/cost.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { RunState } from '../../core/run/state.ts';
@@ -80,7 +82,7 @@ export class RunPages {
   readonly #newBatch: () => StoreBatch;
   readonly #budget: PageBudget;
   /** Runs seen with pages, the latest last: when one has room for all again, its pages are to be deleted. */
-  readonly #paged = new Set<string>();
+  readonly #paged = new BoundedMap<string, true>(MAX_PAGED);
 
   constructor(
     db: Firestore,
@@ -109,7 +111,7 @@ export class RunPages {
       const members = document.data();
       const names = members && pagesOf(members);
       if (!names) return { found: document, members, reads };
-      this.#note(document.id);
+      this.#paged.set(document.id, true);
       const wanted = namedBy(names);
       const texts = await this.read(document.ref, wanted);
       reads += wanted.length;
@@ -171,7 +173,7 @@ export class RunPages {
     const { run, snapshot, members } = wanted;
     const spilled = spill(members, snapshot, this.#budget);
     if (!spilled && !this.#paged.has(run.id)) return send();
-    this.#note(run.id);
+    this.#paged.set(run.id, true);
     let seen: Version | undefined;
     for (;;) {
       const pages = await this.#toWrite(wanted, spilled);
@@ -237,13 +239,6 @@ export class RunPages {
         for (const name of gone) batch.delete(this.#paths.page(run, name));
       },
     };
-  }
-
-  #note(runId: string): void {
-    this.#paged.delete(runId);
-    this.#paged.add(runId);
-    const [oldest] = this.#paged;
-    if (this.#paged.size > MAX_PAGED && oldest !== undefined) this.#paged.delete(oldest);
   }
 
   /** Writes pages that no document names yet. */

@@ -4,6 +4,7 @@
  *
  * Must not: write, or change a line that may have been written.
  */
+import { BoundedMap } from '../../../core/bounded-map.ts';
 import { CairnError } from '../../../core/errors.ts';
 import type { LoggedBy } from '../../../core/logs/line.ts';
 import { StreamMask } from '../../../core/logs/stream-mask.ts';
@@ -50,7 +51,7 @@ export class RunTexts {
   secrets: readonly string[] = [];
   readonly #sink: TextSink;
   /** The oldest first. */
-  readonly #current = new Map<string, Current>();
+  readonly #current = new BoundedMap<string, Current>(MAX_TEXTS);
   #numbers = 0;
 
   /** @param before names of texts of earlier dispatches */
@@ -79,7 +80,7 @@ export class RunTexts {
     if (!this.#current.has(name)) return;
     this.#numbers += 1;
     this.#sink.put({ kind: 'attempt', at, ...attemptOf(by) });
-    this.#set(name, { number: this.#numbers, isAnnounced: true, isDone: false });
+    this.#current.set(name, { number: this.#numbers, isAnnounced: true, isDone: false });
   }
 
   /** The first text of an attempt. False: a later attempt of its step has begun. */
@@ -88,7 +89,7 @@ export class RunTexts {
     const before = this.#current.get(name);
     if (before && before.number > number) return false;
     if (!before?.isAnnounced) this.#sink.put({ kind: 'attempt', at, ...attemptOf(by) });
-    this.#set(name, { number, isAnnounced: false, isDone: false });
+    this.#current.set(name, { number, isAnnounced: false, isDone: false });
     return true;
   }
 
@@ -97,7 +98,7 @@ export class RunTexts {
   }
 
   done(by: LoggedBy, number: number): void {
-    this.#set(textName(by), { number, isAnnounced: false, isDone: true });
+    this.#current.set(textName(by), { number, isAnnounced: false, isDone: true });
   }
 
   /** These lines are durable: a step whose text ended among them is not run again. */
@@ -107,13 +108,6 @@ export class RunTexts {
       const name = textName(line);
       if (this.#current.get(name)?.isDone) this.#current.delete(name);
     }
-  }
-
-  #set(name: string, current: Current): void {
-    this.#current.delete(name);
-    this.#current.set(name, current);
-    const [oldest] = this.#current.keys();
-    if (this.#current.size > MAX_TEXTS && oldest !== undefined) this.#current.delete(oldest);
   }
 }
 

@@ -1,0 +1,54 @@
+/** Reports of a watch that its one reader has not consumed yet. */
+import type { CancelTimer, Clock } from '../ports/clock.ts';
+
+export class WatchReports<R> {
+  readonly #clock: Clock;
+  #waiting: R | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #wake: () => void = () => {};
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Puts a report in the place of the one that waits, if any. */
+  put(report: R): void {
+    this.#waiting = report;
+    this.#wake();
+  }
+
+  /** The report that waits to be consumed. */
+  get waiting(): R | undefined {
+    return this.#waiting;
+  }
+
+  /** As the `onError` of a watch. */
+  readonly fail = (error: unknown): void => {
+    this.#failure = { error };
+    this.#wake();
+  };
+
+  /** Undefined when nothing came within `forMs`, or the signal aborted. @throws the error that the watch ended with */
+  async next(forMs: number, signal: AbortSignal): Promise<R | undefined> {
+    if (this.#waiting === undefined && !this.#failure) await this.#wait(forMs, signal);
+    const report = this.#waiting;
+    this.#waiting = undefined;
+    if (report === undefined && this.#failure) throw this.#failure.error;
+    return report;
+  }
+
+  #wait(forMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const done = () => {
+        cancel();
+        signal.removeEventListener('abort', done);
+        this.#wake = () => {};
+        resolve();
+      };
+      const cancel: CancelTimer = this.#clock.timer(forMs, done);
+      signal.addEventListener('abort', done, { once: true });
+      this.#wake = done;
+    });
+  }
+}
