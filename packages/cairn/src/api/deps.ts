@@ -24,7 +24,6 @@ import type { RuntimeConfigStore } from '../ports/runtime-config.ts';
 import type { ScheduleStore } from '../ports/schedule-store.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** Dependencies of the diagnosis only. */
 export type DiagnosisParts = Pick<
   DiagnosisDeps,
   'look' | 'queueLook' | 'heartbeats' | 'findings' | 'setup' | 'operations'
@@ -34,16 +33,11 @@ export interface ApiDeps {
   readonly start: StartDeps;
   readonly registry: WorkflowRegistry;
   readonly bindings: Bindings;
-  /** The stored log lines of step bodies. */
   readonly logs: LogStore;
-  /** The side-effect ledger. */
   readonly effects: ExternalEffectStore;
-  /** For who checks and repairs runs. */
   readonly integrity: IntegrityReader & RepairStore;
-  /** For who looks at what is deleted when, or holds it. */
   readonly retention: RetentionStore;
   readonly retentionOf: RetentionOf;
-  /** For who erases runs and tenants. */
   readonly erasures: ErasureStore;
   readonly clients: ClientStore;
   readonly tokens: TokenVerifier;
@@ -51,14 +45,12 @@ export interface ApiDeps {
   readonly rateLimit: RateLimit | undefined;
   /** Requests that the platform hands to an instance at a time, which tenants share; undefined: no bound. */
   readonly concurrency: number | undefined;
-  /** Issues keys. */
   readonly clientRegistry: ClientRegistry;
   readonly mailboxes: MailboxStore;
   readonly config: RuntimeConfigStore;
   readonly statistics: RunStatistics;
   readonly finder: RunFinder;
   readonly diagnosis: DiagnosisParts;
-  /** Counters of this instance. */
   readonly counts: CountReader;
   readonly schedules: ScheduleStore;
   readonly dayBudgets: DayBudgetStore;
@@ -67,10 +59,7 @@ export interface ApiDeps {
   readonly listWatch: RunListWatch;
   /** Aborted when the instance is to end; streams then end too. */
   readonly shutdown: AbortSignal;
-  /** Project and database in use. */
   readonly home: string;
-  /** Written on every run. */
   readonly environment: string;
-  /** Version of the deployed functions. */
   readonly version: string;
 }

@@ -21,7 +21,6 @@ const STREAMS = { ofAll: API_CONCURRENCY / 2, ofOneTenant: 10 };
 export interface Instance {
   /** Requests with large bodies. */
   readonly starts: Semaphore;
-  /** Reads of large outputs. */
   readonly reads: Semaphore;
   readonly places: StreamPlaces;
   readonly health: Health;

@@ -32,12 +32,10 @@ const REQUEST_ID_DIGITS = 32;
 
 /** A request as far as it can be judged without looking at what it is about. */
 export interface Mutation<Body> extends RequestContext {
-  /** The caller's idempotency key, if any. */
   readonly key: string | undefined;
   readonly body: Body;
   /** Method, path, query and body as they came: what a repetition must be equal to. */
   readonly requestHash: string;
-  /** The program that sends the request. */
   readonly client: Trigger['source'];
 }
 
@@ -124,7 +122,6 @@ export async function assertThere(
 /** Path of what was made, by the body of its 201. */
 export type LocationOf = (body: Readonly<Record<string, Json>>) => string;
 
-/** Response while the same request is in progress. */
 export function inFlight(): Response {
   return jsonResponse(
     { status: 'in_flight' },

@@ -6,7 +6,6 @@ import { BoundedMap } from '../core/bounded-map.ts';
 import { CairnError } from '../core/errors.ts';
 
 export interface RateLimit {
-  /** Sustained requests per second. */
   readonly perSecond: number;
   /** Burst after a pause. */
   readonly burst: number;

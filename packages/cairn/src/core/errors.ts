@@ -180,7 +180,6 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export interface CairnErrorOptions {
   /** The field of the request, or the header, at fault. */
   readonly field?: string | undefined;
-  /** The step at fault. */
   readonly stepId?: string | undefined;
   /** Replaces the general advice of the code where something more precise is known. */
   readonly help?: string | undefined;

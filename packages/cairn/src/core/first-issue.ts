@@ -22,7 +22,6 @@ const WHY_CHARS = 500;
 /** Most issues of one value listed in an error; the others are counted. */
 const MOST_ISSUES = 10;
 
-/** Every issue in one text, and the field of the first. */
 export function allIssues(issues: readonly Issue[], within?: string): FirstIssue {
   const named = issues.slice(0, MOST_ISSUES).map((issue) => firstIssue([issue], within));
   const more = issues.length - named.length;

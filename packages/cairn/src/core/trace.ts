@@ -15,7 +15,6 @@ export interface TraceContext {
   readonly sampled?: boolean | undefined;
 }
 
-/** Trace members of a run. */
 export interface TracedRun {
   readonly id: string;
   readonly traceId: string;

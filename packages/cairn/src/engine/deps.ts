@@ -28,7 +28,6 @@ import type { EngineSettings } from './settings.ts';
 export interface ChildToStart {
   readonly parent: RunState;
   readonly wait: ChildWait;
-  /** Type of the workflow. */
   readonly type: string;
   readonly input: unknown;
 }

@@ -26,7 +26,6 @@ export interface EngineSettings {
   readonly concurrentSteps: number;
   /** Turns of a long loop in one run; those that follow are in parts (core/flow/parts.ts). */
   readonly turnsOfARun: number;
-  /** Timeout of a step that declares none. */
   readonly stepTimeoutMs: number;
   /** True if the log shows what bodies throw. It may name people, and no erasure reaches a log; the journal has it. */
   readonly logsThrown: boolean;

@@ -46,7 +46,6 @@ function capabilitiesOf({ steps }: Workflow): Capability[] {
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The deployed versions of each workflow. */
 function refOf(registry: WorkflowRegistry): string {
   const known = registries.get(registry);
   if (known !== undefined) return known;

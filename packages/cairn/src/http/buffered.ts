@@ -3,7 +3,6 @@
  * all else of a small request; here it is made for those alone who ask for it.
  */
 
-/** A request with a body. */
 export class BufferedRequest extends Request {
   readonly whole: Buffer;
 

@@ -55,7 +55,6 @@ export interface StatusMove {
 }
 
 export interface CommitBatch {
-  /** State after the last event. */
   readonly after: RunState;
   readonly events: readonly RunEvent[];
   readonly checkpoints: readonly Checkpoint[];

@@ -143,7 +143,6 @@ function originOfName(source: SourceCode, node: Identifier): string | undefined 
   return `${from}:${imported.type === 'Identifier' ? imported.name : String(imported.value)}`;
 }
 
-/** Value of a property of an object that is written out. */
 export function propertyOf(object: Syntax, name: string): Syntax | undefined {
   if (object.type !== 'ObjectExpression') return undefined;
   for (const property of object.properties) {

@@ -31,7 +31,6 @@ export type FollowedRun =
   | { readonly kind: 'event'; readonly event: RunEvent }
   /** Nothing has happened for a while. */
   | { readonly kind: 'quiet' }
-  /** The run has ended and all its events have been reported. */
   | { readonly kind: 'ended'; readonly status: RunStatus; readonly stopKind: StopKind | undefined };
 
 /** Events read at once: with values of at most 16 KiB inline, below two megabytes. */

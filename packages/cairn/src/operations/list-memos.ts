@@ -16,7 +16,6 @@ export interface ShownMemo {
 }
 
 export interface MemosAsked {
-  /** Key of the step. */
   readonly step: string;
   /** Default: that which the step is at. */
   readonly revision: number | undefined;

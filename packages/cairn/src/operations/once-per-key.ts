@@ -233,7 +233,6 @@ function replayOf(
   return { kind: 'replayed', response };
 }
 
-/** Run id in the response of an operation on a run. */
 function runIdIn(body: Json): string | undefined {
   const runId = typeof body === 'object' && body !== null && 'runId' in body ? body.runId : undefined;
   return typeof runId === 'string' ? runId : undefined;

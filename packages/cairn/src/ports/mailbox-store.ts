@@ -9,10 +9,8 @@ import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson } from '../core/encoding/json.ts';
 import type { Version } from './run-store.ts';
 
-/** Address of an event mailbox. */
 export interface MailboxAddress {
   readonly tenantId: string;
-  /** Name of the event. */
   readonly event: string;
   /** Correlation key: tells apart events of one name. */
   readonly key: string;

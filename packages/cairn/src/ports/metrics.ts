@@ -15,7 +15,6 @@ export interface Transition {
 
 export interface RunEndMetric {
   readonly tenantId: string;
-  /** Type of the workflow. */
   readonly type: string;
   readonly status: TerminalStatus;
   readonly durationMs: number;
@@ -36,7 +35,6 @@ export type EffectOutcome =
   | 'reused'
   /** Certainly not done. */
   | 'not_applied'
-  /** The outcome is unknown. */
   | 'in_doubt'
   /** Not done before a person has said something, or never. */
   | 'blocked';
@@ -87,7 +85,6 @@ export interface ScanMetric {
   readonly handled: Readonly<Record<string, number>>;
 }
 
-/** Metrics of the installation, without tenant. */
 export interface InstallationMetrics {
   enqueue(enqueue: Enqueue): void;
   scan(scan: ScanMetric): void;

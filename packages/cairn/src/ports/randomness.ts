@@ -4,6 +4,5 @@ export interface Randomness {
   unit(): number;
   /** 128 random bits as 32 hex characters, for event ids and lease owners. */
   token(): string;
-  /** A new run id. */
   runId(): string;
 }

@@ -148,7 +148,6 @@ export type TouchResult =
   /** The snapshot was written concurrently, or is gone: read, fold, decide again. */
   | { readonly kind: 'stale' };
 
-/** A place in the list of due runs. */
 export interface DuePlace {
   readonly runId: string;
   readonly wakeAt: number;

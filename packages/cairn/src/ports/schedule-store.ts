@@ -10,7 +10,6 @@ export interface StoredSchedule {
   readonly version: Version;
 }
 
-/** A place in the list of due schedules. */
 export interface DueSchedule {
   readonly id: string;
   /** Epoch ms. */
@@ -28,7 +27,6 @@ export interface ScheduleStore {
   create(schedule: Schedule): Promise<{ readonly kind: 'created' } | { readonly kind: 'exists' }>;
   /** Replaces the version last seen as a whole. */
   write(schedule: Schedule, seen: Version): Promise<ScheduleWritten>;
-  /** Deletes the version last seen. */
   remove(id: string, seen: Version): Promise<ScheduleWritten>;
   /** Active schedules whose `nextAt` is not after `now`, the most overdue first, those of one time by id; `after` continues a page. */
   due(now: number, limit: number, after?: DueSchedule): Promise<readonly DueSchedule[]>;

@@ -38,7 +38,6 @@ export function memoId(revision: number, name: string): string {
   return encodeKey(`${revision}-${name}`);
 }
 
-/** A memo as it was recorded. */
 export interface RecordedMemo extends Memo {
   /** By the clock of the store, epoch ms. */
   readonly recordedAt: number;

@@ -41,11 +41,9 @@ export interface CreateTaskRequest {
 export interface QueueTarget {
   /** Name of the queue, which is that of its function. */
   readonly name: string;
-  /** URL of that function. */
   readonly targetUrl: string;
 }
 
-/** A queue function and its queues. */
 export interface DriveQueues {
   /** Time the service waits for an answer, s. Default: 600. */
   readonly deadlineS?: number;

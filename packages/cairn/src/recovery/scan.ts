@@ -26,7 +26,6 @@ import { StoreRefused } from '../ports/store-errors.ts';
 import { Backlog, type TakenRun } from './backlog.ts';
 import { watchLeases } from './lease-watch.ts';
 
-/** Dependencies of the scan besides those of the engine. */
 export interface ScanDeps extends EngineDeps {
   /** Absent: no metrics. */
   readonly counts?: InstallationMetrics | undefined;
@@ -101,7 +100,6 @@ export async function scan(deps: ScanDeps, pageSize = SCAN_PAGE): Promise<ScanRe
   return { found, ...counts, watched, isCut, off: false };
 }
 
-/** Context of a tick. */
 interface TickContext {
   readonly config: RuntimeConfig;
   readonly trace: TraceContext | undefined;

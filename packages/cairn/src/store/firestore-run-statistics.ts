@@ -8,7 +8,6 @@ import { Shards, shardedPage } from './lists/shards.ts';
 import { Paths } from './paths.ts';
 
 const LIVE = RUN_STATUSES.filter((status) => !isTerminal(status));
-/** Concurrent counts. */
 const CONCURRENT_COUNTS = 8;
 
 type CountedVersion = Omit<LiveVersion, 'runs'>;

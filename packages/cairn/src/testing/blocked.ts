@@ -2,7 +2,6 @@
 import type { Wait } from '../core/run/events.ts';
 import { isOver, type RunState, stepKey } from '../core/run/state.ts';
 
-/** The state of a run by id, if there is one. */
 export type ReadState = (runId: string) => RunState | undefined;
 
 interface Outlook {

@@ -51,7 +51,6 @@ export class ObservedBodies {
     this.#plan = plan;
   }
 
-  /** The same workflow, observed. */
   observe(workflow: Workflow): Workflow {
     const steps = [...workflow.steps].map(([id, step]): [string, StepDefinition] => [id, this.#step(step)]);
     return { ...workflow, steps: new Map(steps) };

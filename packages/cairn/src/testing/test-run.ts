@@ -13,7 +13,6 @@ import type { BodyPart, ObservedBodies } from './observed-bodies.ts';
 import { timelineOf } from './timeline.ts';
 import type { Installation } from './world/installation.ts';
 
-/** An open wait, in the terms of its workflow. */
 export interface OpenWait {
   readonly step: string;
   readonly kind: Wait['kind'];
@@ -91,7 +90,6 @@ export class TestRun {
     return this.state().waits.map(openWait);
   }
 
-  /** Effects of the run, in order. */
   effects(): readonly EffectRecord[] {
     const rows = [...this.#installation.db.effects.values()].map(({ record }) => record);
     return rows.filter(({ runId }) => runId === this.id);

@@ -13,7 +13,6 @@ export type { Path };
 /** Type of the responses with this schema name. */
 export type Answer<N extends SchemaName> = z.output<(typeof NAMED)[N]>;
 
-/** Paths that have the method. */
 export type PathWith<M extends string> = { [P in Path]: M extends keyof RouteTable[P] ? P : never }[Path];
 
 export type OperationAt<M extends string, P extends Path> = M extends keyof RouteTable[P]
@@ -42,7 +41,6 @@ export type AnswerOf<M extends string, P extends Path> =
       }[keyof A]
     : never;
 
-/** Paths whose answers are pages. */
 export type PagedPath = {
   [P in PathWith<'GET'>]: AnswerOf<'GET', P> extends { items: unknown[]; next?: string | undefined }
     ? P
@@ -57,10 +55,8 @@ interface PathParameters<P extends string> {
   readonly params?: ParamsOf<P>;
 }
 
-/** Parameters of a read of the path. */
 export type Question<P extends PathWith<'GET'>> = PathParameters<P> & { readonly query?: QueryOf<'GET', P> };
 
-/** Parameters of a change of the path. */
 export type Change<M extends ChangingMethod, P extends PathWith<M>> = PathParameters<P> & {
   readonly query?: QueryOf<M, P>;
   readonly body?: BodyOf<M, P>;

@@ -31,7 +31,6 @@ export interface OpenApi {
 
 const REF = '#/components/schemas/';
 const OF_ALL: readonly ErrorCode[] = ['URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
-/** Errors of routes that authenticate the caller. */
 const OF_CALLERS: readonly ErrorCode[] = [
   'INVALID_INPUT',
   'UNAUTHENTICATED',

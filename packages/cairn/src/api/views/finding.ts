@@ -20,7 +20,6 @@ export function findingView({ reason, message, stepId, since, lastAt }: RunFindi
   };
 }
 
-/** As the inbox lists it. */
 export function listedFinding(finding: RunFinding): View {
   const { runId, type } = finding;
   return { runId, type, ...findingView(finding) };

@@ -30,7 +30,6 @@ export const COST_NAMES = ['microUsd', 'tokens'] as const;
 
 /** One attempt of a body. */
 export interface AttemptRef {
-  /** Key of the step. */
   readonly step: string;
   readonly revision: number;
   readonly attempt: number;
@@ -69,12 +68,10 @@ export function limitsCost({ limits }: BudgetState): boolean {
   return COST_NAMES.some((name) => limits[name] !== undefined);
 }
 
-/** Sum of one member. */
 export function sumOf(costs: readonly Cost[], name: keyof Cost): number {
   return costs.reduce((sum, cost) => sum + (cost[name] ?? 0), 0);
 }
 
-/** Sum of costs, member by member. */
 export function sumOfCosts(costs: readonly Cost[]): Required<Cost> {
   return { microUsd: sumOf(costs, 'microUsd'), tokens: sumOf(costs, 'tokens') };
 }
@@ -83,7 +80,6 @@ export function isFree(cost: Cost): boolean {
   return COST_NAMES.every((name) => (cost[name] ?? 0) === 0);
 }
 
-/** Cost without members that are zero. */
 export function plainCost(cost: Cost): Cost {
   return Object.fromEntries(COST_NAMES.flatMap((name) => (cost[name] ? [[name, cost[name]]] : [])));
 }

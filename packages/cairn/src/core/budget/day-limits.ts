@@ -11,11 +11,9 @@ export interface DayBudgetLimits extends Omit<GivenBudget, 'wallClock'> {
   readonly estimate?: GivenCost;
 }
 
-/** Budgets of tenants (docs/budgets.md). */
 export interface BudgetOptions {
   /** Limits of each tenant that `tenants` does not name. Absent: they have none. */
   readonly perTenantAndDay?: DayBudgetLimits;
-  /** By tenant id. */
   readonly tenants?: Readonly<Record<string, DayBudgetLimits | 'unlimited'>>;
 }
 

@@ -41,7 +41,6 @@ export interface DayBudget {
   readonly day: string;
   /** As configured when it was last written, without raises. */
   readonly limits: DayAmounts;
-  /** Sum of all raises. */
   readonly raised: DayAmounts;
   /** The newest {@link MAX_RAISES}. */
   readonly raises: readonly DayRaise[];

@@ -141,7 +141,6 @@ export function spentBy(reported: Cost, estimate: Cost | undefined): Cost {
   return { ...estimate, ...reported };
 }
 
-/** The larger of two costs, member by member. */
 export function largerOf(a: Cost | undefined, b: Cost): Cost {
   const members = COST_NAMES.map((name) => [name, Math.max(a?.[name] ?? 0, b[name] ?? 0)]);
   return Object.fromEntries(members);

@@ -27,7 +27,6 @@ const MAX_COUNT = 1_000_000_000_000;
 const COUNTS = ['tokens', 'effects', 'operations'] as const;
 const MEMBERS: readonly string[] = ['usd', ...COUNTS, 'wallClock'];
 
-/** Name of a limit as it is written. */
 export function givenLimit(name: BudgetName): keyof GivenBudget {
   if (name === 'microUsd') return 'usd';
   return name === 'wallClockMs' ? 'wallClock' : name;

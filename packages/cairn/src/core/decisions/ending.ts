@@ -26,7 +26,6 @@
 import type { RecordedError } from '../run/events.ts';
 import { NO_STEP, type RunState, UNDOING } from '../run/state.ts';
 
-/** Facts about a run that has not ended. */
 export interface EndFacts {
   /** The run is under a lease of another process. */
   readonly drivenByAnother: boolean;

@@ -19,7 +19,6 @@ export interface IdempotencyRecord {
   readonly status: 'processing' | 'completed' | 'failed';
   /** See `requestHash` in encoding/fingerprint.ts. */
   readonly requestHash: string;
-  /** Response to a repetition. */
   readonly response?: Json | undefined;
   /** The reason of the failure, for a `failed` record. */
   readonly error?: string | undefined;

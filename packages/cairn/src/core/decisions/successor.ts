@@ -78,7 +78,6 @@ export type StepReuse = { readonly id: string; readonly kind: StepKind; readonly
   | { readonly action: 'runs'; readonly why: WhyRun; readonly items: number }
 );
 
-/** One reused execution. */
 export interface Reuse extends RecordedStep {
   readonly key: string;
 }

@@ -27,7 +27,6 @@ export type EffectStatus = 'attempted' | 'recorded' | 'reused' | 'blocked' | 'fa
 /** The reason why a row is blocked. */
 export type BlockedBy = 'doubt' | 'policy' | 'mismatch' | 'confirmation';
 
-/** Resolutions of an effect by an operator. */
 export const RESOLUTIONS = ['recorded', 're-execute', 'failed'] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
@@ -86,7 +85,6 @@ export interface LateAnswer {
   readonly error?: string | undefined;
 }
 
-/** Resolution of an effect, by an operator or a lookup. */
 export interface EffectResolution {
   readonly outcome: Resolution;
   readonly by: string;
@@ -238,7 +236,6 @@ export function effectIdOf(idempotencyKey: string, n: number): string {
   return `${idempotencyKey}.${String(n).padStart(4, '0')}`;
 }
 
-/** Returns true if the text has the form of an effect id. */
 export function isEffectId(text: string): boolean {
   return /^[0-9a-f]{64}\.\d{4}$/.test(text);
 }

@@ -12,7 +12,6 @@ import {
 } from './effect.ts';
 
 const PREFIX = 'external:';
-/** Step and revision in the rows. */
 export const EXTERNAL_PLACE = { stepId: 'external', revision: 1 } as const;
 /** Shown in journals, paths and queries. */
 const KEY = /^[\x21-\x7e]{1,200}$/;
@@ -32,7 +31,6 @@ export function externalOwner(tenantId: string, key: string): string {
   return `${ownersOf(tenantId)}${key.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
 }
 
-/** Beginning of the owners of a tenant. */
 export function ownersOf(tenantId: string): string {
   return `${PREFIX}${encodeURIComponent(tenantId)}:`;
 }

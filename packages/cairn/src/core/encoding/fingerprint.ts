@@ -9,7 +9,6 @@ import { isSha256Hex, sha256Hex } from './hash.ts';
 import { canonicalJson, type Json } from './json.ts';
 
 export interface StepInputs {
-  /** Workflow type. */
   readonly type: string;
   readonly planVersion: number;
   readonly stepId: string;

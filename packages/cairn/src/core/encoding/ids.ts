@@ -36,7 +36,6 @@ export function childRunId(parentRunId: string, waitId: string): string {
   return makeRunId(digest.subarray(0, ID_BYTES));
 }
 
-/** Returns true if the text has the form of a run id. */
 export function isRunId(text: string): boolean {
   return /^run_[a-z2-7]{25}[aeimquy4]$/.test(text);
 }

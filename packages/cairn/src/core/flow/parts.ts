@@ -11,7 +11,6 @@ export const MAX_TURNS_IN_A_RUN = 5_000;
 export const MAX_TURNS = 1_000_000;
 
 export interface LoopSituation {
-  /** Turns done since the loop began. */
   readonly turn: number;
   /** Turns done before this run; undefined: this run is no part. */
   readonly from: number | undefined;

@@ -51,7 +51,6 @@ export interface CheckpointFact {
 
 /** A large value to which a checkpoint points, and which cannot be read as it was written. */
 export interface PayloadFact {
-  /** Id of the checkpoint. */
   readonly id: string;
   readonly sha256: string;
   readonly reason: string;

@@ -31,7 +31,6 @@ const CODES: { readonly [K in Misfit['kind']]: ProblemCode } = {
 export interface JournalFacts {
   /** The first thing wrong with it. What follows was not judged, and `state` is undefined. */
   readonly broken: ConsistencyProblem | undefined;
-  /** The folded state. */
   readonly state: RunState | undefined;
   /** Identity from the first event, if that is sound. */
   readonly identity: RunIdentity | undefined;

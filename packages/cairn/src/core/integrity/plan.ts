@@ -14,11 +14,9 @@ import { mailboxPath } from './surroundings.ts';
 
 interface DocumentRepair<K extends string, T> {
   readonly kind: K;
-  /** Id of the document in its folder. */
   readonly id: string;
   /** As in the problem: `run`, `steps/verdict`, `checkpoints/0000000007`. */
   readonly subject: string;
-  /** Problems that the change fixes. */
   readonly fixes: readonly ProblemCode[];
   /** Version of the document that was judged; undefined: there is none, and it is created. */
   readonly seen: string | undefined;

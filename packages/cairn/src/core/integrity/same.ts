@@ -14,7 +14,6 @@ export function isSame(a: unknown, b: unknown): boolean {
   return a === b || textOf(a) === textOf(b);
 }
 
-/** A text that is the same for equal values and different for others. */
 export function textOf(value: unknown): string {
   if (value === undefined) return '';
   return canonicalJson((isMap(value) ? plain(value) : value) as Json);

@@ -39,7 +39,6 @@ export interface StepPlan {
   /** Type of the child workflow. */
   readonly workflow?: string;
   readonly onParentEnd?: 'abandon' | 'wait' | undefined;
-  /** A flow that is a loop. */
   readonly loop?: true;
 }
 

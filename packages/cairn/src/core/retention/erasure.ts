@@ -13,7 +13,6 @@ export interface Gone {
   readonly documents: number;
   /** Rows of the ledger. */
   readonly effects: number;
-  /** Idempotency records. */
   readonly records: number;
   /** Event mailboxes. */
   readonly waits: number;

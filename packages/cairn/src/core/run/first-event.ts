@@ -8,7 +8,6 @@ import type { RunEvent, RunIdentity, Trigger } from './events.ts';
 import type { RunState } from './state.ts';
 import type { Initiator } from './status.ts';
 
-/** Initiator of runs with this trigger. */
 function initiatorOf({ source, userId }: Trigger): Initiator {
   if (source === 'webhook') return 'webhook';
   return userId ? 'user' : 'system';

@@ -12,7 +12,6 @@ export function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A value kept as canonical JSON text. */
 export function fromText(text: string): Json {
   return JSON.parse(text) as Json;
 }

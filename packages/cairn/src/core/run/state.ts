@@ -113,7 +113,6 @@ export interface InboxSignal {
 
 /** End of the newest approval of a step, kept to distinguish a repeated answer from a different one. */
 export interface Decided {
-  /** Key of the step. */
   readonly stepId: string;
   readonly waitId: string;
   readonly decision: Decision | 'expired';
@@ -150,7 +149,6 @@ export type Tie =
 /** An effect that was attempted and whose outcome the journal does not have. */
 export interface OpenEffect {
   readonly effectId: string;
-  /** Key of the step. */
   readonly step: string;
   readonly revision: number;
   readonly capabilityId: string;
@@ -158,7 +156,6 @@ export interface OpenEffect {
 
 /** A completed execution, by the event that says so. */
 export interface Completed {
-  /** Key of the step. */
   readonly step: string;
   readonly revision: number;
   readonly seq: number;

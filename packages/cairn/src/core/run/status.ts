@@ -44,7 +44,6 @@ export const TRANSITIONS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   cancelled: [],
 };
 
-/** Statuses in which a worker may hold the run. */
 export const DRIVEN_STATUSES = ['running', 'replaying'] as const satisfies readonly RunStatus[];
 
 /** Returns true if the status is final. */
@@ -52,7 +51,6 @@ export function isTerminal(status: RunStatus): status is TerminalStatus {
   return TRANSITIONS[status].length === 0;
 }
 
-/** Returns true if the text is a run status. */
 export function isRunStatus(word: string): word is RunStatus {
   return (RUN_STATUSES as readonly string[]).includes(word);
 }

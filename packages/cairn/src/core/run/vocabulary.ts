@@ -98,7 +98,6 @@ export interface Called {
   readonly stopKind?: string | null | undefined;
 }
 
-/** The word the given vocabulary has for a run. */
 export function projectStatus(run: Called, vocabulary: Vocabulary): string {
   if (vocabulary === 'orcho' && isHalted(run)) return HALTED;
   return PROJECTIONS[vocabulary][run.status];

@@ -71,7 +71,6 @@ export function armed(schedule: Schedule, settledUntil: number): Schedule {
   return { ...rest, state: 'active', settledUntil, nextAt };
 }
 
-/** The schedule in a state in which it is never due. */
 export function disarmed(
   schedule: Schedule,
   to: { readonly state: 'withdrawn' } | { readonly state: 'paused'; readonly pause: Schedule['pause'] & {} },

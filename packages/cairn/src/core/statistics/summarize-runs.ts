@@ -28,7 +28,6 @@ export interface RunFigures {
   readonly completed: number;
   readonly failed: number;
   readonly cancelled: number;
-  /** Runs that have not ended. */
   readonly live: number;
   /** Live runs a worker of which died, and which are dispatched alone until they are cleared. */
   readonly suspects: number;

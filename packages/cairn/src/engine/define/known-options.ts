@@ -102,7 +102,6 @@ const loop: Names<flows.LoopOptions<unknown, types.Needs, unknown>> = {
   compensate: true,
 };
 
-/** Options by kind of step. */
 export const STEP_OPTIONS = { step, map, approval, event, sleep, child, flow, loop } as const;
 
 /** Options of `flow.step`. */
@@ -117,7 +116,6 @@ export const OPERATION_OPTIONS: Names<flows.OperationOptions<unknown>> = {
   output: true,
 };
 
-/** Options of what undoes an operation of a flow. */
 export const UNDO_OPTIONS: Names<flows.UndoOptions<unknown, types.Needs>> = {
   undo: true,
   retry: true,
@@ -140,7 +138,6 @@ const workflow = {
 
 export const WORKFLOW_OPTIONS: Names<types.WorkflowOptions<unknown>> = { ...workflow, steps: true };
 
-/** Options of a workflow that is one flow. */
 export const FLOW_WORKFLOW_OPTIONS: Names<flows.FlowWorkflowOptions<unknown, unknown, unknown>> = {
   ...workflow,
   retry: true,

@@ -12,7 +12,6 @@ export type PubsubMessage = {
   readonly attributes: Readonly<Record<string, string>>;
   /** Its data, read as UTF-8. */
   readonly text: string;
-  /** Its data, where that is JSON. */
   readonly json?: Json | undefined;
 };
 

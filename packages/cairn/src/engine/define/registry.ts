@@ -92,7 +92,6 @@ export class WorkflowRegistry {
     return versions?.get(Math.max(...versions.keys()));
   }
 
-  /** All versions of a type, the newest first. */
   versions(type: string): Workflow[] {
     return [...(this.#versions.get(type)?.values() ?? [])].sort((a, b) => b.planVersion - a.planVersion);
   }

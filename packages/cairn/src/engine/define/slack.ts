@@ -5,7 +5,6 @@ import { invalid } from './step-options.ts';
 export type SlackCommand = {
   /** With its slash: `/deploy`. */
   readonly command: string;
-  /** Text after the command. */
   readonly text: string;
   readonly userId: string;
   /** Slack is about to stop sending it; empty then. */

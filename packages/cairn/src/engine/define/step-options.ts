@@ -26,7 +26,6 @@ import type * as types from './types.ts';
 export type UncheckedOptions = Readonly<Record<string, unknown>>;
 
 export interface StepName {
-  /** Type of the workflow. */
   readonly type: string;
   readonly id: string;
 }

@@ -110,7 +110,6 @@ export interface ChildStep extends AnyStep {
 /** Code that asks for operations, each an execution `id[name]`. Its members are named otherwise than those of a body. */
 export interface FlowStep extends AnyStep {
   readonly kind: 'flow';
-  /** Type of the workflow. */
   readonly type: string;
   /** @param start of a loop only */
   readonly code: (flow: never, seen: Context, start?: LoopStart) => unknown;
@@ -170,7 +169,6 @@ export interface FlowObserver {
   busy(until: Promise<void>): void;
 }
 
-/** Steps that call a body in this process. */
 export type BodyStep = PlainStep | MapStep;
 /** Steps that wait for something outside. */
 export type WaitStep = SleepStep | ApprovalStep | EventStep | ChildStep;
@@ -182,7 +180,6 @@ export interface Workflow {
   readonly input: ZodType<unknown>;
   /** Dotted paths of members of the input that only step bodies can read. */
   readonly secretInput: readonly string[];
-  /** Tags of a run by its readable input. */
   readonly tags?: (input: unknown) => Tags;
   readonly github: readonly GithubSubscription[];
   readonly pubsub: readonly PubsubSubscription[];

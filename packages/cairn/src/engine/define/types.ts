@@ -138,7 +138,6 @@ export interface PolicyQuestion<Input> {
 /** May refuse: then the run is cancelled with `stopKind: policy`. One that throws is asked again; nothing runs unasked. */
 export type Policy<Input> = (question: PolicyQuestion<Input>) => PolicyVerdict | Promise<PolicyVerdict>;
 
-/** Options common to all kinds of step. */
 export interface CommonOptions<Input, N extends Needs> {
   /** Steps whose outputs this one reads, by the name its functions use. */
   readonly needs?: N;
@@ -237,7 +236,6 @@ export interface ApprovalOptions<Input, N extends Needs, D = undefined> extends 
 }
 
 export interface EventOptions<Input, N extends Needs, T> extends CommonOptions<Input, N> {
-  /** Name of the event. */
   readonly event: string;
   /** Correlation key: tells apart events of one name. */
   readonly key: (seen: Seen<Input, N>) => string;

@@ -93,7 +93,6 @@ export function defineWorkflow(
   };
 }
 
-/** Id of the flow of a workflow that is one. */
 const FLOW_ID = 'flow';
 
 function isOneFlow(given: object): given is FlowWorkflowOptions<unknown, unknown, unknown> {

@@ -35,7 +35,6 @@ import type { Scope } from './scope.ts';
 export type DayAdmission = { readonly kind: 'begin' } | { readonly kind: 'wait' } | DayRefusal;
 
 export interface Spender {
-  /** Key of the execution. */
   readonly key: string;
   /** Attempts of one kind cost about the same. */
   readonly kind: string;

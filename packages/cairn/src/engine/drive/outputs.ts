@@ -102,7 +102,6 @@ export class StepOutputs {
   }
 }
 
-/** The outputs in these checkpoints of a run, in the order asked for. */
 export async function loadOutputs(
   store: RunStore,
   runId: string,

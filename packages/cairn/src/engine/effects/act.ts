@@ -96,7 +96,6 @@ async function actOn(effectCall: PerformCall, place: LedgerPlace): Promise<ActEn
   }
 }
 
-/** Row of a call. */
 interface RowOfCall {
   readonly n: number;
   /** It is there: an earlier call by this run. */

@@ -18,7 +18,6 @@ export type LedgerDeps = Pick<EngineDeps, 'effects' | 'clock' | 'random' | 'log'
   readonly store: Pick<EngineDeps['store'], 'load' | 'writePayload' | 'readPayload'>;
 };
 
-/** Result of an append to the ledger. */
 export interface LedgerAppended {
   /** False: nothing is to be done any more. */
   readonly wasWritten: boolean;
@@ -48,7 +47,6 @@ export interface PerformCall {
   /** True if an earlier attempt, drive or run may have left rows. */
   readonly mayHaveRows: boolean;
   readonly alive: AliveCalls;
-  /** Signal of the call. */
   readonly signal: AbortSignal;
   /** Adds nothing once the drive has let go, or the step was sent back. */
   readonly append: (decide: (owner: EffectOwner) => readonly EventDraft[]) => Promise<LedgerAppended>;
@@ -90,7 +88,6 @@ export type ActEnd =
   /** The drive has lost the run, or the run wants nothing more to be done. */
   | { readonly kind: 'stopped' };
 
-/** A row by which nothing is called. */
 export function rowWithoutCall({ deps, request, call }: PerformCall, key: string, n: number): NewRow {
   return { key, n, request, call, bindingCallId: deps.random.token(), now: deps.clock.now() };
 }

@@ -41,7 +41,6 @@ export interface PerformerParams {
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
   readonly alive: AliveCalls;
-  /** Signal of the body: once aborted, no more calls start. */
   readonly body: AbortSignal;
   /** Signal of running calls, which get time to respond when the body is stopped. */
   readonly calls: AbortSignal;

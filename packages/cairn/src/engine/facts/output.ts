@@ -26,7 +26,6 @@ export interface Output {
 /** The value that a step returned is no JSON, or does not match its schema. */
 class InvalidOutput extends Fatal {}
 
-/** The output that is this canonical JSON text. */
 export function outputFrom(text: string): Output {
   return { text, hash: sha256Hex(text) };
 }

@@ -11,7 +11,6 @@ import type { Move } from './change.ts';
 import { EVENT_TTL_MS, MAX_BUFFERED, MAX_BUFFERED_BYTES } from './limits.ts';
 import { emptyAt, hasExpired, tidied, withRuns } from './tidy.ts';
 
-/** Progress of a delivery. */
 export type EventDelivery =
   /** These waits are to be offered it, and then `reported` is to be called. */
   | { readonly kind: 'offer'; readonly event: BufferedEvent; readonly to: readonly WaitRef[] }

@@ -110,7 +110,6 @@ export class KnownPlans {
   }
 }
 
-/** Error for a start on it. */
 export function planChanged(change: PlanChange, nextVersion = change.planVersion + 1): CairnError {
   const { type, planVersion, differences } = change;
   const [first] = differences;

@@ -8,7 +8,6 @@ import type { RunState } from '../../core/run/state.ts';
 import { driveSpan, runSpan, type TraceContext } from '../../core/trace.ts';
 import type { SpanAttributes, SpanOptions } from '../../ports/tracing.ts';
 
-/** Attributes of all spans of a run. */
 function aboutRun({ id, tenantId, type, planVersion }: RunState): SpanAttributes {
   return {
     'cairn.run.id': id,
@@ -18,7 +17,6 @@ function aboutRun({ id, tenantId, type, planVersion }: RunState): SpanAttributes
   };
 }
 
-/** First span of a run, the ancestor of all others. */
 export function startedSpan(
   state: RunState,
   { parent, startedAt }: { readonly parent: TraceContext | undefined; readonly startedAt: number },

@@ -21,7 +21,6 @@ function aboutStep(runId: string, { stepId, itemKey, attempt, revision }: Traced
   };
 }
 
-/** An attempt at a step. */
 export function stepSpan(run: TracedRun, execution: TracedExecution, epoch: number): SpanOptions {
   const { stepId, revision, attempt, startedAt } = execution;
   const place = { epoch, key: stepKey(execution), revision, attempt, startedAt };
@@ -59,7 +58,6 @@ export interface Performed {
   readonly parent: TraceContext | undefined;
 }
 
-/** Span of one effect call. */
 export function effectSpan({ runId, execution, capability, parent }: Performed): SpanOptions {
   return {
     name: `effect ${capability.id}`,

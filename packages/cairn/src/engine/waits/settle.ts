@@ -20,7 +20,6 @@ export interface WaitAnswer {
   readonly decision?: Decision | undefined;
   /** The operator's answer, as canonical JSON. */
   readonly payloadText?: string | undefined;
-  /** Id of the signal or event. */
   readonly signalId?: string | undefined;
   /** By how much the limits of the budget are raised. */
   readonly raise?: BudgetLimits | undefined;
@@ -33,7 +32,6 @@ export interface EndOfWait {
   readonly now: number;
 }
 
-/** The wait was answered, and the step has this output. */
 export function answered({ step, wait, now }: EndOfWait, answer: WaitAnswer, output: Output): EventDraft[] {
   return [resolved(wait, answer), drafts.succeeded({ step, execution: wait.execution, now }, output)];
 }
@@ -49,7 +47,6 @@ export function refused(end: EndOfWait, answer: WaitAnswer, error: RecordedError
   return [resolved(wait, answer), drafts.failedByPolicy({ step, execution: wait.execution, now }, error)];
 }
 
-/** The wait expired. */
 export function expired({ step, wait, now }: EndOfWait, outcome: RecordedError | Output): EventDraft[] {
   const ending = { step, execution: wait.execution, now };
   return [

@@ -28,7 +28,6 @@ export interface DecideRequest {
   readonly raise?: GivenRaise | undefined;
   /** With `approve` and `approve_with_waiver` of an approval whose definition has a schema for it. */
   readonly data?: unknown;
-  /** Actor of the decision. */
   readonly actor: string;
   /** The actor may raise the limits that the installation sets for its tenants; absent: no. */
   readonly mayRaiseDay?: boolean;

@@ -12,7 +12,6 @@ export interface ClientRequest {
   readonly tenantId: string;
   readonly name: string;
   readonly role: Role;
-  /** Requesting principal. */
   readonly actor: string;
   /** Names the request, the same for each attempt at it: the client's id comes of it. */
   readonly requestId: string;

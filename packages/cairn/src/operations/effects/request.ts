@@ -11,7 +11,6 @@ export interface ResolveRequest {
   /** Response of an action that took effect. Absent: null. */
   readonly result?: unknown;
   readonly note?: string | undefined;
-  /** Actor of the resolution. */
   readonly actor: string;
 }
 

@@ -11,7 +11,6 @@ import { assertText, dataTextOf, MAX_KEY_CHARS, MAX_NAME_CHARS } from './checked
 
 export interface EventToDeliver {
   readonly tenantId: string;
-  /** Name of the event. */
   readonly event: string;
   /** Correlation key of the waits that it is for. */
   readonly key: string;

@@ -16,7 +16,6 @@ import { appendFromOutside } from '../outside-append.ts';
 export interface FailWaitRequest {
   readonly runId: string;
   readonly tenantId: string;
-  /** The step that waits. */
   readonly stepId: string;
   readonly reason: string;
   /** The same for every sending of one request. */

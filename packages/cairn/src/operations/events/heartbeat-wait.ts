@@ -14,7 +14,6 @@ import { openEventWait } from './fail-wait.ts';
 export interface HeartbeatRequest {
   readonly runId: string;
   readonly tenantId: string;
-  /** The step that waits. */
   readonly stepId: string;
   readonly actor: string;
 }

@@ -32,7 +32,6 @@ export type AnswerName = Decision | Resolution | 'resume';
 
 export interface OpenQuestion {
   readonly kind: QuestionKind;
-  /** Key of the step. */
   readonly step: string;
   /** Epoch ms. */
   readonly openedAt: number;
@@ -43,7 +42,6 @@ export interface OpenQuestion {
   readonly answers: readonly AnswerName[];
 }
 
-/** Deployed definitions, which determine the accepted answers. */
 export interface DeployedDefinitions {
   readonly registry: WorkflowRegistry;
   readonly bindings: Bindings;

@@ -16,7 +16,6 @@ import {
   readRows,
 } from './read-facts.ts';
 
-/** Tenant of the run. */
 export interface WhichRun {
   readonly runId: string;
   readonly tenantId: string;

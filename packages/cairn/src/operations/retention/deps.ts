@@ -48,7 +48,6 @@ export const DELETES_A_COMMIT = 250;
 export interface TickBounds {
   /** Deleted documents, except the run documents of lineages in progress. */
   readonly documents: number;
-  /** Runs looked at. */
   readonly runs: number;
   /** Runs with payloads looked at. */
   readonly owners: number;

@@ -13,7 +13,6 @@ import { placeAfter, placeText, readPlace, walk } from './walk.ts';
 export interface Fate {
   readonly runId: string;
   readonly rootRunId: string;
-  /** Runs of the lineage. */
   readonly runs: number;
   readonly verdict: Looked['verdict'];
 }

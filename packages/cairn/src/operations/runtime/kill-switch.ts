@@ -5,7 +5,6 @@ import { wakeHeld } from './wake-held.ts';
 export interface KillSwitchRequest {
   readonly on: boolean;
   readonly actor: string;
-  /** Tenant of the caller. */
   readonly tenantId: string;
 }
 

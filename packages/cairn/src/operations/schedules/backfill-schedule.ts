@@ -9,7 +9,6 @@ import { startSlot } from './start-slot.ts';
 
 /** Slots of one backfill: what can be started while a caller waits. */
 const MAX_BACKFILL = 1_000;
-/** Concurrent starts. */
 const CONCURRENT_STARTS = 10;
 
 export interface BackfillRequest extends ScheduleRef {
@@ -21,7 +20,6 @@ export interface BackfillRequest extends ScheduleRef {
 }
 
 export interface Backfilled {
-  /** Slots in the range. */
   readonly slots: number;
   readonly started: number;
   /** Slots that had a run before. */

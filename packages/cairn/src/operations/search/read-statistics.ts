@@ -9,7 +9,6 @@ import type { ListedRun, RunFilter, RunStore } from '../../ports/run-store.ts';
 
 /** Most runs that are read, the newest; a billed read each. */
 export const MAX_RUNS_READ = 1_000;
-/** Runs of one query. */
 const RUNS_A_READ = 250;
 /** Runs that are being erased are read and left out, so that a page may have fewer runs than were read, or none. */
 export const MAX_PAGES_READ = 8;

@@ -27,7 +27,6 @@ import { oldestRuns } from './oldest-runs.ts';
 
 /** Runs that are read and sorted for one page. */
 export const MOST_SORTED = 1_000;
-/** Runs of one read. */
 const PAGE = 100;
 /** Sorts behind every character of an id. */
 const LAST_ID = '~';

@@ -78,7 +78,6 @@ export interface StartRequest {
 export interface Lineage {
   readonly rootRunId: string;
   readonly source: SuccessorSource;
-  /** For a resume: the source. */
   readonly resumedFrom?: string | undefined;
   /** Scopes of the source. A replay or fork puts itself before them. */
   readonly effectScopes: readonly EffectScope[];

@@ -29,7 +29,6 @@ export interface ChildOfSuccessor {
   readonly parent: RunState;
   readonly wait: ChildWait;
   readonly childId: string;
-  /** Type of the workflow. */
   readonly type: string;
   readonly input: unknown;
   /** Cancels a child that was not to continue without its parent. */

@@ -60,7 +60,6 @@ function startRequest(
   };
 }
 
-/** Members that a successor inherits from its source. */
 function inheritedFrom({ environment, threadId, repoId, prId, prUrl, a2aCorrelationId }: RunState) {
   return { environment, threadId, repoId, prId, prUrl, a2aCorrelationId };
 }

@@ -24,7 +24,6 @@ import { systemRandomness } from '../randomness.ts';
 export interface EffectsOptions {
   /** The tenant of calls that name none. */
   readonly tenantId: string;
-  /** Bindings of the capabilities. */
   readonly bindings: readonly Binding[];
   /** Default: that of the function, GCLOUD_PROJECT. */
   readonly project?: string;

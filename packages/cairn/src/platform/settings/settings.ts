@@ -32,7 +32,6 @@ import {
   traceSampler,
 } from './parameters.ts';
 
-/** Options that the settings are made from. */
 export type GivenOptions = Omit<CairnOptions, 'workflows' | 'bindings'>;
 
 export interface Settings {

@@ -12,7 +12,6 @@ import type { Span, SpanAttributes, SpanKind, SpanOptions, Tracer } from '../../
 import { withActiveSpan } from './active-span.ts';
 import { isSampled, type Sampling } from './sampling.ts';
 
-/** Internal format of an ended span. */
 export interface EndedSpan {
   readonly name: string;
   readonly kind: SpanKind;

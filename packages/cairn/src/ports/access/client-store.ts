@@ -22,7 +22,6 @@ export interface ApiClient {
   readonly disabled: boolean;
   /** Epoch ms. */
   readonly createdAt: number;
-  /** Display name. */
   readonly name?: string | undefined;
   /** The principal that made it; none for those of the command line and the local cloud. */
   readonly createdBy?: string | undefined;

@@ -15,6 +15,5 @@ export interface OperationReader {
   /** When counting began, epoch ms. */
   readonly since: number;
   total(): BilledOperations;
-  /** Operations of the last minute. */
   lastMinute(): BilledOperations;
 }

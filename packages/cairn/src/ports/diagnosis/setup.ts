@@ -19,7 +19,6 @@ export interface WrongParameter {
 }
 
 export interface SetupLook {
-  /** Id of the project. */
   readonly project: string;
   /** True if run events are published. */
   readonly publishes: boolean;

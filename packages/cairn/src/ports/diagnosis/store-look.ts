@@ -4,7 +4,6 @@
  * `OutcomeUnknown` if the store does not respond.
  */
 
-/** An index that a query needs. */
 export interface IndexNeed {
   readonly collection: string;
   /** In their order; `-` first: descending. */

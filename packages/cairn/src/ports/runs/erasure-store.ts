@@ -49,7 +49,6 @@ export interface ErasureStore {
   deleteRecordsOfRun(runId: string, limit: number): Promise<Cleared>;
   /** Idempotency records of the tenant. */
   deleteRecords(tenantId: string, limit: number): Promise<Cleared>;
-  /** Deletes event mailboxes of the tenant. */
   deleteWaits(tenantId: string, limit: number): Promise<Cleared>;
   deleteSchedules(tenantId: string, limit: number): Promise<Cleared>;
   /** Rows of the ledger without a run, with their large results. */

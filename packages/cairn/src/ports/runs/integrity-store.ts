@@ -59,7 +59,6 @@ export interface IntegrityReader {
 
 /** Sample of runs for unrequested checks. Reads only their ids; lists snapshots (J7). */
 export interface RunSample {
-  /** The newest runs of a tenant. */
   newest(tenantId: string, limit: number): Promise<readonly string[]>;
   /** Runs whose ids follow this one. Ids are random, so from a random one on they are as good as drawn. */
   following(runId: string, limit: number): Promise<readonly string[]>;
@@ -77,7 +76,6 @@ export interface RecordedStart {
 
 /** A document that takes the place of the version seen, or of none; undefined as value: it is deleted. */
 export interface DocumentWrite<T> {
-  /** Id of the document. */
   readonly id: string;
   readonly seen: Version | undefined;
   readonly value: T | undefined;

@@ -12,7 +12,6 @@ import type { Version } from '../run-store.ts';
 /** Runs of one workflow that ended in one way. */
 export interface Bucket {
   readonly status: EndStatus;
-  /** Type of the workflow. */
   readonly type: string;
 }
 
@@ -45,11 +44,9 @@ export interface LineageMember extends Member {
 export type MarkResult = { readonly kind: 'written' } | { readonly kind: 'stale' };
 
 export interface Cleared {
-  /** Documents deleted. */
   readonly deleted: number;
   /** Deletes that were sent, where some were for documents that were not there; absent: as many as were deleted. */
   readonly spent?: number;
-  /** True if there may be more. */
   readonly more: boolean;
 }
 

@@ -108,7 +108,6 @@ export function named<K extends { readonly name?: string }>(name: string, of: K)
 }
 
 export interface DocumentCodec<T> {
-  /** Names of all members that documents can have. */
   readonly names: readonly string[];
   encode(value: T): Members;
   /** @throws NewerSchemaError before anything else of the document is looked at; UndecodableDocument */

@@ -12,11 +12,9 @@ import { inShards, Shards, shardedPage } from '../lists/shards.ts';
 import { Paths } from '../paths.ts';
 import { type IndexProbe, indexProbes } from './index-probes.ts';
 
-/** Statuses of an idempotency record. */
 const RECORD_STATUSES = ['processing', 'completed', 'failed'];
 /** Event mailboxes probed, wherever they are: there is no index over their expiry. */
 const MAILBOXES_LOOKED_AT = 20;
-/** Concurrent probes. */
 const CONCURRENT_PROBES = 8;
 
 export interface StoreLookOptions {

@@ -16,7 +16,6 @@ import { salvageSoft } from '../codec/soft.ts';
 import { namedBy, restored } from '../pages/spill.ts';
 import type { FoundPages } from './pages-in-place.ts';
 
-/** A document as it was read. */
 export interface RawDocument {
   readonly id: string;
   readonly version: string;

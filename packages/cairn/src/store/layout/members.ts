@@ -51,7 +51,6 @@ export const EXPIRING: Of = {
   budgets: ['expiresAt'],
 };
 
-/** All members there are. */
 export const MEMBERS: Readonly<Record<keyof CollectionNames, readonly string[]>> = {
   runs: words(`
     id shard createdAt tenantId environment type planVersion threadId repoId prId prUrl tags planFingerprint

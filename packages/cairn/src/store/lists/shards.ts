@@ -92,7 +92,6 @@ export interface ShardedPage {
   readonly documents: Query;
   /** Member that holds the time by which they are ordered, and then by their ids. */
   readonly by: string;
-  /** Members that are read. */
   readonly members: readonly string[];
   readonly limit: number;
   /** The last document of the page before. */

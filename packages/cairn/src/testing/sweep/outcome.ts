@@ -5,7 +5,6 @@ import type { RunStatus } from '../../core/run/status.ts';
 export interface RunOutcome {
   readonly type: string;
   readonly status: RunStatus;
-  /** Code of the error of a failed run. */
   readonly code: string | undefined;
   /** Only a completed run has one. */
   readonly result: Json | undefined;

@@ -14,7 +14,6 @@ export interface Arranged extends TestRuntimeOptions {
 }
 
 export interface SweepOptions {
-  /** Name in the report. */
   readonly name: string;
   /** Called once for each performance. Must return fresh stand-ins each time. */
   arrange(): Arranged;

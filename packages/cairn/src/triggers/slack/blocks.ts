@@ -12,7 +12,6 @@ const MAX_QUESTION_CHARS = 2_900;
 
 export interface ApprovalQuestion {
   readonly runId: string;
-  /** Type of the workflow. */
   readonly type: string;
   /** An open wait of kind `approval`. */
   readonly wait: Wait;

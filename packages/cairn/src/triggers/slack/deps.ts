@@ -11,7 +11,6 @@ interface Common {
 
 /** Secrets and teams are asked on each request: reading them may wait for the platform, and may fail. */
 export interface SlackDeps extends Common {
-  /** Signing secrets of the Slack app. */
   secrets(): readonly string[];
   /** Tenant by team; a missing team is not connected. */
   tenants(): ReadonlyMap<string, string>;

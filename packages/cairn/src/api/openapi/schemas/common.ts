@@ -7,7 +7,6 @@ export const Time = z.iso.datetime();
 export const Count = z.int().min(0);
 /** The number of an event in its journal. */
 export const Seq = z.int().min(1);
-/** A value of a workflow or a caller: any JSON. */
 export const Value = z.unknown();
 
 /** Visible ASCII: used in queries, logs and other systems. */

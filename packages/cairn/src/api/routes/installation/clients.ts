@@ -13,7 +13,6 @@ import { answerOnce, type RequestByKey } from '../../mutation.ts';
 import type { Carried, ChangeHandler, ReadHandler, Sent } from '../../route.ts';
 import { iso } from '../../views/values.ts';
 
-/** Most clients in a list. */
 export const MAX_CLIENTS_LISTED = 500;
 /** Form of a client id, as `Authenticator` parses it. */
 const CLIENT_ID = /^[A-Za-z0-9-]{1,64}$/;

@@ -15,7 +15,6 @@ export class StreamPlaces {
     this.#bounds = bounds;
   }
 
-  /** Streams open at this moment. */
   get taken(): number {
     return this.#all;
   }

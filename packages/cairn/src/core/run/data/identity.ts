@@ -66,7 +66,6 @@ export interface ParentRef {
   readonly topRunId?: string;
 }
 
-/** Modes in which a successor continues its source. */
 export const SUCCESSOR_MODES = ['resume', 'replay', 'fork'] as const;
 export type SuccessorMode = (typeof SUCCESSOR_MODES)[number];
 

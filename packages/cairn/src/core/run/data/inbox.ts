@@ -6,7 +6,6 @@ export const MAX_INBOX = 100;
 /** Their data together, in bytes of canonical JSON. */
 export const MAX_INBOX_BYTES = 256 * 1024;
 
-/** True if the inbox has room for one more signal with this data. */
 export function hasRoom(inbox: readonly Pick<InboxSignal, 'payloadText'>[], dataText: string): boolean {
   const bytes = inbox.reduce(
     (sum, { payloadText }) => sum + Buffer.byteLength(payloadText),

@@ -31,7 +31,6 @@ interface AnyWait {
 type ApprovalMember = 'purpose' | 'effectId' | 'detailText' | 'day';
 type EventMember = 'name' | 'key' | 'expectedAt' | 'heartbeat';
 
-/** A wait whose answer carries data. */
 interface WithDataSchema {
   /** JSON Schema of the data, as canonical JSON; absent: the definition has none. For forms: the definition checks the data. */
   readonly dataSchemaText?: string | undefined;

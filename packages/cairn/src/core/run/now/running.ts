@@ -7,7 +7,6 @@ import { type RunState, type SoftState, stepKey } from '../state.ts';
 
 /** One running attempt of a body. */
 export interface RunningStep {
-  /** Key of the step. */
   readonly step: string;
   readonly revision: number;
   readonly attempt: number;

@@ -35,7 +35,6 @@ export function reduce(state: RunState, event: RunEvent): RunState {
   return settle({ ...next, budget: budgetAfter(state.budget, event, state.waits) });
 }
 
-/** The state after the first event of a run. */
 export function initialState(runId: string, event: RunEvent<'run_created'>): RunState {
   const identity: EventData['run_created'] = event.data;
   return settle({

@@ -84,7 +84,6 @@ export function loopStep(name: StepName, options: UncheckedOptions, more: unknow
   };
 }
 
-/** Input of a part. */
 export interface PartInput {
   /** As the loop sees it. */
   readonly input?: unknown;
@@ -93,14 +92,11 @@ export interface PartInput {
   readonly feedback?: string | undefined;
   /** After the turns that are done. */
   readonly state?: unknown;
-  /** Turns that are done. */
   readonly turn: number;
 }
 
-/** Output of a part. */
 export interface PartOutput {
   readonly state: unknown;
-  /** Turns that are done since the loop began. */
   readonly turn: number;
   /** The condition does not hold any more. */
   readonly isOver: boolean;
@@ -119,7 +115,6 @@ interface LoopTurnsParams {
   /** Name in the body → id of the step. */
   readonly needs: steps.FlowStep['needs'];
   readonly loop: Options;
-  /** Options of the operation of a turn. */
   readonly turn: UncheckedOptions;
   readonly flow: Flow<unknown>;
   readonly seen: steps.Context;

@@ -54,7 +54,6 @@ export interface PerformOptions {
 export interface FlowEventOptions {
   /** Name of the event; default: the name of the operation. */
   readonly event?: string;
-  /** The correlation key. */
   readonly key: string;
   readonly expected?: string | number;
   readonly timeout?: string | number;

@@ -42,7 +42,6 @@ export interface BodyAttemptParams {
 }
 
 export class BodyAttempt {
-  /** Stops the body. */
   readonly abort = new AbortController();
   readonly span: Span | undefined;
   readonly #params: BodyAttemptParams;

@@ -28,7 +28,6 @@ export function leftFrom(known: readonly KnownOperation[]): Left[] {
   }));
 }
 
-/** The journal's record of an operation that has not ended. */
 export function knownOf({ steps, waits }: RunState, key: string): RecordedOperation {
   const step = steps.get(key);
   switch (step?.phase) {

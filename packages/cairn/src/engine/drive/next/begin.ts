@@ -33,7 +33,6 @@ export function resume(working: Working): void {
   for (const wait of before.waits) if (wait.execution.itemKey === undefined) hold(working, wait);
 }
 
-/** Starts what may start. */
 export function startReady(working: Working): void {
   if (working.isStopped) return;
   skipDependents(working);
