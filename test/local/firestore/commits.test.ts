@@ -1,4 +1,10 @@
-import { FieldPath, FieldValue, Timestamp } from '@google-cloud/firestore';
+import {
+  type DocumentReference,
+  FieldPath,
+  FieldValue,
+  Timestamp,
+  type WriteBatch,
+} from '@google-cloud/firestore';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Bench, startBench } from './support/client.ts';
 import { RawCalls } from './support/raw-calls.ts';
@@ -247,6 +253,18 @@ test('a batch write tells of each write on its own', async () => {
     'ok',
   ]);
   expect((await db.doc('bulk/a').get()).exists).toBe(true);
+});
+
+test.each<[string, (a: WriteBatch, ref: DocumentReference) => WriteBatch, number | undefined]>([
+  ['a create after a create', (b, ref) => b.create(ref, {}).create(ref, {}), INVALID_ARGUMENT],
+  ['a create after a set', (b, ref) => b.set(ref, {}).create(ref, {}), INVALID_ARGUMENT],
+  ['a create after an update', (b, ref) => b.update(ref, { v: 1 }).create(ref, {}), INVALID_ARGUMENT],
+  ['an update after a delete', (b, ref) => b.delete(ref).update(ref, { v: 1 }), INVALID_ARGUMENT],
+  ['a create after a delete', (b, ref) => b.delete(ref).create(ref, {}), undefined],
+  ['an update after a create', (b, ref) => b.create(ref, {}).update(ref, { v: 1 }), undefined],
+])('in one commit, %s is decided before what is stored', async (_what, fill, code) => {
+  const batch = fill(bench.db.batch(), bench.db.collection('pairs').doc()).commit();
+  await (code === undefined ? batch : expect(batch).rejects.toMatchObject({ code }));
 });
 
 test('projects and databases are separate, and one can be emptied alone', async () => {

@@ -184,6 +184,7 @@ const refused: [string, string, object, RegExp][] = [
     }),
     /Cursor has too many values/,
   ],
+  ['null for a list', 'RunQuery', query({ where: compare('a', 'IN', { nullValue: 0 }) }), /non-empty array/],
   ['no alternative', 'RunQuery', query({ where: { compositeFilter: { op: 'OR' } } }), /at least one filter/],
   [
     'a filter on every collection',

@@ -59,6 +59,27 @@ export interface AppliedWrite {
 }
 
 /**
+ * Writes of one commit that contradict each other whatever is stored: one that requires a document to exist after its
+ * deletion, or to be missing after it was written.
+ *
+ * @throws INVALID_ARGUMENT
+ */
+export function checkSequence(writes: readonly Write[]): void {
+  const exists = new Map<string, boolean>();
+  for (const { name, kind, precondition } of writes) {
+    const before = exists.get(name);
+    if (before !== undefined && precondition.kind === 'exists' && precondition.exists !== before) {
+      throw invalid(
+        before
+          ? `"${name}" is written by this commit and cannot be required to be missing afterwards.`
+          : `"${name}" is deleted by this commit and cannot be required to exist afterwards.`,
+      );
+    }
+    if (kind !== 'verify') exists.set(name, kind === 'set');
+  }
+}
+
+/**
  * `time`: of the commit, microseconds since 1970.
  *
  * @throws NOT_FOUND, ALREADY_EXISTS or FAILED_PRECONDITION when the document is not as the write requires,

@@ -11,7 +11,7 @@ import { MAX_DOCUMENT_BYTES, MAX_READ_AGE_MS, MAX_TRANSFORMS_PER_DOCUMENT } from
 import { parseDocument } from '../model/resource-name.ts';
 import { Code, invalid, StatusError } from '../model/status.ts';
 import type { Fields, Value } from '../model/value.ts';
-import { applyWrite, type DocumentVersion, type Write } from '../model/write.ts';
+import { applyWrite, checkSequence, type DocumentVersion, type Write } from '../model/write.ts';
 import type {
   DocumentEntry,
   DocumentStorage,
@@ -56,8 +56,6 @@ interface DocumentDraft {
   next: DocumentVersion | undefined;
   body: Uint8Array | undefined;
   changed: boolean;
-  /** The last write of it in this commit was a delete. */
-  deleted: boolean;
   /** Transforms of all its writes so far. */
   transforms: number;
 }
@@ -176,6 +174,7 @@ export class Database {
 
   /** Decides a commit completely. Throws what the first write that cannot be done is refused with. */
   plan(writes: readonly Write[]): CommitPlan {
+    if (writes.length > 1) checkSequence(writes);
     const time = Math.max(Math.floor(this.#clock() * 1000), this.#lastTime + 1);
     const drafts = new Map<string, DocumentDraft>();
     const outcomes = writes.map((write) => {
@@ -223,7 +222,6 @@ export class Database {
       next: before,
       body: undefined,
       changed: false,
-      deleted: false,
       transforms: 0,
     };
   }
@@ -258,11 +256,6 @@ function decide(draft: DocumentDraft, write: Write, time: number): WriteOutcome 
   if (draft.transforms > MAX_TRANSFORMS_PER_DOCUMENT) {
     throw invalid(`"${write.name}" has more than ${MAX_TRANSFORMS_PER_DOCUMENT} transforms in one commit.`);
   }
-  const { precondition } = write;
-  if (draft.deleted && precondition.kind === 'exists' && precondition.exists) {
-    throw invalid(`"${write.name}" is deleted by this commit and cannot be required to exist afterwards.`);
-  }
-  if (write.kind !== 'verify') draft.deleted = write.kind === 'delete';
   const fieldsBefore = draft.next?.fields;
   const { next, changed, transformResults } = applyWrite(draft.next, write, time);
   let bytes = 0;

@@ -54,6 +54,8 @@ const FIELD_OPS: Record<number, CompareOp> = {
 };
 const NAN = { kind: 'double', value: Number.NaN } as const;
 const DESCENDING = 2;
+/** Compare a field as a whole with one value. */
+const SINGLE_VALUE_OPS: ReadonlySet<CompareOp> = new Set(['==', '!=', '<', '<=', '>', '>=']);
 const NOTHING: Filter = { kind: 'or', filters: [] };
 
 /** A search for the nearest vectors is `search-codec.ts`'s, and only RunQuery's. */
@@ -142,8 +144,8 @@ function decodeFilter(wire: WireFilter): Filter {
  * equal nor unequal to anything, and NaN is unequal to everything, as in production.
  */
 function decodeComparison(field: FieldPath, op: CompareOp, value: Value): Filter {
-  if (isNameField(field)) return { kind: 'compare', field, op, value };
-  if (value.kind === 'null' && !op.startsWith('array-contains')) return NOTHING;
+  if (isNameField(field) || !SINGLE_VALUE_OPS.has(op)) return { kind: 'compare', field, op, value };
+  if (value.kind === 'null') return NOTHING;
   if (isNaNValue(value) && op === '==') return NOTHING;
   if (isNaNValue(value) && op === '!=') return { kind: 'compare', field, op, value: NULL };
   return { kind: 'compare', field, op, value };
