@@ -100,8 +100,6 @@ function refuse(name: string, why: string): never {
   throw new CairnError(
     'INVALID_INPUT',
     `the query parameter ${named === '' ? 'without a name' : named} ${why}`,
-    {
-      field: named === '' ? 'query' : named,
-    },
+    { field: named === '' ? 'query' : named },
   );
 }

@@ -28,10 +28,7 @@ function isChanged(registry: WorkflowRegistry, { planFingerprint }: Pinned, work
 export function limitsOf(registry: WorkflowRegistry, state: RunState, now: number): RunLimits {
   if (state.steps.size > 0 || state.deadlineAt !== undefined || state.budget !== undefined) return {};
   const { timeoutMs, budget } = workflowOf(registry, state) ?? {};
-  return {
-    deadlineAt: timeoutMs === undefined ? undefined : now + timeoutMs,
-    budget,
-  };
+  return { deadlineAt: timeoutMs === undefined ? undefined : now + timeoutMs, budget };
 }
 
 /** The error for a run without a {@link workflowOf}. */

@@ -175,11 +175,5 @@ function interruptedExecution({ steps }: RunState, key: string): StepExecution {
   if (step?.phase !== 'running') throw new Error(`step '${key}' is not running`);
   const { attempt, revision, startedAt } = step;
   const ref = stepRefOf(key, revision);
-  return {
-    ...ref,
-    attempt,
-    startedAt,
-    kind: ref.itemKey === undefined ? 'step' : 'map',
-    inputsHash: '',
-  };
+  return { ...ref, attempt, startedAt, kind: ref.itemKey === undefined ? 'step' : 'map', inputsHash: '' };
 }

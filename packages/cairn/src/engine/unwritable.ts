@@ -44,12 +44,7 @@ export async function endUnwritable(deps: EngineDeps, refused: RefusedRun): Prom
     const loaded = await store.load(runId);
     if (!loaded) return { kind: 'named' };
     stepId = stepAt(loaded.state, loaded.soft);
-    log.error('run_unwritable', {
-      runId,
-      stepId,
-      reason,
-      error: refusal,
-    });
+    log.error('run_unwritable', { runId, stepId, reason, error: refusal });
     if (reason === 'request') {
       const journal = new RunJournal(deps, loaded, { ...deps.settings, ...ownerOf(refused) });
       const { state, events } = await journal.append((current) =>

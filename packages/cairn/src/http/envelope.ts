@@ -36,9 +36,7 @@ export function assertEnvelope({ url, headers }: Request): void {
       throw new CairnError(
         'HEADERS_TOO_LARGE',
         `the header ${field} is larger than ${MAX_HEADER_BYTES} bytes`,
-        {
-          field,
-        },
+        { field },
       );
     }
     count += 1;

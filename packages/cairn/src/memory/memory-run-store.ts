@@ -143,11 +143,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
     const written = effects.length > 0 ? { effectsVersion: this.#effects.write(effects) } : {};
     this.#tell(runId, events);
     if (!snapshot) return { kind: 'committed', ...written };
-    return {
-      kind: 'committed',
-      ...written,
-      snapshotVersion: this.#writeSnapshot(run, { snapshot, soft }),
-    };
+    return { kind: 'committed', ...written, snapshotVersion: this.#writeSnapshot(run, { snapshot, soft }) };
   }
 
   /** Calls back with what each start and commit made through this store appends, and with nothing where lines were logged. */
@@ -183,14 +179,7 @@ export class MemoryRunStore extends MemoryValues implements RunStore {
       if (at === undefined || at > now) continue;
       if (after && ascending([at, runId], [after.wakeAt, after.runId]) <= 0) continue;
       const { type, status, parked } = snapshot;
-      due.push({
-        runId,
-        wakeAt: at,
-        snapshotVersion: version,
-        type,
-        status,
-        parked: parked !== undefined,
-      });
+      due.push({ runId, wakeAt: at, snapshotVersion: version, type, status, parked: parked !== undefined });
     }
     return due.sort((a, b) => ascending([a.wakeAt, a.runId], [b.wakeAt, b.runId])).slice(0, limit);
   }

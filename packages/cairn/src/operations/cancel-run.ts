@@ -83,11 +83,7 @@ export function cancelDrafts(
   if (state.status === 'cancelled') return [];
   if (isOver(state)) assertTransition(state.status, 'cancelled');
   const { stopKind, reason, actor } = request;
-  const cancellation = state.cancellation ?? {
-    stopKind,
-    reason,
-    actor,
-  };
+  const cancellation = state.cancellation ?? { stopKind, reason, actor };
   const ended = runCancelled({ cancellation, inbox: state.inbox }, leftUndone(state, deployed.isCompensable));
   const { unread: _, notUndone: __, ...why } = ended.data;
   const withoutUndo = request.withoutUndo && { withoutUndo: true as const };

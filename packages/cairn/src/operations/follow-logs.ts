@@ -73,10 +73,7 @@ export async function* followLogs(
     return;
   }
   const news = new WatchReports<{ readonly ended: RunEnd | undefined }>(clock);
-  const stop = deps.watch.watchLogs(runId, {
-    onLogs: (ended) => news.put({ ended }),
-    onError: news.fail,
-  });
+  const stop = deps.watch.watchLogs(runId, { onLogs: (ended) => news.put({ ended }), onError: news.fail });
   try {
     let toldAt = clock.now();
     for (;;) {

@@ -42,10 +42,7 @@ export async function* followRunList(
   const told = new Map<string, string>();
   let isReady = false;
   let quietAt = clock.now() + quietMs;
-  const stop = watch.watchRuns(filter, limit, {
-    onRuns: (runs) => lists.put(runs),
-    onError: lists.fail,
-  });
+  const stop = watch.watchRuns(filter, limit, { onRuns: (runs) => lists.put(runs), onError: lists.fail });
   try {
     for (;;) {
       const beganAt = clock.now();

@@ -32,9 +32,7 @@ export async function appendFromOutside(
     throw new CairnError(
       'UNAVAILABLE',
       'too many concurrent writes to the run, or the store did not respond in time',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
 }

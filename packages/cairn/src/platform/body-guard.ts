@@ -200,10 +200,7 @@ function encoded(encoding: string): CairnError {
   return new CairnError(
     'UNSUPPORTED_MEDIA_TYPE',
     `the content encoding ${JSON.stringify(encoding)} is not supported`,
-    {
-      field: 'Content-Encoding',
-      help: 'Send the body without Content-Encoding.',
-    },
+    { field: 'Content-Encoding', help: 'Send the body without Content-Encoding.' },
   );
 }
 

@@ -34,9 +34,7 @@ export async function startOwn(
     throw new CairnError(
       'INVALID_INPUT',
       `no workflow '${type}' is deployed; deployed workflows: ${registry.types().join(', ')}`,
-      {
-        field: 'type',
-      },
+      { field: 'type' },
     );
   const key = keyOf(asking);
   const body = { type, input: input as Json, ...optional('threadId', threadId) };

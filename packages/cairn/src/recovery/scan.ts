@@ -110,10 +110,7 @@ async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, look: TickC
   try {
     return await (as === 'held' ? putAside(deps, run) : handle(deps, run, look));
   } catch (error) {
-    deps.log.error('scan_failed', {
-      runId: run.runId,
-      error: messageOf(error),
-    });
+    deps.log.error('scan_failed', { runId: run.runId, error: messageOf(error) });
     if (error instanceof StoreRefused)
       await endUnwritable(deps, { runId: run.runId, owner: undefined, refusal: error });
     return 'failed';
@@ -198,13 +195,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       if (kind !== 'resumed') return kind === 'moved_on' ? 'skipped' : 'recovered';
       // Whoever takes an orphan over makes a suspect of it.
       const alone = verdict.kind === 'orphaned' || state.suspect?.alone;
-      await deps.queue.enqueue({
-        runId: state.id,
-        reason: 'resume',
-        ...placed(deps, state),
-        alone,
-        trace,
-      });
+      await deps.queue.enqueue({ runId: state.id, reason: 'resume', ...placed(deps, state), alone, trace });
       return 'recovered';
     }
   }

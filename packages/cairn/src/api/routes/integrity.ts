@@ -39,12 +39,5 @@ function isApplied({ query: { apply = 'false' } }: SentRepair): boolean {
 }
 
 function repairDeps({ start, integrity, registry, mailboxes }: ApiDeps) {
-  return {
-    ...start,
-    registry,
-    mailboxes,
-    reader: integrity,
-    repairs: integrity,
-    payloads: start.store,
-  };
+  return { ...start, registry, mailboxes, reader: integrity, repairs: integrity, payloads: start.store };
 }

@@ -56,10 +56,7 @@ async function durationsOf(store: RunStore, runId: string): Promise<DurationOf> 
   const found = new Map<string, { readonly revision: number; readonly durationMs: number }>();
   let cursor: string | undefined;
   do {
-    const page = await store.listSteps(runId, {
-      limit: STEPS_A_READ,
-      cursor,
-    });
+    const page = await store.listSteps(runId, { limit: STEPS_A_READ, cursor });
     for (const { id, revision, durationMs } of page.items)
       if (durationMs !== undefined) found.set(id, { revision, durationMs });
     cursor = page.next;

@@ -181,10 +181,7 @@ function statusFilter(
     });
   const statuses = [...new Set(called.flatMap((one) => one.statuses))];
   const [only, ...others] = statuses;
-  return {
-    status: only && (others.length === 0 ? only : statuses),
-    stopKind: stopKinds,
-  };
+  return { status: only && (others.length === 0 ? only : statuses), stopKind: stopKinds };
 }
 
 /** `next`, if there is more, is the `cursor` of the following page. */

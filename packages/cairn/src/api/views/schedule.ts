@@ -47,12 +47,7 @@ export function scheduleDetails(schedule: Schedule, now: number): ScheduleView {
 }
 
 function outcomeView({ slot, at, runId, error }: SlotOutcome): ScheduleView {
-  return {
-    slot: iso(slot),
-    at: iso(at),
-    runId,
-    error: error && { ...error },
-  };
+  return { slot: iso(slot), at: iso(at), runId, error: error && { ...error } };
 }
 
 function catchUpView({ at, from, until, ...counts }: CatchUpReport): ScheduleView {

@@ -69,11 +69,7 @@ interface Outline {
 
 /** Steps in the order in which they could run; `needs` holds ids. */
 export function nodesOf({ graph, steps }: Pick<Workflow, 'graph' | 'steps'>): Outline['steps'][number][] {
-  return graph.order.map((id) => ({
-    id,
-    kind: steps.get(id)?.kind ?? '',
-    needs: [...graph.node(id).needs],
-  }));
+  return graph.order.map((id) => ({ id, kind: steps.get(id)?.kind ?? '', needs: [...graph.node(id).needs] }));
 }
 
 function outline({ planVersion, graph, steps, ...on }: Workflow): Outline {
@@ -81,10 +77,7 @@ function outline({ planVersion, graph, steps, ...on }: Workflow): Outline {
     planVersion,
     steps: nodesOf({ graph, steps }),
     on: {
-      github: on.github.map(({ event, actions }) => ({
-        event,
-        actions: actions && [...actions],
-      })),
+      github: on.github.map(({ event, actions }) => ({ event, actions: actions && [...actions] })),
       slack: on.slack.map(({ command }) => ({ command })),
       pubsub: on.pubsub.map(({ topic, deliver }) => ({ topic, delivers: deliver !== undefined })),
       schedule: on.schedules.map(({ id, cron, timezone, catchUp }) => ({ id, cron, timezone, catchUp })),

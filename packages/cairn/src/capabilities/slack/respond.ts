@@ -100,11 +100,7 @@ async function post(url: URL, body: object, { signal, clock, traceparent }: Post
       signal: AbortSignal.any([signal, tooLong.signal]),
     });
     const text = (await response.text()).slice(0, MAX_SAID_CHARS);
-    return {
-      status: response.status,
-      retryAfter: response.headers.get('retry-after') ?? undefined,
-      text,
-    };
+    return { status: response.status, retryAfter: response.headers.get('retry-after') ?? undefined, text };
   } catch (error) {
     // The error names the URL, which is secret.
     if (wasNeverSent(error)) throw new NotApplied('Slack could not be reached');

@@ -65,9 +65,9 @@ export function microUsd(usd: unknown, field: string, least: 'above 0' | 'of at 
 }
 
 /** The limits or what was spent, as people read it. */
-export function shownAmounts(amounts: BudgetLimits): Omit<GivenBudget, 'wallClock'> & {
-  readonly wallClockMs?: number;
-} {
+export function shownAmounts(
+  amounts: BudgetLimits,
+): Omit<GivenBudget, 'wallClock'> & { readonly wallClockMs?: number } {
   const { microUsd: micro, ...others } = amounts;
   return micro === undefined ? others : { usd: micro / 1e6, ...others };
 }

@@ -108,12 +108,7 @@ function decidedError(decided: Decided, answer: ApprovalAnswer, open?: Wait): Ca
   return new CairnError('APPROVAL_DECIDED', `'${answer.step}' was decided${by}${open ? ' before' : words}`, {
     stepId: answer.step,
     help: open && `To answer the question that is open now, name it: waitId '${open.id}'.`,
-    details: {
-      waitId,
-      decision,
-      decidedBy: actor,
-      decidedAt: new Date(at).toISOString(),
-    },
+    details: { waitId, decision, decidedBy: actor, decidedAt: new Date(at).toISOString() },
   });
 }
 
@@ -133,19 +128,14 @@ function notAsked(state: RunState, answer: ApprovalAnswer, waits: readonly Wait[
     return new CairnError(
       'RUN_TERMINAL_STATE',
       `the run is ${state.status}: '${step}' can no longer be decided`,
-      {
-        stepId: step,
-        details: { status: state.status },
-      },
+      { stepId: step, details: { status: state.status } },
     );
   }
   if (other && other.kind !== 'approval') {
     return new CairnError(
       'RUN_INVALID_TRANSITION',
       `'${step}' waits for ${NOUNS[other.kind]}, not for a decision`,
-      {
-        stepId: step,
-      },
+      { stepId: step },
     );
   }
   const newest = other?.id ?? state.decisions.find(({ stepId }) => stepId === answer.step)?.waitId;

@@ -9,8 +9,6 @@ export function correlationId(given: string | undefined, field: string): string 
   throw new CairnError(
     'INVALID_INPUT',
     `${field} must be 1 to 200 printable ASCII characters without spaces`,
-    {
-      field,
-    },
+    { field },
   );
 }

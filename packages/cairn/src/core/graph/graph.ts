@@ -102,10 +102,7 @@ function indexById(nodes: readonly GraphNode[]): Map<string, GraphNode> {
     throw new CairnError(
       'INVALID_INPUT',
       `a workflow may have ${MAX_STEPS} steps; this one has ${nodes.length}`,
-      {
-        field: 'steps',
-        help: 'Use a map step, or child runs.',
-      },
+      { field: 'steps', help: 'Use a map step, or child runs.' },
     );
   }
   const byId = new Map<string, GraphNode>();

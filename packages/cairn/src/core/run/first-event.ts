@@ -51,12 +51,7 @@ export function firstEventOf(state: RunState, id: string, hash: string): RunEven
   const data = Object.fromEntries(members) as unknown as RunIdentity;
   const { userId } = data.trigger;
   const event = seal(
-    {
-      type: 'run_created',
-      initiator: initiatorOf(data.trigger),
-      data,
-      actor: userId,
-    },
+    { type: 'run_created', initiator: initiatorOf(data.trigger), data, actor: userId },
     { chain: emptyChain(state.id), id, now: state.createdAt },
   );
   return event.hash === hash ? event : undefined;

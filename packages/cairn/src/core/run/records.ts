@@ -253,8 +253,6 @@ function traceOf(error: {
   readonly code: string;
   readonly message: string;
   readonly trace?: string | undefined;
-}): {
-  errorTrace: string;
-} {
+}): { errorTrace: string } {
   return { errorTrace: cut(error.trace ?? `${error.code}: ${error.message}`, TRACE_CHARS) };
 }

@@ -218,11 +218,7 @@ export interface RunState extends RunIdentity {
     readonly withoutUndo?: true;
   };
   /** An operator wants nothing new to be started. A cancel counts for more. */
-  readonly suspension?: {
-    readonly reason: string;
-    readonly requestedAt: number;
-    readonly actor?: string;
-  };
+  readonly suspension?: { readonly reason: string; readonly requestedAt: number; readonly actor?: string };
   /** Executions of steps that were sent back, as far as they can be undone: their next revision does not undo them. */
   readonly sentBack: readonly Completed[];
   /** By step: the newest revision of each set that began, and the mark of its list. */

@@ -38,10 +38,5 @@ export type ListedSoft = Pick<SoftState, 'lastHeartbeatAt' | 'leaseExtendedTo' |
 
 /** The same of what is kept beside the state. */
 export function listedSoft({ lastHeartbeatAt, leaseExtendedTo, running, cost }: ListedSoft): ListedSoft {
-  return {
-    lastHeartbeatAt,
-    leaseExtendedTo,
-    running,
-    cost,
-  };
+  return { lastHeartbeatAt, leaseExtendedTo, running, cost };
 }

@@ -3,9 +3,7 @@ import { type RunState, type StepOutcome, type StepState, SUCCESS_OUTCOMES } fro
 
 export type StepCounts = {
   readonly [where in 'begun' | StepOutcome | Exclude<StepState['phase'], 'done' | 'again'>]: number;
-} & {
-  readonly again?: number;
-};
+} & { readonly again?: number };
 
 export function stepCounts(steps: RunState['steps']): StepCounts {
   const counts: Record<string, number> = {

@@ -133,13 +133,7 @@ function causesOf(runs: readonly RunOutline[]): FailureCause[] {
     .flatMap((some) => {
       const last = some.reduce((newest, run) => (run.createdAt > newest.createdAt ? run : newest));
       const { id: runId, type, createdAt: at, error: { code = 'UNKNOWN', message = '', stepId } = {} } = last;
-      return {
-        type,
-        code,
-        step: stepOf(stepId),
-        runs: some.length,
-        last: { runId, at, message },
-      };
+      return { type, code, step: stepOf(stepId), runs: some.length, last: { runId, at, message } };
     })
     .sort((a, b) => b.runs - a.runs || b.last.at - a.last.at)
     .slice(0, MAX_CAUSES);

@@ -54,10 +54,7 @@ export function approvalStep(name: StepName, options: UncheckedOptions): steps.A
     ...timeout(name, options),
     ...(escalate
       ? {
-          escalate: {
-            afterMs: durationOf(name, 'escalate.after', escalate.after),
-            text: escalate.text,
-          },
+          escalate: { afterMs: durationOf(name, 'escalate.after', escalate.after), text: escalate.text },
         }
       : {}),
   };
@@ -94,10 +91,7 @@ export function sleepStep(name: StepName, options: UncheckedOptions): steps.Slee
   }
   // A fixed duration that is none is said now, not when a run first comes to it.
   if (given.for !== undefined && typeof given.for !== 'function') durationOf(name, 'for', given.for);
-  return {
-    ...common('sleep', name, options),
-    dueAt: (context, now) => sleepEnd(given, context, now),
-  };
+  return { ...common('sleep', name, options), dueAt: (context, now) => sleepEnd(given, context, now) };
 }
 
 export function childStep(name: StepName, options: UncheckedOptions): steps.ChildStep {

@@ -114,10 +114,7 @@ function ofOneFlow(given: FlowWorkflowOptions<unknown, unknown, unknown>): Workf
     ...optional('answers', answers),
     ...optional('compensate', compensate),
   };
-  return {
-    ...options,
-    steps: (step) => ({ output: step.flow(FLOW_ID, own, code) }),
-  };
+  return { ...options, steps: (step) => ({ output: step.flow(FLOW_ID, own, code) }) };
 }
 
 /** The `response_url` of a slash command allows its holder to post in the channel. */

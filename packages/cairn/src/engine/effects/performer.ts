@@ -235,9 +235,7 @@ export class Performer {
       throw new CairnError(
         'INVALID_INPUT',
         `the key of a call must be 1 to ${MAX_CALL_KEY_CHARS} characters`,
-        {
-          field: 'key',
-        },
+        { field: 'key' },
       );
     }
     if (this.#underWay.has(id)) {
@@ -256,9 +254,7 @@ export class Performer {
     throw new CairnError(
       'EFFECT_REQUEST_MISMATCH',
       `'${id}' was called with two different requests under one key`,
-      {
-        stepId: this.#params.execution.stepId,
-      },
+      { stepId: this.#params.execution.stepId },
     );
   }
 

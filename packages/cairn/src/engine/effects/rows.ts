@@ -157,13 +157,7 @@ export function repeatingRow(
   row: NewRow,
   { by: blockedBy, error, origin }: BlockedByRecord,
 ): RepeatingEffect {
-  return {
-    ...rowOf(caller, row),
-    status: 'blocked',
-    blockedBy,
-    error,
-    originEffectId: origin.effectId,
-  };
+  return { ...rowOf(caller, row), status: 'blocked', blockedBy, error, originEffectId: origin.effectId };
 }
 
 export interface BlockedByRecord {

@@ -127,11 +127,7 @@ export function suspended(state: RunState, until: number | undefined): EventDraf
   return {
     type: 'run_suspended',
     initiator: 'system',
-    data: {
-      status: waitingStatus(state.waits),
-      announced: true,
-      until,
-    },
+    data: { status: waitingStatus(state.waits), announced: true, until },
   };
 }
 

@@ -21,11 +21,7 @@ export function completed(state: RunState, result: Output): EventDraft {
     type: 'run_completed',
     initiator: 'system',
     // The journal vouches for a value stored elsewhere, as for outputs of steps.
-    data: {
-      result: value,
-      resultHash: 'text' in value ? undefined : result.hash,
-      ...unread(state),
-    },
+    data: { result: value, resultHash: 'text' in value ? undefined : result.hash, ...unread(state) },
     ...carried(result),
   };
 }

@@ -145,10 +145,7 @@ async function offerAll(
         if (isToRepeat(error)) tally.fail(waits, error);
         else {
           // One damaged run must not keep the event from all others, nor its sender from an answer.
-          deps.log.error('event_offer_failed', {
-            runId,
-            error: messageOf(error),
-          });
+          deps.log.error('event_offer_failed', { runId, error: messageOf(error) });
           const refused = new CairnError('INTERNAL', 'the run could not be read or written', {
             cause: error,
           });

@@ -78,12 +78,7 @@ export async function settleEvents(
     obligationsMet: isOver(state) || undefined,
   };
   const dueAt = wakeAt(state, soft);
-  const { kind } = await store.touch({
-    runId,
-    seen,
-    soft,
-    wakeAt: dueAt,
-  });
+  const { kind } = await store.touch({ runId, seen, soft, wakeAt: dueAt });
   // Stale: somebody has touched it since, and goes on from the watermark that is there.
   if (kind === 'stale' || retryAt === undefined) return;
   // Not left to the scan: with the bus down there are more such runs than it can look at.

@@ -67,11 +67,7 @@ export function driveSpanOf(state: RunState, asked: DriveAsked, epoch?: number):
     self: epoch === undefined ? undefined : driveSpan(state, epoch),
     startedAt: asked.startedAt,
     links: [asked.by],
-    attributes: {
-      ...aboutRun(state),
-      ...DISPATCH,
-      'cairn.run.epoch': epoch ?? state.epoch,
-    },
+    attributes: { ...aboutRun(state), ...DISPATCH, 'cairn.run.epoch': epoch ?? state.epoch },
   };
 }
 

@@ -106,9 +106,7 @@ function detailOf({ id, ask, escalate }: ApprovalStep, { seen, now, masked }: Op
     throw new CairnError(
       'INVALID_INPUT',
       `step '${id}' must return a question: a string, or an object with 'question'`,
-      {
-        stepId: id,
-      },
+      { stepId: id },
     );
   if (detail.to !== undefined && !areNames(detail.to))
     throw new CairnError(

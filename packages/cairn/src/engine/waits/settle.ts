@@ -72,12 +72,6 @@ export function resolved({ id: waitId }: Wait, answer: WaitAnswer): EventDraft {
     type: 'wait_resolved',
     initiator,
     actor,
-    data: {
-      waitId,
-      decision,
-      payloadText,
-      signalId,
-      raise,
-    },
+    data: { waitId, decision, payloadText, signalId, raise },
   };
 }

@@ -105,9 +105,7 @@ function checkText(field: 'note' | 'feedback', text: string | undefined): void {
   throw new CairnError(
     'PAYLOAD_TOO_LARGE',
     `the ${field} has ${bytes} bytes; the most is ${MAX_SAID_BYTES}`,
-    {
-      field,
-    },
+    { field },
   );
 }
 

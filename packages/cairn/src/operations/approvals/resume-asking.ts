@@ -86,11 +86,7 @@ function needOf(
   const estimate = step && 'estimate' in step ? step.estimate : undefined;
   const cost = estimate ?? largest[`${run.type}:${attemptKind(execution)}`] ?? {};
   const least = Object.fromEntries(reachedOf(wait).map((name) => [name, 1]));
-  return {
-    ...least,
-    ...cost,
-    ...(limits.operations !== undefined && { operations: 1 }),
-  };
+  return { ...least, ...cost, ...(limits.operations !== undefined && { operations: 1 }) };
 }
 
 async function resumeOne(

@@ -65,9 +65,7 @@ function ofStops({ killSwitch, restore }: RuntimeConfig, now: number): Finding[]
           wrong(
             'RESTORE_HELD',
             `the database was restored ${span(now - restore.at)} ago, and no run is dispatched`,
-            {
-              help: 'cairn restore release',
-            },
+            { help: 'cairn restore release' },
           ),
         ]
       : []),

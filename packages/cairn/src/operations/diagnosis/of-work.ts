@@ -46,10 +46,7 @@ export function ofFunctions({ beats, since, readAt }: HeardBeats): Finding[] {
       wrong(
         isScan ? 'SCAN_FAILED' : 'FUNCTION_FAILED',
         `${name} failed ${span(agoMs)} ago: ${beat.error ?? ''}`,
-        {
-          help: 'Check the log of the function. It runs again automatically.',
-          evidence,
-        },
+        { help: 'Check the log of the function. It runs again automatically.', evidence },
       ),
     ];
   });
@@ -117,10 +114,7 @@ export function ofRuns({ lagMs, due, stale, behind, isCut }: Waking, isOff: bool
       wrong(
         'LEASES_STALE',
         `${counted(stale, 'lease')} of dead workers expired long ago and were not taken over`,
-        {
-          help: 'The scan should take them over. Check recoverRuns.',
-          evidence: { stale },
-        },
+        { help: 'The scan should take them over. Check recoverRuns.', evidence: { stale } },
       ),
     );
   if (behind > 0)
@@ -194,10 +188,7 @@ export function ofSchedules(late: number, isCut: boolean): Finding {
   return wrong(
     'SCHEDULES_LATE',
     `${counted(late, 'schedule', isCut)} are more than ${span(SCHEDULE_LATE_MS)} late`,
-    {
-      help: 'fireSchedules does not run, or fails: see schedule_failed in its log.',
-      evidence,
-    },
+    { help: 'fireSchedules does not run, or fails: see schedule_failed in its log.', evidence },
   );
 }
 

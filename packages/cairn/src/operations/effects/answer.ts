@@ -35,10 +35,7 @@ export async function checkedAnswer(
     throw new CairnError(
       'INVALID_INPUT',
       `the result does not match the response schema of '${capability.id}'`,
-      {
-        field: 'result',
-        help: cause instanceof Error ? cause.message : undefined,
-      },
+      { field: 'result', help: cause instanceof Error ? cause.message : undefined },
     );
   }
   return answer;

@@ -61,9 +61,6 @@ async function assertAskedByNobody(
   throw new CairnError(
     'RUN_INVALID_TRANSITION',
     `run ${askedBy} continues this run and asks about the effect`,
-    {
-      help: `Resolve it on run ${askedBy}.`,
-      details: { runId: askedBy },
-    },
+    { help: `Resolve it on run ${askedBy}.`, details: { runId: askedBy } },
   );
 }

@@ -56,11 +56,7 @@ export async function deliverEvent(deps: DeliverDeps, sent: EventToDeliver): Pro
   const dataText = eventDataText(sent);
   const address = { tenantId, event, key };
   try {
-    const { outcome, refused, repeated } = await deliver(deps, address, {
-      eventId,
-      dataText,
-      actor,
-    });
+    const { outcome, refused, repeated } = await deliver(deps, address, { eventId, dataText, actor });
     const delivered = outcome.kind === 'delivered' ? outcome.deliveredTo : [];
     // A key may name a person; the document is the one of `gwi_waits`.
     const where = { tenantId, event, document: mailboxId(address) };

@@ -167,10 +167,7 @@ async function guarded(
     await work();
   } catch (error) {
     counts.failed += 1;
-    log.error('retention_failed', {
-      rootRunId,
-      error: messageOf(error),
-    });
+    log.error('retention_failed', { rootRunId, error: messageOf(error) });
   }
 }
 

@@ -72,9 +72,7 @@ export function readPlace(text: string): BucketPosition {
     if (isTime(completedAt) && typeof runId === 'string' && /^[\w.:-]{1,100}$/.test(runId))
       return { status: known, type, after: { completedAt, runId } };
   }
-  throw new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', {
-    field: 'cursor',
-  });
+  throw new CairnError('INVALID_INPUT', 'the cursor does not belong to this list', { field: 'cursor' });
 }
 
 function placeOf(run: EndedRun | undefined): EndPosition | undefined {

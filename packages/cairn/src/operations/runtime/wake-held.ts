@@ -42,12 +42,7 @@ export async function wakeHeld(
   let after: DueEntry | undefined;
   try {
     while (woken < MAX_WOKEN) {
-      const page = await deps.statistics.due({
-        until,
-        limit: PAGE,
-        type,
-        after,
-      });
+      const page = await deps.statistics.due({ until, limit: PAGE, type, after });
       const free = page.filter((entry) => !paused.has(declaredType(entry.type)));
       await someAtOnce(free, CONCURRENT_TASKS, async ({ runId, tenantId: of }) => {
         await deps.queue.enqueue({ runId, tenantId: of, reason: 'continue' });

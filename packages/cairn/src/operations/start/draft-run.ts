@@ -195,11 +195,7 @@ function descent(
   const { source, resumedFrom, effectScopes: before } = lineage;
   const { mode } = source;
   const effectScopes = mode === 'resume' ? before : [{ runId, mode }, ...before];
-  return {
-    source,
-    resumedFrom,
-    effectScopes: effectScopes.length === 0 ? undefined : effectScopes,
-  };
+  return { source, resumedFrom, effectScopes: effectScopes.length === 0 ? undefined : effectScopes };
 }
 
 function validated(workflow: Workflow, input: unknown): unknown {

@@ -97,10 +97,7 @@ export function judge(
     if (decision.kind !== 'expired' && decision.kind !== 'take_over') throw refusedKey(decision.kind);
   }
   if (secondary && isSameContent(secondary.record, request, now)) return replayOf(secondary.record, true);
-  return {
-    kind: 'again',
-    replace: { primary: primary?.version, secondary: secondary?.version },
-  };
+  return { kind: 'again', replace: { primary: primary?.version, secondary: secondary?.version } };
 }
 
 function isSameContent(record: IdempotencyRecord, { tenantId }: StartRequest, now: number): boolean {

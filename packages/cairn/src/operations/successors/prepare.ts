@@ -75,9 +75,7 @@ function assertAllowed(state: RunState, { mode }: Wanted): void {
     throw new CairnError(
       'RUN_INVALID_TRANSITION',
       `run ${id} is ${status}: only a run that has ended can have a ${mode}`,
-      {
-        details: { status },
-      },
+      { details: { status } },
     );
   }
   if (mode === 'resume') {
@@ -105,10 +103,7 @@ function workflowFor({ registry }: SuccessorDeps, state: RunState, wanted: Wante
   throw new CairnError(
     'PLAN_VERSION_UNAVAILABLE',
     `version ${planVersion} of '${state.type}' is not deployed`,
-    {
-      field: 'planVersion',
-      details: { planVersion, deployed: versions },
-    },
+    { field: 'planVersion', details: { planVersion, deployed: versions } },
   );
 }
 
@@ -150,18 +145,10 @@ async function inputOf(
   if (workflow.planVersion !== state.planVersion) {
     return given(workflow, await sendUntilKnown(deps, () => runInput(store, state)));
   }
-  const inherited = {
-    kind: 'inherited',
-    hash,
-    secretInput: state.secretInput,
-    tags: state.tags,
-  } as const;
+  const inherited = { kind: 'inherited', hash, secretInput: state.secretInput, tags: state.tags } as const;
   if ('text' in input) return { ...inherited, value: input };
   const [checkpoint] = await sendUntilKnown(deps, () => store.readCheckpoints(id, [input.checkpoint]));
-  return {
-    ...inherited,
-    value: checkpoint?.outputFrom ?? { runId: id, checkpoint: input.checkpoint },
-  };
+  return { ...inherited, value: checkpoint?.outputFrom ?? { runId: id, checkpoint: input.checkpoint } };
 }
 
 function given(workflow: Workflow, value: unknown): SuccessorInput {

@@ -56,12 +56,7 @@ export async function previewSuccessor(deps: PreviewDeps, wanted: Wanted): Promi
     steps: [],
     effects: [],
     effectsCut: false,
-    unread: state.inbox.map(({ signalId, name, key, at }) => ({
-      signalId,
-      name,
-      key,
-      at,
-    })),
+    unread: state.inbox.map(({ signalId, name, key, at }) => ({ signalId, name, key, at })),
   };
   try {
     if (wanted.mode === 'resume' && !isOver(state)) {

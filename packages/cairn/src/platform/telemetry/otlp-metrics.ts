@@ -91,9 +91,7 @@ export function otlpMetrics({ endpoint, resource, headers }: OtlpOptions): Metri
 /** Instruments by name; docs/observability.md describes them. */
 function instrumentsOf(meter: Meter) {
   return {
-    transitions: meter.createCounter('gwi_run_transitions_total', {
-      description: 'Status changes of runs.',
-    }),
+    transitions: meter.createCounter('gwi_run_transitions_total', { description: 'Status changes of runs.' }),
     durations: meter.createHistogram('gwi_run_duration_seconds', {
       description: 'Time from the start of a run to its end, including waits.',
       unit: 's',
@@ -105,9 +103,7 @@ function instrumentsOf(meter: Meter) {
     problems: meter.createCounter('gwi_run_problems_total', {
       description: 'Problems found by the hourly check of a sample of runs, by code.',
     }),
-    effects: meter.createCounter('gwi_effects_total', {
-      description: 'Effect calls of steps by outcome.',
-    }),
+    effects: meter.createCounter('gwi_effects_total', { description: 'Effect calls of steps by outcome.' }),
     conflicts: meter.createCounter('gwi_journal_conflicts_total', {
       description: 'Journal appends that lost to a concurrent append.',
     }),
@@ -116,9 +112,7 @@ function instrumentsOf(meter: Meter) {
       unit: 's',
       advice: { explicitBucketBoundaries: BOUNDS_S },
     }),
-    tasks: meter.createCounter('gwi_queue_tasks_total', {
-      description: 'Tasks enqueued, by result.',
-    }),
+    tasks: meter.createCounter('gwi_queue_tasks_total', { description: 'Tasks enqueued, by result.' }),
     scanned: meter.createCounter('gwi_scan_runs_total', {
       description: 'Due runs found by the scan, by action.',
     }),

@@ -35,11 +35,7 @@ function refused(): never {
 }
 
 /** A member that rows of this status do not have. */
-const absent: OptionalKind<never> = {
-  optional: true,
-  encode: refused,
-  decode: refused,
-};
+const absent: OptionalKind<never> = { optional: true, encode: refused, decode: refused };
 
 const row = {
   effectId: text,

@@ -124,9 +124,7 @@ export function documentCodec<T extends object>(table: Table<T>): DocumentCodec<
       try {
         return decodeMembers<T>(kinds, document);
       } catch (cause) {
-        throw new UndecodableDocument(`${what}: ${messageOf(cause)}`, {
-          cause,
-        });
+        throw new UndecodableDocument(`${what}: ${messageOf(cause)}`, { cause });
       }
     },
   };

@@ -37,12 +37,7 @@ export const softCodec = documentCodec<SoftState>({
     }),
   ),
   logs: optional(
-    map<LogTotals>({
-      lines: integer,
-      bytes: integer,
-      dropped: integer,
-      texts: optional(words<string>()),
-    }),
+    map<LogTotals>({ lines: integer, bytes: integer, dropped: integer, texts: optional(words<string>()) }),
   ),
   legalHold: optional(map<LegalHold>({ by: text, at: time, reason: text })),
   deletionMarkedAt: optional(time),

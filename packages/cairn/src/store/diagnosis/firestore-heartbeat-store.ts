@@ -20,11 +20,7 @@ export class FirestoreHeartbeatStore implements HeartbeatStore {
 
   async beat(name: BeatingFunction, beat: Heartbeat, { found, installation }: EndReport = {}): Promise<void> {
     const installations = installation === undefined ? undefined : { [installation]: beat.at };
-    const members = heartbeatsCodec.encode({
-      [name]: beat,
-      found,
-      installations,
-    });
+    const members = heartbeatsCodec.encode({ [name]: beat, found, installations });
     // Members as a whole: a merge would leave the error of a run before in that of one that went well.
     const whole = [name, ...(found ? ['found'] : [])];
     const mergeFields =

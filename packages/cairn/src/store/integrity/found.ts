@@ -79,11 +79,6 @@ export function found<T>({ id, version, members }: RawDocument, decode: () => T)
       schemaVersion > SCHEMA_VERSION
     )
       return { id, version, kind: 'newer', schemaVersion };
-    return {
-      id,
-      version,
-      kind: 'unreadable',
-      reason: messageOf(error),
-    };
+    return { id, version, kind: 'unreadable', reason: messageOf(error) };
   }
 }

@@ -142,12 +142,7 @@ export class RunLists {
 
   listCheckpoints(runId: string, page: PageRequest): Promise<Page<Checkpoint>> {
     const checkpoints = this.#paths.checkpoints(this.#paths.run(runId));
-    return byId(checkpoints, page, {
-      list: 'checkpoints',
-      one: 'checkpoint',
-      runId,
-      codec: checkpointCodec,
-    });
+    return byId(checkpoints, page, { list: 'checkpoints', one: 'checkpoint', runId, codec: checkpointCodec });
   }
 }
 

@@ -130,11 +130,7 @@ function start(
     environment: deps.environment,
     workflow,
     input: delivery.payload,
-    trigger: {
-      source: 'webhook',
-      userId: userOf(delivery.payload),
-      webhookEventId: delivery.id,
-    },
+    trigger: { source: 'webhook', userId: userOf(delivery.payload), webhookEventId: delivery.id },
     source: 'github_webhook',
     key: `${githubKey(delivery.id)}${suffix}`,
     requestHash: requestHash(`github:${delivery.event}`, delivery.payload),

@@ -71,10 +71,7 @@ async function guarded<T>(
   try {
     return await work();
   } catch (error) {
-    log.error('schedule_failed', {
-      scheduleId,
-      error: messageOf(error),
-    });
+    log.error('schedule_failed', { scheduleId, error: messageOf(error) });
     return undefined;
   }
 }

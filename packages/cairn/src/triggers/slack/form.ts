@@ -35,10 +35,7 @@ export async function readForm(request: Request, { secrets, now }: FormReading):
     throw new CairnError(
       'UNSUPPORTED_MEDIA_TYPE',
       'the content type must be application/x-www-form-urlencoded',
-      {
-        field: 'Content-Type',
-        help: 'Send application/x-www-form-urlencoded.',
-      },
+      { field: 'Content-Type', help: 'Send application/x-www-form-urlencoded.' },
     );
   }
   return parseForm(decode(body));

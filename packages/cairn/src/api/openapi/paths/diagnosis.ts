@@ -7,9 +7,7 @@ export const DIAGNOSIS_PATHS = {
       id: 'readDiagnosis',
       summary: 'Diagnoses the installation: indexes, queue, scheduled functions, overdue runs',
       role: 'installation',
-      answers: {
-        200: { what: 'Findings and figures, at most a few seconds old', schema: 'Diagnosis' },
-      },
+      answers: { 200: { what: 'Findings and figures, at most a few seconds old', schema: 'Diagnosis' } },
     },
   },
 } as const satisfies PathTable;

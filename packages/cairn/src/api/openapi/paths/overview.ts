@@ -47,9 +47,7 @@ export const OVERVIEW_PATHS = {
       id: 'readDayBudget',
       summary: 'Returns what the runs of a tenant have spent on the current UTC day, and its limits',
       role: 'viewer',
-      query: {
-        tenantId: "Tenant; another one than the caller's requires the role `installation`.",
-      },
+      query: { tenantId: "Tenant; another one than the caller's requires the role `installation`." },
       answers: { 200: { what: 'The budget of the day', schema: 'DayBudget' } },
     },
   },

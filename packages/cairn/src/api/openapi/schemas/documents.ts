@@ -41,13 +41,7 @@ export const StepPage = pageOf(Step);
 
 const At = { seq: Seq, revision: z.int().min(1) };
 const StepState = z.discriminatedUnion('phase', [
-  z.object({
-    phase: z.literal('running'),
-    ...At,
-    attempt: Count,
-    startedAt: Time,
-    polls: Count.optional(),
-  }),
+  z.object({ phase: z.literal('running'), ...At, attempt: Count, startedAt: Time, polls: Count.optional() }),
   z.object({
     phase: z.literal('retrying'),
     ...At,

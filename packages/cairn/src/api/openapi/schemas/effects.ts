@@ -45,12 +45,7 @@ export const Effect = z.object({
   originEffectId: z.string().optional().describe('Effect whose result was used in place of this one.'),
   error: z.string().optional(),
   resolution: z
-    .object({
-      outcome: z.enum(RESOLUTIONS),
-      by: z.string(),
-      at: Time,
-      note: z.string().optional(),
-    })
+    .object({ outcome: z.enum(RESOLUTIONS), by: z.string(), at: Time, note: z.string().optional() })
     .optional(),
   lateAnswer: z
     .object({ at: Time, responseHash: z.string().optional(), error: z.string().optional() })

@@ -195,11 +195,7 @@ const progress = {
   checkpointHead: Count,
   schemaVersion: z.int(),
   lease: z
-    .object({
-      owner: z.string(),
-      epoch: Count,
-      expiresAt: Time.describe('As last extended by its worker.'),
-    })
+    .object({ owner: z.string(), epoch: Count, expiresAt: Time.describe('As last extended by its worker.') })
     .optional(),
   lastHeartbeatAt: Time.optional().describe('Last heartbeat of a worker.'),
   epoch: Count,

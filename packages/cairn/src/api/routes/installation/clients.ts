@@ -97,9 +97,7 @@ function assertOutranks({ role }: Caller, wanted: Role): void {
   throw new CairnError(
     'FORBIDDEN',
     `only a caller with the role ${wanted} can grant it; the caller has ${role}`,
-    {
-      field: 'role',
-    },
+    { field: 'role' },
   );
 }
 

@@ -31,10 +31,7 @@ export const streamRuns: ReadHandler<'GET', '/v1/runs/stream'> = (asked) => {
       case 'run':
         return frameText({
           event: 'run',
-          data: {
-            ...runSummary(one.run, vocabulary),
-            ...listedBlocked(deps.registry, one.run, clock.now()),
-          },
+          data: { ...runSummary(one.run, vocabulary), ...listedBlocked(deps.registry, one.run, clock.now()) },
         });
     }
   };

@@ -49,11 +49,7 @@ export interface RunIdentity {
   readonly effectScopes?: readonly EffectScope[] | undefined;
   readonly parent?: ParentRef | undefined;
   readonly versions?:
-    | {
-        readonly capabilities?: string;
-        readonly bindings?: string;
-        readonly registryRef?: string;
-      }
+    | { readonly capabilities?: string; readonly bindings?: string; readonly registryRef?: string }
     | undefined;
 }
 

@@ -76,11 +76,7 @@ export function loopStep(name: StepName, options: UncheckedOptions, more: unknow
   };
   return {
     ...step,
-    loop: {
-      part,
-      isLong: loop.max > MAX_TURNS_IN_A_RUN ? true : undefined,
-      state: loop.output,
-    },
+    loop: { part, isLong: loop.max > MAX_TURNS_IN_A_RUN ? true : undefined, state: loop.output },
   };
 }
 
