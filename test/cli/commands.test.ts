@@ -275,6 +275,8 @@ describe('naming runs', () => {
     }
     const unknown = await stage.cairn(['explain', 'run_aaaaaaaaaaaa']);
     expect([unknown.code, unknown.err]).toEqual([3, expect.stringContaining('no run id begins with')]);
+    const short = await stage.cairn(['runs', 'show', 'run_abcde']);
+    expect([short.code, short.err]).toEqual([3, expect.stringContaining('first 6 characters or more')]);
   });
 
   test('a mistyped status or workflow is answered with the near one', async () => {

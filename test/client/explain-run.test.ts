@@ -68,6 +68,11 @@ describe('a run that the budget of the day holds back', () => {
   });
 });
 
+test('a queued run is due at no time: its `wakeAt` is when the scan looks for it, long after a worker has come', () => {
+  const queued = explainRun(run({ status: 'pending', createdAt: AT, wakeAt: LATER }));
+  expect([queued.since, queued.until]).toEqual([AT, undefined]);
+});
+
 describe('the sentence that explains a run', () => {
   test.each<[facts: object, text: string]>([
     [{ status: 'pending' }, 'Queued. A worker will pick it up.'],

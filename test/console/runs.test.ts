@@ -303,6 +303,30 @@ describe('ten thousand runs', () => {
     await page.getByRole('link', { name: 'without triggers' }).waitFor({ state: 'detached' });
   });
 
+  test.each([
+    [1280, 800, 260],
+    // A zoom of 200 %, where the buttons for all runs take a second line.
+    [640, 400, 340],
+    [390, 844, 350],
+  ])(
+    'begin below few lines of filters on a screen of %d by %d px, on which the menu View lies whole',
+    async (width, height, most) => {
+      const page = await stage.browser.open('/inbox', { viewport: { width, height } });
+      await page.route('**/v1/runs?*', (route) => route.fulfill({ json: pageOf(null) }));
+      await page.route('**/v1/runs/stream?*', (route) => route.abort());
+      await goTo(page, '/runs?status=completed');
+      const row = rowOf(page, 'run_0_0');
+      await row.waitFor();
+      expect((await row.boundingBox())?.y).toBeLessThan(most);
+      await page.getByText('View', { exact: true }).click();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      const menu = await page.locator('.view-menu > div').boundingBox();
+      expect(menu?.x).toBeGreaterThanOrEqual(0);
+      expect((menu?.x ?? 0) + (menu?.width ?? width)).toBeLessThanOrEqual(width);
+      await page.getByLabel('Compact rows').click({ trial: true });
+    },
+  );
+
   test('in another order go on at the cursor of that order', async () => {
     const page = await stage.browser.open('/inbox');
     const asked: string[] = [];

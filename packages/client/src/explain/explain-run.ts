@@ -83,7 +83,6 @@ export function explainRun(run: ExplainedRun, activity: Activity = activityOf(ru
       return {
         text: 'Queued. A worker will pick it up.',
         since: run.createdAt,
-        until: run.wakeAt,
         moves: [watching(run)],
       };
     case 'running':

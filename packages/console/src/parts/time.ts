@@ -23,7 +23,7 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
 /** As {@link duration}, for a time that grows while it is shown: whole seconds below a minute, whole minutes below an hour. */
-function roughly(ms: number): string {
+export function roughly(ms: number): string {
   if (ms < MINUTE) return `${Math.floor(ms / 1_000)}s`;
   return ms < HOUR ? `${Math.floor(ms / MINUTE)}m` : duration(ms);
 }

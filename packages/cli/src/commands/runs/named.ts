@@ -12,6 +12,8 @@ const PREFIX = /^(?:run_)?([a-z2-7]{6,25})$/;
 /** @throws Declined for `last` if there are no runs, and for a prefix that is not of one run */
 export async function runIdOf(context: CommandContext, word: string): Promise<string> {
   const [, prefix] = PREFIX.exec(word) ?? [];
+  if (/^run_[a-z2-7]{1,5}$/.test(word))
+    throw new Declined(`${word} is too short`, `Give the ${RUN.help}.`, EXIT.notFound);
   if (prefix !== undefined) return idBeginning(context, `run_${prefix}`);
   const { api } = context;
   if (word !== 'last') return word;

@@ -67,7 +67,7 @@ function Diagnosis() {
     <>
       {error && <Failure error={error} again={() => void refetch()} />}
       <p className="dim">
-        <Text value={data.project} /> · {data.environment} · version <Text value={data.version} /> · looked{' '}
+        <Text value={data.project} /> · {data.environment} · version <Text value={data.version} /> · checked{' '}
         <When at={data.at} />
       </p>
       <Numbers of={data} />

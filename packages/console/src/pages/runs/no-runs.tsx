@@ -48,7 +48,8 @@ export function NoRuns({ filter, isFiltered, leftOut }: NoRunsProps) {
       {local ? (
         <div className="first-steps stack">
           <p>
-            The first of these brings a run, which appears here by itself; the others show what became of it.
+            Choose <em>Start a run</em> above, or paste the first of these into a terminal. The run appears
+            here by itself; the other commands show the list of runs, and what the run did outside.
           </p>
           {local.firstSteps.map((command) => (
             <Copyable key={command} label="first" text={command} />

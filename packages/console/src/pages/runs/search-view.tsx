@@ -99,9 +99,10 @@ function NothingFound({ sought }: { readonly sought: string }) {
         No run of this tenant is known by <Text value={sought} max={MOST_CHARS} />.
       </p>
       <p>
-        A run is found by its id, by the id of the GitHub delivery that started it (
-        <code>X-GitHub-Delivery</code>), by the idempotency key of its start, by its thread, by its trace id,
-        or by the address of its pull request: each as a whole.
+        A run is found by its id, or the first 6 characters or more behind <code>run_</code>; and by these as
+        a whole: the id of the GitHub delivery that started it (<code>X-GitHub-Delivery</code>), the
+        idempotency key of its start, its thread, its trace id, a tag (<code>name:value</code>), or the
+        address of its pull request. The field <em>Tag</em> of the list also takes beginnings and comparisons.
       </p>
       <p>
         <Link href="/runs">All runs</Link>

@@ -125,7 +125,8 @@ function successors(run: Standing): Offers {
     { act: 'fork', about: {}, name: 'Fork', kind: 'plain' },
   ];
   if (status === 'completed') return again;
-  if (supersededBy === undefined) return [resume, ...again];
+  if (supersededBy === undefined)
+    return [status === 'failed' ? { ...resume, kind: 'answer' } : resume, ...again];
   return [{ ...resume, refused: `It was resumed already, by ${supersededBy}.` }, ...again];
 }
 

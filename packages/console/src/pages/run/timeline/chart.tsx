@@ -1,7 +1,7 @@
 /** The steps as bars over time. Rows out of view are not drawn. The list beside it has the same as text. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, useEffect, useRef } from 'react';
-import { duration } from '../../../parts/time.ts';
+import { duration, roughly } from '../../../parts/time.ts';
 import { visibleText } from '../../../parts/visible-text.ts';
 import { useQueryChange } from '../../../shell/address.ts';
 import { ViewLink } from '../header/view-link.tsx';
@@ -119,9 +119,9 @@ function Axis({
             key={gap.from}
             className="gap-word"
             style={placed(gap.start, gap.end)}
-            title="Nothing happened"
+            title={`Nothing happened for ${duration(gap.to - gap.from)}`}
           >
-            {duration(gap.to - gap.from)}
+            {roughly(gap.to - gap.from)}
           </span>
         ))}
     </>

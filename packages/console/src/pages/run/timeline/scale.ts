@@ -126,12 +126,12 @@ export function ticksOf({ segments }: Scale, from: number, apart: number): Tick[
     const step = [...STEPS_MS, ...LONG_STEPS_MS].find((ms) => ms * perMs >= apart);
     if (step === undefined) continue;
     const first = from + Math.ceil((segment.from - from) / step) * step;
-    const isLast = segment === segments.at(-1);
+    // A label to the right of the last tick would run into the gap, or beyond the edge, where there is a margin for a part of it.
+    const room = segment === segments.at(-1) ? apart / 2 : apart;
     for (let at = first; at <= segment.to; at += step) {
       const place = segment.start + (at - segment.from) * perMs;
-      // A label to the right of the last tick would run into the gap.
-      const hasRoom = isLast || segment.end - place >= apart;
-      if (hasRoom && place - (ticks.at(-1)?.place ?? -1) >= apart) ticks.push({ at, place });
+      if (segment.end - place >= room && place - (ticks.at(-1)?.place ?? -1) >= apart)
+        ticks.push({ at, place });
     }
   }
   return ticks;

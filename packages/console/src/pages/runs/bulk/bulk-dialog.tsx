@@ -12,6 +12,7 @@ import { cliBulk, curlBulk } from './commands.ts';
 import { type BulkMode, meantText, VERBS } from './plan.ts';
 import { TargetTable } from './target-table.tsx';
 import { type Bulk, hitBy, useBulk } from './use-bulk.ts';
+import './bulk.css';
 
 interface BulkDialogProps {
   readonly mode: BulkMode;

@@ -71,7 +71,7 @@ export function FilterBar({ filter, isListRead, span, children }: FilterBarProps
         />
         <TextField
           label="Tag"
-          placeholder="a:1, a>9, begin*"
+          placeholder="a:1, a>9, ab*"
           value={filter.tag ?? filter.match}
           onChange={(text) => change(tagOrMatch(text), 'replace')}
         />
