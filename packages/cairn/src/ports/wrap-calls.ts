@@ -41,6 +41,11 @@ export function wrapCalls<P extends object>(port: P, around: AroundAll<P> | Arou
   });
 }
 
+/** Surrounds the methods that `around` names; the others pass through. */
+export function wrapSomeCalls<P extends object>(port: P, around: Partial<AroundEach<P>>): P {
+  return wrapCalls(port, around as unknown as AroundEach<P>);
+}
+
 /** The port behind all wrappers around it: two wrappers of one port are the same to who shares something by port. */
 export function unwrapped<P extends object>(port: P): P {
   return (port as { readonly [BEHIND]?: P })[BEHIND] ?? port;

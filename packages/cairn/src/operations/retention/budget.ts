@@ -1,6 +1,7 @@
 /** Remaining budget of a tick, shared by all its concurrent work. */
 import type { Clock } from '../../ports/clock.ts';
-import { CONCURRENCY, type TickBounds } from './deps.ts';
+import type { Cleared } from '../../ports/runs/retention-store.ts';
+import { CONCURRENCY, DELETES_A_COMMIT, type TickBounds } from './deps.ts';
 
 export class Budget {
   readonly #clock: Clock;
@@ -19,14 +20,29 @@ export class Budget {
    * Reserves up to `most` deletions, which are exclusive until they are returned. Never more than a share, so that all
    * concurrent work continues towards the end of a tick.
    */
-  take(most: number): number {
+  #take(most: number): number {
     const taken = this.isOverdue ? 0 : Math.max(0, Math.min(most, Math.ceil(this.#documents / CONCURRENCY)));
     this.#documents -= taken;
     return taken;
   }
 
-  giveBack(documents: number): void {
-    this.#documents += documents;
+  /**
+   * Deletes piece by piece until nothing is left. False: the budget is spent, and there may be more.
+   *
+   * @param onDeleted called with the number of documents of each piece
+   */
+  async clear(
+    piece: (limit: number) => Promise<Cleared>,
+    onDeleted: (documents: number) => void,
+  ): Promise<boolean> {
+    for (;;) {
+      const limit = this.#take(DELETES_A_COMMIT);
+      if (limit === 0) return false;
+      const { deleted, spent = deleted, more } = await piece(limit);
+      this.#documents += limit - spent;
+      onDeleted(deleted);
+      if (!more) return true;
+    }
   }
 
   get isSpent(): boolean {

@@ -6,7 +6,7 @@
  */
 import type { Cleared, LineageMember } from '../../ports/runs/retention-store.ts';
 import type { Budget } from './budget.ts';
-import { type CarryDeps, DELETES_A_COMMIT } from './deps.ts';
+import type { CarryDeps } from './deps.ts';
 import { type Looked, lookAtLineage } from './look.ts';
 
 /**
@@ -80,16 +80,10 @@ async function remove(
   { rootRunId, looked: { members }, budget }: LineageWork,
 ): Promise<Done> {
   let documents = 0;
-  const clear = async (piece: (limit: number) => Promise<Cleared>): Promise<boolean> => {
-    for (;;) {
-      const limit = budget.take(DELETES_A_COMMIT);
-      if (limit === 0) return false;
-      const { deleted, spent = deleted, more } = await piece(limit);
-      budget.giveBack(limit - spent);
+  const clear = (piece: (limit: number) => Promise<Cleared>) =>
+    budget.clear(piece, (deleted) => {
       documents += deleted;
-      if (!more) return true;
-    }
-  };
+    });
   for (const { runId } of members)
     if (!(await clear((limit) => retention.deleteUnder(runId, limit)))) return 'unfinished';
   for (const { runId } of members)

@@ -1,7 +1,7 @@
 /** The single functions, as they are deployed. What each does is in `doors.ts`, loaded by its first request. */
-import { HttpsError, onRequest } from 'firebase-functions/https';
+import { HttpsError, type HttpsOptions, onRequest } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
-import { onSchedule } from 'firebase-functions/scheduler';
+import { onSchedule, type ScheduleOptions } from 'firebase-functions/scheduler';
 import { onTaskDispatched } from 'firebase-functions/tasks';
 import { consoleFolder, isOfConsole } from '../console/location.ts';
 import type { TaskRequest } from '../doors.ts';
@@ -49,29 +49,27 @@ export function apiOf({ installation, region }: DeploymentTarget) {
 }
 
 /** GitHub's webhook. Open to everybody: it checks signatures itself. */
-export function githubDoor({ installation, region }: DeploymentTarget, secret: SecretOption) {
-  const sizes = githubSizes(installation.options);
-  return takesWhole(
-    onRequest(
-      { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
-      async (request, response) => {
-        const { answerGithub } = await doors();
-        await answerGithub(installation, request, response);
-      },
-    ),
+export function githubDoor(target: DeploymentTarget, secret: SecretOption) {
+  return webhookOf(
+    target,
+    { ...githubSizes(target.installation.options), secrets: [secret] },
+    'answerGithub',
   );
 }
 
 /** Slack's commands and buttons. Open to everybody: it checks signatures itself. */
-export function slackDoor({ installation, region }: DeploymentTarget, secret: SecretOption) {
-  const sizes = slackSizes(installation.options);
+export function slackDoor(target: DeploymentTarget, secret: SecretOption) {
+  return webhookOf(target, { ...slackSizes(target.installation.options), secrets: [secret] }, 'answerSlack');
+}
+
+function webhookOf(
+  { installation, region }: DeploymentTarget,
+  options: HttpsOptions,
+  answer: 'answerGithub' | 'answerSlack',
+) {
   return takesWhole(
-    onRequest(
-      { region, invoker: 'public', memory: '512MiB', ...sizes, secrets: [secret] },
-      async (request, response) => {
-        const { answerSlack } = await doors();
-        await answerSlack(installation, request, response);
-      },
+    onRequest({ region, invoker: 'public', memory: '512MiB', ...options }, async (request, response) =>
+      (await doors())[answer](installation, request, response),
     ),
   );
 }
@@ -137,32 +135,22 @@ export function drivesOf(
 
 /** Scheduled functions. Each may overlap with itself or be interrupted: the next one continues. */
 export function ticksOf({ installation, region }: DeploymentTarget) {
+  const every = (
+    minutes: 1 | 30 | 60,
+    options: Pick<ScheduleOptions, 'timeoutSeconds' | 'memory'>,
+    tick: 'recover' | 'fireDueSchedules' | 'checkSample' | 'deleteOldRuns',
+  ) =>
+    onSchedule({ schedule: `every ${minutes} minutes`, region, ...options }, async () =>
+      (await doors())[tick](installation),
+    );
   return {
     /** Recovers overdue runs. The timeout leaves a minute for running work after a tick stops. */
-    recoverRuns: onSchedule(
-      { schedule: 'every 1 minutes', region, timeoutSeconds: 120, memory: '512MiB' },
-      async () => {
-        const { recover } = await doors();
-        await recover(installation);
-      },
-    ),
+    recoverRuns: every(1, { timeoutSeconds: 120, memory: '512MiB' }, 'recover'),
     /** Starts the runs of schedules that are due. */
-    fireSchedules: onSchedule({ schedule: 'every 1 minutes', region, timeoutSeconds: 120 }, async () => {
-      const { fireDueSchedules } = await doors();
-      await fireDueSchedules(installation);
-    }),
+    fireSchedules: every(1, { timeoutSeconds: 120 }, 'fireDueSchedules'),
     /** Looks at some runs each hour, and logs what is wrong with them. Reads only. Memory for one large value at a time. */
-    checkRuns: onSchedule(
-      { schedule: 'every 60 minutes', region, timeoutSeconds: 300, memory: '1GiB' },
-      async () => {
-        const { checkSample } = await doors();
-        await checkSample(installation);
-      },
-    ),
+    checkRuns: every(60, { timeoutSeconds: 300, memory: '1GiB' }, 'checkSample'),
     /** Deletes runs that have been kept long enough. */
-    deleteExpired: onSchedule({ schedule: 'every 30 minutes', region, timeoutSeconds: 540 }, async () => {
-      const { deleteOldRuns } = await doors();
-      await deleteOldRuns(installation);
-    }),
+    deleteExpired: every(30, { timeoutSeconds: 540 }, 'deleteOldRuns'),
   };
 }

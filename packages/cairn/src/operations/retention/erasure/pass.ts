@@ -8,9 +8,10 @@
 import { added, type Erasure, type Gone, NOTHING_GONE } from '../../../core/retention/erasure.ts';
 import type { TenantRun } from '../../../ports/runs/erasure-store.ts';
 import type { Cleared, RetentionStore } from '../../../ports/runs/retention-store.ts';
+import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
 import type { Budget } from '../budget.ts';
 import { carryOut, type Done } from '../carry-out.ts';
-import { DELETES_A_COMMIT, type ErasingDeps, PAGE } from '../deps.ts';
+import { type ErasingDeps, PAGE } from '../deps.ts';
 import { type Looked, lookAtLineage } from '../look.ts';
 
 type Count = { -readonly [K in keyof Gone]: number };
@@ -48,7 +49,7 @@ async function passLineages(deps: ErasingDeps, passing: Passing): Promise<Passed
 
 /** Runs started after the request are not included. */
 async function passTenant(deps: ErasingDeps, passing: Passing): Promise<Passed> {
-  const { erasure, budget, gone } = passing;
+  const { erasure, budget } = passing;
   const { tenantId } = erasure;
   if (tenantId === undefined) throw new Error(`erasure ${erasure.id} names no tenant`);
   const open = { roots: [], state: 'open' as const, tenantId };
@@ -76,7 +77,7 @@ async function passTenant(deps: ErasingDeps, passing: Passing): Promise<Passed> 
     ['records', (limit: number) => deps.erasures.deleteRecords(tenantId, limit)],
   ] as const;
   for (const [kind, piece] of kinds)
-    if (!(await clear(budget, gone, kind, piece))) return { ...open, keptBy: undefined };
+    if (!(await clear(passing, kind, piece))) return { ...open, keptBy: undefined };
   return { roots: [], state: 'done', tenantId: undefined, keptBy: undefined, finishedAt: deps.clock.now() };
 }
 
@@ -85,17 +86,14 @@ interface Erased {
   readonly looked: Looked;
 }
 
-async function eraseLineage(
-  deps: ErasingDeps,
-  { budget, gone }: Passing,
-  rootRunId: string,
-): Promise<Erased> {
+async function eraseLineage(deps: ErasingDeps, passing: Passing, rootRunId: string): Promise<Erased> {
+  const { budget, gone } = passing;
   const looked = await lookAtLineage(deps, rootRunId);
   budget.looked(Math.max(1, looked.members.length));
   // Before the run documents: by these it is known which records are theirs.
   if (looked.verdict.kind === 'delete')
     for (const { runId } of looked.members)
-      if (!(await clear(budget, gone, 'records', (limit) => deps.erasures.deleteRecordsOfRun(runId, limit))))
+      if (!(await clear(passing, 'records', (limit) => deps.erasures.deleteRecordsOfRun(runId, limit))))
         return { done: 'unfinished', looked };
   const done = await carryOut(deps, { rootRunId, looked, budget });
   if (done === 'marked')
@@ -107,21 +105,14 @@ async function publishedOf({ store }: ErasingDeps, runId: string): Promise<numbe
   return (await store.load(runId))?.soft.publishedSeq ?? 0;
 }
 
-/** False: the budget is spent, and there may be more. */
-async function clear(
-  budget: Budget,
-  gone: Count,
+function clear(
+  { budget, gone }: Passing,
   kind: keyof Gone,
   piece: (limit: number) => Promise<Cleared>,
 ): Promise<boolean> {
-  for (;;) {
-    const limit = budget.take(DELETES_A_COMMIT);
-    if (limit === 0) return false;
-    const { deleted, spent = deleted, more } = await piece(limit);
-    budget.giveBack(limit - spent);
+  return budget.clear(piece, (deleted) => {
     gone[kind] += deleted;
-    if (!more) return true;
-  }
+  });
 }
 
 function reasonOf({ verdict }: Looked): Erasure['keptBy'] {
@@ -132,32 +123,19 @@ function reasonOf({ verdict }: Looked): Erasure['keptBy'] {
 
 /** Counts what is deleted by kind. A parent that is over goes too, or the request would have been refused. */
 function counting(retention: RetentionStore, gone: Count): RetentionStore {
-  return {
-    nextBucket: (after) => retention.nextBucket(after),
-    ended: (query) => retention.ended(query),
-    lineage: (rootRunId, limit) => retention.lineage(rootRunId, limit),
-    present: async (runIds) =>
-      new Map([...(await retention.present(runIds))].filter(([, { isOver }]) => !isOver)),
-    mark: (runId, seen, markedAt) => retention.mark(runId, seen, markedAt),
-    hold: (runId, seen, hold) => retention.hold(runId, seen, hold),
-    async deleteUnder(runId, limit) {
-      const cleared = await retention.deleteUnder(runId, limit);
-      gone.documents += cleared.deleted;
-      return cleared;
-    },
-    async deleteEffects(runId, limit) {
-      const cleared = await retention.deleteEffects(runId, limit);
-      gone.effects += cleared.deleted;
-      return cleared;
-    },
-    async deleteRun(runId, seen) {
-      const written = await retention.deleteRun(runId, seen);
+  const counted = async (kind: 'documents' | 'effects', clearing: Promise<Cleared>): Promise<Cleared> => {
+    const cleared = await clearing;
+    gone[kind] += cleared.deleted;
+    return cleared;
+  };
+  return wrapSomeCalls(retention, {
+    present: async (call, runIds) => new Map([...(await call(runIds))].filter(([, { isOver }]) => !isOver)),
+    deleteUnder: (call, runId, limit) => counted('documents', call(runId, limit)),
+    deleteEffects: (call, runId, limit) => counted('effects', call(runId, limit)),
+    async deleteRun(call, runId, seen) {
+      const written = await call(runId, seen);
       if (written.kind === 'written') gone.runs += 1;
       return written;
     },
-    payloadOwners: (after, limit) => retention.payloadOwners(after, limit),
-    deleteOrphans: (runId, limit) => retention.deleteOrphans(runId, limit),
-    readProgress: () => retention.readProgress(),
-    saveProgress: (progress) => retention.saveProgress(progress),
-  };
+  });
 }
