@@ -93,7 +93,7 @@ export function restCall(bindings: readonly RestBinding[], request: RestRequest)
     const values = match.slice(1).map(decoded);
     if (!isOfKind(binding.call, values[0] ?? '')) continue;
     const message: Record<string, unknown> = {};
-    if (binding.body === '*') Object.assign(message, objectOf(request.body));
+    if (binding.body === '*') Object.assign(message, objectOf(request.body ?? {}));
     else if (binding.body !== undefined) message[binding.body] = { ...objectOf(request.body ?? {}) };
     binding.pathFields.forEach((field, i) => {
       setPath(message, field, values[i]);

@@ -34,6 +34,7 @@ export function fromJson(type: protobuf.Type, json: JsonText, depth = 0): object
   return message;
 }
 
+/** Leaves out what protobuf's own printers leave out: members that have their default and could not be told from unset. */
 export function toJson(type: protobuf.Type, message: object): JsonText {
   const special = SPECIAL[type.fullName];
   if (special) return special.write(message as JsonFields);
@@ -41,6 +42,7 @@ export function toJson(type: protobuf.Type, message: object): JsonText {
   for (const field of type.fieldsArray) {
     if (!Object.hasOwn(message, field.name)) continue;
     const value = (message as JsonFields)[field.name];
+    if (isDefault(field.resolve(), value)) continue;
     if (field.map) {
       const entries = Object.entries(value as object).map(([key, one]) => [key, writeValue(field, one)]);
       json[field.name] = Object.fromEntries(entries);
@@ -119,6 +121,15 @@ function readEnum(field: protobuf.Field, type: protobuf.Enum, value: JsonText): 
 
 function isNullValue({ resolvedType }: protobuf.Field): boolean {
   return resolvedType?.fullName === '.google.protobuf.NullValue';
+}
+
+function isDefault(field: protobuf.Field, value: unknown): boolean {
+  if (field.map) return Object.keys(value as object).length === 0;
+  if (field.repeated) return (value as unknown[]).length === 0;
+  if (field.partOf || field.resolvedType instanceof protobuf.Type) return false;
+  if (field.type === 'bytes') return (value as Uint8Array).length === 0;
+  if (typeof value === 'object') return String(value) === '0';
+  return value === '' || value === false || Object.is(value, 0);
 }
 
 function writeValue(field: protobuf.Field, value: unknown): JsonText {

@@ -153,6 +153,37 @@ describe('plain requests', () => {
     });
   });
 
+  test('members that have their default are left out, as protobuf prints JSON, but for values', async () => {
+    const fields = {
+      zero: { integerValue: '0' },
+      text: { stringValue: '' },
+      no: { booleanValue: false },
+      nothing: { nullValue: null },
+      list: { arrayValue: {} },
+      map: { mapValue: {} },
+    };
+    expect((await ask('PATCH', '/bare/all', { fields })).body).toMatchObject({ fields });
+    const { body } = await ask('PATCH', '/bare/none', { fields: {} });
+    expect(Object.keys(body as object).sort()).toEqual(['createTime', 'name', 'updateTime']);
+    const from = [{ collectionId: 'nobody' }];
+    expect((await ask('POST', ':runQuery', { structuredQuery: { from } })).body).toEqual([
+      { readTime: expect.any(String) },
+    ]);
+    expect((await ask('GET', '/nobody')).body).toEqual({});
+    const write = { delete: `${database}/documents/bare/none` };
+    expect((await ask('POST', ':commit', { writes: [write] })).body).toEqual({
+      writeResults: [{}],
+      commitTime: expect.any(String),
+    });
+  });
+
+  test('a request without a body is one without members', async () => {
+    expect(await ask('POST', ':beginTransaction', undefined)).toMatchObject({
+      status: 200,
+      body: { transaction: expect.any(String) },
+    });
+  });
+
   test('what does not fit the protocol is INVALID_ARGUMENT, and says what', async () => {
     const cases: [string, string, object | undefined, RegExp][] = [
       ['POST', ':commit', { wrotes: [] }, /wrotes/],
