@@ -4,42 +4,42 @@
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
-import type { AnswerOf, ChangingMethod, PathWith, Planned } from '../api/client.ts';
+import type { AnswerOf, ChangingMethod, PathWith } from '../api/client.ts';
 import { useSession } from '../session/session.ts';
+import type { PlannedAct } from './act.ts';
 import { Commands } from './commands.tsx';
 import { Dialog } from './dialog.tsx';
 import { Failure } from './states.tsx';
 
-interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<M>> {
+export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<M>> {
   readonly title: string;
   /** Text of the button. */
   readonly verb: string;
   /** It cannot be taken back. */
   readonly danger?: boolean;
   /** The request; undefined while the form is incomplete. */
-  readonly planned: Planned<M, P> | undefined;
-  /** Words after `npm run cairn --`. */
-  readonly cli: readonly string[];
+  readonly act: PlannedAct<M, P> | undefined;
   readonly children?: ReactNode;
-  onDone(answer: AnswerOf<M, P>): void;
+  /** Left out: the dialog closes. */
+  onDone?(answer: AnswerOf<M, P>): void;
   onClose(): void;
 }
 
 export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
   props: ActionDialogProps<M, P>,
 ) {
-  const { title, verb, danger, planned, cli, children, onDone, onClose } = props;
+  const { title, verb, danger, act, children, onClose, onDone = onClose } = props;
   const { api } = useSession();
   const queries = useQueryClient();
   const keyOf = useKeyPerContent();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const submit = async () => {
-    if (!planned || busy) return;
+    if (!act || busy) return;
     setBusy(true);
     setError(undefined);
     try {
-      const answer = await api.change(planned, keyOf(planned));
+      const answer = await api.change(act.planned, keyOf(act.planned));
       await queries.invalidateQueries();
       onDone(answer);
     } catch (failure) {
@@ -57,12 +57,12 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
       >
         {children}
         {error !== undefined && <Failure error={error} />}
-        {planned && <Commands sending={planned} cli={cli} />}
+        {act && <Commands sending={act.planned} cli={act.cli} />}
         <footer>
           <button type="button" onClick={onClose}>
             Close
           </button>
-          <button type="submit" className={danger ? 'danger' : 'primary'} disabled={!planned || busy}>
+          <button type="submit" className={danger ? 'danger' : 'primary'} disabled={!act || busy}>
             {busy ? 'Sending…' : verb}
           </button>
         </footer>

@@ -61,8 +61,10 @@ export function Restore() {
         <ActionDialog
           title="Release the restored database"
           verb="Release"
-          planned={planned('POST', '/v1/restore/release', { body: {} })}
-          cli={['restore', 'release']}
+          act={{
+            planned: planned('POST', '/v1/restore/release', { body: {} }),
+            cli: ['restore', 'release'],
+          }}
           onDone={() => {
             setReleasing(false);
             void refetch();

@@ -27,7 +27,6 @@ export function Backfill({ id, onClose }: BackfillProps) {
   const range = { from: isoOf(from), to: isoOf(to) };
   const isRange = range.from !== undefined && range.to !== undefined && range.from <= range.to;
   const slots = { from: range.from ?? '', to: range.to ?? '' };
-  const { planned, cli } = backfillSchedule(id, slots);
   const { data, error } = useQuery({
     queryKey: ['schedules', 'backfill', id, slots],
     enabled: isRange,
@@ -40,8 +39,7 @@ export function Backfill({ id, onClose }: BackfillProps) {
     <ActionDialog
       title="Backfill"
       verb="Start the runs"
-      planned={isRange && most > 0 ? planned : undefined}
-      cli={cli}
+      act={isRange && most > 0 ? backfillSchedule(id, slots) : undefined}
       onDone={setDone}
       onClose={onClose}
     >

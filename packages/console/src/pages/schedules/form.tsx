@@ -36,7 +36,9 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const wanted = isWhole
     ? { type, name: name.trim(), cron: cron.trim(), timezone: timezone.trim(), catchUp, input: typed.value }
     : undefined;
-  const children = (
+  const change = wanted && schedule && changeSchedule(schedule, wanted);
+  const made = wanted && !schedule && makeSchedule(wanted);
+  const fields = (
     <>
       {!schedule && (
         <label className="field">
@@ -77,36 +79,25 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
       <JsonInput label="Input of its runs" text={input} onText={setInput} />
     </>
   );
-  if (schedule) {
-    const change = wanted && changeSchedule(schedule, wanted);
+  if (schedule)
     return (
-      <ActionDialog
-        title="Change the schedule"
-        verb="Change"
-        planned={change?.planned}
-        cli={change?.cli ?? []}
-        onDone={onClose}
-        onClose={onClose}
-      >
-        {children}
+      <ActionDialog title="Change the schedule" verb="Change" act={change} onClose={onClose}>
+        {fields}
         {wanted && !change && <p className="hint">Nothing is other than it was.</p>}
       </ActionDialog>
     );
-  }
-  const make = wanted && makeSchedule(wanted);
   return (
     <ActionDialog
       title="New schedule"
       verb="Make"
-      planned={make?.planned}
-      cli={make?.cli ?? []}
+      act={made || undefined}
       onDone={({ id }) => {
         onClose();
         navigate(`/schedules/${encodeURIComponent(id)}`);
       }}
       onClose={onClose}
     >
-      {children}
+      {fields}
     </ActionDialog>
   );
 }

@@ -7,6 +7,7 @@ import { ActionDialog } from '../../parts/action-dialog.tsx';
 import { CronText } from '../../parts/cron/text.tsx';
 import { GuardedRow } from '../../parts/guarded-button.tsx';
 import { JsonView } from '../../parts/json-view/json-view.tsx';
+import { ReasonDialog } from '../../parts/reason-dialog.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
@@ -130,6 +131,9 @@ export function OneSchedule({ id }: { readonly id: string }) {
   );
 }
 
+/** As the API bounds it. */
+const MOST_REASON = 500;
+
 interface DoingsProps {
   readonly id: string;
   readonly doing: ScheduleAct;
@@ -139,33 +143,22 @@ interface DoingsProps {
 
 function Doings({ id, doing, schedule, onClose }: DoingsProps) {
   const [, navigate] = useLocation();
-  const [reason, setReason] = useState('');
   switch (doing) {
     case 'pause':
       return (
-        <ActionDialog
+        <ReasonDialog
           title="Pause the schedule"
           verb="Pause"
-          {...pauseSchedule(id, reason)}
-          onDone={onClose}
+          plan={(reason) => pauseSchedule(id, reason)}
+          most={MOST_REASON}
           onClose={onClose}
         >
           <p>No slot starts a run until it is resumed. Running runs continue.</p>
-          <label className="field">
-            Reason
-            <input value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
-          </label>
-        </ActionDialog>
+        </ReasonDialog>
       );
     case 'resume':
       return (
-        <ActionDialog
-          title="Resume the schedule"
-          verb="Resume"
-          {...resumeSchedule(id)}
-          onDone={onClose}
-          onClose={onClose}
-        >
+        <ActionDialog title="Resume the schedule" verb="Resume" act={resumeSchedule(id)} onClose={onClose}>
           <p>Slots during the pause are not caught up; use backfill.</p>
         </ActionDialog>
       );
@@ -174,7 +167,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
         <ActionDialog
           title="Start one run now"
           verb="Start"
-          {...triggerSchedule(id)}
+          act={triggerSchedule(id)}
           onDone={({ runId }) => navigate(`/runs/${runId}`)}
           onClose={onClose}
         >
@@ -187,7 +180,7 @@ function Doings({ id, doing, schedule, onClose }: DoingsProps) {
           title="Delete the schedule"
           verb="Delete"
           danger
-          {...deleteSchedule(id)}
+          act={deleteSchedule(id)}
           onDone={() => navigate('/schedules')}
           onClose={onClose}
         >

@@ -38,8 +38,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
     <ActionDialog
       title={fixed === undefined ? 'Start a run' : `Start ${fixed}`}
       verb="Start"
-      planned={start?.planned}
-      cli={start?.cli ?? []}
+      act={start}
       onDone={({ runId }) => navigate(`/runs/${runId}`)}
       onClose={onClose}
     >

@@ -1,6 +1,7 @@
 /** The pause of a workflow and the kill switch. Both concern every tenant. */
 import { useState } from 'react';
 import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { ReasonDialog } from '../../parts/reason-dialog.tsx';
 import { pauseWorkflow, setKillSwitch, unpauseWorkflow } from './acts.ts';
 
 /** As the API bounds it. */
@@ -13,33 +14,22 @@ interface PauseDialogProps {
 }
 
 export function PauseDialog({ type, isPaused, onClose }: PauseDialogProps) {
-  const [reason, setReason] = useState('');
   if (isPaused)
     return (
-      <ActionDialog
-        title={`Unpause ${type}`}
-        verb="Unpause"
-        {...unpauseWorkflow(type)}
-        onDone={onClose}
-        onClose={onClose}
-      >
+      <ActionDialog title={`Unpause ${type}`} verb="Unpause" act={unpauseWorkflow(type)} onClose={onClose}>
         <p>Its runs continue at once.</p>
       </ActionDialog>
     );
   return (
-    <ActionDialog
+    <ReasonDialog
       title={`Pause ${type}`}
       verb="Pause"
-      {...pauseWorkflow(type, reason)}
-      onDone={onClose}
+      plan={(reason) => pauseWorkflow(type, reason)}
+      most={MOST_REASON}
       onClose={onClose}
     >
       <p>For every tenant. Starts, answers and events are accepted and wait. Running steps finish.</p>
-      <label className="field">
-        Reason
-        <input value={reason} maxLength={MOST_REASON} onChange={(event) => setReason(event.target.value)} />
-      </label>
-    </ActionDialog>
+    </ReasonDialog>
   );
 }
 
@@ -49,15 +39,12 @@ const WORD = 'stop everything';
 export function KillSwitch({ isOn, onClose }: { readonly isOn: boolean; onClose(): void }) {
   const [typed, setTyped] = useState('');
   const isMeant = isOn || typed === WORD;
-  const { planned, cli } = setKillSwitch(!isOn);
   return (
     <ActionDialog
       title={isOn ? 'Turn the kill switch off' : 'Stop everything'}
       verb={isOn ? 'Turn the kill switch off' : 'Stop everything'}
       danger={!isOn}
-      planned={isMeant ? planned : undefined}
-      cli={cli}
-      onDone={onClose}
+      act={isMeant ? setKillSwitch(!isOn) : undefined}
       onClose={onClose}
     >
       {isOn ? (

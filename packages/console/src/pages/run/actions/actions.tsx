@@ -9,15 +9,15 @@ import { useRunData } from '../live/run-data.ts';
 import { ActForm } from './act-form.tsx';
 import { type Offer, offersOf } from './offers.ts';
 import { useOpenAct } from './use-act.ts';
-import { useIsHeld } from './use-hold.ts';
+import { useRetention } from './use-hold.ts';
 import './actions.css';
 
 export function RunActions() {
   const { id, run } = useRunData();
   const may = useMayEach();
-  const isHeld = useIsHeld(id);
+  const retention = useRetention(id);
   if (!run) return null;
-  const offers = offersOf({ run, may, isHeld });
+  const offers = offersOf({ run, may, isHeld: retention && retention.legalHold !== undefined });
   return (
     <>
       <div className="row">

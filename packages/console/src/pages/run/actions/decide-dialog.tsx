@@ -50,13 +50,17 @@ export function DecideDialog(props: DecideDialogProps) {
       title={asked === 'doubt' ? `What became of ${step}?` : `Answer ${step}`}
       verb={choice?.verb ?? 'Send'}
       danger={choice?.isDanger ?? false}
-      planned={
+      act={
         lack === undefined && data?.hasValue !== false
-          ? planned('POST', '/v1/runs/{id}/approvals/{stepId}', { params: { id: runId, stepId: step }, body })
+          ? {
+              planned: planned('POST', '/v1/runs/{id}/approvals/{stepId}', {
+                params: { id: runId, stepId: step },
+                body,
+              }),
+              cli: cliOf(runId, step, body),
+            }
           : undefined
       }
-      cli={cliOf(runId, step, body)}
-      onDone={onClose}
       onClose={onClose}
     >
       <Question detail={detail} dueAt={dueAt} />

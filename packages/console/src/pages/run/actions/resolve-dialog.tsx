@@ -43,16 +43,17 @@ export function ResolveDialog({ runId, effectId, isOver, onClose }: ResolveDialo
       title={matter === 'confirmation' ? 'Allow the call?' : 'Resolve the action'}
       verb={saying?.verb ?? 'Send'}
       danger={saying?.isDanger ?? false}
-      planned={
+      act={
         row && body
-          ? planned('POST', '/v1/runs/{id}/effects/{effectId}/resolve', {
-              params: { id: runId, effectId },
-              body,
-            })
+          ? {
+              planned: planned('POST', '/v1/runs/{id}/effects/{effectId}/resolve', {
+                params: { id: runId, effectId },
+                body,
+              }),
+              cli: resolveCli(runId, effectId, body),
+            }
           : undefined
       }
-      cli={body ? resolveCli(runId, effectId, body) : []}
-      onDone={onClose}
       onClose={onClose}
     >
       {row ? (

@@ -32,14 +32,7 @@ export function SignalDialog({ runId, waitedFor, onClose }: SignalDialogProps) {
   const typed = data ? ({ kind: 'value', value: data.value } as const) : readJson(text);
   const signal = data?.hasValue === false ? undefined : signalRun(runId, { name, key, data: typed });
   return (
-    <ActionDialog
-      title="Signal the run"
-      verb="Send the signal"
-      planned={signal?.planned}
-      cli={signal?.cli ?? []}
-      onDone={onClose}
-      onClose={onClose}
-    >
+    <ActionDialog title="Signal the run" verb="Send the signal" act={signal} onClose={onClose}>
       <p className="hint">Only this run receives it. The signal is buffered until the run waits for it.</p>
       <label>
         Name of the event

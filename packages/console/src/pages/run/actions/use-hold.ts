@@ -6,12 +6,12 @@ import { useSession } from '../../../session/session.ts';
 const FRESH_MS = 60_000;
 
 /** Undefined while it is not known. */
-export function useIsHeld(id: string): boolean | undefined {
+export function useRetention(id: string) {
   const { api } = useSession();
   const { data } = useQuery({
     queryKey: ['run', id, 'retention'],
     queryFn: ({ signal }) => api.get('/v1/runs/{id}/retention', { params: { id }, signal }),
     staleTime: FRESH_MS,
   });
-  return data && data.legalHold !== undefined;
+  return data;
 }

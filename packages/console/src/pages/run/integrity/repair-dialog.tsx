@@ -25,13 +25,11 @@ export function RepairDialog({ runId, onApplied, onClose }: RepairDialogProps) {
     queryFn: () => api.change(repairRun(runId, false).planned, `console-${crypto.randomUUID()}`),
   });
   const isPlanned = data?.outcome === 'planned';
-  const { planned, cli } = repairRun(runId, true);
   return (
     <ActionDialog
       title="Repair the run"
       verb="Apply the repair"
-      planned={isPlanned && may ? planned : undefined}
-      cli={cli}
+      act={isPlanned && may ? repairRun(runId, true) : undefined}
       onDone={() => {
         onApplied();
         onClose();

@@ -1,6 +1,6 @@
 /** Preview of a successor, step by step. */
 import { stepKey } from '@cairn/client';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Failure } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import type { PreviewState } from './use-preview.ts';
@@ -50,67 +50,35 @@ function Told({ preview }: { readonly preview: Preview }) {
       {would === 'unpark' && <p>The run itself continues; there is no new run.</p>}
       {would === 'nothing' && blockers.length === 0 && <p>Nothing: the run continues by itself.</p>}
       {steps.length > 0 && <p>{countsOf(preview)}</p>}
-      <StepTable steps={steps} />
-      <EffectTable effects={effects} />
-      {effectsCut && <p className="hint">More outside actions are recorded than are shown.</p>}
-    </>
-  );
-}
-
-function StepTable({ steps }: { readonly steps: Preview['steps'] }) {
-  const [shown, setShown] = useState(SHOWN);
-  if (steps.length === 0) return null;
-  return (
-    <>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col">Would be</th>
-            <th scope="col">Because</th>
-          </tr>
-        </thead>
-        <tbody>
-          {steps.slice(0, shown).map((step) => (
-            <tr key={step.id} data-step={step.id} data-action={step.action}>
-              <th scope="row">
-                <code>
-                  <Text value={step.id} />
-                </code>
-                {step.kind !== 'step' && <span className="dim"> {step.kind}</span>}
-              </th>
-              <WordCells {...stepWords(step)} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {steps.length > shown && (
-        <button type="button" onClick={() => setShown(steps.length)}>
-          Show all {steps.length} steps
-        </button>
+      {steps.length > 0 && (
+        <WordTable
+          title="Step"
+          rows={steps}
+          plural="steps"
+          keyOf={({ id }) => id}
+          stepOf={({ id }) => id}
+          wordsOf={stepWords}
+          name={({ id, kind }) => (
+            <>
+              <code>
+                <Text value={id} />
+              </code>
+              {kind !== 'step' && <span className="dim"> {kind}</span>}
+            </>
+          )}
+        />
       )}
-    </>
-  );
-}
-
-function EffectTable({ effects }: { readonly effects: Preview['effects'] }) {
-  const [shown, setShown] = useState(SHOWN);
-  if (effects.length === 0) return null;
-  return (
-    <>
-      <h3>Effects, if a step that runs requests them again</h3>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Action</th>
-            <th scope="col">Would be</th>
-            <th scope="col">Because</th>
-          </tr>
-        </thead>
-        <tbody>
-          {effects.slice(0, shown).map((effect) => (
-            <tr key={effect.effectId} data-action={effect.action}>
-              <th scope="row">
+      {effects.length > 0 && (
+        <>
+          <h3>Effects, if a step that runs requests them again</h3>
+          <WordTable
+            title="Action"
+            rows={effects}
+            plural="actions"
+            keyOf={({ effectId }) => effectId}
+            wordsOf={effectWords}
+            name={(effect) => (
+              <>
                 <code>
                   <Text value={effect.capabilityId} />
                 </code>
@@ -118,26 +86,58 @@ function EffectTable({ effects }: { readonly effects: Preview['effects'] }) {
                   {' of '}
                   <Text value={stepKey(effect)} />
                 </span>
-              </th>
-              <WordCells {...effectWords(effect)} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {effects.length > shown && (
-        <button type="button" onClick={() => setShown(effects.length)}>
-          Show all {effects.length} actions
-        </button>
+              </>
+            )}
+          />
+        </>
       )}
+      {effectsCut && <p className="hint">More outside actions are recorded than are shown.</p>}
     </>
   );
 }
 
-function WordCells({ tone, words, because }: Words) {
+interface WordTableProps<T> {
+  readonly title: string;
+  readonly rows: readonly T[];
+  readonly plural: string;
+  readonly keyOf: (row: T) => string;
+  readonly wordsOf: (row: T) => Words;
+  readonly name: (row: T) => ReactNode;
+  /** The step of a row of steps. */
+  readonly stepOf?: (row: T) => string;
+}
+
+function WordTable<T extends { readonly action: string }>(props: WordTableProps<T>) {
+  const { title, rows, plural, keyOf, wordsOf, name, stepOf } = props;
+  const [shown, setShown] = useState(SHOWN);
   return (
     <>
-      <td className={tone}>{words}</td>
-      <td className="dim">{because}</td>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{title}</th>
+            <th scope="col">Would be</th>
+            <th scope="col">Because</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, shown).map((row) => {
+            const { tone, words, because } = wordsOf(row);
+            return (
+              <tr key={keyOf(row)} data-step={stepOf?.(row)} data-action={row.action}>
+                <th scope="row">{name(row)}</th>
+                <td className={tone}>{words}</td>
+                <td className="dim">{because}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {rows.length > shown && (
+        <button type="button" onClick={() => setShown(rows.length)}>
+          Show all {rows.length} {plural}
+        </button>
+      )}
     </>
   );
 }

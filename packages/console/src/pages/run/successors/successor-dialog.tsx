@@ -39,14 +39,19 @@ export function SuccessorDialog({ run, mode, onClose }: SuccessorDialogProps) {
   const from = fromOf(place);
   const foreseen = usePreview(run.id, previewBody({ mode, from, input, planVersion, carries }));
   const isPossible = foreseen.kind === 'told' && foreseen.preview.would !== 'nothing';
-  const body = isPossible ? requestBody(foreseen.body, isForced) : undefined;
+  const act = isPossible && {
+    planned: planned('POST', PATHS[mode], {
+      params: { id: run.id },
+      body: requestBody(foreseen.body, isForced),
+    }),
+    cli: successorCli(run.id, foreseen.body, isForced),
+  };
   const { title, what } = MODES[mode];
   return (
     <ActionDialog
       title={title}
       verb={isItself ? 'Continue the run' : `Start the ${mode}`}
-      planned={body && planned('POST', PATHS[mode], { params: { id: run.id }, body })}
-      cli={isPossible ? successorCli(run.id, foreseen.body, isForced) : []}
+      act={act || undefined}
       onDone={(answer) => navigate(`/runs/${answer.runId}`)}
       onClose={onClose}
     >
