@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { PolicyQuestion } from '../../../packages/cairn/src/engine/define/types.ts';
+import type { PolicyQuestion, PolicyVerdict } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { Installation } from '../installation.ts';
 
@@ -49,3 +49,45 @@ test('a policy that refuses a resume is asked before it, sees mode, environment 
   expect((await go('resume', boss)).status).toBe(201);
   expect(world.stateOf(runId).supersededBy).toBeDefined();
 });
+
+test.each([
+  ['undefined', () => undefined, 503],
+  ['the text false', () => ({ allowed: 'false', policySnapshotId: 'p' }), 503],
+  ['a reason without text', () => ({ allowed: false, policySnapshotId: 'p', reason: Symbol('x') }), 403],
+  [
+    'a secret as the reason',
+    (token: string) => ({ allowed: false, policySnapshotId: 'p', reason: `not for ${token}` }),
+    403,
+  ],
+])(
+  'a policy that answers a resume with %s refuses it, and shows no secret',
+  async (_what, answer, status) => {
+    let started = false;
+    const guarded = defineWorkflow({
+      type: 'guarded',
+      planVersion: 1,
+      input: z.object({ token: z.string() }),
+      secretInput: ['token'],
+      policy: ({ input }) =>
+        (started ? answer(input.token) : { allowed: true, policySnapshotId: 'p' }) as PolicyVerdict,
+      steps: (step) => ({
+        a: step('a', { retry: { maxAttempts: 1 } }, () => {
+          throw new Error('broken');
+        }),
+      }),
+    });
+    const installation = new Installation([guarded]);
+    const { world } = installation;
+    const key = await installation.key('robot', { roles: ['operator'] });
+    const response = await installation.post(key, { type: 'guarded', input: { token: 'sesame-open' } });
+    const { runId } = (await response.json()) as { runId: string };
+    await world.run();
+    started = true;
+    const refused = await installation.api.request(`/v1/runs/${runId}/resume`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect([refused.status, (await refused.text()).includes('sesame')]).toEqual([status, false]);
+    expect(world.db.runs.size).toBe(1);
+  },
+);

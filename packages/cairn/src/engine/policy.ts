@@ -1,15 +1,17 @@
-/** Asks a policy of the author's, and says in the journal what it decided and by which rules. */
+/** Asks a policy of the author's, and says in the journal what it decided and by which rules. Nothing runs unasked. */
 import type { EventDraft } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
-import { pause } from '../ports/clock.ts';
+import { type Clock, pause } from '../ports/clock.ts';
 import type { AnyPolicy } from './define/steps.ts';
-import type { PolicyQuestion } from './define/types.ts';
+import type { PolicyQuestion, PolicyVerdict } from './define/types.ts';
 import type { EngineDeps } from './deps.ts';
 
 /** Calls of a throwing policy before the run is deferred. */
 const MAX_ASKED = 3;
 const ASK_AGAIN_MS = 500;
+/** Time in ms that a policy has to answer: as long as an attempt of a step that declares no timeout. */
+export const POLICY_ANSWER_MS = 60_000;
 
 export interface PolicyCall {
   readonly state: RunState;
@@ -23,9 +25,31 @@ export interface PolicyAnswer {
   readonly drafts: readonly EventDraft[];
 }
 
-/** Nothing may run unasked. `message`: what the policy threw, without secrets. */
+/** `message`: what the policy threw, without secrets. */
 export interface PolicyFailed {
   readonly failed: { readonly message: string };
+}
+
+/** @throws whatever the policy throws; an Error if it gives no verdict, or none within {@link POLICY_ANSWER_MS} */
+export async function verdictOf(
+  clock: Clock,
+  policy: AnyPolicy,
+  question: PolicyQuestion<unknown>,
+): Promise<PolicyVerdict> {
+  const silent = Promise.withResolvers<never>();
+  const cancel = clock.timer(POLICY_ANSWER_MS, () =>
+    silent.reject(new Error(`the policy did not answer within ${POLICY_ANSWER_MS} ms`)),
+  );
+  try {
+    const verdict: Partial<PolicyVerdict> = await Promise.race([policy(question), silent.promise]);
+    const { allowed, policySnapshotId, reason } = verdict;
+    if (typeof allowed !== 'boolean') throw new Error("'allowed' of a policy must be true or false");
+    if (typeof policySnapshotId !== 'string')
+      throw new Error('policySnapshotId of a policy must be a string');
+    return { allowed, policySnapshotId, ...(reason !== undefined && { reason: messageOf(reason) }) };
+  } finally {
+    cancel();
+  }
 }
 
 /** Event in place of a policy result when an authorised user skipped the policy once. */
@@ -53,11 +77,9 @@ export async function askPolicy(
   const step = stepId === undefined ? {} : { stepId };
   for (let asked = 1; ; asked += 1) {
     try {
-      const verdict = await policy({ ...about, input, at, ...step });
-      const { allowed, policySnapshotId, reason } = verdict;
-      if (typeof policySnapshotId !== 'string')
-        throw new Error('policySnapshotId of a policy must be a string');
-      const why = reason === undefined ? {} : { reason: masked(messageOf(reason)) };
+      const question = { ...about, input, at, ...step };
+      const { allowed, policySnapshotId, reason } = await verdictOf(clock, policy, question);
+      const why = reason === undefined ? {} : { reason: masked(reason) };
       const evaluated: EventDraft = {
         type: 'policy_evaluated',
         initiator: 'policy',

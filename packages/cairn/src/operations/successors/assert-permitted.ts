@@ -4,12 +4,14 @@
  * evaluates it again and records the result.
  */
 import { CairnError } from '../../core/errors.ts';
+import { maskOf, secretTexts } from '../../core/logs/secrets.ts';
 import { optional } from '../../core/optional.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { PolicyVerdict } from '../../engine/define/types.ts';
+import { verdictOf } from '../../engine/policy.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { ofRun } from '../../ports/log.ts';
@@ -40,16 +42,18 @@ export interface PermissionRequest {
 /** @throws CairnError FORBIDDEN if the policy refuses, UNAVAILABLE if it could not answer */
 export async function assertAllowed(
   deps: SuccessorDeps,
-  { source, workflow: { policy }, mode, actor, input }: PermissionRequest,
+  { source, workflow: { policy, secretInput }, mode, actor, input }: PermissionRequest,
 ): Promise<void> {
   if (!policy) return;
+  const masked = maskOf(secretTexts(input, secretInput)) ?? String;
   const { id: runId, tenantId, environment, type } = source;
   const by = optional('actor', actor);
   let verdict: PolicyVerdict;
   try {
-    verdict = await policy({ input, runId, tenantId, environment, type, ...by, mode, at: 'start' });
+    const question = { input, runId, tenantId, environment, type, ...by, mode, at: 'start' } as const;
+    verdict = await verdictOf(deps.clock, policy, question);
   } catch (error) {
-    deps.log.warn('policy_failed', { ...ofRun(source), mode, error: messageOf(error) });
+    deps.log.warn('policy_failed', { ...ofRun(source), mode, error: masked(messageOf(error)) });
     throw new CairnError('UNAVAILABLE', 'the policy of the workflow could not be evaluated', {
       cause: error,
     });
@@ -57,7 +61,7 @@ export async function assertAllowed(
   if (verdict.allowed) return;
   const { policySnapshotId, reason } = verdict;
   deps.log.info('policy_refused', { ...ofRun(source), mode, actor, policySnapshotId });
-  const why = reason === undefined ? '' : `: ${reason}`;
+  const why = reason === undefined ? '' : `: ${masked(reason)}`;
   throw new CairnError('FORBIDDEN', `the policy of '${type}' does not allow this ${mode}${why}`, {
     details: { policySnapshotId, runId },
     help: `Run ${runId} is unchanged. Ask someone whom the policy allows, or an admin with "force": true.`,
