@@ -112,7 +112,7 @@ describe('a look', () => {
       'well QUEUE',
       'well ALONE_QUEUE',
     ]);
-    expect(found[0]?.help).toContain('--only functions:drive-heavyAlone');
+    expect(found[0]?.help).toContain('--only functions:CODEBASE:drive-heavyAlone');
   });
 
   test('puts what is wrong first', async () => {

@@ -181,7 +181,7 @@ function missing(queue: string, cause: unknown): CairnError {
   const name = queue.slice(queue.lastIndexOf('/') + 1);
   return new CairnError('UNAVAILABLE', `no queue ${name} in ${queue}`, {
     cause,
-    help: `Run firebase deploy --only functions:${name} to create it, and check that CAIRN_REGION is the region of the functions.`,
+    help: `Run firebase deploy --only functions:CODEBASE:${name} to create it (CODEBASE as in firebase.json), and check that CAIRN_REGION is the region of the functions.`,
   });
 }
 

@@ -214,7 +214,7 @@ export function ofQueue(queue: SeenQueue, now: number, { name, isAlone, of }: Wa
       isAlone ? 'ALONE_QUEUE_MISSING' : 'QUEUE_MISSING',
       `the queue ${name} does not exist: ${isAlone ? 'runs whose worker died cannot continue' : 'only the scan dispatches runs'}`,
       {
-        help: `Run firebase deploy --only functions:${name} to create it, and check that CAIRN_REGION is the region of the functions.`,
+        help: `Run firebase deploy --only functions:CODEBASE:${name} to create it (CODEBASE as in firebase.json), and check that CAIRN_REGION is the region of the functions.`,
       },
     );
   if (queue.kind === 'denied') return denied(isAlone, name, `the queue ${name}`);
