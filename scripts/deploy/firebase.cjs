@@ -1,6 +1,8 @@
 /**
- * firebase-tools as `npm run deploy` runs it: with four of its defaults made safe, and with `--set-up` a fifth.
+ * firebase-tools as `npm run deploy` runs it: with five of its defaults made safe, and with `--set-up` a sixth.
  *
+ * - It skips a function whose source and settings did not change. If an earlier deployment made the function and failed at its queue, its
+ *   job or who may call it, the repetition would end well and leave that missing. Here such a function is deployed again.
  * - It sets the state of each queue whose function it updates to RUNNING. A queue that somebody paused stays paused here.
  * - Its `--force`, without which nothing with a service account of its own can be deployed without a terminal, also deletes functions
  *   that the sources no longer have. Here only CAIRN_DEPLOY_DELETES=1 allows that.
@@ -21,6 +23,8 @@ const prompts = tools('firebase-tools/lib/deploy/functions/prompts');
 const secrets = tools('firebase-tools/lib/gcp/secretManager');
 const { FirebaseError } = tools('firebase-tools/lib/error');
 const { FirestoreApi } = tools('firebase-tools/lib/firestore/api');
+const backend = tools('firebase-tools/lib/deploy/functions/backend');
+const { unfinished } = require('./unfinished.cjs');
 
 replace(tasks, 'updateQueue', (update) => async (queue) => {
   const { state, ...rest } = queue;
@@ -29,6 +33,24 @@ replace(tasks, 'updateQueue', (update) => async (queue) => {
     process.stderr.write(`cairn: the queue ${queue.name.split('/').at(-1)} is paused, and stays so\n`);
   return update(isPaused ? rest : queue);
 });
+
+/** By context of a deployment, which asks several times. */
+const loaded = new WeakMap();
+replace(backend, 'existingBackend', (load) => (context, forceRefresh) => {
+  if (forceRefresh || !loaded.has(context)) loaded.set(context, withChanges(load(context, forceRefresh)));
+  return loaded.get(context);
+});
+
+async function withChanges(loading) {
+  const existing = await loading;
+  const codebases = (process.env.CAIRN_DEPLOY_CODEBASES ?? '').split(',');
+  const own = backend.allEndpoints(existing).filter(({ codebase }) => codebases.includes(codebase));
+  for (const { endpoint, what } of await unfinished(own, tools)) {
+    delete endpoint.hash;
+    process.stderr.write(`cairn: ${endpoint.id} lacks ${what}, so it counts as changed\n`);
+  }
+  return existing;
+}
 
 replace(prompts, 'promptForFunctionDeletion', (ask) => (functions, options) => {
   const force = process.env.CAIRN_DEPLOY_DELETES === '1';

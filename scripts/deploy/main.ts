@@ -39,7 +39,8 @@ async function deploy(options: DeployOptions): Promise<number> {
     return EXIT.refused;
   }
   const { argv, env } = invocationOf(options, local.project, interactive);
-  const code = await firebase(local.folder, argv, env);
+  const codebases = local.codebases.map(({ name }) => name).join(',');
+  const code = await firebase(local.folder, argv, { ...env, CAIRN_DEPLOY_CODEBASES: codebases });
   if (code === 0 && !options.dryRun && targetsOf(options).has('functions')) await furtherQueues(local, count);
   return code;
 }
