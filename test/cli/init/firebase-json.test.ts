@@ -54,6 +54,32 @@ describe('the entries of Cairn', () => {
     ]);
   });
 
+  test('leave the items of lists as they are, each on one line or not', () => {
+    const lines = [
+      '{',
+      '  "functions": [',
+      '    { "source": "a" },',
+      '    { "source": "b", "ignore": ["x"] } // ours',
+      '  ],',
+    ];
+    const text = [...lines, '  "firestore": [{ "database": "x" }]', '}'].join('\n');
+    expect(added(text).split('\n')).toEqual([
+      ...lines.slice(0, 3),
+      '    { "source": "b", "ignore": ["x"] },',
+      '    {',
+      '      "source": "cairn",',
+      '      "codebase": "cairn"',
+      '    } // ours',
+      '  ],',
+      '  "firestore": [{ "database": "x" }, {',
+      '    "database": "cairn",',
+      '    "rules": "cairn/firestore.rules"',
+      '  }]',
+      '}',
+    ]);
+    expect(withoutEntries(added(text), entries)?.text).toBe(text);
+  });
+
   test('leave comments, order, indentation and line ends of all else as they are', () => {
     const text = [
       '// the shop',

@@ -119,23 +119,29 @@ function added(text: string, section: FirebaseSection, entries: readonly Firebas
   const node = findNodeAtLocation(rootOf(text), [section]);
   const formattingOptions = formatOf(text);
   if (node === undefined) return applyEdits(text, modify(text, [section], entries, { formattingOptions }));
-  if (node.type === 'array')
-    return entries.reduce((so, entry) => {
-      const length = (valueAt(so, [section]) as unknown[]).length;
-      return applyEdits(
-        so,
-        modify(so, [section, length], entry, { formattingOptions, isArrayInsertion: true }),
-      );
-    }, text);
+  const last = node.type === 'array' ? node.children?.at(-1) : node;
+  if (last === undefined) return applyEdits(text, modify(text, [section], entries, { formattingOptions }));
   const { eol, unit } = styleOf(text);
-  const shown = entries.map((entry) =>
-    JSON.stringify(entry, null, unit).replaceAll('\n', `${eol}${indentOf(text, node.offset)}`),
-  );
+  const indent = indentOf(text, last.offset);
+  const shown = entries.map((entry) => JSON.stringify(entry, null, unit).replaceAll('\n', `${eol}${indent}`));
+  const end = last.offset + last.length;
+  if (node.type === 'array') {
+    // Not by `modify`, which formats the item before it anew.
+    const separator = startsLine(text, last.offset) ? `,${eol}${indent}` : ', ';
+    return applyEdits(text, [
+      { offset: end, length: 0, content: shown.map((one) => separator + one).join('') },
+    ]);
+  }
   const edits: Edit[] = [
     { offset: node.offset, length: 0, content: '[' },
-    { offset: node.offset + node.length, length: 0, content: `, ${shown.join(', ')}]` },
+    { offset: end, length: 0, content: `, ${shown.join(', ')}]` },
   ];
   return applyEdits(text, edits);
+}
+
+function startsLine(text: string, offset: number): boolean {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  return text.slice(start, offset).trim() === '';
 }
 
 /** White space at the beginning of the line. */
