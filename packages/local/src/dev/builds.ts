@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { Children } from './children.ts';
 import type { Severity } from './log-line.ts';
 import { DevProblem } from './problem.ts';
@@ -38,6 +39,7 @@ export class Builds {
       let hasEnded = false;
       void this.#run(codebase, 'build:watch').then((code) => {
         hasEnded = true;
+        if (this.#options.children.isStopping) return;
         this.#options.tell(`${name} build`, 'ERROR', `build:watch exited with code ${code}`);
       });
       const until = performance.now() + FIRST_OUTPUT_MS;
@@ -87,7 +89,9 @@ export class Builds {
 
   #run({ name, folder }: DevCodebase, script: string): Promise<number> {
     const { children, env, tell } = this.#options;
-    const line = (text: string) => {
+    // A compiler that watches clears the screen, through a pipe too.
+    const line = (printed: string) => {
+      const text = stripVTControlCharacters(printed);
       if (text.trim() !== '') tell(`${name} build`, reportsError(text) ? 'ERROR' : 'INFO', text);
     };
     return children.run({ command: 'npm', args: ['run', '--silent', script], cwd: folder, env, line });

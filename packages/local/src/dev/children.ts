@@ -19,6 +19,12 @@ const GRACE_MS = 3_000;
 export class Children {
   readonly #reaper = new Reaper();
   readonly #running = new Set<ChildProcess>();
+  #isStopping = false;
+
+  /** True from the call of `stop`: what ends then has not failed. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
 
   /** Resolves with its exit code; 127 if it cannot be started, which is logged. */
   run({ command, args, cwd, env, line }: ChildProcessOptions): Promise<number> {
@@ -43,6 +49,7 @@ export class Children {
   }
 
   async stop(): Promise<void> {
+    this.#isStopping = true;
     const children = [...this.#running];
     const ended = Promise.all(
       children.map((child) => new Promise((resolve) => child.once('close', resolve))),
