@@ -14,18 +14,13 @@ import type {
   RowsNow,
   StoredEffect,
 } from '../ports/runs/effect-store.ts';
-import { adopt, type MemoryDatabase } from './memory-database.ts';
+import { adopt } from './memory-database.ts';
+import { MemoryStore } from './memory-store.ts';
 import { ascending, pageOf } from './paging.ts';
 
-export class MemoryEffectStore implements ExternalEffectStore {
-  readonly #db: MemoryDatabase;
-
-  constructor(db: MemoryDatabase) {
-    this.#db = db;
-  }
-
+export class MemoryEffectStore extends MemoryStore implements ExternalEffectStore {
   async rowsOf(idempotencyKey: string): Promise<readonly StoredEffect[]> {
-    const rows = [...this.#db.effects.values()].filter(
+    const rows = [...this.db.effects.values()].filter(
       ({ record }) => record.idempotencyKey === idempotencyKey,
     );
     if (rows.length > MAX_ROWS_PER_KEY) throw new Error(`there are more than ${MAX_ROWS_PER_KEY} rows`);
@@ -33,7 +28,7 @@ export class MemoryEffectStore implements ExternalEffectStore {
   }
 
   async rowsNow(idempotencyKey: string): Promise<RowsNow> {
-    return { rows: await this.rowsOf(idempotencyKey), readAt: this.#db.now() };
+    return { rows: await this.rowsOf(idempotencyKey), readAt: this.db.now() };
   }
 
   async create(record: EffectRecord): Promise<EffectCreated> {
@@ -44,7 +39,7 @@ export class MemoryEffectStore implements ExternalEffectStore {
 
   async asking(tenantId: string, until: number, limit: number): Promise<AskingRows> {
     const since = ({ askingSince }: EffectRecord) => askingSince ?? Number.POSITIVE_INFINITY;
-    const items = [...this.#db.effects.values()]
+    const items = [...this.db.effects.values()]
       .map(({ record }) => record)
       .filter((record) => record.tenantId === tenantId && since(record) <= until)
       .sort((a, b) => since(a) - since(b) || (a.effectId < b.effectId ? -1 : 1))
@@ -53,7 +48,7 @@ export class MemoryEffectStore implements ExternalEffectStore {
   }
 
   async read(effectId: string): Promise<StoredEffect | undefined> {
-    return this.#db.effects.get(effectId);
+    return this.db.effects.get(effectId);
   }
 
   async change(effectId: string, seen: Version, change: EffectChange): Promise<EffectChanged> {
@@ -63,7 +58,7 @@ export class MemoryEffectStore implements ExternalEffectStore {
   }
 
   async listOfRun(runId: string, page: PageRequest): Promise<Page<EffectRecord>> {
-    const records = [...this.#db.effects.values()].map(({ record }) => record);
+    const records = [...this.db.effects.values()].map(({ record }) => record);
     return pageOf(
       records.filter((record) => record.runId === runId),
       page,
@@ -79,22 +74,22 @@ export class MemoryEffectStore implements ExternalEffectStore {
   mayWrite(writes: readonly EffectWrite[]): boolean {
     return writes.every((write) =>
       write.kind === 'create'
-        ? !this.#db.effects.has(write.record.effectId)
-        : this.#db.effects.get(write.effectId)?.version === write.seen,
+        ? !this.db.effects.has(write.record.effectId)
+        : this.db.effects.get(write.effectId)?.version === write.seen,
     );
   }
 
   write(writes: readonly EffectWrite[]): Version {
-    const version = this.#db.nextVersion();
+    const version = this.db.nextVersion();
     for (const write of writes) {
       const record = write.kind === 'create' ? write.record : this.#changed(write.effectId, write.change);
-      this.#db.effects.set(record.effectId, { record: adopt(record), version });
+      this.db.effects.set(record.effectId, { record: adopt(record), version });
     }
     return version;
   }
 
   #changed(effectId: string, change: EffectChange): EffectRecord {
-    const before = this.#db.effects.get(effectId)?.record;
+    const before = this.db.effects.get(effectId)?.record;
     if (!before) throw new Error(`effect ${effectId} does not exist`);
     const after = Object.entries({ ...before, ...change }).filter(([, value]) => value !== undefined);
     return Object.fromEntries(after) as unknown as EffectRecord;

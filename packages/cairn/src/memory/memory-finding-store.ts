@@ -1,21 +1,16 @@
 /** Runs that are named outside of themselves, in memory. */
 import type { FindingStore, RunFinding } from '../ports/diagnosis/findings.ts';
-import { adopt, type MemoryDatabase } from './memory-database.ts';
+import { adopt } from './memory-database.ts';
+import { MemoryStore } from './memory-store.ts';
 
-export class MemoryFindingStore implements FindingStore {
-  readonly #db: MemoryDatabase;
-
-  constructor(db: MemoryDatabase) {
-    this.#db = db;
-  }
-
+export class MemoryFindingStore extends MemoryStore implements FindingStore {
   async note(finding: RunFinding): Promise<void> {
-    const { since } = this.#db.findings.get(finding.runId) ?? finding;
-    this.#db.findings.set(finding.runId, adopt({ ...finding, since }));
+    const { since } = this.db.findings.get(finding.runId) ?? finding;
+    this.db.findings.set(finding.runId, adopt({ ...finding, since }));
   }
 
   async find(runId: string): Promise<RunFinding | undefined> {
-    return this.#db.findings.get(runId);
+    return this.db.findings.get(runId);
   }
 
   async list(limit: number, after = ''): Promise<readonly RunFinding[]> {
@@ -31,10 +26,10 @@ export class MemoryFindingStore implements FindingStore {
   }
 
   async clear(runId: string): Promise<void> {
-    this.#db.findings.delete(runId);
+    this.db.findings.delete(runId);
   }
 
   #byId(): RunFinding[] {
-    return [...this.#db.findings.values()].sort((a, b) => (a.runId < b.runId ? -1 : 1));
+    return [...this.db.findings.values()].sort((a, b) => (a.runId < b.runId ? -1 : 1));
   }
 }

@@ -3,34 +3,29 @@ import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
 import { encodeKey } from '../core/encoding/keys.ts';
 import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
 import type { Version } from '../ports/run-store.ts';
-import { adopt, type MemoryDatabase } from './memory-database.ts';
+import { adopt } from './memory-database.ts';
+import { MemoryStore } from './memory-store.ts';
 
-export class MemoryIdempotencyStore implements IdempotencyStore {
-  readonly #db: MemoryDatabase;
-
-  constructor(db: MemoryDatabase) {
-    this.#db = db;
-  }
-
+export class MemoryIdempotencyStore extends MemoryStore implements IdempotencyStore {
   async read(key: string): Promise<StoredRecord | undefined> {
     encodeKey(key);
-    return this.#db.records.get(key);
+    return this.db.records.get(key);
   }
 
   async create(record: IdempotencyRecord): ReturnType<IdempotencyStore['create']> {
     encodeKey(record.key);
-    if (this.#db.records.has(record.key)) return { kind: 'exists' };
+    if (this.db.records.has(record.key)) return { kind: 'exists' };
     return { kind: 'created', version: this.#write(record) };
   }
 
   async replace(record: IdempotencyRecord, seen: Version): ReturnType<IdempotencyStore['replace']> {
-    if (this.#db.records.get(record.key)?.version !== seen) return { kind: 'stale' };
+    if (this.db.records.get(record.key)?.version !== seen) return { kind: 'stale' };
     return { kind: 'replaced', version: this.#write(record) };
   }
 
   #write(record: IdempotencyRecord): Version {
-    const version = this.#db.nextVersion();
-    this.#db.records.set(record.key, { record: adopt(record), version });
+    const version = this.db.nextVersion();
+    this.db.records.set(record.key, { record: adopt(record), version });
     return version;
   }
 }

@@ -7,17 +7,12 @@ import {
   type StoredMailbox,
 } from '../ports/mailbox-store.ts';
 import type { Version } from '../ports/run-store.ts';
-import { adopt, type MemoryDatabase } from './memory-database.ts';
+import { adopt } from './memory-database.ts';
+import { MemoryStore } from './memory-store.ts';
 
-export class MemoryMailboxStore implements MailboxStore {
-  readonly #db: MemoryDatabase;
-
-  constructor(db: MemoryDatabase) {
-    this.#db = db;
-  }
-
+export class MemoryMailboxStore extends MemoryStore implements MailboxStore {
   async read(address: MailboxAddress): Promise<StoredMailbox | undefined> {
-    return this.#db.mailboxes.get(mailboxId(address));
+    return this.db.mailboxes.get(mailboxId(address));
   }
 
   async write(
@@ -26,9 +21,9 @@ export class MemoryMailboxStore implements MailboxStore {
     seen: Version | undefined,
   ): ReturnType<MailboxStore['write']> {
     const id = mailboxId(address);
-    if (this.#db.mailboxes.get(id)?.version !== seen) return { kind: 'stale' };
-    if (mailbox === undefined) this.#db.mailboxes.delete(id);
-    else this.#db.mailboxes.set(id, { mailbox: adopt(mailbox), version: this.#db.nextVersion() });
+    if (this.db.mailboxes.get(id)?.version !== seen) return { kind: 'stale' };
+    if (mailbox === undefined) this.db.mailboxes.delete(id);
+    else this.db.mailboxes.set(id, { mailbox: adopt(mailbox), version: this.db.nextVersion() });
     return { kind: 'written' };
   }
 }

@@ -1,23 +1,18 @@
 /** Plans in memory. */
 import type { PlanStore, StoredPlan } from '../ports/runs/plan-store.ts';
-import { adopt, type MemoryDatabase } from './memory-database.ts';
+import { adopt } from './memory-database.ts';
+import { MemoryStore } from './memory-store.ts';
 
-export class MemoryPlanStore implements PlanStore {
-  readonly #db: MemoryDatabase;
-
-  constructor(db: MemoryDatabase) {
-    this.#db = db;
-  }
-
+export class MemoryPlanStore extends MemoryStore implements PlanStore {
   async create(plan: StoredPlan): Promise<'created' | 'exists'> {
     const id = idOf(plan.type, plan.planVersion);
-    if (this.#db.plans.has(id)) return 'exists';
-    this.#db.plans.set(id, adopt(plan));
+    if (this.db.plans.has(id)) return 'exists';
+    this.db.plans.set(id, adopt(plan));
     return 'created';
   }
 
   async read(type: string, planVersion: number): Promise<StoredPlan | undefined> {
-    return this.#db.plans.get(idOf(type, planVersion));
+    return this.db.plans.get(idOf(type, planVersion));
   }
 }
 

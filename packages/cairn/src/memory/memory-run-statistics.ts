@@ -1,19 +1,13 @@
 /** Counts of runs in memory. */
 import { isTerminal, RUN_STATUSES } from '../core/run/status.ts';
 import type { ActiveRuns, DueEntry, DueQuery, LiveVersion, RunStatistics } from '../ports/run-statistics.ts';
-import type { MemoryDatabase } from './memory-database.ts';
+import { MemoryStore } from './memory-store.ts';
 import { ascending } from './paging.ts';
 
-export class MemoryRunStatistics implements RunStatistics {
-  readonly #db: MemoryDatabase;
-
-  constructor(db: MemoryDatabase) {
-    this.#db = db;
-  }
-
+export class MemoryRunStatistics extends MemoryStore implements RunStatistics {
   async liveVersions(tenantId: string, limit: number): Promise<readonly LiveVersion[]> {
     const found = new Map<string, LiveVersion>();
-    for (const { snapshot } of this.#db.runs.values()) {
+    for (const { snapshot } of this.db.runs.values()) {
       const { type, planVersion } = snapshot;
       if (snapshot.tenantId !== tenantId || isTerminal(snapshot.status)) continue;
       const name = `${type}@${planVersion}`;
@@ -25,7 +19,7 @@ export class MemoryRunStatistics implements RunStatistics {
   }
 
   async activeRuns(tenantId: string): Promise<readonly ActiveRuns[]> {
-    const own = [...this.#db.runs.values()].filter(({ snapshot }) => snapshot.tenantId === tenantId);
+    const own = [...this.db.runs.values()].filter(({ snapshot }) => snapshot.tenantId === tenantId);
     return RUN_STATUSES.filter((status) => !isTerminal(status)).map((status) => ({
       status,
       runs: own.filter(({ snapshot }) => snapshot.status === status).length,
@@ -33,13 +27,13 @@ export class MemoryRunStatistics implements RunStatistics {
   }
 
   async tenants(limit: number): Promise<readonly string[]> {
-    const known = new Set([...this.#db.runs.values()].map(({ snapshot }) => snapshot.tenantId));
+    const known = new Set([...this.db.runs.values()].map(({ snapshot }) => snapshot.tenantId));
     return [...known].sort().slice(0, limit);
   }
 
   async due({ until, type, after, limit }: DueQuery): Promise<readonly DueEntry[]> {
     const entries: DueEntry[] = [];
-    for (const [runId, { snapshot, wakeAt }] of this.#db.runs) {
+    for (const [runId, { snapshot, wakeAt }] of this.db.runs) {
       if (wakeAt === undefined || wakeAt > until) continue;
       const { tenantId } = snapshot;
       if (type === undefined || snapshot.type === type)

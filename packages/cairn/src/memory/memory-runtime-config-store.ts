@@ -2,24 +2,19 @@
 
 import type { CompareAndSetResult, Version } from '../ports/run-store.ts';
 import type { RuntimeConfig, RuntimeConfigStore, StoredRuntimeConfig } from '../ports/runtime-config.ts';
-import { adopt, type MemoryDatabase } from './memory-database.ts';
+import { adopt } from './memory-database.ts';
+import { MemoryStore } from './memory-store.ts';
 
-export class MemoryRuntimeConfigStore implements RuntimeConfigStore {
-  readonly #db: MemoryDatabase;
-
-  constructor(db: MemoryDatabase) {
-    this.#db = db;
-  }
-
+export class MemoryRuntimeConfigStore extends MemoryStore implements RuntimeConfigStore {
   async read(): Promise<StoredRuntimeConfig | undefined> {
-    return this.#db.runtimeConfig;
+    return this.db.runtimeConfig;
   }
 
   async write({ paused, ...config }: RuntimeConfig, seen: Version | undefined): Promise<CompareAndSetResult> {
-    if (this.#db.runtimeConfig?.version !== seen) return { kind: 'stale' };
-    const version = this.#db.nextVersion();
+    if (this.db.runtimeConfig?.version !== seen) return { kind: 'stale' };
+    const version = this.db.nextVersion();
     const copy = new Map([...paused].map(([type, mark]) => [type, adopt(mark)]));
-    this.#db.runtimeConfig = { config: { ...adopt(config), paused: copy }, version };
+    this.db.runtimeConfig = { config: { ...adopt(config), paused: copy }, version };
     return { kind: 'written', version };
   }
 }

@@ -2,35 +2,30 @@
 import type { Schedule } from '../core/schedule/schedule.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
 import type { DueSchedule, ScheduleStore, ScheduleWritten, StoredSchedule } from '../ports/schedule-store.ts';
-import { adopt, type MemoryDatabase } from './memory-database.ts';
+import { adopt } from './memory-database.ts';
+import { MemoryStore } from './memory-store.ts';
 import { ascending, descending, pageOf } from './paging.ts';
 
-export class MemoryScheduleStore implements ScheduleStore {
-  readonly #db: MemoryDatabase;
-
-  constructor(db: MemoryDatabase) {
-    this.#db = db;
-  }
-
+export class MemoryScheduleStore extends MemoryStore implements ScheduleStore {
   async read(id: string): Promise<StoredSchedule | undefined> {
-    return this.#db.schedules.get(id);
+    return this.db.schedules.get(id);
   }
 
   async create(schedule: Schedule): ReturnType<ScheduleStore['create']> {
-    if (this.#db.schedules.has(schedule.id)) return { kind: 'exists' };
+    if (this.db.schedules.has(schedule.id)) return { kind: 'exists' };
     this.#set(schedule);
     return { kind: 'created' };
   }
 
   async write(schedule: Schedule, seen: Version): Promise<ScheduleWritten> {
-    if (this.#db.schedules.get(schedule.id)?.version !== seen) return { kind: 'stale' };
+    if (this.db.schedules.get(schedule.id)?.version !== seen) return { kind: 'stale' };
     this.#set(schedule);
     return { kind: 'written' };
   }
 
   async remove(id: string, seen: Version): Promise<ScheduleWritten> {
-    if (this.#db.schedules.get(id)?.version !== seen) return { kind: 'stale' };
-    this.#db.schedules.delete(id);
+    if (this.db.schedules.get(id)?.version !== seen) return { kind: 'stale' };
+    this.db.schedules.delete(id);
     return { kind: 'written' };
   }
 
@@ -55,10 +50,10 @@ export class MemoryScheduleStore implements ScheduleStore {
   }
 
   #all(): Schedule[] {
-    return [...this.#db.schedules.values()].map(({ schedule }) => schedule);
+    return [...this.db.schedules.values()].map(({ schedule }) => schedule);
   }
 
   #set(schedule: Schedule): void {
-    this.#db.schedules.set(schedule.id, { schedule: adopt(schedule), version: this.#db.nextVersion() });
+    this.db.schedules.set(schedule.id, { schedule: adopt(schedule), version: this.db.nextVersion() });
   }
 }

@@ -11,41 +11,39 @@ import {
   type PayloadStore,
   type RecordedMemo,
 } from '../ports/value-store.ts';
-import type { MemoryDatabase, StoredMemo } from './memory-database.ts';
+import type { StoredMemo } from './memory-database.ts';
+import { MemoryStore } from './memory-store.ts';
 import { ascending, pageOf } from './paging.ts';
 
-export class MemoryValues implements PayloadStore, MemoStore, Pick<RunStore, 'listMemos'> {
-  readonly #db: MemoryDatabase;
-
-  constructor(db: MemoryDatabase) {
-    this.#db = db;
-  }
-
+export class MemoryValues
+  extends MemoryStore
+  implements PayloadStore, MemoStore, Pick<RunStore, 'listMemos'>
+{
   async writePayload(runId: string, text: string): Promise<PayloadRef> {
     assertSoundPayload(text);
     const { ref, chunks } = payloadOf(text);
-    this.#db.payloads.set(keyOf(runId, ref.sha256), chunks);
-    this.#db.payloadTimes.set(keyOf(runId, ref.sha256), this.#db.now());
+    this.db.payloads.set(keyOf(runId, ref.sha256), chunks);
+    this.db.payloadTimes.set(keyOf(runId, ref.sha256), this.db.now());
     return Object.freeze(ref);
   }
 
   async readPayload(runId: string, ref: PayloadRef): Promise<string> {
-    const chunks = this.#db.payloads.get(keyOf(runId, ref.sha256)) ?? [];
+    const chunks = this.db.payloads.get(keyOf(runId, ref.sha256)) ?? [];
     return textOf(ref, chunks, `payload ${ref.sha256} of run ${runId}`);
   }
 
   async deletePayload(runId: string, { sha256 }: PayloadRef): Promise<void> {
-    this.#db.payloads.delete(keyOf(runId, sha256));
+    this.db.payloads.delete(keyOf(runId, sha256));
   }
 
   async createMemo(runId: string, memo: Memo): Promise<string> {
     assertSoundMemo(memo);
     const { step, revision, name, text } = memo;
     const key = keyOf(runId, step, revision);
-    const memos = this.#db.memos.get(key) ?? new Map<string, StoredMemo>();
-    this.#db.memos.set(key, memos);
+    const memos = this.db.memos.get(key) ?? new Map<string, StoredMemo>();
+    this.db.memos.set(key, memos);
     const recorded = memos.get(name);
-    if (recorded === undefined) memos.set(name, { text, recordedAt: this.#db.now() });
+    if (recorded === undefined) memos.set(name, { text, recordedAt: this.db.now() });
     return recorded?.text ?? text;
   }
 
@@ -70,7 +68,7 @@ export class MemoryValues implements PayloadStore, MemoStore, Pick<RunStore, 'li
   }
 
   #memosOf(runId: string, { step, revision }: Pick<Memo, 'step' | 'revision'>): readonly RecordedMemo[] {
-    const found = this.#db.memos.get(keyOf(runId, step, revision)) ?? [];
+    const found = this.db.memos.get(keyOf(runId, step, revision)) ?? [];
     return [...found].map(([name, memo]) => ({ step, revision, name, ...memo }));
   }
 }

@@ -1,44 +1,38 @@
 /** API clients in Firestore. */
-import { FieldPath, type Firestore } from '@google-cloud/firestore';
+import { FieldPath } from '@google-cloud/firestore';
 import type { ApiClient, ClientRegistry, StoredClient } from '../ports/access/client-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { call } from './call.ts';
 import { clientCodec } from './codec/access.ts';
-import { Paths } from './paths.ts';
+import { FirestoreStore } from './firestore-store.ts';
 import { lastUpdateTime } from './version.ts';
 import { changedVersion, createdVersion, readVersioned, wholeUpdate } from './versioned-document.ts';
 
-export class FirestoreClientStore implements ClientRegistry {
-  readonly #paths: Paths;
-
-  constructor(db: Firestore, prefix?: string) {
-    this.#paths = new Paths(db, prefix);
-  }
-
+export class FirestoreClientStore extends FirestoreStore implements ClientRegistry {
   async read(clientId: string): Promise<ApiClient | undefined> {
     return (await this.find(clientId))?.client;
   }
 
   async find(clientId: string): Promise<StoredClient | undefined> {
     const named = { what: 'read of an API client', name: `API client ${clientId}` };
-    const found = await readVersioned(this.#paths.client(clientId), clientCodec, named);
+    const found = await readVersioned(this.paths.client(clientId), clientCodec, named);
     return found && { client: found.value, version: found.version };
   }
 
   async save(client: ApiClient): Promise<void> {
-    const document = this.#paths.client(client.id);
+    const document = this.paths.client(client.id);
     await call('write of an API client', () => document.set(clientCodec.encode(client)));
   }
 
   async create(client: ApiClient): ReturnType<ClientRegistry['create']> {
-    const document = this.#paths.client(client.id);
+    const document = this.paths.client(client.id);
     const members = clientCodec.encode(client);
     const created = await createdVersion('creation of an API client', () => document.create(members));
     return { kind: created ? 'created' : 'exists' };
   }
 
   async replace(client: ApiClient, seen: Version): ReturnType<ClientRegistry['replace']> {
-    const document = this.#paths.client(client.id);
+    const document = this.paths.client(client.id);
     const members = wholeUpdate(clientCodec, client);
     const changed = await changedVersion('replacement of an API client', () =>
       document.update(members, lastUpdateTime(seen)),
@@ -47,7 +41,7 @@ export class FirestoreClientStore implements ClientRegistry {
   }
 
   async list(tenantId: string, limit: number): Promise<readonly ApiClient[]> {
-    const own = this.#paths.clients().where('tenantId', '==', tenantId).orderBy(FieldPath.documentId());
+    const own = this.paths.clients().where('tenantId', '==', tenantId).orderBy(FieldPath.documentId());
     const { docs } = await call('list of API clients', () => own.limit(limit).get());
     return docs.map((found) => clientCodec.decode(found.data(), `API client ${found.id}`));
   }

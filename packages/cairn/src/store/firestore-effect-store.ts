@@ -1,5 +1,5 @@
 /** The side-effect ledger in Firestore, as its readers and the writers of answers use it. */
-import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
+import { FieldPath, Timestamp } from '@google-cloud/firestore';
 import { type EffectChange, type EffectRecord, MAX_ROWS_PER_KEY } from '../core/effects/effect.ts';
 import type { Page, PageRequest, Version } from '../ports/run-store.ts';
 import type {
@@ -13,18 +13,12 @@ import type {
 import { ifDecodable } from '../ports/store-errors.ts';
 import { call } from './call.ts';
 import { effectCodec, encodeEffectChange, madeAt } from './codec/effect.ts';
+import { FirestoreStore } from './firestore-store.ts';
 import { readPage } from './lists/pages.ts';
-import { Paths } from './paths.ts';
 import { lastUpdateTime, versionOf } from './version.ts';
 import { changedVersion, createdVersion, readVersioned } from './versioned-document.ts';
 
-export class FirestoreEffectStore implements ExternalEffectStore {
-  readonly #paths: Paths;
-
-  constructor(db: Firestore, prefix?: string) {
-    this.#paths = new Paths(db, prefix);
-  }
-
+export class FirestoreEffectStore extends FirestoreStore implements ExternalEffectStore {
   async rowsOf(idempotencyKey: string): Promise<readonly StoredEffect[]> {
     return (await this.rowsNow(idempotencyKey)).rows;
   }
@@ -32,7 +26,7 @@ export class FirestoreEffectStore implements ExternalEffectStore {
   async rowsNow(idempotencyKey: string): Promise<RowsNow> {
     const what = `rows of effect ${idempotencyKey}`;
     // Ids of one key lie together, in the order of the rows; a colon is what follows the digits.
-    const rows = this.#paths
+    const rows = this.paths
       .effects()
       .orderBy(FieldPath.documentId())
       .startAt(`${idempotencyKey}.`)
@@ -48,7 +42,7 @@ export class FirestoreEffectStore implements ExternalEffectStore {
   }
 
   async create(record: EffectRecord): Promise<EffectCreated> {
-    const document = this.#paths.effect(record.effectId);
+    const document = this.paths.effect(record.effectId);
     const members = effectCodec.encode(record);
     const version = await createdVersion(`creation of effect ${record.effectId}`, () =>
       document.create(members),
@@ -57,7 +51,7 @@ export class FirestoreEffectStore implements ExternalEffectStore {
   }
 
   async asking(tenantId: string, until: number, limit: number): Promise<AskingRows> {
-    const asking = this.#paths
+    const asking = this.paths
       .effects()
       .where('tenantId', '==', tenantId)
       .where('askingSince', '<=', Timestamp.fromMillis(until))
@@ -76,12 +70,12 @@ export class FirestoreEffectStore implements ExternalEffectStore {
 
   async read(effectId: string): Promise<StoredEffect | undefined> {
     const what = `effect ${effectId}`;
-    const found = await readVersioned(this.#paths.effect(effectId), effectCodec, { what, name: what });
+    const found = await readVersioned(this.paths.effect(effectId), effectCodec, { what, name: what });
     return found && { record: found.value, version: found.version };
   }
 
   async change(effectId: string, seen: Version, change: EffectChange): Promise<EffectChanged> {
-    const document = this.#paths.effect(effectId);
+    const document = this.paths.effect(effectId);
     const members = encodeEffectChange(change);
     const version = await changedVersion(`change of effect ${effectId}`, () =>
       document.update(members, lastUpdateTime(seen)),
@@ -92,7 +86,7 @@ export class FirestoreEffectStore implements ExternalEffectStore {
   listOfRun(runId: string, page: PageRequest): Promise<Page<EffectRecord>> {
     return readPage(page, {
       list: 'effects',
-      ordered: this.#paths
+      ordered: this.paths
         .effects()
         .where('runId', '==', runId)
         .orderBy('createdAt')

@@ -1,40 +1,34 @@
 /** Runs that are named outside of themselves, in Firestore: small documents outside of the runs. */
-import { FieldPath, type Firestore, type Query } from '@google-cloud/firestore';
+import { FieldPath, type Query } from '@google-cloud/firestore';
 import type { FindingStore, RunFinding } from '../../ports/diagnosis/findings.ts';
 import { call } from '../call.ts';
 import { findingCodec } from '../codec/finding.ts';
-import { Paths } from '../paths.ts';
+import { FirestoreStore } from '../firestore-store.ts';
 
-export class FirestoreFindingStore implements FindingStore {
-  readonly #paths: Paths;
-
-  constructor(db: Firestore, prefix?: string) {
-    this.#paths = new Paths(db, prefix);
-  }
-
+export class FirestoreFindingStore extends FirestoreStore implements FindingStore {
   /** The last of two concurrent writes stays: both say the same. */
   async note(finding: RunFinding): Promise<void> {
     const { since } = (await this.find(finding.runId)) ?? finding;
-    const document = this.#paths.finding(finding.runId);
+    const document = this.paths.finding(finding.runId);
     await call('note of a finding', () => document.set(findingCodec.encode({ ...finding, since })));
   }
 
   async find(runId: string): Promise<RunFinding | undefined> {
-    const found = await call('look for a finding', () => this.#paths.finding(runId).get());
+    const found = await call('look for a finding', () => this.paths.finding(runId).get());
     const data = found.data();
     return data && findingCodec.decode(data, `finding of run ${runId}`);
   }
 
   async list(limit: number, after?: string): Promise<readonly RunFinding[]> {
-    return this.#inOrder(this.#paths.findings(), limit, after);
+    return this.#inOrder(this.paths.findings(), limit, after);
   }
 
   async ofTenant(tenantId: string, limit: number): Promise<readonly RunFinding[]> {
-    return this.#inOrder(this.#paths.findings().where('tenantId', '==', tenantId), limit);
+    return this.#inOrder(this.paths.findings().where('tenantId', '==', tenantId), limit);
   }
 
   async clear(runId: string): Promise<void> {
-    await call('end of a finding', () => this.#paths.finding(runId).delete());
+    await call('end of a finding', () => this.paths.finding(runId).delete());
   }
 
   async #inOrder(query: Query, limit: number, after?: string): Promise<readonly RunFinding[]> {

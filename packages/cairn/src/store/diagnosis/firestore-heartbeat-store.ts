@@ -1,5 +1,5 @@
 /** Signs of life in Firestore: one document, of which each function writes its own member. */
-import { FieldPath, type Firestore } from '@google-cloud/firestore';
+import { FieldPath } from '@google-cloud/firestore';
 import type {
   BeatingFunction,
   EndReport,
@@ -9,15 +9,9 @@ import type {
 } from '../../ports/diagnosis/heartbeats.ts';
 import { call } from '../call.ts';
 import { heartbeatsCodec } from '../codec/heartbeats.ts';
-import { Paths } from '../paths.ts';
+import { FirestoreStore } from '../firestore-store.ts';
 
-export class FirestoreHeartbeatStore implements HeartbeatStore {
-  readonly #paths: Paths;
-
-  constructor(db: Firestore, prefix?: string) {
-    this.#paths = new Paths(db, prefix);
-  }
-
+export class FirestoreHeartbeatStore extends FirestoreStore implements HeartbeatStore {
   async beat(name: BeatingFunction, beat: Heartbeat, { found, installation }: EndReport = {}): Promise<void> {
     const installations = installation === undefined ? undefined : { [installation]: beat.at };
     const members = heartbeatsCodec.encode({ [name]: beat, found, installations });
@@ -25,12 +19,12 @@ export class FirestoreHeartbeatStore implements HeartbeatStore {
     const whole = [name, ...(found ? ['found'] : [])];
     const mergeFields =
       installation === undefined ? whole : [...whole, new FieldPath('installations', installation)];
-    await call('note of a sign of life', () => this.#paths.heartbeats().set(members, { mergeFields }));
+    await call('note of a sign of life', () => this.paths.heartbeats().set(members, { mergeFields }));
   }
 
   async read(): Promise<HeardBeats> {
     const what = 'read of the signs of life';
-    const found = await call(what, () => this.#paths.heartbeats().get());
+    const found = await call(what, () => this.paths.heartbeats().get());
     const readAt = found.readTime.toMillis();
     const data = found.data();
     if (!data || !found.createTime) return { beats: {}, readAt };

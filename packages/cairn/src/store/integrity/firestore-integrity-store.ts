@@ -36,6 +36,7 @@ import { MAX_PAGES, RunPages } from '../pages/run-pages.ts';
 import { spill } from '../pages/spill.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
+import { wholeUpdate } from '../versioned-document.ts';
 import { found, foundCheckpoint, foundEvent, foundSnapshot, foundStep, type RawDocument } from './found.ts';
 import { PagesInPlace } from './pages-in-place.ts';
 
@@ -183,11 +184,6 @@ function put<T>(
     if (seen !== undefined) batch.delete(document, lastUpdateTime(seen));
     return;
   }
-  const members = codec.encode(value);
-  if (seen === undefined) batch.create(document, members);
-  // An update leaves nothing of what was there, and can carry the precondition of a version.
-  else {
-    const whole = codec.names.map((name) => [name, members[name] ?? FieldValue.delete()]);
-    batch.update(document, Object.fromEntries(whole), lastUpdateTime(seen));
-  }
+  if (seen === undefined) batch.create(document, codec.encode(value));
+  else batch.update(document, wholeUpdate(codec, value), lastUpdateTime(seen));
 }
