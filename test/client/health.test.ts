@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import * as work from '../../packages/cairn/src/operations/diagnosis/of-work.ts';
+import * as work from '../../packages/cairn/src/operations/diagnosis/work-findings.ts';
 import type { Exchange } from '../../packages/client/src/client.ts';
 import type { Finding } from '../../packages/client/src/health/findings.ts';
 import * as findings from '../../packages/client/src/health/findings.ts';

@@ -5,7 +5,7 @@ import type { RunEvent } from '../../packages/cairn/src/core/run/events.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { drive } from '../../packages/cairn/src/engine/drive/drive.ts';
 import { reviewFindings } from '../../packages/cairn/src/engine/unwritable.ts';
-import { ofNamed } from '../../packages/cairn/src/operations/diagnosis/of-work.ts';
+import { ofNamed } from '../../packages/cairn/src/operations/diagnosis/work-findings.ts';
 import { FINDINGS_READ } from '../../packages/cairn/src/ports/diagnosis/findings.ts';
 import type { JournalCommit } from '../../packages/cairn/src/ports/run-store.ts';
 import { StoreRefused } from '../../packages/cairn/src/ports/store-errors.ts';

@@ -1,6 +1,6 @@
 import type { Timestamp } from '@google-cloud/firestore';
 import { describe, expect, test } from '@jest/globals';
-import { differing } from '../../packages/cairn/src/core/integrity/same.ts';
+import { differing } from '../../packages/cairn/src/core/integrity/differing.ts';
 import { reduce } from '../../packages/cairn/src/core/run/reduce/index.ts';
 import { wakeAt } from '../../packages/cairn/src/core/run/wake.ts';
 import type { Bench } from './support/bench.ts';

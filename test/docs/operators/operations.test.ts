@@ -54,7 +54,7 @@ test('each section of an error says the status that it is answered with', () => 
 });
 
 test('docs/operations.md says what to do about everything that doctor finds wrong', () => {
-  const own = ['of-deployment', 'of-store', 'of-work', 'observe'];
+  const own = ['deployment-findings', 'store-findings', 'work-findings', 'observe'];
   const sources = [
     'packages/client/src/health/findings.ts',
     ...own.map((name) => `packages/cairn/src/operations/diagnosis/${name}.ts`),

@@ -108,14 +108,14 @@ test('docs/observability.md tells of every metric that is sent, with its labels'
 test('docs/observability.md tells of every attribute that a span can have, and of no other', () => {
   const files = [
     ...globSync('packages/cairn/src/engine/tracing/*.ts', { cwd: root }),
-    ...globSync('packages/cairn/src/platform/telemetry/{request-span,told-queue,otlp-spans}.ts', {
+    ...globSync('packages/cairn/src/platform/telemetry/{request-span,traced-queue,otlp-spans}.ts', {
       cwd: root,
     }),
     'packages/cairn/src/triggers/pubsub/trace.ts',
     'packages/cairn/src/recovery/scan.ts',
     'packages/cairn/src/engine/recover-run.ts',
     'packages/cairn/src/engine/effects/performer.ts',
-    'packages/cairn/src/api/tell-route.ts',
+    'packages/cairn/src/api/name-span.ts',
   ];
   const NAME = /['`]((?:cairn|faas|http|messaging|error)\.[a-z_.]+)['`]/g;
   const named = (text: string) => new Set([...text.matchAll(NAME)].map(([, name]) => name));

@@ -1,12 +1,12 @@
 /** Meaning of documents for their readers, whatever their bytes: distinguishes damage from harmless changes. */
 import { Timestamp } from '@google-cloud/firestore';
-import { isSame, textOf } from '../../../packages/cairn/src/core/integrity/same.ts';
+import { isSame, textOf } from '../../../packages/cairn/src/core/integrity/differing.ts';
 import {
   foundCheckpoint,
   foundEvent,
   foundSnapshot,
   foundStep,
-} from '../../../packages/cairn/src/store/integrity/found.ts';
+} from '../../../packages/cairn/src/store/integrity/found-documents.ts';
 import type { Folder, Shelf } from './shelf.ts';
 
 const FOLDERS = ['runs', 'events', 'checkpoints', 'steps'] as const;

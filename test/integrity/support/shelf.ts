@@ -25,7 +25,7 @@ import {
   foundSnapshot,
   foundStep,
   type RawDocument,
-} from '../../../packages/cairn/src/store/integrity/found.ts';
+} from '../../../packages/cairn/src/store/integrity/found-documents.ts';
 import { MemoryIntegrityStore } from '../../support/memory/memory-integrity-store.ts';
 
 export interface Document {

@@ -2,8 +2,9 @@
  * One document of a run is damaged at random: it must be named unless it still means the same, and a repair must bring
  * back what was there, or refuse; never a lie. The undamaged documents are the judge.
  */
+
+import { differing, isSame } from '../../../packages/cairn/src/core/integrity/differing.ts';
 import { isBlocking } from '../../../packages/cairn/src/core/integrity/problems.ts';
-import { differing, isSame } from '../../../packages/cairn/src/core/integrity/same.ts';
 import { reduce } from '../../../packages/cairn/src/core/run/reduce/index.ts';
 import type { RepairReport } from '../../../packages/cairn/src/operations/integrity/repair.ts';
 import type { Draw } from '../../programs/data/draw.ts';

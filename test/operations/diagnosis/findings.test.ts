@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import * as deployment from '../../../packages/cairn/src/operations/diagnosis/deployment-findings.ts';
 import { type Finding, span } from '../../../packages/cairn/src/operations/diagnosis/finding.ts';
-import * as deployment from '../../../packages/cairn/src/operations/diagnosis/of-deployment.ts';
-import * as store from '../../../packages/cairn/src/operations/diagnosis/of-store.ts';
-import * as work from '../../../packages/cairn/src/operations/diagnosis/of-work.ts';
+import * as store from '../../../packages/cairn/src/operations/diagnosis/store-findings.ts';
+import * as work from '../../../packages/cairn/src/operations/diagnosis/work-findings.ts';
 import type { HeardBeats, Heartbeat } from '../../../packages/cairn/src/ports/diagnosis/heartbeats.ts';
 import type { SeenQueue } from '../../../packages/cairn/src/ports/diagnosis/queue-look.ts';
 import type { SeenIndex } from '../../../packages/cairn/src/ports/diagnosis/store-look.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { parseTraceparent, traceparentOf } from '../../../packages/cairn/src/core/trace.ts';
 import { tellingDoor } from '../../../packages/cairn/src/platform/telemetry/request-span.ts';
-import { toldQueue } from '../../../packages/cairn/src/platform/telemetry/told-queue.ts';
+import { tracedQueue } from '../../../packages/cairn/src/platform/telemetry/traced-queue.ts';
 import type { Enqueue } from '../../../packages/cairn/src/ports/metrics.ts';
 import type { DriveTask } from '../../../packages/cairn/src/ports/task-queue.ts';
 import { Installation } from '../../api/installation.ts';
@@ -133,7 +133,7 @@ describe('a task', () => {
     const sent: DriveTask[] = [];
     const counted: Enqueue[] = [];
     const counts = { enqueue: (one: Enqueue) => void counted.push(one), scan() {} };
-    const queue = toldQueue({ queue: { enqueue: async (task) => void sent.push(task) }, counts, tracer });
+    const queue = tracedQueue({ queue: { enqueue: async (task) => void sent.push(task) }, counts, tracer });
     await queue.enqueue(TASK);
     expect(spans.ended).toMatchObject([
       { name: 'send drive', kind: 'producer', parent: CALLER, attributes: { 'cairn.drive.reason': 'start' } },
@@ -154,7 +154,7 @@ describe('a task', () => {
       throw new Error('down');
     };
     const counts = { enqueue: (one: Enqueue) => void counted.push(one), scan() {} };
-    await expect(toldQueue({ queue: { enqueue }, counts, tracer }).enqueue(TASK)).rejects.toThrow('down');
+    await expect(tracedQueue({ queue: { enqueue }, counts, tracer }).enqueue(TASK)).rejects.toThrow('down');
     expect(spans.ended).toMatchObject([{ failure: 'Error' }]);
     expect(counted).toEqual([{ reason: 'start', result: 'failed' }]);
   });

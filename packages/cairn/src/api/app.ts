@@ -12,12 +12,12 @@ import type { Span } from '../ports/tracing.ts';
 import { Authenticator, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import { newInstance } from './instance.ts';
+import { nameSpan } from './name-span.ts';
 import { PATHS } from './openapi/paths/all.ts';
 import type { ApiOperation } from './openapi/paths/describe.ts';
 import { RateLimiter } from './rate-limit.ts';
 import { type AnyHandler, answerCall } from './route.ts';
 import { ROUTES } from './routes/all.ts';
-import { tellRoute } from './tell-route.ts';
 import { TenantShares } from './tenant-shares.ts';
 
 /** The table without the types of its members. */
@@ -66,7 +66,7 @@ export function createApi(deps: ApiDeps): Hono<Env> {
     assertEnvelope(c.req.raw);
     await next();
     // Before the first request a test may ask without any bindings.
-    if (c.env?.span) tellRoute(c.env.span, c.req.raw, routePath(c, -1));
+    if (c.env?.span) nameSpan(c.env.span, c.req.raw, routePath(c, -1));
   });
   const paths = Object.keys(ROUTES);
   for (const path of paths.filter(isOpen)) register(path);

@@ -59,7 +59,7 @@ import { storesOn } from './stores.ts';
 import { configuredTelemetry } from './telemetry/configured.ts';
 import { InstanceMetrics } from './telemetry/instance-metrics.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
-import { toldQueue } from './telemetry/told-queue.ts';
+import { tracedQueue } from './telemetry/traced-queue.ts';
 import { version } from './version.ts';
 
 export interface Root {
@@ -152,7 +152,7 @@ function build({ settings, options, registry, bindings, secrets }: Parts): Root 
     shards: settings.shards,
     store: runs,
     records,
-    queue: telemetry ? toldQueue({ queue, counts: telemetry, tracer }) : queue,
+    queue: telemetry ? tracedQueue({ queue, counts: telemetry, tracer }) : queue,
     recent: new RecentStarts(),
     plans: new KnownPlans({ store: plans, ...world }),
     ...(settings.local ? { processingLockMs: LOCAL_PROCESSING_LOCK_MS } : {}),

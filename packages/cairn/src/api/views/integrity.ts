@@ -1,7 +1,8 @@
 /** Problems of a run and the changes of a repair, as operators see them. */
+
+import { differing, textOf } from '../../core/integrity/differing.ts';
 import type { PlaceChange, RepairChange } from '../../core/integrity/plan.ts';
 import { type ConsistencyProblem, PROBLEMS } from '../../core/integrity/problems.ts';
-import { differing, textOf } from '../../core/integrity/same.ts';
 import { cut } from '../../core/run/records.ts';
 import { type ConsistencyReport, verdictOf } from '../../operations/integrity/check.ts';
 import type { RepairReport } from '../../operations/integrity/repair.ts';

@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
 import type { GithubApi } from './api.ts';
-import { CommitSha, ownerAndRepo, Repository } from './place.ts';
+import { CommitSha, ownerAndRepo, Repository } from './names.ts';
 
 /** GitHub returns at most 1,000 per commit. */
 const MAX_PAGES = 10;

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
 import type { GithubApi } from './api.ts';
-import { IssueNumber, ownerAndRepo, Repository } from './place.ts';
+import { IssueNumber, ownerAndRepo, Repository } from './names.ts';
 
 /** GitHub's limit of a body is 65,536; the marker needs some of it. */
 export const MAX_COMMENT_CHARS = 65_000;

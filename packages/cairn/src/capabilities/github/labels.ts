@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
 import type { GithubApi } from './api.ts';
-import { IssueNumber, ownerAndRepo, Repository } from './place.ts';
+import { IssueNumber, ownerAndRepo, Repository } from './names.ts';
 
 /** GitHub's limits: of a name, and of the labels of an issue. */
 const Label = z

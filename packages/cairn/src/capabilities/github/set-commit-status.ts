@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { type Binding, defineBinding, defineCapability } from '../../engine/define/capability.ts';
 import type { GithubApi } from './api.ts';
-import { CommitSha, ownerAndRepo, Repository } from './place.ts';
+import { CommitSha, ownerAndRepo, Repository } from './names.ts';
 
 export const MAX_DESCRIPTION_CHARS = 140;
 /** GitHub keeps 1,000 statuses of a commit and context; the newest come first. */

@@ -4,10 +4,10 @@ import { encodeKey } from '../encoding/keys.ts';
 import type { StepRecord } from '../run/records.ts';
 import type { RunState } from '../run/state.ts';
 import { compare, type DocumentKind, inFolder } from './compare.ts';
+import { differing } from './differing.ts';
 import type { ExpectedCheckpoint } from './expected.ts';
 import type { CheckpointFact, FoundDocument, RunFacts } from './facts.ts';
 import { type ConsistencyProblem, unhealable } from './problems.ts';
-import { differing } from './same.ts';
 
 const checkpointPath = inFolder('checkpoints');
 

@@ -7,9 +7,9 @@ import { sha256Hex } from '../encoding/hash.ts';
 import type { EventData, RunEvent } from '../run/events.ts';
 import { isOver, type RunState } from '../run/state.ts';
 import { compare, type DocumentKind, inFolder } from './compare.ts';
+import { differing } from './differing.ts';
 import type { RunFacts } from './facts.ts';
 import type { ConsistencyProblem } from './problems.ts';
-import { differing } from './same.ts';
 
 /** Members of a row by name; undefined: unknown. */
 type RowMembers = { readonly [K in keyof EffectRecord]?: unknown };

@@ -12,9 +12,9 @@ import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.
 import { foundBy } from '../search/found-by.ts';
 import { storedListing } from '../search/listing.ts';
 import { type BareProblem, compare, type DocumentKind } from './compare.ts';
+import { differing } from './differing.ts';
 import type { FoundSnapshot, PageFact, RunFacts } from './facts.ts';
 import { type ConsistencyProblem, type Evidence, healable, PROBLEMS, type ProblemCode } from './problems.ts';
-import { differing } from './same.ts';
 
 const SUBJECT = 'run';
 

@@ -10,8 +10,8 @@ import type { RunState } from '../../core/run/state.ts';
 import type { BufferedEvent, MailboxAddress } from '../../ports/mailbox-store.ts';
 import { isPlanMissing } from '../deployed.ts';
 import { broughtOf, type DeliverDeps, deliver } from './deliver.ts';
-import { lookSoon } from './look-soon.ts';
 import { answersOn, waitsFor } from './offer.ts';
+import { scanSoon } from './scan-soon.ts';
 import { hasExpired } from './tidy.ts';
 
 /**
@@ -40,7 +40,7 @@ export async function bringReady(
 
 /**
  * Call before a run continues, and for a task that finds it waiting: the scan that was to deliver what another
- * deployment refused (look-soon.ts) loses its time when something moves the run. True: an event was delivered, and the
+ * deployment refused (scan-soon.ts) loses its time when something moves the run. True: an event was delivered, and the
  * run has changed.
  *
  * @throws OutcomeUnknown, CairnError
@@ -49,7 +49,7 @@ export async function bringOverlooked(deps: DeliverDeps, state: RunState): Promi
   const waits = state.waits.filter(({ announced }) => announced);
   if (waits.length === 0) return false;
   const found = await bringReady(deps, { ...state, waits });
-  if (found === 'not_yet') await lookSoon(deps, state.id);
+  if (found === 'not_yet') await scanSoon(deps, state.id);
   return found === 'brought';
 }
 

@@ -21,8 +21,8 @@ import {
   reported,
 } from './delivery.ts';
 import { OFFER_CONCURRENCY } from './limits.ts';
-import { comeBackSoon } from './look-soon.ts';
 import { type Brought, type OfferDeps, offerTo, type Reception } from './offer.ts';
+import { comeBackSoon } from './scan-soon.ts';
 
 export interface DeliverDeps extends MailboxDeps, OfferDeps {}
 

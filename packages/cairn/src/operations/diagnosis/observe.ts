@@ -20,10 +20,10 @@ import type { Log } from '../../ports/log.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
 import { NOTHING_SET, type RuntimeConfigStore } from '../../ports/runtime-config.ts';
 import type { ScheduleStore } from '../../ports/schedule-store.ts';
+import * as deployment from './deployment-findings.ts';
 import { type Finding, wrong } from './finding.ts';
-import * as deployment from './of-deployment.ts';
-import * as store from './of-store.ts';
-import * as work from './of-work.ts';
+import * as store from './store-findings.ts';
+import * as work from './work-findings.ts';
 
 export interface ObserveDeps {
   readonly look: StoreLook;

@@ -10,7 +10,7 @@ import { isOver, type RunState } from '../../core/run/state.ts';
 import { EffectMoved, type JournalDeps } from '../../journal/run-journal.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { EffectStore, StoredEffect } from '../../ports/runs/effect-store.ts';
-import { letGo } from '../inbox/let-go.ts';
+import { leaveInbox } from '../inbox/leave-inbox.ts';
 import type { ResolveRequest } from './request.ts';
 import { changeOf, type ResolutionContent, waitFor } from './resolution-drafts.ts';
 
@@ -39,7 +39,7 @@ export async function settleLeft(
   const change = changeOf({ stored, request, said, now });
   const { kind } = await sendUntilKnown(deps, () => deps.effects.change(effectId, stored.version, change));
   if (kind === 'stale') throw new EffectMoved(effectId);
-  await letGo(deps, runId);
+  await leaveInbox(deps, runId);
   return now;
 }
 

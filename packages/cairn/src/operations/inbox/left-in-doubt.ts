@@ -6,10 +6,10 @@
  */
 import { type EffectRecord, isInDoubt } from '../../core/effects/effect.ts';
 import { isOver, type RunState } from '../../core/run/state.ts';
-import type { LetGoDeps } from './let-go.ts';
+import type { LeaveInboxDeps } from './leave-inbox.ts';
 import type { OpenQuestion } from './questions.ts';
 
-export type LeftDeps = LetGoDeps;
+export type LeftDeps = LeaveInboxDeps;
 
 /** A question of a run that has ended, and the row of the ledger that it is about, if that is there. */
 export type LeftQuestion = OpenQuestion & { readonly row?: EffectRecord };

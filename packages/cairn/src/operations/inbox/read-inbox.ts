@@ -11,11 +11,11 @@ import { someAtOnce } from '../../core/some-at-once.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { RunFinder } from '../../ports/runs/run-finder.ts';
+import { type LeaveInboxDeps, leaveInbox } from './leave-inbox.ts';
 import { leftInDoubt } from './left-in-doubt.ts';
-import { type LetGoDeps, letGo } from './let-go.ts';
 import { type DeployedDefinitions, type OpenQuestion, openQuestions } from './questions.ts';
 
-export interface InboxDeps extends DeployedDefinitions, LetGoDeps {
+export interface InboxDeps extends DeployedDefinitions, LeaveInboxDeps {
   readonly finder: RunFinder;
   readonly clock: Clock;
 }
@@ -54,7 +54,7 @@ async function askingRun(deps: InboxDeps, run: RunState): Promise<AskingRun> {
   const all = openQuestions(run, deps, deps.clock.now());
   if (all[0]?.kind === 'left_in_doubt') {
     const left = await leftInDoubt(deps, { run, questions: all, most: MAX_QUESTIONS_OF_RUN });
-    if (left.isKnown) await letGo(deps, run.id);
+    if (left.isKnown) await leaveInbox(deps, run.id);
     return { run, ...left };
   }
   const some = all.slice(0, MAX_QUESTIONS_OF_RUN);

@@ -3,9 +3,9 @@
  * its documents, since the event that tells of it moves the journal on.
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
+import { textOf } from '../../core/integrity/differing.ts';
 import type { RunFacts } from '../../core/integrity/facts.ts';
 import type { PlaceChange, RepairChange, RepairPlan } from '../../core/integrity/plan.ts';
-import { textOf } from '../../core/integrity/same.ts';
 import type { EventData } from '../../core/run/events.ts';
 import type { Checkpoint, StepRecord } from '../../core/run/records.ts';
 import { type SendDeps, sendUntilKnown } from '../../journal/send-until-known.ts';

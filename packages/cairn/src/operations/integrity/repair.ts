@@ -21,7 +21,7 @@ import { type AppendRepairDeps, appendRepair } from '../../journal/append-repair
 import type { Log } from '../../ports/log.ts';
 import { batchesOf, toldOf } from './batches.ts';
 import { readOwnFacts, type WhichRun } from './check.ts';
-import { type PlaceDeps, putPlaceRight } from './places.ts';
+import { type PlaceDeps, repairMailboxEntry } from './mailbox-entry.ts';
 import type { ReadFactsDeps } from './read-facts.ts';
 
 export interface RepairDeps extends ReadFactsDeps, AppendRepairDeps, PlaceDeps {
@@ -99,7 +99,7 @@ async function carryOut(deps: RepairDeps, { actor, facts, plan, done }: RepairWo
     const documents = changes.length + places.length;
     deps.log.warn('run_repaired', { runId: state.id, seq: state.head, documents, codes: told.problems });
     // Whoever is about to die has told of what he was about to do; asked again, a place that is right is left alone.
-    for (const place of places) await putPlaceRight(deps, state, place);
+    for (const place of places) await repairMailboxEntry(deps, state, place);
     done.places.push(...places);
     if (appended.snapshotVersion === undefined) return;
     seen = appended.snapshotVersion;

@@ -7,7 +7,7 @@
 import type { Cleared, LineageMember } from '../../ports/runs/retention-store.ts';
 import type { Budget } from './budget.ts';
 import type { CarryDeps } from './deps.ts';
-import { type Looked, lookAtLineage } from './look.ts';
+import { type Looked, lookAtLineage } from './look-at-lineage.ts';
 
 /**
  * `unfinished`: the rest is left to the next tick. `moved`: one of the runs was changed concurrently; it is checked

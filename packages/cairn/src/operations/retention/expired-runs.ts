@@ -7,7 +7,7 @@ import type { Page, PageRequest } from '../../ports/run-store.ts';
 import type { Bucket } from '../../ports/runs/retention-store.ts';
 import { loadOwn } from '../outside-append.ts';
 import { type LookDeps, PAGE } from './deps.ts';
-import { type Looked, lookAtLineage } from './look.ts';
+import { type Looked, lookAtLineage } from './look-at-lineage.ts';
 import { placeAfter, placeText, readPlace, walk } from './walk.ts';
 
 export interface Fate {

@@ -10,7 +10,7 @@ import { Budget } from './budget.ts';
 import { carryOut, type Done } from './carry-out.ts';
 import { CONCURRENCY, PAGE, type SweepDeps, TICK, type TickBounds } from './deps.ts';
 import { type ErasureReport, sweepErasures } from './erasure/sweep.ts';
-import { type Looked, lookAtLineage } from './look.ts';
+import { type Looked, lookAtLineage } from './look-at-lineage.ts';
 import { deleteOrphans } from './orphans.ts';
 import { type BucketPosition, placeText, readPlace, walk } from './walk.ts';
 

@@ -37,7 +37,14 @@ import { spill } from '../pages/spill.ts';
 import { Paths } from '../paths.ts';
 import { lastUpdateTime, versionOf } from '../version.ts';
 import { wholeUpdate } from '../versioned-document.ts';
-import { found, foundCheckpoint, foundEvent, foundSnapshot, foundStep, type RawDocument } from './found.ts';
+import {
+  found,
+  foundCheckpoint,
+  foundEvent,
+  foundSnapshot,
+  foundStep,
+  type RawDocument,
+} from './found-documents.ts';
 import { PagesInPlace } from './pages-in-place.ts';
 
 export class FirestoreIntegrityStore implements IntegrityReader, RepairStore {

@@ -12,7 +12,7 @@ import { wrapSomeCalls } from '../../../ports/wrap-calls.ts';
 import type { Budget } from '../budget.ts';
 import { carryOut, type Done } from '../carry-out.ts';
 import { type ErasingDeps, PAGE } from '../deps.ts';
-import { type Looked, lookAtLineage } from '../look.ts';
+import { type Looked, lookAtLineage } from '../look-at-lineage.ts';
 
 type Count = { -readonly [K in keyof Gone]: number };
 

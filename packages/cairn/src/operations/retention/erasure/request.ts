@@ -19,7 +19,7 @@ import type { StoredErasure } from '../../../ports/runs/erasure-store.ts';
 import { loadOwn } from '../../outside-append.ts';
 import { Budget } from '../budget.ts';
 import { type ErasingDeps, MAX_MEMBERS, type TickBounds } from '../deps.ts';
-import { lookAtLineage } from '../look.ts';
+import { lookAtLineage } from '../look-at-lineage.ts';
 import { pass } from './pass.ts';
 
 /** Most lineages of one erasure, including those of children: their ids are in one document. */

@@ -15,7 +15,11 @@ import type { BufferedEvent } from '../../ports/mailbox-store.ts';
 export type PlaceDeps = DeliverDeps;
 
 /** @throws CairnError RATE_LIMITED if too many wait there; OutcomeUnknown */
-export async function putPlaceRight(deps: PlaceDeps, state: RunState, place: PlaceChange): Promise<void> {
+export async function repairMailboxEntry(
+  deps: PlaceDeps,
+  state: RunState,
+  place: PlaceChange,
+): Promise<void> {
   const { event, key, waitId } = place;
   const { id: runId, tenantId } = state;
   const wait = state.waits.find(({ id }) => id === waitId);

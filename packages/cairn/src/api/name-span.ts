@@ -3,7 +3,7 @@ import { isRunId } from '../core/encoding/ids.ts';
 import type { Span } from '../ports/tracing.ts';
 
 /** @param route as it is registered; ends in `*` where no resource was found */
-export function tellRoute(span: Span, { method, url }: Request, route: string): void {
+export function nameSpan(span: Span, { method, url }: Request, route: string): void {
   if (route.endsWith('*')) return;
   const path = route.replace(/:(\w+)/g, '{$1}');
   span.rename(`${method} ${path}`);

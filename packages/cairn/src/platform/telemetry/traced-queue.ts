@@ -4,13 +4,13 @@ import type { InstallationMetrics } from '../../ports/metrics.ts';
 import type { DriveTask, TaskQueue } from '../../ports/task-queue.ts';
 import { failureOf, type Span, type Tracer } from '../../ports/tracing.ts';
 
-export interface ToldQueueOptions {
+export interface TracedQueueOptions {
   readonly queue: TaskQueue;
   readonly counts: InstallationMetrics;
   readonly tracer: Tracer | undefined;
 }
 
-export function toldQueue({ queue, counts, tracer }: ToldQueueOptions): TaskQueue {
+export function tracedQueue({ queue, counts, tracer }: TracedQueueOptions): TaskQueue {
   return {
     async enqueue(task) {
       const span = tracer && openSend(tracer, task);

@@ -15,7 +15,7 @@ const MAX_LOOKS = 3;
 const SLOT_MS = 60_000;
 
 /** Moves `wakeAt` of a run that rests, as often as that of one that is parked. @throws OutcomeUnknown */
-export async function lookSoon({ store, clock }: JournalDeps, runId: string): Promise<void> {
+export async function scanSoon({ store, clock }: JournalDeps, runId: string): Promise<void> {
   for (let look = 0; look < MAX_LOOKS; look += 1) {
     const loaded = await store.load(runId);
     if (!loaded) return;
@@ -39,7 +39,7 @@ export async function comeBackSoon(
   const at = Math.ceil((deps.clock.now() + PARKED_MS) / SLOT_MS) * SLOT_MS;
   const name = taskName(runId, EVENT_KEPT, at);
   await deps.queue.enqueue({ runId, tenantId, reason: 'continue', at, name });
-  await lookSoon(deps, runId);
+  await scanSoon(deps, runId);
 }
 
 /** No event has this seq, so no other task has these names. */

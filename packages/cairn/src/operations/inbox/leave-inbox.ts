@@ -10,7 +10,7 @@ import type { Log } from '../../ports/log.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { EffectStore } from '../../ports/runs/effect-store.ts';
 
-export interface LetGoDeps {
+export interface LeaveInboxDeps {
   readonly store: Pick<RunStore, 'load' | 'touch'>;
   readonly effects: Pick<EffectStore, 'read'>;
   readonly log: Log;
@@ -20,7 +20,7 @@ export interface LetGoDeps {
  * Never throws: it spares readers of the inbox a run that has no question for them, and the next of them does what could not
  * be done. A run whose document has changed since it was read is left to them as well.
  */
-export async function letGo({ store, effects, log }: LetGoDeps, runId: string): Promise<void> {
+export async function leaveInbox({ store, effects, log }: LeaveInboxDeps, runId: string): Promise<void> {
   try {
     const loaded = await store.load(runId);
     if (!loaded || !leavesDoubt(loaded.state)) return;
