@@ -155,6 +155,7 @@ test.each<[string, object, object?]>([
   ['a filter', {}, { where: equal }],
   ['a limit', {}, { limit: { value: 3 } }],
   ['an offset', {}, { offset: 3 }],
+  ['a projection', {}, { select: { fields: [{ fieldPath: '__name__' }] } }],
   ['a cursor', {}, { startAt: { values: [{ referenceValue: doc('g/d1') }] } }],
 ])('%s is refused', async (_what, more, query = {}) => {
   expect(await raw.call('PartitionQuery', request(more, query))).toMatchObject({ code: INVALID_ARGUMENT });

@@ -68,7 +68,7 @@ function decodePartitioned({ parent, structuredQuery }: PartitionQueryRequest): 
     throw invalid(`"${parent}" is a document: PartitionQuery requires the root of a database.`);
   }
   const query = decodeQuery(parent, structuredQuery);
-  const { scope, filter, orders, explicitOrders, startAt, endAt, offset, limit } = query;
+  const { scope, filter, orders, explicitOrders, startAt, endAt, offset, limit, select } = query;
   if (!scope.allDescendants || scope.collectionId === undefined) {
     throw invalid('PartitionQuery requires a query of a collection with all descendants.');
   }
@@ -76,8 +76,8 @@ function decodePartitioned({ parent, structuredQuery }: PartitionQueryRequest): 
   if (explicitOrders !== 1 || !order || !isNameField(order.field) || order.descending) {
     throw invalid('PartitionQuery requires a query ordered by __name__ ascending.');
   }
-  if (filter || startAt || endAt || offset > 0 || limit !== undefined) {
-    throw invalid('PartitionQuery does not support filters, cursors, offsets or limits.');
+  if (filter || startAt || endAt || offset > 0 || limit !== undefined || select) {
+    throw invalid('PartitionQuery does not support filters, cursors, offsets, limits or projections.');
   }
   return query;
 }
