@@ -118,7 +118,7 @@ interface Violation {
 
 interface Axe {
   run(options: object): Promise<{ violations: Violation[] }>;
-  /** What its public list of rules leaves out: each finding of a rule has the impact of the rule. */
+  /** Internal, because the public list of rules leaves out their impact, which each finding of a rule has. */
   readonly _audit: { readonly rules: readonly { readonly id: string; readonly impact: string }[] };
 }
 
