@@ -53,7 +53,7 @@ export class Api {
   /** Sent once: what shows the answer asks again. @throws ApiError */
   get<P extends PathWith<'GET'>>(
     path: P,
-    { signal, ...question }: Question<P> & { readonly signal?: AbortSignal } = {},
+    { signal, ...question }: Question<P> & { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<AnswerOf<'GET', P>> {
     const target = targetOf(path, question);
     return this.#answer({ method: 'GET', target, ...(signal && { signal }) }, 1);

@@ -2,28 +2,31 @@
 import { type InfiniteData, type QueryKey, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
 
-interface FetchedPage<T> {
-  readonly items: readonly T[];
+interface FetchedPage {
+  readonly items: readonly unknown[];
   readonly next?: string | undefined;
 }
 
-interface PagesOf<T> {
+interface PagesOf<P extends FetchedPage> {
   readonly queryKey: QueryKey;
-  read(cursor: string | undefined, signal?: AbortSignal): Promise<FetchedPage<T>>;
+  read(cursor: string | undefined, signal?: AbortSignal): Promise<P>;
   /** When it is another one, there may be more, or other, items. */
-  readonly version: unknown;
+  readonly version?: unknown;
   /** Items never change and come at the end, so that only the last page is read again; otherwise all that are loaded are. */
-  readonly isAppendOnly: boolean;
+  readonly isAppendOnly?: boolean;
   /** The loaded pages are read again at this interval too, where nothing tells of new items; ms. */
   readonly rereadMs?: number | undefined;
 }
 
-export interface Pages<T> {
-  readonly items: readonly T[];
+export interface Pages<P extends FetchedPage> {
+  /** Undefined: nothing is there yet. */
+  readonly pages: readonly P[] | undefined;
+  readonly items: readonly P['items'][number][];
   /** Nothing is there yet. */
   readonly isFirstLoading: boolean;
   readonly hasMore: boolean;
-  readonly error: unknown;
+  readonly isLoadingMore: boolean;
+  readonly error: Error | null;
   loadMore(): void;
   again(): void;
 }
@@ -31,13 +34,14 @@ export interface Pages<T> {
 /** However fast it goes on, it is read again at most so often. */
 const REREAD_MS = 1_500;
 
-export function usePages<T>({ queryKey, read, version, isAppendOnly, rereadMs }: PagesOf<T>): Pages<T> {
+export function usePages<P extends FetchedPage>(options: PagesOf<P>): Pages<P> {
+  const { queryKey, read, version, isAppendOnly, rereadMs } = options;
   const queries = useQueryClient();
   const list = useInfiniteQuery({
     queryKey,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => read(pageParam, signal),
-    getNextPageParam: ({ next }: FetchedPage<T>) => next,
+    getNextPageParam: ({ next }: P) => next,
     refetchInterval: rereadMs ?? false,
   });
   const { data, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch, error } = list;
@@ -48,7 +52,7 @@ export function usePages<T>({ queryKey, read, version, isAppendOnly, rereadMs }:
     if (hasNextPage) return;
     const cursor = data?.pageParams.at(-1) as string | undefined;
     const last = await read(cursor);
-    queries.setQueryData<InfiniteData<FetchedPage<T>, string | undefined>>(
+    queries.setQueryData<InfiniteData<P, string | undefined>>(
       queryKey,
       (known) => known && { ...known, pages: [...known.pages.slice(0, -1), last] },
     );
@@ -76,9 +80,11 @@ export function usePages<T>({ queryKey, read, version, isAppendOnly, rereadMs }:
 
   const items = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
   return {
+    pages: data?.pages,
     items,
     isFirstLoading: data === undefined && isFetching,
     hasMore: hasNextPage,
+    isLoadingMore: isFetchingNextPage,
     error,
     loadMore: () => {
       if (hasNextPage && !isFetchingNextPage) void fetchNextPage();

@@ -3,7 +3,7 @@ import type { Answer } from '../../api/client.ts';
 import { More } from '../../parts/more.tsx';
 import { Scrolls } from '../../parts/scrolls.tsx';
 import { Failure, Loading } from '../../parts/states.tsx';
-import { usePolledList } from '../../parts/use-polled-list.ts';
+import { usePages } from '../../parts/use-pages.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
@@ -26,10 +26,10 @@ const KINDS: Readonly<Record<keyof Erasure['gone'], string>> = {
 
 export function Erasures() {
   const { api } = useSession();
-  const list = usePolledList({
+  const list = usePages({
     queryKey: ['health', 'erasures'],
     read: (cursor, signal) => api.get('/v1/erasures', { query: { limit: PAGE, cursor }, signal }),
-    everyMs: EVERY_MS,
+    rereadMs: EVERY_MS,
   });
   if (list.error) return <Failure error={list.error} again={list.again} />;
   if (!list.pages) return <Loading what="the erasures" />;

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { More } from '../../parts/more.tsx';
 import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
-import { usePolledList } from '../../parts/use-polled-list.ts';
+import { usePages } from '../../parts/use-pages.ts';
 import { useSession } from '../../session/session.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
 import type { AskedKind } from '../run/actions/decisions.ts';
@@ -23,10 +23,10 @@ const PAGE = '50';
 export default function InboxPage() {
   const { api } = useSession();
   const [answering, setAnswering] = useState<InboxItem>();
-  const list = usePolledList({
+  const list = usePages({
     queryKey: ['inbox', 'list'],
     read: (cursor, signal) => api.get('/v1/inbox', { query: { limit: PAGE, cursor }, signal }),
-    everyMs: EVERY_MS,
+    rereadMs: EVERY_MS,
   });
   const { pages, items, error } = list;
   const { findings = [], external = [], unreadableEffects = [] } = pages?.[0] ?? {};

@@ -6,7 +6,7 @@ import { CronText } from '../../parts/cron/text.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { More } from '../../parts/more.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
-import { usePolledList } from '../../parts/use-polled-list.ts';
+import { usePages } from '../../parts/use-pages.ts';
 import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { useSession } from '../../session/session.ts';
@@ -42,10 +42,10 @@ export default function SchedulesPage({ id }: { readonly id?: string }) {
 
 function List({ chosen }: { readonly chosen: string | undefined }) {
   const { api } = useSession();
-  const list = usePolledList({
+  const list = usePages({
     queryKey: ['schedules', 'list'],
     read: (cursor, signal) => api.get('/v1/schedules', { query: { limit: PAGE, cursor }, signal }),
-    everyMs: EVERY_MS,
+    rereadMs: EVERY_MS,
   });
   if (list.error) return <Failure error={list.error} again={list.again} />;
   if (!list.pages) return <Loading what="the schedules" />;

@@ -15,7 +15,7 @@ export function OverTime({ parts, until }: Pick<Statistics, 'parts' | 'until'>) 
           const text = `${stamp(from)}: ${runs} runs, ${completed} completed, ${failed} failed, ${others} others${took}`;
           return (
             <li key={from} title={text}>
-              <span className="unseen">{text}</span>
+              <span className="visually-hidden">{text}</span>
               <Bar of="others" share={others / most} />
               <Bar of="completed" share={completed / most} />
               <Bar of="failed" share={failed / most} />

@@ -1,6 +1,7 @@
 /** Outputs that checkpoints carry or name, read when they are asked for. */
 import { useQuery } from '@tanstack/react-query';
 import { useSession } from '../../../session/session.ts';
+import { graphQuery } from '../live/first-reads.ts';
 
 /** Outputs never change. */
 const FOR_EVER = Number.POSITIVE_INFINITY;
@@ -34,9 +35,8 @@ export function useOutput(place: OutputPlace | undefined) {
 export function useSourceOutput(runId: string | undefined, step: string | undefined) {
   const { api } = useSession();
   return useQuery({
-    queryKey: ['run', runId, 'graph'],
+    ...graphQuery(api, runId ?? ''),
     enabled: runId !== undefined && step !== undefined,
-    queryFn: ({ signal }) => api.get('/v1/runs/{id}/graph', { params: { id: runId ?? '' }, signal }),
     select: ({ steps }): OutputPlace | null => {
       const found = steps.find(({ key, phase }) => key === step && phase === 'done');
       return found && runId !== undefined ? { runId, seq: found.seq } : null;

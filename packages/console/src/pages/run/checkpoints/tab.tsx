@@ -24,13 +24,13 @@ export function CheckpointsTab() {
   const { api } = useSession();
   const [chosen, choose] = useQueryState('checkpoint');
   const [compare] = useQueryState('compare');
-  const pages = usePages<CheckpointView>({
+  const pages = usePages({
     queryKey: ['run', id, 'checkpoints'],
     read: (cursor, signal) =>
       api.get('/v1/runs/{id}/checkpoints', {
         params: { id },
         query: { limit: PAGE, cursor },
-        ...(signal ? { signal } : {}),
+        signal,
       }),
     version: run?.checkpointHead,
     isAppendOnly: true,

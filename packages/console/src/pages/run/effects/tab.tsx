@@ -22,16 +22,15 @@ export function EffectsTab() {
   const { id, run, head } = useRunData();
   const { api } = useSession();
   const [chosen, choose] = useQueryState('effect');
-  const pages = usePages<Effect>({
+  const pages = usePages({
     queryKey: ['run', id, 'effects'],
     read: (cursor, signal) =>
       api.get('/v1/runs/{id}/effects', {
         params: { id },
         query: { limit: PAGE, cursor },
-        ...(signal ? { signal } : {}),
+        signal,
       }),
     version: head,
-    isAppendOnly: false,
   });
   const facts = useMemo<EffectRunFacts>(
     () => ({

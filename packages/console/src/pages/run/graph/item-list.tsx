@@ -24,7 +24,7 @@ export function ItemList({ id, onSelect }: { readonly id: string; onSelect(key: 
         <ul className="items">
           {items.map((item) => (
             <li key={item.key} className="row">
-              <button type="button" className="linkish" onClick={() => onSelect(item.key)}>
+              <button type="button" className="link" onClick={() => onSelect(item.key)}>
                 <bdi>{visibleText(item.key)}</bdi>
               </button>
               <Status status={itemStatus(item, undone.get(item.key))} />

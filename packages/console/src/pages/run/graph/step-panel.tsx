@@ -203,7 +203,7 @@ function Needs({ ids, onSelect }: { readonly ids: readonly string[]; onSelect(id
 
 function StepLink({ id, onSelect }: { readonly id: string; onSelect(id: string): void }) {
   return (
-    <button type="button" className="linkish" onClick={() => onSelect(id)}>
+    <button type="button" className="link" onClick={() => onSelect(id)}>
       <bdi>{visibleText(id)}</bdi>
     </button>
   );

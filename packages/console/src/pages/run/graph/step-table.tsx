@@ -117,11 +117,11 @@ export function StepTable({ plan, viewOf, selected, isFolded, onSelect }: StepTa
               >
                 <th scope="row">
                   {isTurns ? (
-                    <button type="button" className="linkish" aria-expanded={row.isOpen}>
+                    <button type="button" className="link" aria-expanded={row.isOpen}>
                       {row.isOpen ? '▾' : '▸'} <bdi>{visibleText(row.name)}</bdi> ×{row.members.length}
                     </button>
                   ) : (
-                    <button type="button" className="linkish" title={row.key}>
+                    <button type="button" className="link" title={row.key}>
                       <bdi>{visibleText(itemText(row.key))}</bdi>
                     </button>
                   )}

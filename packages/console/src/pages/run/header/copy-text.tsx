@@ -14,7 +14,7 @@ export function CopyText({ text, short = 48 }: CopyTextProps) {
   return (
     <button
       type="button"
-      className="copy-text"
+      className="copy-text mono"
       title={`Copy ${visibleText(text.slice(0, 500))}`}
       onClick={() => copy(text)}
       onBlur={forget}

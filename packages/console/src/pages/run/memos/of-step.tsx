@@ -27,16 +27,15 @@ interface MemosOfStepProps {
 export function MemosOfStep({ runId, stepKey, revision, undoes, version, isRunning }: MemosOfStepProps) {
   const { api } = useSession();
   const query = { step: stepKey, revision: String(revision), ...(undoes && { undoes: 'true' }) };
-  const { items, hasMore, error, loadMore, again } = usePages<MemoView>({
+  const { items, hasMore, error, loadMore, again } = usePages({
     queryKey: ['run', runId, 'memos', query],
     read: (cursor, signal) =>
       api.get('/v1/runs/{id}/memos', {
         params: { id: runId },
         query: { ...query, limit: PAGE, cursor },
-        ...(signal ? { signal } : {}),
+        signal,
       }),
     version,
-    isAppendOnly: false,
     rereadMs: isRunning ? RUNNING_REREAD_MS : undefined,
   });
   const title = undoes ? 'Memos of its undo' : 'Memos';

@@ -37,7 +37,7 @@ export function FilterBar({ filter, isListRead, span, children }: FilterBarProps
   return (
     <div className="filters">
       <fieldset className="chips">
-        <legend className="unseen">Status</legend>
+        <legend className="visually-hidden">Status</legend>
         <Chip isOn={filter.status === undefined} onClick={() => change({ [NAMES.status]: undefined })}>
           all <Count of={counts} />
         </Chip>

@@ -98,7 +98,7 @@ export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: 
       <Row className="run-row titles" aria-rowindex={1}>
         {COLUMNS.map(({ name, title }) => (
           <ColumnHeader key={name} className={name}>
-            {name === 'c-choose' ? <span className="unseen">{title}</span> : title}
+            {name === 'c-choose' ? <span className="visually-hidden">{title}</span> : title}
           </ColumnHeader>
         ))}
       </Row>
