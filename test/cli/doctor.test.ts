@@ -12,6 +12,8 @@ describe('doctor', () => {
     expect(out).toContain('✓ https://runs.test answers in');
     expect(out).toContain('Not checked from here');
     for (const { what } of NOT_SEEN) expect(out).toContain(what);
+    for (const { look } of NOT_SEEN.filter((one) => one.look.includes('gcloud firestore')))
+      expect(look).toContain('--database=DATABASE');
   });
 
   test('tells an admin what the installation finds of itself, each thing once', async () => {

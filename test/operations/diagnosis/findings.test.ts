@@ -82,6 +82,12 @@ describe('the store', () => {
     expect(seen(store.ofExpiry([], heard({}, NOW - 6 * DAY_MS)))).toEqual(['well TTL']);
     expect(seen(store.ofExpiry([], heard({}, NOW - 4 * DAY_MS)))).toEqual(['note TTL_UNKNOWN']);
     expect(seen(store.ofExpiry([], { beats: {}, readAt: NOW }))).toEqual(['note TTL_UNKNOWN']);
+    // Without it gcloud looks at '(default)', which is not the database of `cairn init`.
+    for (const { help } of [
+      ...store.ofExpiry(late, heard({})),
+      ...store.ofExpiry([], { beats: {}, readAt: NOW }),
+    ])
+      expect(help).toContain('ttls list --database=DATABASE');
   });
 
   test.each([

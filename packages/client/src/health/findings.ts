@@ -25,13 +25,13 @@ export const SCHEDULE_LATE_MS = 3 * 60_000;
 export const NOT_SEEN = [
   {
     what: 'exemptions from indexing, which keep writes cheap',
-    look: 'gcloud firestore indexes fields list; firebase deploy --only firestore:indexes',
+    look: 'gcloud firestore indexes fields list --database=DATABASE; firebase deploy --only firestore:indexes',
   },
   {
     what: 'whether a secret is the right one',
     look: 'Recent Deliveries of the webhook; 401 is another secret (docs/deploy.md, step 6)',
   },
-  { what: 'backups', look: "gcloud firestore backups schedules list --database='(default)'" },
+  { what: 'backups', look: 'gcloud firestore backups schedules list --database=DATABASE' },
 ] as const;
 
 const well = (code: string, what: string): Finding => ({ code, state: 'well', what });

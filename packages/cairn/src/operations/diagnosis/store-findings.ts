@@ -55,7 +55,7 @@ export function ofExpiry(leftOvers: readonly LeftOver[], { since, readAt }: Hear
         'TTL_LATE',
         `${collection} still has documents that expired ${span(readAt - expiredAt)} ago: the TTL policy of ${collection}.expiresAt is missing`,
         {
-          help: `${DEPLOY_INDEXES}; gcloud firestore fields ttls list. Responses stay correct meanwhile: expired documents are ignored.`,
+          help: `${DEPLOY_INDEXES}; gcloud firestore fields ttls list --database=DATABASE. Responses stay correct meanwhile: expired documents are ignored.`,
           evidence: { collection, expiredMsAgo: readAt - expiredAt },
         },
       ),
@@ -64,7 +64,7 @@ export function ofExpiry(leftOvers: readonly LeftOver[], { since, readAt }: Hear
     return [well('TTL', `no document expired more than ${span(TTL_GRACE_MS)} ago`)];
   return [
     note('TTL_UNKNOWN', 'no document is old enough to show whether the TTL policies exist', {
-      help: 'gcloud firestore fields ttls list',
+      help: 'gcloud firestore fields ttls list --database=DATABASE',
     }),
   ];
 }
