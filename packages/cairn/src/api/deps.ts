@@ -57,7 +57,7 @@ export interface ApiDeps {
   readonly dayLimits: LimitsOf;
   readonly watch: RunWatch;
   readonly listWatch: RunListWatch;
-  /** Aborted when the instance is to end; streams then end too. */
+  /** Aborted when the instance shuts down, which ends streams. */
   readonly shutdown: AbortSignal;
   readonly home: string;
   readonly environment: string;

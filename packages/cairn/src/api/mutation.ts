@@ -30,7 +30,7 @@ import type { QueryParameters } from './query.ts';
 /** 128 bits: no two requests meet. */
 const REQUEST_ID_DIGITS = 32;
 
-/** A request as far as it can be judged without looking at what it is about. */
+/** A change request, checked except for its subject. */
 export interface Mutation<Body> extends RequestContext {
   readonly key: string | undefined;
   readonly body: Body;

@@ -57,7 +57,7 @@ export function waitOf({ wait }: QueryParameters<'wait'>): number {
   return seconds * 1_000;
 }
 
-/** In whose words the caller wants the status of runs. @throws CairnError INVALID_INPUT for a vocabulary that there is not */
+/** Vocabulary for the status of runs. @throws CairnError INVALID_INPUT for an unknown one */
 export function vocabularyOf({ vocabulary = 'cairn' }: QueryParameters<'vocabulary'>): Vocabulary {
   if (isOneOf(vocabulary, VOCABULARIES)) return vocabulary;
   return refuse('vocabulary', `must be one of ${VOCABULARIES.join(', ')}`);
@@ -77,7 +77,7 @@ export function flag(name: string, value: string): boolean {
   return value === 'true';
 }
 
-/** Epoch ms. @throws CairnError INVALID_INPUT unless it is an RFC 3339 time on a day that there is */
+/** Epoch ms. @throws CairnError INVALID_INPUT unless it is an RFC 3339 time on a day of the calendar */
 export function timeOf(name: string, value: string): number {
   const [, day] = /^(\d{4}-\d{2}-\d{2})T/.exec(value) ?? [];
   const time = day !== undefined && isDay(day) ? Date.parse(value) : Number.NaN;

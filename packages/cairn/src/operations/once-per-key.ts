@@ -137,7 +137,7 @@ async function write(
   return 'version' in result ? result.version : undefined;
 }
 
-/** A refusal is an answer; that the caller is too fast passes, and is none. */
+/** A refusal is an answer, except a rate limit, which is temporary. */
 async function answerOf(work: () => Promise<KeptResponse>): Promise<KeptResponse> {
   try {
     return await work();
@@ -173,7 +173,7 @@ async function conclude(
     : { kind: 'in_flight' };
 }
 
-/** So that the next repetition need not wait for the lock to pass. Its own failure changes nothing for the caller. */
+/** The next repetition then need not wait for the lock to expire. A failure to record it is only logged. */
 async function noteFailure(deps: OnceDeps, { record, version }: Attempt, cause: unknown): Promise<void> {
   const now = deps.clock.now();
   const { lockExpiresAt: _, ...rest } = record;

@@ -226,7 +226,7 @@ export async function deleteOldRuns(installation: CairnInstallation): Promise<vo
   await telemetry?.workEnded();
 }
 
-/** @throws if the message is to be delivered again */
+/** @throws if the message must be delivered again */
 export async function takeTopicMessage(
   installation: CairnInstallation,
   topic: string,

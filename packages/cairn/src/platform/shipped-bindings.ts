@@ -26,7 +26,7 @@ export function bindingsFor(
   return [...given, ...shipped.filter(({ capability }) => !bound.has(capability.id))];
 }
 
-/** Bindings of the capabilities at GitHub, as whom `token` says: for an installation whose token lasts an hour. */
+/** Bindings of the GitHub capabilities with the token that `token` returns, for installation tokens that expire after an hour. */
 export function githubBindingsAt({ url, token }: GithubApiAccess): readonly Binding[] {
   // A stand-in on this machine has ended what it began by the time anybody asks.
   const isStandIn = new URL(url).hostname === '127.0.0.1';

@@ -161,7 +161,7 @@ export interface DueRun extends DuePlace, DueFacts {
 export interface SilentRun {
   readonly runId: string;
   readonly lastHeartbeatAt: number;
-  /** A worker holds it, by its snapshot. Otherwise it is between two attempts, and nobody is expected to beat. */
+  /** True if its snapshot has a lease. Otherwise it is between two attempts and sends no heartbeats. */
   readonly isHeld: boolean;
   readonly type?: string | undefined;
   readonly tenantId?: string | undefined;

@@ -105,7 +105,7 @@ interface TickContext {
   readonly trace: TraceContext | undefined;
 }
 
-/** A run that cannot be handled, be it undecodable, must not keep the others from being seen. */
+/** A run that cannot be handled, such as an undecodable one, must not block others. */
 async function handleSafely(deps: EngineDeps, { run, as }: TakenRun, look: TickContext): Promise<Handled> {
   try {
     return await (as === 'held' ? putAside(deps, run) : handle(deps, run, look));

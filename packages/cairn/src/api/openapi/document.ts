@@ -158,7 +158,7 @@ function answerOf({ what, schema, media = 'application/json' }: AnswerDescriptio
   };
 }
 
-/** Those of one status together, each code with what it means. */
+/** Error responses by status, each code with its title. */
 function problems({ role, body, refusals = [] }: ApiOperation, isMutation: boolean): DocumentPart {
   const ofBody = body === undefined ? [] : OF_BODIES;
   const common = role === 'open' ? [] : [...OF_CALLERS, ...ofBody, ...(isMutation ? OF_MUTATIONS : [])];
@@ -175,7 +175,7 @@ function problems({ role, body, refusals = [] }: ApiOperation, isMutation: boole
   );
 }
 
-/** As they are sent: what a body may leave out is optional, and an answer may gain members. */
+/** Schemas as sent: members with a default are optional, and answers may gain members. */
 function schemas(): Record<string, DocumentPart> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id });
@@ -192,7 +192,7 @@ function schemas(): Record<string, DocumentPart> {
   );
 }
 
-/** Without what JSON cannot carry: schemas bear hidden members of the library. */
+/** Drops members that JSON cannot carry, which the library hides in schemas. */
 function plain(schema: object): DocumentPart {
   return JSON.parse(JSON.stringify(schema)) as DocumentPart;
 }

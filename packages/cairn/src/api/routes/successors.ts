@@ -44,7 +44,7 @@ export const resume: Carried<'POST', '/v1/runs/{id}/resume'> = {
   },
 };
 
-/** The run has ended since, but what was asked for under this key was to set it going: that is answered again. */
+/** The run has ended since, but the first request under this key unblocked it: that response is repeated. */
 async function wasUnparked({ deps: { start }, caller, key }: Sent<'POST', '/v1/runs/{id}/resume'>) {
   if (key === undefined) return false;
   const stored = await sendUntilKnown(start, () => start.records.read(apiKey(caller.principal, key)));

@@ -21,7 +21,7 @@ export const fail: ChangeHandler<'POST', '/v1/runs/{id}/waits/{stepId}/fail'> = 
   },
 };
 
-/** No record is kept under a key: the same beat again says the same, and a record would cost more than the beat. */
+/** Idempotency keys are ignored: a repeated heartbeat has the same effect, and a record would cost more than the heartbeat. */
 export const heartbeat: Carried<'POST', '/v1/runs/{id}/waits/{stepId}/heartbeat'> = {
   async answer(sent) {
     const { stepId } = sent.params;

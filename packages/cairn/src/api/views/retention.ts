@@ -20,7 +20,7 @@ export function expiredRunView({ type, status, completedAt, ...fate }: ExpiredRu
   return { ...fateView(fate), type, status, completedAt: iso(completedAt) };
 }
 
-/** A lineage that is gone since it was found is one that goes. */
+/** A lineage that was deleted since it was found counts as deleted. */
 function fateView({ runId, rootRunId, runs, verdict }: Fate): View {
   const keeps = verdict.kind === 'keep';
   return {

@@ -56,7 +56,7 @@ function runningView({ since, ...attempt }: RunningStep): View {
 /** Running attempts shown in a list; `runningCount` is their number. */
 const LISTED_RUNNING = 3;
 
-/** Until when it holds as its drive has last extended it: what the journal says of it is old after the first sign of life. */
+/** End of the lease as last extended: the journal is out of date after the first heartbeat. */
 function leaseView({ lease }: ListedState, soft: ListedRun['soft']): View {
   if (!lease) return {};
   const { owner, epoch } = lease;
@@ -78,7 +78,7 @@ export function leaseWaitView(
   return { until: iso(heldUntil(lease, soft)), steps: [...wait.steps], why: wait.why };
 }
 
-/** In dollars; of the reservations their sum. */
+/** In US dollars; reservations as their sum. */
 function budgetView({ budget }: ListedState): View | undefined {
   if (!budget) return undefined;
   const { limits, spent, reserved, askedMs } = budget;

@@ -47,7 +47,7 @@ export function statesWithRunning(run: RunningRun): ReadonlyMap<string, StepStat
   return states;
 }
 
-/** Those that the fold does not say are running. What is being undone is done, and stays so. */
+/** Running bodies that the fold does not show as running; a step under compensation stays done. */
 function bodiesOf({ state, soft }: RunningRun): readonly RunningStep[] {
   return runningNow(state, soft).filter(({ step, attempt, undoes }) => {
     const known = state.steps.get(step);

@@ -72,7 +72,7 @@ export class GithubApi {
     }
   }
 
-  /** The same, where a refusal can mean that all is as it was to be. */
+  /** The same, where a refusal can mean that the wanted state exists already. */
   async ensure(asked: GithubCall, isSo: (refusal: GithubAnswer) => boolean): Promise<void> {
     try {
       await this.#send(asked);

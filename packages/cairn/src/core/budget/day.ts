@@ -223,7 +223,7 @@ export function fitting<T extends { readonly need: DayAmounts }>(
   });
 }
 
-/** Counts holds whose time is up as spent: nobody knows how much of them was. */
+/** Counts expired holds as spent, because the amount that was spent of them is unknown. */
 function withoutDead(day: DayBudget, now: number): DayBudget {
   const dead = day.holds.filter(({ expiresAt }) => expiresAt <= now);
   if (dead.length === 0) return day;

@@ -65,7 +65,7 @@ export interface EndFacts {
 
 export type EndingDecision =
   | GoesOn
-  /** It is to end so, and a drive has to undo first what it did. */
+  /** It ends so after its compensations. */
   | { readonly kind: 'undo_first'; readonly end: CancelledEnding | FailedEnding }
   | CancelledEnding
   | FailedEnding
@@ -75,7 +75,7 @@ export type EndingDecision =
 export type GoesOn =
   | { readonly kind: 'goes_on'; readonly held?: 'driven_by_another' | 'without_plan' | 'question_open' }
   | { readonly kind: 'goes_on'; readonly held: 'in_doubt'; readonly steps: readonly string[] }
-  /** It is to end so, after its children. */
+  /** It ends so after its children. */
   | {
       readonly kind: 'goes_on';
       readonly held: 'children_open';

@@ -19,12 +19,12 @@ export type RecoveryVerdict =
       readonly reason?: string;
     }
   | { readonly kind: 'fail'; readonly error: RecordedError }
-  /** It is to fail, and a drive must undo first what it did. */
+  /** It must fail, after a drive has compensated it. */
   | { readonly kind: 'undo'; readonly error: RecordedError; readonly steps: readonly string[] }
   /** A person must say what becomes of these steps. */
   | { readonly kind: 'ask'; readonly steps: readonly string[] }
   | { readonly kind: 'resume' }
-  /** It is to fail, and a drive must wait out its children first. */
+  /** It must fail, after a drive has waited for its children. */
   | { readonly kind: 'fail_after_children'; readonly error: RecordedError }
   /** Its worker died before it carried out a requested cancellation. */
   | { readonly kind: 'cancel'; readonly notUndone: readonly string[] };

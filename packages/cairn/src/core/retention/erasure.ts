@@ -57,7 +57,7 @@ export function tenantHash(tenantId: string): string {
   return sha256Hex(canonicalJson(['tenant', tenantId]));
 }
 
-/** A user is a person, whom the record would name for ever. */
+/** Users are omitted: the record would name a person for ever. */
 export function requesterKept(principal: string): string | undefined {
   return principal.startsWith('c.') ? principal : undefined;
 }

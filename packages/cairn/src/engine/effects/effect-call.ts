@@ -19,7 +19,7 @@ export type LedgerDeps = Pick<EngineDeps, 'effects' | 'clock' | 'random' | 'log'
 };
 
 export interface LedgerAppended {
-  /** False: nothing is to be done any more. */
+  /** False: the call must not continue. */
   readonly wasWritten: boolean;
   /** Version of the rows written; undefined if the store has not said. */
   readonly effectsVersion: string | undefined;
@@ -52,7 +52,7 @@ export interface PerformCall {
   readonly append: (decide: (owner: EffectOwner) => readonly EventDraft[]) => Promise<LedgerAppended>;
   /** Span of this call; absent: no collector is configured. */
   readonly trace?: TraceContext | undefined;
-  /** Keeps what is to go into the journal with whatever is appended next. */
+  /** Adds events to the next append. */
   readonly note: (settled: readonly EventDraft[]) => void;
 }
 

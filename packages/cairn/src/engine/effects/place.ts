@@ -23,7 +23,7 @@ export interface LedgerPlace {
   readonly verdict: EffectVerdict | Extract<LineageVerdict, { kind: 'ask' }>;
   /** Key and row number with which the run calls again, and asks whether it may. */
   readonly own: { readonly key: string; readonly n: number };
-  /** The row by which it has asked. */
+  /** The row that holds the question. */
   readonly asked: StoredEffect | undefined;
   /** The row with the version it was read in. */
   stored(row: EffectRecord): StoredEffect;

@@ -7,7 +7,7 @@ import type { ErasureStore } from '../../ports/runs/erasure-store.ts';
 import type { RetentionStore } from '../../ports/runs/retention-store.ts';
 import type { RuntimeConfigReader } from '../../ports/runtime-config.ts';
 
-/** To see what becomes of runs. */
+/** Dependencies for deciding about lineages. */
 export interface LookDeps {
   readonly retention: RetentionStore;
   readonly retentionOf: RetentionOf;
@@ -27,7 +27,7 @@ export interface ErasingDeps extends CarryDeps {
   readonly store: Pick<RunStore, 'load' | 'readEvents'>;
 }
 
-/** To delete what has been kept long enough, and what is to be erased. */
+/** Dependencies for deleting expired runs and erased data. */
 export interface SweepDeps extends ErasingDeps {
   readonly runtime: RuntimeConfigReader;
 }

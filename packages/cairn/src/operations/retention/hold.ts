@@ -22,7 +22,7 @@ export interface WhoseRun {
 const MAX_TRIES = 8;
 
 /**
- * One that is held already stays held as it was: by whom it was first, and why.
+ * The first hold counts, with its actor and reason.
  *
  * @throws CairnError RUN_NOT_FOUND, also for a run that is about to be deleted; UNAVAILABLE (send the same again)
  */

@@ -156,7 +156,7 @@ function textOf({ runs, payloads, underway = [] }: RetentionProgress): unknown {
   return [runs ?? null, payloads ?? null, underway];
 }
 
-/** A lineage that cannot be handled, be it undecodable, must not keep the others from being deleted. */
+/** A lineage that cannot be handled, such as an undecodable one, must not block the deletion of others. */
 async function guarded(
   { log }: SweepDeps,
   { counts }: RetentionSweep,

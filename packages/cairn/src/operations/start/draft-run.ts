@@ -129,7 +129,7 @@ interface Keeping {
   readonly salt: () => string;
 }
 
-/** A successor that is given no other input has that of its source, unread: its schema has made it what it is. */
+/** A successor without an input of its own takes that of its source, which was validated there, without reading it. */
 function inputOf({ workflow, input, lineage }: StartRequest, by: Keeping): DraftInput {
   const inherited = lineage?.input;
   if (!inherited) return given(workflow, input, by);

@@ -40,7 +40,7 @@ export interface TelemetryOptions {
   readonly everyMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Aborts when the instance is to end. */
+  /** Aborts when the instance shuts down. */
   readonly shutdown: AbortSignal;
 }
 

@@ -187,7 +187,7 @@ function isMembers(raw: unknown): raw is Members {
   return typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof Timestamp);
 }
 
-/** Without the words of the parser, which would tell what stands there. */
+/** The message of the parser is dropped, because it would quote the stored text. */
 function parsed(value: string): unknown {
   try {
     return JSON.parse(value);

@@ -67,7 +67,7 @@ export function salvageSoft(document: Members): {
   return { soft: salvaged, damaged };
 }
 
-/** Members that retention writes: the mark of a run that is to go, and what holds it. */
+/** Members that retention writes: the deletion mark and the legal hold. */
 export function encodeRetained(kept: Pick<SoftState, 'legalHold' | 'deletionMarkedAt'>): Members {
   return softCodec.encode(kept);
 }

@@ -62,7 +62,7 @@ export async function tick(deps: TickDeps, pageSize = TICK_PAGE): Promise<TickRe
   }
 }
 
-/** A schedule that cannot be handled, be it undecodable, must not keep the others from being fired. */
+/** A schedule that cannot be handled, such as an undecodable one, must not block others. */
 async function guarded<T>(
   { log }: TickDeps,
   scheduleId: string,

@@ -46,7 +46,7 @@ export const rotate: Carried<'POST', '/v1/clients/{id}/rotate'> = {
   },
 };
 
-/** Not one's own: a tenant must not lock itself out by one slip. */
+/** A client cannot revoke itself: a tenant must not lock itself out by mistake. */
 export const revoke: ChangeHandler<'POST', '/v1/clients/{id}/revoke'> = {
   async before(sent) {
     await assertOwn(sent);
@@ -109,7 +109,7 @@ function operationDeps({ start, clientRegistry }: ApiDeps) {
   return { ...start, clientRegistry };
 }
 
-/** Nothing of a secret, not even its hash. */
+/** Without secrets and their hashes. */
 function clientView(client: ApiClient, now: number) {
   const { id, name, createdBy, disabled, createdAt } = client;
   const ends = (client.retired ?? []).filter(({ until }) => now < until).map(({ until }) => iso(until));

@@ -30,7 +30,6 @@ export function runtimeDeps({ start, config, statistics, registry }: ApiDeps) {
   return { ...start, config, statistics, registry };
 }
 
-/** The caller, in the form that these operations take. */
 export function actingOf({ principal, tenantId }: Caller) {
   return { actor: principal, tenantId };
 }

@@ -12,7 +12,7 @@ import { externalQuestion } from '../../views/external.ts';
 import { listedFinding } from '../../views/finding.ts';
 import { inboxItems } from '../../views/inbox.ts';
 
-/** The page is one of runs: the questions of a run stand together. */
+/** Pages are of runs: all questions of a run are on one page. */
 export const listInbox: ReadHandler<'GET', '/v1/inbox'> = async (asked) => {
   const { finder, effects, registry, bindings, start, diagnosis } = asked.deps;
   const { tenantId } = asked.caller;

@@ -10,7 +10,6 @@ export function scheduleDeps({ start, schedules, registry, environment }: ApiDep
   return { ...start, schedules, registry, environment };
 }
 
-/** The schedule, in the form that operations take. */
 export function scheduleOf({ params, caller }: { params: { readonly id: string }; caller: Caller }) {
   return { id: params.id, tenantId: caller.tenantId };
 }
