@@ -353,12 +353,7 @@ export class RunJournal {
     batch.results.forEach((result, i) => {
       const done = jobs[i]?.done;
       if (result.kind === 'refused') done?.reject(result.error);
-      else
-        done?.resolve({
-          state: this.#state,
-          events: result.events,
-          effectsVersion,
-        });
+      else done?.resolve({ state: this.#state, events: result.events, effectsVersion });
     });
   }
 

@@ -178,11 +178,7 @@ export class RunLog {
 
   #total(more: LineCounts): void {
     const { lines, bytes, dropped } = this.#totals;
-    this.#totals = {
-      lines: lines + more.lines,
-      bytes: bytes + more.bytes,
-      dropped: dropped + more.dropped,
-    };
+    this.#totals = { lines: lines + more.lines, bytes: bytes + more.bytes, dropped: dropped + more.dropped };
   }
 }
 
