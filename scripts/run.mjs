@@ -24,7 +24,10 @@ const exampleFunctions = args.includes('--emulators') ? [] : ['--functions', 'ex
 
 /** Each command is a list of node invocations, run in order until one fails. */
 const commands = {
-  start: [buildConsole, [...cloud, join(root, 'packages/local/src/main.ts'), ...exampleFunctions]],
+  start: [
+    ...(args.includes('--help') ? [] : [buildConsole]),
+    [...cloud, join(root, 'packages/local/src/main.ts'), ...exampleFunctions],
+  ],
   emulators: [
     buildConsole,
     [join(root, 'scripts/install-emulators.mjs')],

@@ -64,6 +64,14 @@ describe('on a terminal of 80 columns', () => {
     expect(out + err).not.toBe('');
     expect(tooWide(out)).toEqual([]);
   });
+
+  test('a list of runs still says of which workflow each is, and since when', async () => {
+    const { out } = await stage.cairn(['runs', 'list'], { isTty: true, columns: COLUMNS });
+    const lines = stripVTControlCharacters(out).trim().split('\n');
+    expect(lines[0]).toMatch(/^RUN +WORKFLOW +STATUS +CREATED$/);
+    expect(lines).toHaveLength(1 + runs.length);
+    for (const line of lines.slice(1)) expect(line).toMatch(/ (?:order|delivery) v1 .* ago$/);
+  });
 });
 
 test('an unknown workflow in a list is answered with the one that was probably meant', async () => {

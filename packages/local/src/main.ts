@@ -22,6 +22,7 @@ type Cloud = Awaited<ReturnType<typeof startLocalCloud>>;
 
 /** Errors with a self-explanatory message; others are logged with their stack. */
 const TOLD_WHOLE = new Set([
+  'ApiFailedError',
   'DamagedDataError',
   'DataDirBusyError',
   'FunctionsNotLoadedError',

@@ -8,6 +8,11 @@ export class PlansChangedError extends Error {
   override readonly name = 'PlansChangedError';
 }
 
+/** The function `api` fails, such as over an option that its deployment does not allow. Its message says all there is to do. */
+export class ApiFailedError extends Error {
+  override readonly name = 'ApiFailedError';
+}
+
 interface Workflows {
   readonly items: readonly {
     readonly type: string;
@@ -64,8 +69,8 @@ export async function assertPlansKept(ask: (path: string) => Promise<Response>):
   if (answer.status === 404) return;
   if (!answer.ok) {
     const problem = (await answer.text()).slice(0, MAX_PROBLEM_CHARS);
-    throw new Error(
-      `the workflows cannot be compared with their versions: the API answers ${answer.status}: ${problem}`,
+    throw new ApiFailedError(
+      `the API answers ${answer.status}: ${problem}\nIts error stands among the lines of the functions above. Correct it, then start again.`,
     );
   }
   const changed = changedIn((await answer.json()) as Workflows);

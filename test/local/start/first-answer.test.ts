@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { assertPlansKeptAtStart, PlansChangedError } from '../../../packages/local/src/plans.ts';
+import {
+  assertPlansKept,
+  assertPlansKeptAtStart,
+  PlansChangedError,
+} from '../../../packages/local/src/plans.ts';
 
 const changed = [{ type: 'order', newest: 1, versions: [{ planVersion: 1, changed: ['a step is gone'] }] }];
 
@@ -63,5 +67,15 @@ describe('functions that were just started', () => {
     answers = [silence, (response) => void response.writeHead(500).end('broken')];
     await expect(compared(3)).rejects.toThrow('the API answers 500: broken');
     expect(asked).toBe(2);
+  });
+
+  test('that fail are a message without frames of the local cloud, which says where the error stands', async () => {
+    const failing = assertPlansKept(async () => new Response('broken', { status: 500 }));
+    await expect(failing).rejects.toMatchObject({
+      name: 'ApiFailedError',
+      message: expect.stringContaining(
+        'among the lines of the functions above. Correct it, then start again.',
+      ),
+    });
   });
 });

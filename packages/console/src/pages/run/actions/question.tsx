@@ -24,7 +24,7 @@ export function Question({ detail, dueAt }: QuestionProps) {
       {beside !== undefined && <JsonView value={beside} label="What was given to decide by" />}
       {dueAt !== undefined && (
         <p className="hint">
-          Nobody can answer it any more <When at={dueAt} />.
+          Times out <When at={dueAt} />.
         </p>
       )}
     </section>

@@ -15,9 +15,9 @@ export function Attempts({ history: { spans } }: { readonly history: StepHistory
   const newest = spans.slice(-MOST).reverse();
   return (
     <ol className="attempts" reversed start={spans.length}>
-      {newest.map((span) => (
+      {newest.map((span, at) => (
         <li key={`${span.seq}-${span.from}`}>
-          <Attempt span={span} />
+          <Attempt span={span} isNewest={at === 0} />
         </li>
       ))}
       {spans.length > MOST && (
@@ -27,7 +27,7 @@ export function Attempts({ history: { spans } }: { readonly history: StepHistory
   );
 }
 
-function Attempt({ span }: { readonly span: TimelineSpan }) {
+function Attempt({ span, isNewest }: { readonly span: TimelineSpan; readonly isNewest: boolean }) {
   const { kind, attempt, revision, from, to, error, note, dueAt, end, childId } = span;
   return (
     <>
@@ -61,7 +61,7 @@ function Attempt({ span }: { readonly span: TimelineSpan }) {
           {error.trace && <Stack trace={error.trace} />}
         </span>
       )}
-      {(end === 'retried' || end === 'polled' || end === 'held') && dueAt !== undefined && (
+      {isNewest && (end === 'retried' || end === 'polled' || end === 'held') && dueAt !== undefined && (
         <span className="attempt-more dim">
           Next attempt <When at={new Date(dueAt).toISOString()} />
         </span>
