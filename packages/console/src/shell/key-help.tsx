@@ -1,6 +1,6 @@
 /** Dialog with the keys of the pages; `?` opens it anywhere. */
 import { useEffect, useState } from 'react';
-import { Dialog } from '../parts/dialog.tsx';
+import { Dialog } from '../parts/dialog/dialog.tsx';
 import { isCommand } from './keys.ts';
 import { GO_KEYS } from './pages.ts';
 

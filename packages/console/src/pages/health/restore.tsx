@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { planned } from '../../api/client.ts';
-import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { GuardedButton } from '../../parts/guarded-button.tsx';
 import { Failure } from '../../parts/states.tsx';
 import { Text } from '../../parts/value-text.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import { ActionDialog } from '../../parts/action-dialog.tsx';
+import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { type Entered, NOTHING_ENTERED, readEntered } from '../../parts/schema-form/entered.ts';
 import { SchemaInput } from '../../parts/schema-form/schema-input.tsx';
 import { useSession } from '../../session/session.ts';

@@ -1,7 +1,7 @@
 /** The pause of a workflow and the kill switch. Both concern every tenant. */
 import { useState } from 'react';
-import { ActionDialog } from '../../parts/action-dialog.tsx';
-import { ReasonDialog } from '../../parts/reason-dialog.tsx';
+import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
+import { ReasonDialog } from '../../parts/dialog/reason-dialog.tsx';
 import { pauseWorkflow, setKillSwitch, unpauseWorkflow } from './acts.ts';
 
 /** As the API bounds it. */

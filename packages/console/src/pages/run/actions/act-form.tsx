@@ -1,7 +1,7 @@
 /** The form that the address names, about what it names. */
 import { stepKey } from '@cairn/client';
 import { useState } from 'react';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Dialog } from '../../../parts/dialog/dialog.tsx';
 import { isFinal } from '../../../parts/run-status.ts';
 import { type Run, stepIdOf } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';

@@ -1,7 +1,7 @@
 /** The form for what a run asks a person: one question, its five answers. */
 import { useState } from 'react';
 import { planned } from '../../../api/client.ts';
-import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { type Entered, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';
 import { SchemaInput } from '../../../parts/schema-form/schema-input.tsx';
 import { ChoiceOf } from './choice.tsx';

@@ -2,7 +2,7 @@
 import { stepKey } from '@cairn/client';
 import { useState } from 'react';
 import { type Answer, planned } from '../../../api/client.ts';
-import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
 import { JsonView } from '../../../parts/json-view/json-view.tsx';

@@ -1,6 +1,6 @@
 /** The form that tells one run something it waits for, or soon will. */
 import { useState } from 'react';
-import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { JsonInput } from '../../../parts/json-view/json-input.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
 import { type Entered, NOTHING_ENTERED, readEntered } from '../../../parts/schema-form/entered.ts';

@@ -1,6 +1,6 @@
 /** The forms of one field or none: cancel, suspend, continue, fail a wait, hold, release. */
-import { ActionDialog } from '../../../parts/action-dialog.tsx';
-import { ReasonDialog } from '../../../parts/reason-dialog.tsx';
+import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
+import { ReasonDialog } from '../../../parts/dialog/reason-dialog.tsx';
 import { cancelRun, continueRun, failWait, holdRun, releaseRun, suspendRun } from './acts.ts';
 
 interface OfRun {

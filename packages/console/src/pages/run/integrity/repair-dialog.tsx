@@ -1,6 +1,6 @@
 /** Changes of a repair, and the button that applies them. */
 import { useQuery } from '@tanstack/react-query';
-import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { Text } from '../../../parts/value-text.tsx';
 import { useMay, useSession } from '../../../session/session.ts';

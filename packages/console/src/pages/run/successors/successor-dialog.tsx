@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { planned } from '../../../api/client.ts';
-import { ActionDialog } from '../../../parts/action-dialog.tsx';
+import { ActionDialog } from '../../../parts/dialog/action-dialog.tsx';
 import { readJson } from '../../../parts/json-view/json-text.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { useMay, useSession } from '../../../session/session.ts';

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Copyable } from '../../../parts/commands.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Dialog } from '../../../parts/dialog/dialog.tsx';
 import { Failure } from '../../../parts/states.tsx';
 import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';

@@ -4,12 +4,12 @@
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
-import type { AnswerOf, ChangingMethod, PathWith } from '../api/client.ts';
-import { useSession } from '../session/session.ts';
-import type { PlannedAct } from './act.ts';
-import { Commands } from './commands.tsx';
+import type { AnswerOf, ChangingMethod, PathWith } from '../../api/client.ts';
+import { useSession } from '../../session/session.ts';
+import type { PlannedAct } from '../act.ts';
+import { Commands } from '../commands.tsx';
+import { Failure } from '../states.tsx';
 import { Dialog } from './dialog.tsx';
-import { Failure } from './states.tsx';
 
 export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<M>> {
   readonly title: string;

@@ -1,6 +1,6 @@
 /** An action with one field, the reason for it. */
 import { type ReactNode, useState } from 'react';
-import type { ChangingMethod, PathWith } from '../api/client.ts';
+import type { ChangingMethod, PathWith } from '../../api/client.ts';
 import { ActionDialog, type ActionDialogProps } from './action-dialog.tsx';
 
 interface ReasonDialogProps<M extends ChangingMethod, P extends PathWith<M>>
