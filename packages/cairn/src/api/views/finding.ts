@@ -8,16 +8,7 @@ import { iso } from './values.ts';
 export function findingView({ reason, message, stepId, since, lastAt }: RunFinding): View {
   const code = findingCode(reason);
   const { title, help } = PROBLEMS[code];
-  return {
-    code,
-    title,
-    reason,
-    message,
-    stepId,
-    since: iso(since),
-    lastAt: iso(lastAt),
-    help,
-  };
+  return { code, title, reason, message, stepId, since: iso(since), lastAt: iso(lastAt), help };
 }
 
 export function listedFinding(finding: RunFinding): View {

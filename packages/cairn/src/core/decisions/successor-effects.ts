@@ -74,16 +74,7 @@ function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: CallRows): Fo
   // A new action under its own key has not been confirmed by anybody yet.
   const isUnconfirmed = verdict.kind === 'own' && facts.requiresConfirmation;
   const { action, why } = toldOf(isUnconfirmed ? { kind: 'confirm' } : verdict, acted);
-  return {
-    effectId,
-    runId,
-    stepId,
-    itemKey,
-    revision,
-    capabilityId,
-    action,
-    why,
-  };
+  return { effectId, runId, stepId, itemKey, revision, capabilityId, action, why };
 }
 
 function toldOf(
