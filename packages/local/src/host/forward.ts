@@ -162,21 +162,14 @@ export class Forwarder {
    */
   async #carry(carrying: ForwardedRequest): Promise<NoWorkerError | undefined> {
     const { spec, line, isWhole, receiver, carriage, signal } = carrying;
-    let { body } = carrying;
+    const goesWhole = isWhole && spec.takesWhole;
+    // Before a worker is asked for: a caller that sends slowly takes no place of others.
+    const body = goesWhole ? await whole(carrying.body, spec.timeoutSeconds) : carrying.body;
+    if (body instanceof NoWorkerError) return body;
     for (;;) {
       const lease = await this.#lease(spec, signal);
       if (lease instanceof NoWorkerError) return lease;
       const { link } = lease;
-      const goesWhole = isWhole && spec.takesWhole;
-      if (goesWhole && link?.isOpen && !(body instanceof Uint8Array)) {
-        const read = await whole(body, spec.timeoutSeconds);
-        if (read instanceof NoWorkerError) {
-          lease.release();
-          return read;
-        }
-        body = read;
-      }
-      // Asked again: it may have been lost while the body was read.
       if (goesWhole && link?.isOpen && body instanceof Uint8Array) {
         const again = { ...carrying, body };
         const notTaken = (isServed: boolean) => {
@@ -226,7 +219,8 @@ function hasBody(headers: IncomingMessage['headers']): boolean {
 }
 
 /** The bytes of the body, or the reason why it does not end. */
-function whole(body: Readable, timeoutSeconds: number): Promise<Uint8Array | NoWorkerError> {
+function whole(body: RequestBody, timeoutSeconds: number): Promise<Uint8Array | NoWorkerError> | Uint8Array {
+  if (body instanceof Uint8Array) return body;
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let isSettled = false;
