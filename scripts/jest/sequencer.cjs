@@ -1,10 +1,16 @@
 // Order of the test files: Jest begins with those that took longest the last time. Where it has never run, as in a fresh clone, it takes the
-// size of a file for its time; these take long whatever their size, and the last of them would run alone at the end.
+// size of a file for its time; some take long whatever their size, and the last of them would run alone at the end.
+// Files that wait for a browser or for processes most of their time are spread over the whole run: beside each other they leave a core idle,
+// and beside files that compute they cost little time of their own.
 const { join } = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-const root = join(__dirname, '../..');
-const LONG = [
+const test = join(__dirname, '../../test');
+const under = (...paths) => {
+  const starts = paths.map((path) => join(test, path));
+  return ({ path }) => starts.some((start) => path.startsWith(start));
+};
+const isLong = under(
   'sweep/',
   'system/',
   'deploy/',
@@ -13,16 +19,39 @@ const LONG = [
   'local/firestore/serializability',
   'platform/body-guard/',
   'local/start/',
-].map((path) => join(root, 'test', path));
+);
+const waits = under('console/', 'local/host/', 'local/start/', 'local/dev/');
+/** Estimated duration of a file that has never run. */
+const ASSUMED_MS = 1_000;
 
-const isLong = ({ path }) => LONG.some((start) => path.startsWith(start));
-
-class LongFirst extends Sequencer {
+class SpreadLongFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    if (sorted.some(({ duration }) => duration !== undefined)) return sorted;
-    return [...sorted.filter(isLong), ...sorted.filter((test) => !isLong(test))];
+    const isMeasured = sorted.some(({ duration }) => duration !== undefined);
+    const longFirst = isMeasured
+      ? sorted
+      : [...sorted.filter(isLong), ...sorted.filter((one) => !isLong(one))];
+    return spread(
+      longFirst.filter(waits),
+      longFirst.filter((one) => !waits(one)),
+    );
   }
 }
 
-module.exports = LongFirst;
+/** Both lists in their orders, so that at each place about the same share of the time of both has begun. */
+function spread(some, others) {
+  const total = { some: timeOf(some), others: timeOf(others) };
+  const begun = { some: 0, others: 0 };
+  const rest = { some: [...some], others: [...others] };
+  return [...some, ...others].map(() => {
+    const isBehind = begun.some * total.others <= begun.others * total.some;
+    const from = rest.others.length === 0 || (isBehind && rest.some.length > 0) ? 'some' : 'others';
+    const next = rest[from].shift();
+    begun[from] += timeOf([next]);
+    return next;
+  });
+}
+
+const timeOf = (tests) => tests.reduce((sum, { duration = ASSUMED_MS }) => sum + duration, 0);
+
+module.exports = SpreadLongFirst;
