@@ -16,7 +16,7 @@ let cloud: CloudProcess;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cairn-mcp-'));
-  cloud = await startCloudProcess({ data: join(folder, 'data'), functionsModule });
+  cloud = await startCloudProcess({ data: join(folder, 'data'), functionsModule, keepsSpare: false });
 });
 afterAll(async () => {
   cloud.process.kill('SIGTERM');

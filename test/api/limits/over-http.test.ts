@@ -10,6 +10,7 @@ beforeAll(async () => {
   fixture = await startFixture({
     functionsModule: builtFunctions(join(ROOT, 'functions/src/index.ts')),
     firebaseJson: join(ROOT, 'firebase.json'),
+    keepsSpare: false,
   });
 });
 afterAll(() => fixture.stop());

@@ -143,7 +143,7 @@ test('messages that every subscription has acknowledged leave nothing on disk, n
 });
 
 function start(data: string): StartedProcess {
-  const started = startProcess(['--json', '--data', data], {});
+  const started = startProcess(['--json', '--no-spare', '--data', data], {});
   processes.push(started);
   return started;
 }

@@ -17,7 +17,7 @@ test('every task that was acknowledged is delivered, however often the cloud is 
   const acknowledged = new Set<string>();
   let made = 0;
   for (let kill = 0; kill < KILLS; kill++) {
-    running = startProcess(['--json', '--data', data], { FIXTURE_TRACE: trace });
+    running = startProcess(['--json', '--no-spare', '--data', data], { FIXTURE_TRACE: trace });
     const { tasks } = await running.ready;
     const kept = JSON.parse(readFileSync(join(data, 'dev.json'), 'utf8')) as { functionsPorts: number[] };
     const url = `http://127.0.0.1:${kept.functionsPorts.at(-1)}`;
@@ -43,7 +43,7 @@ test('every task that was acknowledged is delivered, however often the cloud is 
     await pouring;
     await client.close();
   }
-  running = startProcess(['--json', '--data', data], { FIXTURE_TRACE: trace });
+  running = startProcess(['--json', '--no-spare', '--data', data], { FIXTURE_TRACE: trace });
   await running.ready;
   const allDelivered = () => {
     const done = new Set(readTrace(trace).map((line) => (line.event === 'work-done' ? line.id : undefined)));
