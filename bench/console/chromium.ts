@@ -9,13 +9,16 @@ const PLACES = [
   '/usr/bin/google-chrome',
 ];
 
-/** @throws if there is none, with how to get one: nothing that needs it is passed over */
-export async function launchChromium(): Promise<Browser> {
+/**
+ * @param flags for its command line
+ * @throws if there is none, with how to get one: nothing that needs it is passed over
+ */
+export async function launchChromium(...flags: readonly string[]): Promise<Browser> {
   const executablePath = PLACES.find((place) => place && existsSync(place));
   if (!executablePath) {
     throw new Error(
       'no Chromium: the console is measured and tested in one (Debian: `apt-get install chromium`; or name one in CHROMIUM)',
     );
   }
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', ...flags] });
 }

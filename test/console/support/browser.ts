@@ -26,6 +26,11 @@ export interface TestBrowser {
 }
 
 const VIEWPORT = { width: 1280, height: 800 };
+/**
+ * A page has a process of its own all the same, since contexts share none. Otherwise Chromium starts another with each page, for the next
+ * one, which most tests do not open.
+ */
+const WITHOUT_SPARES = ['--renderer-process-limit=1'];
 /** A page of the console's origin that runs nothing. The browser keeps its process meanwhile, with the code that is compiled. */
 const RESTING_PLACE = '/favicon.svg';
 
@@ -38,7 +43,7 @@ interface OpenPage {
 
 /** @throws if there is none, with how to get one: console tests are not skipped */
 export async function startBrowser(gateway: string): Promise<TestBrowser> {
-  const browser = await launchChromium();
+  const browser = await launchChromium(...WITHOUT_SPARES);
   const open: OpenPage[] = [];
   const resting: OpenPage[] = [];
   const broken: string[] = [];
