@@ -47,7 +47,7 @@ let worker: Server;
 let front: Server;
 let link: FrameClient;
 let forwarder: Forwarder;
-/** Of workers, taken at this moment and in all. */
+/** Places of workers: those held at this moment, and all that were ever taken. */
 let places: number;
 let taken: number;
 

@@ -3,7 +3,6 @@
  * HTTP. Two callers: people's requests (streamed through) and the queue's dispatches (a body in hand).
  */
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
 import { refuse } from '@cairn/local-kit/http/problem';
 import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec } from './function-spec.ts';
