@@ -213,7 +213,7 @@ describe('Cloud Tasks queue: several queues of one function', () => {
     const { client, queue } = make({ queues: 100, perTenant: 0 });
     client.failures.push(statusError(5), statusError(5));
     await expect(queue.enqueue({ runId: 'run_1', reason: 'start' })).rejects.toMatchObject({
-      help: expect.stringContaining('functions:drive '),
+      help: expect.stringContaining('functions:CODEBASE:drive '),
     });
   });
 });
@@ -225,7 +225,7 @@ describe('Cloud Tasks queue: failures', () => {
     await expect(queue.enqueue({ runId: 'run_1', reason: 'suspect', alone: true })).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'no queue driveAlone in projects/p/locations/l/queues/driveAlone',
-      help: expect.stringContaining('functions:driveAlone'),
+      help: expect.stringContaining('functions:CODEBASE:driveAlone '),
     });
     expect(client.requests).toHaveLength(1);
   });
