@@ -87,8 +87,6 @@ await install();
  */
 const env = {
   NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
-  // Workers of test clouds keep their memory (packages/local/src/host/workers/worker.ts); those of `npm run soak` give it back.
-  ...(name === 'test' && { CAIRN_GIVE_BACK: '' }),
   ...process.env,
   PATH: pinnedPath(),
 };

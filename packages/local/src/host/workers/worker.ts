@@ -25,9 +25,7 @@ const wholeHandlers = new Map<string, FunctionHandler>();
 const server = functionsServer(handlers, Date.now);
 const link = new ServedLink(server, wholeHandlers, Date.now);
 const drainServer = drainable(server);
-/** Off in `npm test` (`CAIRN_GIVE_BACK=`): its workers live for seconds, and two collections are a fifth of what each costs. */
-const giveBack = process.env.CAIRN_GIVE_BACK === '' ? () => {} : collectAll;
-giveBackAtRest(server, { collect: giveBack, also: link });
+giveBackAtRest(server, { collect: collectAll, also: link });
 
 /** A word that the cloud process is no longer there to hear is not missed: `disconnect` ends this one. */
 const tell = (message: FromWorker) => process.send?.(message, () => {});
@@ -77,7 +75,7 @@ async function warmUp(): Promise<void> {
   const waits: Promise<unknown>[] = [];
   process.emit('cairn:warm-up' as 'message', waits, undefined);
   await Promise.allSettled(waits);
-  giveBack();
+  collectAll();
   tell({ kind: 'warm' });
 }
 
