@@ -140,14 +140,16 @@ function added(text: string, section: FirebaseSection, entries: readonly Firebas
 }
 
 function startsLine(text: string, offset: number): boolean {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
-  return text.slice(start, offset).trim() === '';
+  return lineBefore(text, offset).trim() === '';
 }
 
 /** White space at the beginning of the line. */
 function indentOf(text: string, offset: number): string {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
-  return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
+  return /^[ \t]*/.exec(lineBefore(text, offset))?.[0] ?? '';
+}
+
+function lineBefore(text: string, offset: number): string {
+  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
 }
 
 /** As the file has it: the first indented line decides. */

@@ -20,12 +20,11 @@ export function graphQuery(api: Api, id: string) {
   return {
     queryKey: ['run', id, 'graph'],
     queryFn: ({ signal }: Cancellable) => api.get('/v1/runs/{id}/graph', { params: { id }, signal }),
-    retry: false,
     gcTime: KEPT_MS,
   };
 }
 
 export function readRunAhead(api: Api, queries: QueryClient, id: string): void {
   void queries.prefetchQuery(runQuery(api, id));
-  void queries.prefetchQuery(graphQuery(api, id));
+  void queries.prefetchQuery({ ...graphQuery(api, id), retry: false });
 }

@@ -98,7 +98,7 @@ export function RunProvider({ id, children }: { readonly id: string; readonly ch
 function sourceOf(api: Session['api'], queries: QueryClient, id: string): RunSource {
   const params = { id };
   return {
-    readGraph: () => queries.fetchQuery(graphQuery(api, id)),
+    readGraph: () => queries.fetchQuery({ ...graphQuery(api, id), retry: false }),
     readEvents: (cursor) => api.get('/v1/runs/{id}/events', { params, query: { limit: PAGE, cursor } }),
     follow: (after, told, signal) => {
       let isOver = false;
