@@ -1,11 +1,11 @@
 /** The page of one run of thousands of steps, as who looks at it meets it. Says what it saw; the limits are main.ts's. */
 import type { Browser, Page } from 'playwright-core';
-import { heapMb, openWatched, type Seen, seenOf, watchAnew } from './seen.ts';
+import { firstView, heapMb, hold, type Seen, seenOf, watchAnew } from './seen.ts';
 
 export interface LongRun {
   /** Loading time of the head of the run, and of its first steps. */
-  readonly headMs: number | undefined;
-  readonly stepsMs: number | undefined;
+  readonly headMs: number;
+  readonly stepsMs: number;
   readonly looked: Seen;
   readonly elements: number;
   readonly heapMb: number;
@@ -16,24 +16,20 @@ const STEP = '[data-step]';
 
 /** @param address of the run's page */
 export async function lookAtLongRun(browser: Browser, address: string): Promise<LongRun> {
-  // The first visit also loads code, which the list measures; this measures the run.
-  await (await openWatched(browser, address, STEP)).close();
-  const head = await openWatched(browser, address, HEAD);
-  const { firstMs: headMs } = await seenOf(head);
-  await head.close();
-  const page = await openWatched(browser, address, STEP);
-  const { firstMs: stepsMs } = await seenOf(page);
+  const head = await firstView(browser, address, HEAD);
+  await head.page.close();
+  const { page, firstMs: stepsMs } = await firstView(browser, address, STEP);
   await watchAnew(page);
   await lookAround(page);
   const looked = await seenOf(page);
   const elements: number = await page.evaluate('document.querySelectorAll("*").length');
-  return { headMs, stepsMs, looked, elements, heapMb: await heapMb(page) };
+  return { headMs: head.firstMs, stepsMs, looked, elements, heapMb: await heapMb(page) };
 }
 
 /** Typical actions of a user on a run page. */
 async function lookAround(page: Page): Promise<void> {
   await page.locator(`${STEP}[tabindex='0']`).first().focus();
-  for (let i = 0; i < 30; i += 1) await page.keyboard.press('ArrowDown');
+  await hold(page, 'ArrowDown', 30);
   await page.keyboard.press('Enter');
   for (let i = 0; i < 10; i += 1) await page.mouse.wheel(0, 600);
   for (const tab of ['Timeline', 'Journal', 'Checkpoints', 'Overview']) {

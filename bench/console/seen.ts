@@ -4,18 +4,20 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, CDPSession, Page } from 'playwright-core';
+import { median } from '../statistics.ts';
 
-/** Notes in the page when its first row stood there, and each thing done that took longer than a frame. */
+/** Notes in the page when its first row stood there, and how long each interaction took that took longer than a frame. */
 const WATCH = `
-  globalThis.seen = { firstMs: undefined, slowest: { ms: 0, name: '' }, longestTaskMs: 0 };
+  globalThis.seen = { firstMs: undefined, interactions: new Map(), before: 0, longestTaskMs: 0 };
   new MutationObserver((_, observer) => {
     if (!document.querySelector(globalThis.seenAt)) return;
     requestAnimationFrame(() => setTimeout(() => { globalThis.seen.firstMs = performance.now(); }));
     observer.disconnect();
   }).observe(document, { childList: true, subtree: true });
   new PerformanceObserver((list) => {
-    for (const { duration, name } of list.getEntries())
-      if (duration > globalThis.seen.slowest.ms) globalThis.seen.slowest = { ms: duration, name };
+    const { interactions } = globalThis.seen;
+    for (const { duration, interactionId } of list.getEntries())
+      if (interactionId) interactions.set(interactionId, Math.max(duration, interactions.get(interactionId) ?? 0));
   }).observe({ type: 'event', durationThreshold: 16 });
   new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries())
@@ -26,8 +28,12 @@ const WATCH = `
 export interface Seen {
   /** From the beginning of the navigation until the first row had been drawn; undefined: it has not. */
   readonly firstMs?: number;
-  /** From what one does to the next drawing, the longest. */
-  readonly slowest: { readonly ms: number; readonly name: string };
+  /**
+   * Interaction to Next Paint, ms, as the web's metric of that name is defined: the longest time from a key, click or tap to the next drawing, without
+   * the longest of each fifty. https://web.dev/articles/inp
+   */
+  readonly inpMs: number;
+  readonly interactions: number;
   readonly longestTaskMs: number;
 }
 
@@ -54,12 +60,48 @@ export async function until(page: Page, expression: string): Promise<void> {
 }
 
 export function seenOf(page: Page): Promise<Seen> {
-  return page.evaluate('globalThis.seen');
+  return page.evaluate(`(() => {
+    const { firstMs, interactions, before, longestTaskMs } = globalThis.seen;
+    const count = performance.interactionCount - before;
+    const slowest = [...interactions.values()].sort((a, b) => b - a);
+    return { firstMs, inpMs: slowest[Math.floor(count / 50)] ?? 0, interactions: count, longestTaskMs };
+  })()`);
+}
+
+const VIEWS = 5;
+
+/** @returns the median of several first views, and the last page */
+export async function firstView(
+  browser: Browser,
+  address: string,
+  first: string,
+): Promise<{ readonly page: Page; readonly firstMs: number }> {
+  const times: number[] = [];
+  for (;;) {
+    const page = await openWatched(browser, address, first);
+    const { firstMs = Number.POSITIVE_INFINITY } = await seenOf(page);
+    times.push(firstMs);
+    if (times.length === VIEWS) return { page, firstMs: Math.round(median(times)) };
+    await page.close();
+  }
+}
+
+/** The fastest repetition of a key that is held, in ms: what comes faster than a person can press waits for the drawing of the last one. */
+const KEY_EVERY_MS = 33;
+
+/** As a key that is held. */
+export async function hold(page: Page, key: string, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await page.keyboard.press(key);
+    await delay(KEY_EVERY_MS);
+  }
 }
 
 /** Forgets what has been slow so far. */
 export async function watchAnew(page: Page): Promise<void> {
-  await page.evaluate(`Object.assign(globalThis.seen, { slowest: { ms: 0, name: '' }, longestTaskMs: 0 })`);
+  await page.evaluate(
+    `Object.assign(globalThis.seen, { interactions: new Map(), before: performance.interactionCount, longestTaskMs: 0 })`,
+  );
 }
 
 /** Memory of the page's scripts, MB, after garbage collection. */

@@ -1,9 +1,9 @@
 /** The page of a run with hundreds of child runs, as who looks at it meets it. Says what it saw; the limits are main.ts's. */
 import type { Browser } from 'playwright-core';
-import { openWatched, type Seen, seenOf, until, watchAnew } from './seen.ts';
+import { firstView, type Seen, seenOf, until, watchAnew } from './seen.ts';
 
 export interface Tree {
-  readonly treeMs: number | undefined;
+  readonly treeMs: number;
   readonly rows: number;
   readonly looked: Seen;
 }
@@ -12,8 +12,7 @@ const ROW = '.family li';
 
 /** @param address of the run's page */
 export async function lookAtTree(browser: Browser, address: string, children: number): Promise<Tree> {
-  const page = await openWatched(browser, address, ROW);
-  const { firstMs: treeMs } = await seenOf(page);
+  const { page, firstMs: treeMs } = await firstView(browser, address, ROW);
   await until(page, `document.querySelectorAll(${JSON.stringify(ROW)}).length > ${children}`);
   await watchAnew(page);
   const summary = page.locator('.family summary');

@@ -73,7 +73,7 @@ async function readAhead(api: Api): Promise<void> {
   const { pathname, search } = window.location;
   const name = pageOf(pathname);
   // Not by its module, whose scripts take longer than the answers.
-  if (name === 'run') readRunAhead(api, queries, unescaped(pathname.split('/')[2] ?? ''));
+  if (name === 'run') void readRunAhead(api, queries, unescaped(pathname.split('/')[2] ?? ''));
   const module = await first;
   if (name === firstName) module?.readAhead?.(api, queries, search);
 }

@@ -111,6 +111,23 @@ describe('a run that is followed', () => {
     stop();
   });
 
+  test('is shown at once, and followed from there, if its graph was read already', async () => {
+    const { source, happen } = api(250);
+    const graph = await source.readGraph();
+    const readGraph = jest.fn(source.readGraph);
+    const follower = new RunFollower({ ...source, readGraph }, graph);
+    const { graph: first, head, history, live } = follower.shown();
+    expect([first?.runId, head, history.loading, live]).toEqual(['r', 250, true, 'reconnecting']);
+    const stop = follower.start();
+    await settle();
+    happen(3);
+    await settle();
+    expect(follower.shown().head).toBe(253);
+    expect([follower.shown().events.length, follower.shown().history.complete]).toEqual([253, true]);
+    expect(readGraph).not.toHaveBeenCalled();
+    stop();
+  });
+
   test('loads of a long one the beginning only, and the rest when it is asked for', async () => {
     const { source, asked, happen } = api(5_000);
     const follower = new RunFollower(source);

@@ -164,6 +164,9 @@ function rowsInColumn(rows: readonly LayerRow[]): number {
 
 /** Each near the middle of what it needs, none over another, the row in the middle of its column. */
 function spread(row: LayerRow, width: number, centreOf: ReadonlyMap<string, number>): [number, PlanNode][] {
+  const [only] = row;
+  // A chain of thousands of steps has as many rows.
+  if (only && row.length === 1) return [[width / 2, only]];
   const wanted = row
     .map((node, order) => ({ node, order, at: middle(node, centreOf) ?? width / 2 }))
     .sort((a, b) => a.at - b.at || a.order - b.order);

@@ -11,7 +11,7 @@ import { hasTimelineBeside, TimelineBeside } from '../timeline/beside.tsx';
 import { Graph } from './graph.tsx';
 import { StepPanel } from './step-panel.tsx';
 import { StepTable } from './step-table.tsx';
-import { itemCounts, planOf, stepView, underWay } from './step-view.ts';
+import { itemCounts, planOf, type StepView, stepView, underWay } from './step-view.ts';
 import { operationCounts } from './table-rows.ts';
 import './overview.css';
 
@@ -26,19 +26,25 @@ export function OverviewTab() {
   const view = asked ?? usual;
   // The button answers at once; a graph of thousands of steps takes a moment to be made.
   const drawn = useDeferredValue(view);
+  // So does the box of a step, marked before its panel takes its place beside the graph.
+  const opened = useDeferredValue(selected);
   const counts = useMemo(() => operationCounts(steps), [steps]);
   const items = useMemo(() => itemCounts(steps, undone), [steps, undone]);
   const working = useMemo(() => underWay(graph?.nodes, steps, run), [graph?.nodes, steps, run]);
   const byId = useMemo(() => new Map(plan.map((node) => [node.id, node])), [plan]);
   const progress = run?.progress;
+  // A step's view is the same object until something has happened, so that a key that moves the focus draws two steps, not all.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the histories are one map that grows with the events
-  const viewOf = useCallback(
-    (id: string) => {
+  const viewOf = useMemo(() => {
+    const views = new Map<string, StepView>();
+    return (id: string) => {
       const node = byId.get(id);
-      return node && stepView(node, { steps, histories, items, working, undone, progress });
-    },
-    [byId, steps, histories, items, working, undone, progress, events],
-  );
+      if (!node || views.has(id)) return views.get(id);
+      const view = stepView(node, { steps, histories, items, working, undone, progress });
+      views.set(id, view);
+      return view;
+    };
+  }, [byId, steps, histories, items, working, undone, progress, events]);
   const select = useCallback((id: string) => setSelected(id), [setSelected]);
 
   if (!graph) return error ? <Failure error={error} again={again} /> : <Loading what="the steps" />;
@@ -73,7 +79,7 @@ export function OverviewTab() {
           steps that have started are shown, without their dependencies.
         </p>
       )}
-      <div className={bodyClass(selected !== undefined, hasTimeline && !isTable)}>
+      <div className={bodyClass(opened !== undefined, hasTimeline && !isTable)}>
         {isTable ? (
           <StepTable
             plan={plan}
@@ -91,10 +97,10 @@ export function OverviewTab() {
             onSelect={select}
           />
         )}
-        {hasTimeline && selected === undefined && <TimelineBeside />}
-        {selected !== undefined && (
+        {hasTimeline && opened === undefined && <TimelineBeside />}
+        {opened !== undefined && (
           <StepPanel
-            stepKey={selected}
+            stepKey={opened}
             viewOf={viewOf}
             onSelect={select}
             onClose={() => setSelected(undefined)}

@@ -16,22 +16,14 @@ export function isArrow(key: string): key is Arrow {
   return ARROWS.has(key);
 }
 
+/** A key is looked up in all of the layout, which takes less than making an index of it would for the first view. */
 export class Walk {
-  readonly #nodes: readonly PlacedNode[];
+  readonly #layout: Layout;
   readonly #byId: ReadonlyMap<string, PlacedNode>;
-  readonly #above = new Map<string, PlacedNode[]>();
-  readonly #below = new Map<string, PlacedNode[]>();
-  readonly #rows = new Map<number, PlacedNode[]>();
 
-  constructor({ nodes, edges }: Layout) {
-    this.#nodes = nodes;
-    this.#byId = new Map(nodes.map((node) => [node.id, node]));
-    for (const { from, to } of edges) {
-      push(this.#below, from, this.#byId.get(to));
-      push(this.#above, to, this.#byId.get(from));
-    }
-    for (const node of nodes) push(this.#rows, node.y, node);
-    for (const row of this.#rows.values()) row.sort((a, b) => a.x - b.x);
+  constructor(layout: Layout) {
+    this.#layout = layout;
+    this.#byId = new Map(layout.nodes.map((node) => [node.id, node]));
   }
 
   placed(id: string): PlacedNode | undefined {
@@ -39,18 +31,25 @@ export class Walk {
   }
 
   get first(): string | undefined {
-    return this.#nodes[0]?.id;
+    return this.#layout.nodes[0]?.id;
   }
 
   /** Undefined where there is nothing in that direction. */
   from(id: string, arrow: Arrow): string | undefined {
     const here = this.#byId.get(id);
     if (!here) return this.first;
+    const { nodes, edges } = this.#layout;
     switch (arrow) {
       case 'ArrowDown':
-        return nearest(here, this.#below.get(id));
+        return this.#nearest(
+          here,
+          edges.filter(({ from }) => from === id).map(({ to }) => to),
+        );
       case 'ArrowUp':
-        return nearest(here, this.#above.get(id));
+        return this.#nearest(
+          here,
+          edges.filter(({ to }) => to === id).map(({ from }) => from),
+        );
       case 'ArrowLeft':
         return this.#beside(here, -1);
       case 'ArrowRight':
@@ -58,25 +57,19 @@ export class Walk {
       case 'Home':
         return this.first;
       case 'End':
-        return this.#nodes.at(-1)?.id;
+        return nodes.at(-1)?.id;
     }
   }
 
+  /** The nearest by x; of two at the same distance, the left one. */
+  #nearest(here: PlacedNode, ids: readonly string[]): string | undefined {
+    const away = ({ x }: PlacedNode) => Math.abs(x - here.x);
+    return ids.flatMap((id) => this.#byId.get(id) ?? []).sort((a, b) => away(a) - away(b) || a.x - b.x)[0]
+      ?.id;
+  }
+
   #beside(here: PlacedNode, by: number): string | undefined {
-    const row = this.#rows.get(here.y) ?? [];
+    const row = this.#layout.nodes.filter(({ y }) => y === here.y).sort((a, b) => a.x - b.x);
     return row[row.indexOf(here) + by]?.id;
   }
-}
-
-/** The nearest by x; of two at the same distance, the left one. */
-function nearest(here: PlacedNode, others: readonly PlacedNode[] = []): string | undefined {
-  const away = ({ x }: PlacedNode) => Math.abs(x - here.x);
-  return others.toSorted((a, b) => away(a) - away(b) || a.x - b.x)[0]?.id;
-}
-
-function push<K>(map: Map<K, PlacedNode[]>, key: K, node: PlacedNode | undefined): void {
-  if (!node) return;
-  const list = map.get(key);
-  if (list) list.push(node);
-  else map.set(key, [node]);
 }

@@ -1,7 +1,6 @@
 /** The tree of runs to which a run belongs as parent or child, with links down and up. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { Api } from '../../../api/client.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -9,47 +8,25 @@ import { useSession } from '../../../session/session.ts';
 import type { Run } from '../live/events.ts';
 import { useRunData } from '../live/run-data.ts';
 import { Took } from './elapsed.tsx';
-import { familyOf, type Relative, topOf } from './family.ts';
+import { familyOf, topOf } from './family.ts';
+import { hasFamily, MOST_READ, THREAD_PAGE, threadQuery } from './thread.ts';
 
-/** A child has the thread of its parent: the first page of that list has the whole of a usual family. */
-const PAGE = 100;
-const MOST_PAGES = 5;
 /** For each page, so that a large family is read no more often than a list is billed for anyway. */
 const REREAD_MS = 5_000;
 
-interface Thread {
-  readonly items: readonly Relative[];
-  /** There are more. */
-  readonly isCut: boolean;
-}
-
-/** The newest runs of the thread, as far back as the top of the family, or as many as are read. */
-async function readThread(api: Api, threadId: string, top: string, signal: AbortSignal): Promise<Thread> {
-  const items: Relative[] = [];
-  let cursor: string | undefined;
-  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const page = await api.get('/v1/runs', { query: { threadId, limit: String(PAGE), cursor }, signal });
-    items.push(...page.items);
-    cursor = page.next;
-    if (cursor === undefined || page.items.some(({ id }) => id === top)) return { items, isCut: false };
-  }
-  return { items, isCut: true };
-}
-
 export function FamilyTree({ run }: { readonly run: Run }) {
   const { graph } = useRunData();
-  const hasFamily = run.parent !== undefined || (graph?.nodes?.some(({ kind }) => kind === 'child') ?? false);
+  const isRelated = hasFamily(run, graph?.nodes);
   const { api } = useSession();
   const { data } = useQuery({
-    queryKey: ['runs', 'thread', run.threadId],
-    enabled: hasFamily,
-    queryFn: ({ signal }) => readThread(api, run.threadId, topOf(run), signal),
+    ...threadQuery(api, run),
+    enabled: isRelated,
     refetchInterval: ({ state: { data: last } }) =>
       last?.items.every(({ status }) => isFinal(status)) && isFinal(run.status)
         ? false
-        : REREAD_MS * Math.ceil(Math.max(1, last?.items.length ?? 0) / PAGE),
+        : REREAD_MS * Math.ceil(Math.max(1, last?.items.length ?? 0) / THREAD_PAGE),
   });
-  if (!hasFamily || !data) return null;
+  if (!isRelated || !data) return null;
   const rows = familyOf(data.items, topOf(run));
   if (rows.length < 2) return null;
   return (
@@ -88,7 +65,7 @@ export function FamilyTree({ run }: { readonly run: Run }) {
       </ul>
       {data.isCut && (
         <p className="dim">
-          Only the newest {MOST_PAGES * PAGE} runs of the thread are searched.{' '}
+          Only the newest {MOST_READ} runs of the thread are searched.{' '}
           <Link href={`/runs?thread=${encodeURIComponent(run.threadId)}`}>All runs of the thread</Link>
         </p>
       )}

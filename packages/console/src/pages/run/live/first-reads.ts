@@ -1,6 +1,8 @@
-/** The two requests whose answers the page of a run needs first. They can be sent before its scripts are there. */
+/** The requests whose answers the page of a run needs first. They can be sent before its scripts are there. */
 import type { QueryClient } from '@tanstack/react-query';
 import type { Api } from '../../../api/client.ts';
+import { hasFamily, threadQuery } from '../header/thread.ts';
+import type { Run, RunGraph } from './events.ts';
 
 const KEPT_MS = 10_000;
 
@@ -24,7 +26,12 @@ export function graphQuery(api: Api, id: string) {
   };
 }
 
-export function readRunAhead(api: Api, queries: QueryClient, id: string): void {
-  void queries.prefetchQuery(runQuery(api, id));
-  void queries.prefetchQuery({ ...graphQuery(api, id), retry: false });
+/** Never rejects. */
+export async function readRunAhead(api: Api, queries: QueryClient, id: string): Promise<void> {
+  const ofRun = runQuery(api, id);
+  const ofGraph = graphQuery(api, id);
+  await Promise.all([queries.prefetchQuery(ofRun), queries.prefetchQuery({ ...ofGraph, retry: false })]);
+  const run = queries.getQueryData<Run>(ofRun.queryKey);
+  const graph = queries.getQueryData<RunGraph>(ofGraph.queryKey);
+  if (run && hasFamily(run, graph?.nodes)) await queries.prefetchQuery(threadQuery(api, run));
 }

@@ -77,6 +77,7 @@ export class RunFollower {
   #shown = NOTHING;
   #plan: RunGraph | undefined;
   #state: GraphState | undefined;
+  #hasBegun = false;
   #log: EventLog = EMPTY_LOG;
   readonly #histories = new StepHistories();
   #gathered: RunEvent[] = [];
@@ -87,8 +88,13 @@ export class RunFollower {
   #historyError: unknown;
   #following = new AbortController();
 
-  constructor(source: RunSource) {
+  /** @param graph if it was read already; then it is shown from the beginning */
+  constructor(source: RunSource, graph?: RunGraph) {
     this.#source = source;
+    if (!graph) return;
+    this.#plan = graph;
+    this.#state = graphState(graph);
+    this.#show({});
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -119,7 +125,7 @@ export class RunFollower {
   };
 
   async #run(signal: AbortSignal): Promise<void> {
-    const isFirst = this.#plan === undefined;
+    const isFirst = !this.#hasBegun;
     try {
       if (!this.#plan) {
         this.#plan = await patiently(() => this.#source.readGraph(), signal);
@@ -130,6 +136,7 @@ export class RunFollower {
       if (!signal.aborted) this.#show({ error, live: 'ended' });
       return;
     }
+    this.#hasBegun = true;
     const isOver = isFinal(this.#state?.status ?? '');
     this.#show({ live: isOver ? 'ended' : this.#shown.live });
     void this.#loadHistory(signal);
@@ -221,7 +228,7 @@ export class RunFollower {
       events: this.#log.history,
       histories: this.#histories.byKey,
       history: {
-        loading: this.#loading,
+        loading: this.#loading || !this.#hasBegun,
         complete: this.#isComplete(),
         full: isFull(this.#log),
         error: this.#historyError,

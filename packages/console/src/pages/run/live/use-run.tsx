@@ -5,7 +5,7 @@ import { targetOf } from '../../../api/client.ts';
 import { followStream } from '../../../api/stream.ts';
 import { isFinal } from '../../../parts/run-status.ts';
 import { type Session, useSession } from '../../../session/session.ts';
-import type { Run, RunEvent } from './events.ts';
+import type { Run, RunEvent, RunGraph } from './events.ts';
 import { graphQuery, runQuery } from './first-reads.ts';
 import { type RunData, RunDataContext } from './run-data.ts';
 import { RunFollower, type RunSource } from './run-follower.ts';
@@ -26,7 +26,14 @@ const PAGE = '100';
 function useRun(id: string): RunData {
   const { api } = useSession();
   const queries = useQueryClient();
-  const follower = useMemo(() => new RunFollower(sourceOf(api, queries, id)), [api, queries, id]);
+  const follower = useMemo(
+    () =>
+      new RunFollower(
+        sourceOf(api, queries, id),
+        queries.getQueryData<RunGraph>(graphQuery(api, id).queryKey),
+      ),
+    [api, queries, id],
+  );
   const followed = useSyncExternalStore(follower.subscribe, follower.shown);
   const stop = useRef(() => {});
   useEffect(() => {
