@@ -110,8 +110,16 @@ export class Announcer {
       // A failure of the store, or a definition that no run can start on now, is tried again by another dispatch; what cannot be a
       // child fails the step.
       if (error instanceof CairnError && (error.httpStatus >= 500 || isPlanMissing(error))) throw error;
+      // An earlier dispatch started it, by a definition or an input that have changed since.
+      if (await this.#isStarted(wait.child)) return { wait };
       return this.#refused(wait, error);
     }
+  }
+
+  /** @throws OutcomeUnknown */
+  async #isStarted({ runId }: ChildWait['child']): Promise<boolean> {
+    const { deps } = this.#working;
+    return (await sendUntilKnown(deps, () => deps.store.load(runId))) !== undefined;
   }
 
   #refused(wait: Wait, error: unknown): Announced {
@@ -165,8 +173,7 @@ export class Announcer {
     for (const { id, child } of waits.childrenOf(journal.state)) {
       if (!child) continue;
       await deps.otherRuns.cancelChild(journal.state, child.runId);
-      const found = await sendUntilKnown(deps, () => deps.store.load(child.runId));
-      if (!found) waits.neverStarted.add(id);
+      if (!(await this.#isStarted(child))) waits.neverStarted.add(id);
     }
   }
 }
