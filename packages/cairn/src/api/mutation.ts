@@ -9,7 +9,7 @@ import { requestHash } from '../core/encoding/fingerprint.ts';
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
-import { CairnError } from '../core/errors.ts';
+import { CairnError, type ErrorCode } from '../core/errors.ts';
 import { firstIssue } from '../core/first-issue.ts';
 import type { Trigger } from '../core/run/events.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../http/body.ts';
@@ -98,24 +98,31 @@ export async function answerOnce(
   return answer(await oncePerKey(start, request, (begunAt) => work(idOf(begunAt))));
 }
 
+const LATER_REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
+  'INVALID_INPUT',
+  'NOT_FOUND',
+  'RUN_NOT_FOUND',
+]);
+
 /**
- * Asserts that the subject of a request exists before anything is kept. A repetition is answered as before, even if the
- * subject is gone since, for example because of that request.
+ * Checks a request before anything is kept. A repetition is answered as before, although it would be refused now: its subject may be gone
+ * since, for example because of that request, or the workflow that it names.
  *
- * @param look throws NOT_FOUND if it does not exist
+ * @param check throws the refusal
  */
-export async function assertThere(
-  { deps: { start }, caller, key }: RequestByKey,
-  look: () => Promise<unknown>,
+export async function checkUnlessRepeated(
+  { deps: { start }, caller, key, requestHash: hash }: RequestByKey,
+  check: () => unknown,
 ): Promise<void> {
   try {
-    await look();
+    await check();
   } catch (error) {
-    const isGone = error instanceof CairnError && error.code === 'NOT_FOUND';
-    if (!isGone || key === undefined) throw error;
+    const mayBeLater = error instanceof CairnError && LATER_REFUSALS.has(error.code);
+    if (!mayBeLater || key === undefined) throw error;
     const name = apiKey(caller.principal, key);
     const stored = await sendUntilKnown(start, () => start.records.read(name));
-    if (!stored || start.clock.now() >= stored.record.expiresAt) throw error;
+    const isRepeated = stored?.record.requestHash === hash && stored.record.tenantId === caller.tenantId;
+    if (!isRepeated || start.clock.now() >= stored.record.expiresAt) throw error;
   }
 }
 

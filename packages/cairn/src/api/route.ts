@@ -10,7 +10,7 @@ import type { KeptResponse } from '../operations/once-per-key.ts';
 import { assertRole, type Caller } from './auth.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Instance } from './instance.ts';
-import { answerOnce, type LocationOf, type Mutation, readMutation } from './mutation.ts';
+import { answerOnce, checkUnlessRepeated, type LocationOf, type Mutation, readMutation } from './mutation.ts';
 import type { OperationAt, ParamsOf } from './openapi/calls.ts';
 import type { PATHS, Path } from './openapi/paths/all.ts';
 import type { ApiOperation } from './openapi/paths/describe.ts';
@@ -120,7 +120,7 @@ export async function carryOut<M extends string, P extends Path>(
   sent: Sent<M, P>,
 ): Promise<Response> {
   if ('answer' in handler) return asResponse(await handler.answer(sent));
-  await handler.before?.(sent);
+  await checkUnlessRepeated(sent, () => handler.before?.(sent));
   return answerOnce(sent, (requestId) => handler.work(sent, requestId), handler.locationOf);
 }
 

@@ -9,6 +9,7 @@ import type { WorkflowRegistry } from '../engine/define/registry.ts';
 import { storedText } from '../engine/stored-text.ts';
 import { signalRun } from '../operations/events/signal-run.ts';
 import { loadOwn } from '../operations/outside-append.ts';
+import { startedBefore } from '../operations/start/known-start.ts';
 import type { StartDeps } from '../operations/start/request.ts';
 import { startRun } from '../operations/start/start-run.ts';
 import type { Asking, RunResult, Signal, StartAsking, StartedRun } from './installation/in-process.ts';
@@ -29,29 +30,35 @@ export async function startOwn(
   { type, input, ...asking }: StartAsking & { readonly type: string; readonly input: unknown },
 ): Promise<StartedRun> {
   const { tenantId, actor = APP, threadId } = asking;
-  const workflow = registry.newest(type);
-  if (!workflow)
-    throw new CairnError(
-      'INVALID_INPUT',
-      `no workflow '${type}' is deployed; deployed workflows: ${registry.types().join(', ')}`,
-      { field: 'type' },
-    );
   const key = keyOf(asking);
   const body = { type, input: input as Json, ...optional('threadId', threadId) };
-  const outcome = await startRun(start, {
+  const keyed = {
     tenantId,
-    environment,
-    workflow,
-    input,
-    trigger: { source: 'api', userId: actor },
-    source: 'api',
     key: key === undefined ? undefined : apiKey(principalOf(asking), key),
     requestHash: requestHash('POST /v1/runs', body),
-    threadId,
-    a2aCorrelationId: correlationId(asking.a2aCorrelationId, 'a2aCorrelationId'),
-  });
+  };
+  const workflow = registry.newest(type);
+  const outcome = workflow
+    ? await startRun(start, {
+        ...keyed,
+        environment,
+        workflow,
+        input,
+        trigger: { source: 'api', userId: actor },
+        source: 'api',
+        threadId,
+        a2aCorrelationId: correlationId(asking.a2aCorrelationId, 'a2aCorrelationId'),
+      })
+    : await startedBefore(start, keyed, notDeployed(registry, type));
   if (outcome.kind === 'in_flight') throw new CairnError('UNAVAILABLE', 'the same request is in progress');
   return { runId: outcome.runId, replayed: outcome.kind === 'replayed' };
+}
+
+function notDeployed(registry: WorkflowRegistry, type: string): CairnError {
+  const known = registry.types().join(', ');
+  return new CairnError('INVALID_INPUT', `no workflow '${type}' is deployed; deployed workflows: ${known}`, {
+    field: 'type',
+  });
 }
 
 export async function signalOwn(

@@ -10,6 +10,7 @@ import type { Workflow } from '../../engine/define/steps.ts';
 import { decode, type JsonObject, mediaType, parseObject, readBytes } from '../../http/body.ts';
 import { TextResponse } from '../../http/buffered.ts';
 import { clientOf, contextOf } from '../../http/caller-context.ts';
+import { startedBefore } from '../../operations/start/known-start.ts';
 import type { StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -43,17 +44,24 @@ async function startOf(
   key: string | undefined,
 ): Promise<Response> {
   const body = parseObject(decode(bytes));
-  const { workflow, threadId } = bodyOf(deps, body);
-  const outcome = await startRun(deps.start, {
+  const keyed = {
     tenantId: caller.tenantId,
+    key: key === undefined ? undefined : apiKey(caller.principal, key),
+    requestHash: requestHash('POST /v1/runs', body),
+  };
+  let target: StartTarget;
+  try {
+    target = bodyOf(deps, body);
+  } catch (refusal) {
+    return answerFor(await startedBefore(deps.start, keyed, refusal));
+  }
+  const outcome = await startRun(deps.start, {
+    ...keyed,
+    ...target,
     environment: deps.environment,
-    workflow,
     input: body.input,
     trigger: { source: clientOf(headers), userId: caller.principal },
     source: 'api',
-    key: key === undefined ? undefined : apiKey(caller.principal, key),
-    requestHash: requestHash('POST /v1/runs', body),
-    threadId,
     ...contextOf(headers),
   });
   return answerFor(outcome);

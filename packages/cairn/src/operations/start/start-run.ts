@@ -17,6 +17,7 @@ import { Spending } from '../../journal/spending/spending.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
 import { logHit } from '../log-hit.ts';
 import { type Draft, draftRun } from './draft-run.ts';
+import { startedBefore } from './known-start.ts';
 import type { StartDeps, StartOutcome, StartRequest } from './request.ts';
 import { judge, type Replace, recordsFor, type StartDecision, type StoredRecords } from './start-records.ts';
 
@@ -29,9 +30,16 @@ const MAX_LOOKS = 8;
  */
 export async function startRun(deps: StartDeps, request: StartRequest): Promise<StartOutcome> {
   const startedAt = deps.clock.now();
-  const outcome = await (deps.recent
-    ? deps.recent.join(deps, request, () => startOnce(deps, request))
-    : startOnce(deps, request));
+  let outcome: StartOutcome;
+  try {
+    outcome = await (deps.recent
+      ? deps.recent.join(deps, request, () => startOnce(deps, request))
+      : startOnce(deps, request));
+  } catch (refusal) {
+    const before = await startedBefore(deps, request, refusal);
+    tellAnswered(deps, request, before, startedAt);
+    return before;
+  }
   tellAnswered(deps, request, outcome, startedAt);
   const { tenantId, source, key } = request;
   if (key !== undefined && outcome.kind !== 'in_flight')

@@ -13,10 +13,10 @@ import { reduce } from '../../core/run/reduce/index.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { Supersedes } from '../../ports/run-store.ts';
+import { knownStart } from '../start/known-start.ts';
 import type { Lineage, StartOutcome, StartRequest } from '../start/request.ts';
 import { startRun } from '../start/start-run.ts';
 import { assertPermitted } from './assert-permitted.ts';
-import { knownStart } from './known-start.ts';
 import { assertNotSuperseded, type Prepared, prepare } from './prepare.ts';
 import type { SuccessorDeps, SuccessorRequest } from './request.ts';
 

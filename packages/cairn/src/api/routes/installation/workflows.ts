@@ -13,7 +13,6 @@ import {
 } from '../../../operations/runtime/pause-workflow.ts';
 import type { LiveVersion } from '../../../ports/run-statistics.ts';
 import { mayActAs } from '../../auth.ts';
-import { assertThere } from '../../mutation.ts';
 import type { ChangeHandler, ReadHandler, Sent } from '../../route.ts';
 import { inputSchemaOf } from '../../views/input-schema.ts';
 import { pauseView, workflowView } from '../../views/workflow.ts';
@@ -84,5 +83,5 @@ export const unpause: ChangeHandler<'POST', '/v1/workflows/{type}/unpause'> = {
 };
 
 function assertKnown(sent: Sent<'POST', '/v1/workflows/{type}/pause'>): Promise<void> {
-  return assertThere(sent, () => assertKnownWorkflow(runtimeDeps(sent.deps), sent.params.type));
+  return assertKnownWorkflow(runtimeDeps(sent.deps), sent.params.type);
 }

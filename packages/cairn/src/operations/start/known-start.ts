@@ -1,0 +1,57 @@
+/** Answers a repetition of a start from its record, without looking at the run or at what is deployed. */
+import { decideExisting } from '../../core/decisions/idempotency.ts';
+import { CairnError, type ErrorCode } from '../../core/errors.ts';
+import { sendUntilKnown } from '../../journal/send-until-known.ts';
+import { logHit } from '../log-hit.ts';
+import { refusedKey } from '../refused-key.ts';
+import type { StartDeps, StartOutcome, StartRequest, StartResponse } from './request.ts';
+
+type Keyed = Pick<StartRequest, 'key' | 'tenantId' | 'requestHash'>;
+
+/** @throws CairnError IDEMPOTENCY_KEY_REUSED */
+export async function knownStart(deps: StartDeps, request: Keyed): Promise<StartOutcome | undefined> {
+  const { key, tenantId, requestHash } = request;
+  if (key === undefined) return undefined;
+  const stored = await sendUntilKnown(deps, () => deps.records.read(key));
+  if (!stored) return undefined;
+  const { record } = stored;
+  const decision = decideExisting(record, { tenantId, requestHash, now: deps.clock.now() });
+  switch (decision.kind) {
+    case 'expired':
+    case 'take_over':
+      return undefined;
+    case 'in_flight':
+      return decision;
+    case 'replay': {
+      const { runId, response, source } = record;
+      if (runId === undefined || response === undefined) return { kind: 'in_flight' };
+      logHit(deps.log, { key, source, tenantId, cachedRunId: runId });
+      deps.metrics.answered({ tenantId, source, result: 'hit' });
+      return { kind: 'replayed', runId, response: response as StartResponse };
+    }
+    default:
+      throw refusedKey(decision.kind);
+  }
+}
+
+const ABOUT_THE_BODY: ReadonlySet<string> = new Set<ErrorCode>(['INVALID_INPUT', 'PAYLOAD_TOO_LARGE']);
+
+/**
+ * A request that is refused now, for example by the schema of a version that was deployed since, may be the repetition of one that was
+ * accepted: then its run is the response.
+ *
+ * @throws the refusal
+ */
+export async function startedBefore(
+  deps: StartDeps,
+  request: Keyed,
+  refusal: unknown,
+): Promise<StartOutcome> {
+  if (!(refusal instanceof CairnError) || !ABOUT_THE_BODY.has(refusal.code)) throw refusal;
+  const known = await knownStart(deps, request).catch((error: unknown) => {
+    // Another request has the key: this one must be corrected in any case.
+    if (!(error instanceof CairnError) || error.httpStatus >= 500) throw error;
+  });
+  if (known?.kind === 'replayed') return known;
+  throw refusal;
+}

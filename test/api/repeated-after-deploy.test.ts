@@ -1,0 +1,137 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createApi } from '../../packages/cairn/src/api/app.ts';
+import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
+import type { Workflow } from '../../packages/cairn/src/engine/define/steps.ts';
+import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
+import { startOwn } from '../../packages/cairn/src/platform/own-requests.ts';
+import { echo, Installation } from './installation.ts';
+
+const another = defineWorkflow({
+  type: 'another',
+  planVersion: 1,
+  input: z.object({}),
+  steps: (step) => ({ one: step('one', () => 1) }),
+});
+
+const nextEcho = (more: object) =>
+  defineWorkflow({
+    type: 'echo',
+    planVersion: 2,
+    input: z.object({ text: z.string() }),
+    steps: (step) => ({ other: step('other', () => 'other') }),
+    ...more,
+  });
+
+/** What is deployed after the first request, in each of which a request for `echo` with that input is refused. */
+const LATER: Record<string, readonly Workflow[]> = {
+  'the next version takes other inputs': [echo, nextEcho({ input: z.object({ words: z.string() }) })],
+  'the tags of the next version throw': [
+    echo,
+    nextEcho({
+      tags: () => {
+        throw new Error('no tags');
+      },
+    }),
+  ],
+  'the workflow is left out': [another],
+  'the version changed': [{ ...nextEcho({}), planVersion: 1 }],
+};
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: object;
+}
+
+/** An instance of the installation that was deployed with other workflows. */
+function deployed(installation: Installation, workflows: readonly Workflow[]) {
+  const registry = new WorkflowRegistry(workflows);
+  const api = createApi({ ...installation.apiDeps, registry });
+  return { registry, send: (key: string, sent: Sent, name?: string) => send(api, { key, sent, name }) };
+}
+
+async function send(
+  api: ReturnType<typeof createApi>,
+  { key, sent, name }: { readonly key: string; readonly sent: Sent; readonly name: string | undefined },
+) {
+  const { method, path, body } = sent;
+  const answer = await api.request(path, {
+    method,
+    body: JSON.stringify(body ?? {}),
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      ...(name === undefined ? {} : { 'idempotency-key': name }),
+    },
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+const START: Sent = { method: 'POST', path: '/v1/runs', body: { type: 'echo', input: { text: 'hello' } } };
+const SCHEDULE: Sent = {
+  method: 'POST',
+  path: '/v1/schedules',
+  body: { type: 'echo', cron: '0 8 * * *', timezone: 'Europe/Berlin', input: { text: 'hello' } },
+};
+
+describe.each(Object.entries(LATER))('after a deployment in which %s', (_, workflows) => {
+  async function ready() {
+    const installation = new Installation();
+    const key = await installation.key('ops', { roles: ['operator'] });
+    return { installation, key };
+  }
+
+  test('the repetition of a start has the run of the first', async () => {
+    const { installation, key } = await ready();
+    const first = await send(installation.api, { key, sent: START, name: 'k1' });
+    expect(first.status).toBe(201);
+    const again = await deployed(installation, workflows).send(key, START, 'k1');
+    expect(again).toEqual({ status: 200, text: first.text });
+    expect(installation.world.db.runs.size).toBe(1);
+  });
+
+  test('so has the repetition of a start by the codebase itself', async () => {
+    const { installation } = await ready();
+    const { start, environment } = installation.apiDeps;
+    const asked = {
+      tenantId: 'acme',
+      type: 'echo',
+      input: { text: 'hello' },
+      idempotencyKey: 'k1',
+    };
+    const { registry } = installation.apiDeps;
+    const { runId } = await startOwn({ start, registry, environment }, asked);
+    const later = { start, registry: deployed(installation, workflows).registry, environment };
+    expect(await startOwn(later, asked)).toEqual({ runId, replayed: true });
+  });
+
+  test('a start with another key, or without one, is refused as before', async () => {
+    const { installation, key } = await ready();
+    await send(installation.api, { key, sent: START, name: 'k1' });
+    const { send: later } = deployed(installation, workflows);
+    const refused = await later(key, START);
+    expect([400, 409]).toContain(refused.status);
+    expect(await later(key, START, 'k2')).toEqual(refused);
+  });
+
+  test('the repetition of a new schedule has the schedule of the first', async () => {
+    const { installation, key } = await ready();
+    const first = await send(installation.api, { key, sent: SCHEDULE, name: 's1' });
+    expect(first.status).toBe(201);
+    const again = await deployed(installation, workflows).send(key, SCHEDULE, 's1');
+    expect(again).toEqual(first);
+  });
+});
+
+test('another request under a used key is refused for what is wrong with it', async () => {
+  const installation = new Installation();
+  const key = await installation.key('ops', { roles: ['operator'] });
+  await send(installation.api, { key, sent: START, name: 'k1' });
+  await send(installation.api, { key, sent: SCHEDULE, name: 's1' });
+  const { send: later } = deployed(installation, [another]);
+  const start = { ...START, body: { type: 'echo', input: { text: 'another' } } };
+  expect(await later(key, start, 'k1')).toMatchObject({ status: 400 });
+  const schedule = { ...SCHEDULE, body: { ...SCHEDULE.body, cron: '0 9 * * *' } };
+  expect(await later(key, schedule, 's1')).toMatchObject({ status: 404 });
+});
