@@ -6,8 +6,10 @@ import {
   disarmed,
   MAX_CATCH_UP,
   MAX_FIRES,
+  retimed,
 } from '../../../packages/cairn/src/core/schedule/due.ts';
 import type { CatchUp, Schedule } from '../../../packages/cairn/src/core/schedule/schedule.ts';
+import { slotsBetween } from '../../../packages/cairn/src/core/schedule/slots.ts';
 
 const MINUTE = 60_000;
 const T0 = Date.UTC(2026, 4, 17);
@@ -126,6 +128,38 @@ describe('slots that have come', () => {
       { numRuns: 40 },
     );
   });
+});
+
+test('a slot that two timings have is fired once, whenever between two ticks one replaces the other', () => {
+  const lines = ['* * * * *', '*/2 * * * *', '*/5 * * * *', '7 * * * *', '0,7,30 * * * *', '59 23 * * *'];
+  const minuteOf = fc.integer({ min: 1, max: 59 });
+  const late = fc.integer({ min: 0, max: 59_999 });
+  fc.assert(
+    fc.property(
+      fc.record({ cron: fc.constantFrom(...lines), next: fc.constantFrom(...lines), at: minuteOf, late }),
+      ({ cron, next, at, late }) => {
+        let current = armed(schedule({ cron }), T0);
+        const fired: number[] = [];
+        for (let minute = 1; minute <= 60; minute += 1) {
+          const now = T0 + minute * MINUTE + late;
+          // As often as a schedule is brought up to its declaration: with each tick.
+          const wanted = minute < at ? cron : next;
+          if (current.cron !== wanted) current = retimed({ ...current, cron: wanted }, current, now);
+          const decision = decideDue(current, now);
+          fired.push(...decision.fire);
+          current = armed(current, decision.settledUntil);
+        }
+        const slotsOf = (line: string) => slotsBetween(schedule({ cron: line }), T0, T0 + 60 * MINUTE, 60);
+        expect(new Set(fired).size).toBe(fired.length);
+        const [before, after] = [slotsOf(cron), slotsOf(next)];
+        const both = before.filter((slot) => after.includes(slot));
+        expect(both.filter((slot) => !fired.includes(slot))).toEqual([]);
+        const strangers = fired.filter((slot) => !before.includes(slot) && !after.includes(slot));
+        expect(strangers).toEqual([]);
+      },
+    ),
+    { numRuns: 30 },
+  );
 });
 
 test('a schedule that is put out of turn is never due, and has its next slot when it is put back', () => {

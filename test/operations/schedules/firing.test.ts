@@ -260,6 +260,18 @@ describe('a schedule that a workflow declares', () => {
     expect(scene.slots()).toEqual([5, 20]);
   });
 
+  test.each([
+    ['*/5 * * * *', '*/10 * * * *', [5, 10, 20]],
+    ['*/5 * * * *', '*/2 * * * *', [5, 10, 12, 14, 16, 18, 20]],
+    ['10 * * * *', '11 * * * *', [11]],
+  ])('keeps a slot that %s and %s both have, deployed just before it', async (cron, later, slots) => {
+    const scene = new Scene([declaring({ cron })]);
+    for (let minute = 1; minute < 10; minute += 1) await scene.tickAt(minute);
+    const changed = scene.depsOver([declaring({ cron: later })]);
+    for (let minute = 10; minute <= 20; minute += 1) await scene.tickAt(minute, changed);
+    expect(scene.slots()).toEqual(slots);
+  });
+
   test('fires no more once it is declared no more, and goes on when it is declared again', async () => {
     const scene = new Scene([declaring({})]);
     await scene.tickAt(1);

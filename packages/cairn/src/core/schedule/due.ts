@@ -5,10 +5,12 @@
  * Must not: start anything.
  */
 import type { CatchUp, CatchUpReport, Schedule } from './schedule.ts';
-import { newestSlots, nextSlot } from './slots.ts';
+import { newestSlots, nextSlot, slotsBetween } from './slots.ts';
 
 /** A slot not older than this was not missed: ticks come every minute, and may be a little late. */
 const ON_TIME_MS = 2 * 60_000;
+/** Most slots in that time, both ends included. */
+const ON_TIME_SLOTS = 3;
 /** The most slots that are caught up; older ones are skipped. Two days of every three minutes. */
 export const MAX_CATCH_UP = 1_000;
 /** Most runs that one tick starts for one schedule; the next tick continues. */
@@ -69,6 +71,19 @@ export function armed(schedule: Schedule, settledUntil: number): Schedule {
   const { nextAt: _, pause: __, ...rest } = schedule;
   const nextAt = nextSlot(schedule, settledUntil);
   return { ...rest, state: 'active', settledUntil, nextAt };
+}
+
+/**
+ * An active schedule by another timing. Slots before now are not made up for, except those that were not missed and that both timings
+ * have: a change in the minute before a slot must not lose it.
+ *
+ * @param before the schedule as it was
+ */
+export function retimed(schedule: Schedule, before: Schedule, now: number): Schedule {
+  const since = Math.max(before.settledUntil, now - ON_TIME_MS - 1);
+  const due = slotsBetween(schedule, since, now, ON_TIME_SLOTS);
+  const kept = due.find((slot) => nextSlot(before, slot - 1) === slot);
+  return armed(schedule, kept === undefined ? now : kept - 1);
 }
 
 export function disarmed(

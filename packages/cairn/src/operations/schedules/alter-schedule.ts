@@ -1,7 +1,7 @@
 /** Operations on schedules: create, change, pause, resume, delete. */
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import { armed, disarmed, newSchedule } from '../../core/schedule/due.ts';
+import { armed, disarmed, newSchedule, retimed } from '../../core/schedule/due.ts';
 import { type Schedule, type ScheduleSpec, storedScheduleId } from '../../core/schedule/schedule.ts';
 import { checkedTiming, type Timing } from '../../core/schedule/slots.ts';
 import { assertTakesInput } from '../../engine/define/slot-input.ts';
@@ -62,7 +62,7 @@ export interface ScheduleChanges {
 
 /**
  * The schedule with those members changed. Another cron line or time zone holds from now on: its slots before now are
- * not made up for.
+ * not made up for, but see {@link retimed}.
  *
  * @throws CairnError NOT_FOUND, SCHEDULE_DECLARED, INVALID_INPUT, UNAVAILABLE (send the same again)
  */
@@ -84,7 +84,7 @@ export function patchSchedule(
       return undefined;
     if (changes.input !== undefined) assertTakesInput(deployed(deps, current.type), input);
     const isRetimed = timing.cron !== current.cron || timing.timezone !== current.timezone;
-    const timed = isRetimed && next.state === 'active' ? armed(next, now) : next;
+    const timed = isRetimed && next.state === 'active' ? retimed(next, current, now) : next;
     return { ...timed, updatedAt: now };
   });
 }

@@ -3,7 +3,7 @@
  * newest version of a workflow decides what is declared.
  */
 import { canonicalJson } from '../../core/encoding/json.ts';
-import { armed, newSchedule } from '../../core/schedule/due.ts';
+import { armed, newSchedule, retimed } from '../../core/schedule/due.ts';
 import type { DeclaredSchedule, Schedule } from '../../core/schedule/schedule.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
@@ -19,7 +19,7 @@ export function isDeclared(registry: WorkflowRegistry, id: string): boolean {
 
 /**
  * Makes the document of a declared schedule, or brings it up to what is declared now. A pause stays. Slots before now are
- * not made up for where the schedule, its cron line or its time zone is new. Losing a race is no failure: the next tick
+ * not made up for where the schedule, its cron line or its time zone is new, but see {@link retimed}. Losing a race is no failure: the next tick
  * looks again.
  */
 export async function keepDeclared(
@@ -41,8 +41,9 @@ export async function keepDeclared(
   if (!isBack && isSame(current, declared) && current.tenantId === tenantId) return;
   const isRetimed = current.cron !== declared.cron || current.timezone !== declared.timezone;
   const next = { ...current, ...declared, tenantId };
-  const timed = isBack || (isRetimed && current.state === 'active') ? armed(next, now) : next;
-  await sendUntilKnown(deps, () => schedules.write({ ...timed, updatedAt: now }, found.version));
+  const timed = isRetimed && current.state === 'active' ? retimed(next, current, now) : next;
+  const kept = isBack ? armed(next, now) : timed;
+  await sendUntilKnown(deps, () => schedules.write({ ...kept, updatedAt: now }, found.version));
 }
 
 function isSame(current: Schedule, declared: DeclaredSchedule): boolean {
