@@ -2,6 +2,7 @@
 import { CairnError } from '../core/errors.ts';
 import { cut } from '../core/run/records.ts';
 import { VOCABULARIES, type Vocabulary } from '../core/run/vocabulary.ts';
+import { MAX_TIME, MIN_TIME } from '../core/time.ts';
 import type { PageRequest } from '../ports/run-store.ts';
 
 /** Default page size. */
@@ -82,6 +83,8 @@ export function timeOf(name: string, value: string): number {
   const [, day] = /^(\d{4}-\d{2}-\d{2})T/.exec(value) ?? [];
   const time = day !== undefined && isDay(day) ? Date.parse(value) : Number.NaN;
   if (!Number.isFinite(time)) refuse(name, 'must be a time such as 2026-01-31T08:00:00Z');
+  // With an offset the last days of 9999 lie in the year after.
+  if (time < MIN_TIME || time > MAX_TIME) refuse(name, 'must be a time of the years 1 to 9999');
   return time;
 }
 

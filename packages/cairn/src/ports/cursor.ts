@@ -4,6 +4,7 @@
  */
 import { CairnError } from '../core/errors.ts';
 import { type OrderPlace, RUN_ORDERS, type RunOrder } from '../core/search/order.ts';
+import { MAX_TIME } from '../core/time.ts';
 
 /** Time or number first, id where those are equal; empty where the first decides. */
 export type Position = readonly [at: number, id: string];
@@ -23,8 +24,6 @@ export type ListName =
   | 'longest'
   | 'updated';
 
-/** The last moment of year 9999: what a Firestore Timestamp can hold. */
-const MAX_POSITION = 253_402_300_799_999;
 /** Only what can be a document id: the text comes from outside and goes into a query. */
 const ID = /^(?!\.{1,2}$|__.*__$)[^/]{0,1500}$/;
 
@@ -57,10 +56,15 @@ export function decodeSortedCursor(order: RunOrder, cursor: string): SortedPosit
   const [name, by, asOf, at, id, ...rest] = parse(cursor);
   const known = RUN_ORDERS.find((one) => one === by);
   if (name === SORTED && known === order && isPlace(asOf) && rest.length === 0 && isId(id))
-    if (isPlace(at) || (typeof at === 'number' && isPlace(-at)))
+    if ((isPlace(at) || (typeof at === 'number' && isPlace(-at))) && isPlace(momentAfter(order, asOf, at)))
       // A run of which the clock is ahead has lasted for less than nothing.
       return { asOf, after: [at, id] };
   throw foreign();
+}
+
+/** The millisecond after the creation of a live run at this place: runs are looked for up to it. A duration may be longer than `asOf`. */
+function momentAfter(order: RunOrder, asOf: number, at: number): number {
+  return Math.max(0, order === 'longest' ? asOf - at : at) + 1;
 }
 
 function foreign(): CairnError {
@@ -78,7 +82,7 @@ function parse(cursor: string): readonly unknown[] {
 }
 
 function isPlace(at: unknown): at is number {
-  return typeof at === 'number' && Number.isSafeInteger(at) && at >= 0 && at <= MAX_POSITION;
+  return typeof at === 'number' && Number.isSafeInteger(at) && at >= 0 && at <= MAX_TIME;
 }
 
 function isId(id: unknown): id is string {

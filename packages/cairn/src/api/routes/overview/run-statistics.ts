@@ -1,5 +1,6 @@
 /** Counts of the runs of the caller's tenant. */
 import { CairnError } from '../../../core/errors.ts';
+import { MIN_TIME } from '../../../core/time.ts';
 import { readStatistics } from '../../../operations/search/read-statistics.ts';
 import type { ReadHandler } from '../../route.ts';
 import { iso } from '../../views/values.ts';
@@ -20,7 +21,7 @@ export const readRunStatistics: ReadHandler<'GET', '/v1/runs/statistics'> = asyn
 }) => {
   const { createdFrom, createdBefore, ...filter } = runFilter(caller, query).filter;
   const until = createdBefore ?? deps.start.clock.now();
-  const from = createdFrom ?? until - USUAL_STRETCH_MS;
+  const from = createdFrom ?? Math.max(MIN_TIME, until - USUAL_STRETCH_MS);
   if (from >= until)
     throw new CairnError('INVALID_INPUT', 'since: the time does not lie before its end', {
       field: 'since',
