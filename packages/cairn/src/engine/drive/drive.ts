@@ -35,10 +35,12 @@ import { runInput } from '../run-input.ts';
 import { DriveAccount, type DriveRequest } from '../tracing/drive-account.ts';
 import { endUnwritable, nameIfStuck } from '../unwritable.ts';
 import { BodyReport } from './bodies/body-report.ts';
+import { maskedError } from './bodies/masking.ts';
 import type { SessionEnd } from './closing.ts';
 import { handedOver } from './hand-over.ts';
 import { importRecorded } from './importing.ts';
 import { noteLateDeath } from './late-death.ts';
+import { restedForPolicy } from './policy-answer.ts';
 import { releaseFailed } from './release-failed.ts';
 import { DriveSession, type SessionParams } from './session.ts';
 
@@ -320,7 +322,11 @@ async function move(params: Omit<SessionParams, 'input'>): Promise<SessionEnd> {
     if (end !== 'done') return { kind: end };
   }
   const input = await runInput(deps.store, journal.state);
-  return new DriveSession({ ...params, input }).run();
+  try {
+    return await new DriveSession({ ...params, input }).run();
+  } catch (error) {
+    throw maskedError(error, { workflow: params.workflow, input });
+  }
 }
 
 /** Takes the lease, if on the newest state it still may; what cannot be driven is parked or failed in the same commit. */
@@ -349,12 +355,6 @@ function claimDrafts(
   drafts.push({ type: 'run_claimed', initiator: 'system', data: { ...claim, ...(isNew ? {} : limits) } });
   if (isNew) drafts.push({ type: 'run_started', initiator: 'system', data: limits });
   return [...drafts, ...verdictDrafts(state, verdict, now)];
-}
-
-/** A policy is due before all else: a run that rested and has not asked it could not, or its drive threw. */
-function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunState): number | undefined {
-  const isDue = status === 'running' && policyDue;
-  return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;
 }
 
 function taskOf(delivery: TaskDelivery | undefined): { task?: TaskRef } {

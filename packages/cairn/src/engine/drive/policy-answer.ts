@@ -24,6 +24,12 @@ export interface PolicyParams {
   readonly restedMs?: number;
 }
 
+/** Time in ms. A policy is due before all else: a run that rested and has not asked it could not, or its drive threw. */
+export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunState): number | undefined {
+  const isDue = status === 'running' && policyDue;
+  return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;
+}
+
 /** Undefined: nothing is to be asked. `drafts` record the answer; a release: the policy could not be asked. */
 export async function policyAnswer({
   deps,

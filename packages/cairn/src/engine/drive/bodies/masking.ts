@@ -4,7 +4,7 @@
  */
 import type { Json } from '../../../core/encoding/json.ts';
 import { maskedValue, maskOf, secretTexts } from '../../../core/logs/secrets.ts';
-import { messageOf, stackOf } from '../../../core/thrown.ts';
+import { messageOf, readable, stackOf } from '../../../core/thrown.ts';
 import type { RunJournal } from '../../../journal/run-journal.ts';
 import type { Log, LogFields } from '../../../ports/log.ts';
 import type { Workflow } from '../../define/steps.ts';
@@ -30,6 +30,28 @@ export function withoutSecrets<P extends Driven>(params: P): P {
 }
 
 type Masked = (text: string) => string;
+
+/**
+ * The error that ends a dispatch, or one of the same class with masked texts: it is recorded, logged, traced and named by those who
+ * do not know the input. The cause is left out.
+ */
+export function maskedError(
+  thrown: unknown,
+  { workflow, input }: Pick<Driven, 'workflow' | 'input'>,
+): unknown {
+  const masked = maskOf(secretTexts(input, workflow.secretInput));
+  if (!masked) return thrown;
+  const error = readable(thrown);
+  if (!(error instanceof Error)) return typeof error === 'string' ? masked(error) : error;
+  const [message, stack] = [messageOf(error), stackOf(error) ?? ''];
+  const shown = { message: masked(message), stack: masked(stack) };
+  if (shown.message === message && shown.stack === stack) return error;
+  return Object.create(error, {
+    message: { value: shown.message },
+    stack: { value: shown.stack },
+    cause: { value: undefined },
+  });
+}
 
 function maskedLog(log: Log, masked: Masked): Log {
   return {
