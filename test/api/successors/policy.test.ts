@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { PolicyQuestion, PolicyVerdict } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
+import { settle } from '../../support/virtual-clock.ts';
 import { Installation } from '../installation.ts';
 
 test('a policy that refuses a resume is asked before it, sees mode, environment and actor, and leaves the source as it was', async () => {
@@ -91,3 +92,42 @@ test.each([
     expect(world.db.runs.size).toBe(1);
   },
 );
+
+test('a resume waits 20 s for a policy that does not answer', async () => {
+  let isSilent = false;
+  const guarded = defineWorkflow({
+    type: 'guarded',
+    planVersion: 1,
+    input: z.object({}),
+    policy: () =>
+      isSilent ? new Promise<PolicyVerdict>(() => {}) : { allowed: true, policySnapshotId: 'rules-1' },
+    steps: (step) => ({
+      a: step('a', { retry: { maxAttempts: 1 } }, () => {
+        throw new Error('broken');
+      }),
+    }),
+  });
+  const installation = new Installation([guarded]);
+  const { world } = installation;
+  const key = await installation.key('robot', { roles: ['operator'] });
+  const started = await installation.post(key, { type: 'guarded', input: {} });
+  const { runId } = (await started.json()) as { runId: string };
+  await world.run();
+  isSilent = true;
+  const since = world.clock.now();
+  const resumed = Promise.resolve(
+    installation.api.request(`/v1/runs/${runId}/resume`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+    }),
+  );
+  let status: number | undefined;
+  void resumed.then((response) => {
+    status = response.status;
+  });
+  for (let turn = 0; status === undefined && turn < 100; turn += 1) {
+    await settle();
+    world.clock.fireNext();
+  }
+  expect([status, world.clock.now() - since]).toEqual([503, 20_000]);
+});

@@ -1,10 +1,11 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
 import type { PolicyVerdict } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
+import { suspendRun } from '../../../packages/cairn/src/operations/suspend-run.ts';
 import { World } from '../../support/world.ts';
 
 /** All that is no verdict; the type of an author's own JavaScript is not checked. */
@@ -109,6 +110,108 @@ test.each(Object.keys(NO_VERDICTS) as NoVerdict[])(
     await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user', actor: 'u.ada' });
     await world.run(() => isOver(world.stateOf(runId)));
     expect([world.stateOf(runId).status, ran]).toEqual(['cancelled', false]);
-    expect(world.clock.now() - asked).toBeLessThan(5 * 60_000);
+    expect(world.clock.now() - asked).toBeLessThan(5_000);
   },
 );
+
+/** A run whose policy never answers, while it is asked, and the number of questions. */
+async function asking() {
+  let asked = 0;
+  const workflow = defineWorkflow({
+    type: 'guarded',
+    planVersion: 1,
+    input: z.object({}),
+    policy: () => {
+      asked += 1;
+      return NO_VERDICTS['never answers']() as Promise<PolicyVerdict>;
+    },
+    steps: (step) => ({ a: step('a', () => 1) }),
+  });
+  const world = new World({ workflows: [workflow], settings: { budgetMs: 48_000 } });
+  const runId = await world.start('guarded');
+  await world.run(() => asked > 0);
+  return { world, runId, since: world.clock.now(), asked: () => asked };
+}
+
+const lastEvent = async (world: World, runId: string) =>
+  (await world.store.readEvents(runId, 0, 1_000)).at(-1);
+
+describe('a dispatch that waits for a policy', () => {
+  test('lets go of the run at once when its instance is shut down', async () => {
+    const { world, runId, since } = await asking();
+    world.shutdown.abort();
+    await world.run(() => world.stateOf(runId).lease === undefined);
+    expect(await lastEvent(world, runId)).toMatchObject({
+      type: 'run_released',
+      data: { reason: 'shutdown' },
+    });
+    expect(world.clock.now() - since).toBeLessThan(100);
+  });
+
+  test('lets go of a run that is suspended within seconds', async () => {
+    const { world, runId, since } = await asking();
+    await suspendRun(world.deps, { runId, tenantId: 't1', actor: 'u.ada', reason: 'look first' });
+    await world.run(() => world.stateOf(runId).lease === undefined);
+    expect(await lastEvent(world, runId)).toMatchObject({ type: 'run_released', data: { reason: 'held' } });
+    expect(world.clock.now() - since).toBeLessThan(5_000);
+  });
+
+  test('counts a policy as failed that is silent to the end of its time, and asks it once', async () => {
+    const { world, runId, since, asked } = await asking();
+    await world.run(() => world.stateOf(runId).lease === undefined);
+    expect(await lastEvent(world, runId)).toMatchObject({ type: 'run_released', data: { reason: 'retry' } });
+    expect(world.stateOf(runId).failures).toMatchObject({
+      times: 1,
+      error: { message: expect.stringMatching(/did not answer before the dispatch ended/) },
+    });
+    expect([world.clock.now() - since, asked()]).toEqual([48_000, 1]);
+  });
+});
+
+test('a silent policy is asked once a dispatch: three questions together have 60 s', async () => {
+  const asked: number[] = [];
+  const workflow = defineWorkflow({
+    type: 'guarded',
+    planVersion: 1,
+    input: z.object({}),
+    policy: () => {
+      asked.push(world.clock.now());
+      return NO_VERDICTS['never answers']() as Promise<PolicyVerdict>;
+    },
+    steps: (step) => ({ a: step('a', () => 1) }),
+  });
+  const world = new World({ workflows: [workflow] });
+  const id = await world.start('guarded');
+  const begun = world.clock.now();
+  await world.run(() => world.stateOf(id).failures !== undefined);
+  expect([asked.length, world.clock.now() - begun]).toEqual([1, 60_000]);
+});
+
+test('a step whose policy is silent stops within seconds of a cancel', async () => {
+  let isAsked = false;
+  const workflow = defineWorkflow({
+    type: 'guarded',
+    planVersion: 1,
+    input: z.object({}),
+    steps: (step) => ({
+      a: step(
+        'a',
+        {
+          policy: () => {
+            isAsked = true;
+            return NO_VERDICTS['never answers']() as Promise<PolicyVerdict>;
+          },
+        },
+        () => 1,
+      ),
+    }),
+  });
+  const world = new World({ workflows: [workflow] });
+  const runId = await world.start('guarded');
+  await world.run(() => isAsked);
+  const since = world.clock.now();
+  await cancelRun(world.deps, { runId, tenantId: 't1', stopKind: 'user', actor: 'u.ada' });
+  await world.run(() => isOver(world.stateOf(runId)));
+  expect(world.stateOf(runId).status).toBe('cancelled');
+  expect(world.clock.now() - since).toBeLessThan(5_000);
+});

@@ -10,14 +10,18 @@ import type { EngineDeps } from './deps.ts';
 /** Calls of a throwing policy before the run is deferred. */
 const MAX_ASKED = 3;
 const ASK_AGAIN_MS = 500;
-/** Time in ms that a policy has to answer: as long as an attempt of a step that declares no timeout. */
+/** Time in ms that a policy has to answer, all questions together: as long as an attempt of a step that declares no timeout. */
 export const POLICY_ANSWER_MS = 60_000;
+/** Time in ms that a policy has while a request waits for it: callers give up after a minute. */
+export const POLICY_REQUEST_MS = 20_000;
 
 export interface PolicyCall {
   readonly state: RunState;
   readonly input: unknown;
   readonly at: PolicyQuestion<unknown>['at'];
   readonly stepId?: string;
+  /** Aborts when nobody needs the answer any more. */
+  readonly signal: AbortSignal;
 }
 
 export interface PolicyAnswer {
@@ -30,16 +34,25 @@ export interface PolicyFailed {
   readonly failed: { readonly message: string };
 }
 
-/** @throws whatever the policy throws; an Error if it gives no verdict, or none within {@link POLICY_ANSWER_MS} */
+interface Patience {
+  readonly clock: Clock;
+  readonly withinMs: number;
+  /** Ends the wait early. */
+  readonly signal?: AbortSignal;
+}
+
+/** @throws whatever the policy throws; an Error if it gives no verdict, none in time, or none before the signal aborts */
 export async function verdictOf(
-  clock: Clock,
   policy: AnyPolicy,
   question: PolicyQuestion<unknown>,
+  { clock, withinMs, signal }: Patience,
 ): Promise<PolicyVerdict> {
   const silent = Promise.withResolvers<never>();
-  const cancel = clock.timer(POLICY_ANSWER_MS, () =>
-    silent.reject(new Error(`the policy did not answer within ${POLICY_ANSWER_MS} ms`)),
+  const cancel = clock.timer(withinMs, () =>
+    silent.reject(new Error(`the policy did not answer within ${withinMs} ms`)),
   );
+  const stop = () => silent.reject(new Error('nobody waits for the policy any more'));
+  signal?.addEventListener('abort', stop, { once: true });
   try {
     const verdict: Partial<PolicyVerdict> = await Promise.race([policy(question), silent.promise]);
     const { allowed, policySnapshotId, reason } = verdict;
@@ -49,6 +62,7 @@ export async function verdictOf(
     return { allowed, policySnapshotId, ...(reason !== undefined && { reason: messageOf(reason) }) };
   } finally {
     cancel();
+    signal?.removeEventListener('abort', stop);
   }
 }
 
@@ -63,11 +77,12 @@ export function passedOver(actor: string | undefined): EventDraft[] {
   return [{ type: 'policy_evaluated', initiator: 'user', actor, data }];
 }
 
+/** `stopped`: the signal of the call aborted first. */
 export async function askPolicy(
   { clock, log, masked = String }: EngineDeps,
   policy: AnyPolicy,
-  { state, input, at, stepId }: PolicyCall,
-): Promise<PolicyAnswer | PolicyFailed> {
+  { state, input, at, stepId, signal }: PolicyCall,
+): Promise<PolicyAnswer | PolicyFailed | 'stopped'> {
   const { id: runId, tenantId, type, environment } = state;
   const about = {
     ...{ runId, tenantId, type, environment },
@@ -75,10 +90,16 @@ export async function askPolicy(
     mode: state.source?.mode,
   };
   const step = stepId === undefined ? {} : { stepId };
+  const endsAt = clock.now() + POLICY_ANSWER_MS;
   for (let asked = 1; ; asked += 1) {
+    if (signal.aborted) return 'stopped';
     try {
       const question = { ...about, input, at, ...step };
-      const { allowed, policySnapshotId, reason } = await verdictOf(clock, policy, question);
+      const { allowed, policySnapshotId, reason } = await verdictOf(policy, question, {
+        clock,
+        withinMs: endsAt - clock.now(),
+        signal,
+      });
       const why = reason === undefined ? {} : { reason: masked(reason) };
       const evaluated: EventDraft = {
         type: 'policy_evaluated',
@@ -93,10 +114,11 @@ export async function askPolicy(
       };
       return { allowed, drafts: [evaluated, refused] };
     } catch (error) {
+      if (signal.aborted) return 'stopped';
       const message = masked(messageOf(error));
       log.warn('policy_failed', { runId, ...step, asked, error: message });
-      if (asked === MAX_ASKED) return { failed: { message } };
-      await pause(clock, ASK_AGAIN_MS);
+      if (asked === MAX_ASKED || clock.now() + ASK_AGAIN_MS >= endsAt) return { failed: { message } };
+      await pause(clock, ASK_AGAIN_MS, signal);
     }
   }
 }

@@ -3,9 +3,11 @@ import type { EventDraft, RecordedError } from '../../core/run/events.ts';
 import { cut, SUMMARY_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { RunJournal } from '../../journal/run-journal.ts';
+import type { CancelTimer } from '../../ports/clock.ts';
 import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { askPolicy, passedOver } from '../policy.ts';
+import { StepAborted } from './bodies/attempt.ts';
 import type { Closing } from './closing.ts';
 
 /**
@@ -22,6 +24,10 @@ export interface PolicyParams {
   readonly input: unknown;
   /** Time in ms that the run has rested with its policy due; absent: none. */
   readonly restedMs?: number;
+  /** Epoch ms by which the dispatch must have let go. */
+  readonly budgetEndsAt: number;
+  /** Aborts when the dispatch has to let go of the run. */
+  readonly letGo: AbortSignal;
 }
 
 /** Time in ms. A policy is due before all else: a run that rested and has not asked it could not, or its drive threw. */
@@ -30,23 +36,67 @@ export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunStat
   return isDue && dueAt !== undefined ? dueAt - updatedAt : undefined;
 }
 
-/** Undefined: nothing is to be asked. `drafts` record the answer; a release: the policy could not be asked. */
-export async function policyAnswer({
-  deps,
-  journal,
-  workflow,
-  input,
-  restedMs = 0,
-}: PolicyParams): Promise<{ readonly drafts: readonly EventDraft[] } | Closing | undefined> {
-  const state: RunState = journal.state;
+/** Undefined: nothing is to be asked, or no more. `drafts` record the answer; a release: there is none. */
+export async function policyAnswer(
+  params: PolicyParams,
+): Promise<{ readonly drafts: readonly EventDraft[] } | Closing | undefined> {
+  const { deps, journal, workflow, input, letGo } = params;
+  const { state } = journal;
   if (!workflow.policy || !state.policyDue || state.cancellation || state.error) return undefined;
   const at = state.policySnapshotId === undefined ? 'start' : 'resume';
   if (at === 'start' && state.source?.forcedBy !== undefined)
     return { drafts: passedOver(state.source.forcedBy) };
-  const answer = await askPolicy(deps, workflow.policy, { state, input, at });
-  if (!('failed' in answer)) return answer;
+  const needless = new AbortController();
+  const signal = AbortSignal.any([letGo, needless.signal]);
+  const endWatch = watchForStops(params, () => needless.abort());
+  try {
+    const answer = await askPolicy(deps, workflow.policy, { state, input, at, signal });
+    if (answer === 'stopped') return stopped(params);
+    return 'failed' in answer ? putOff(params, answer.failed.message) : answer;
+  } finally {
+    endWatch();
+  }
+}
+
+/** Calls `onStop` once a person has cancelled or suspended the run. A dispatch reads that only with its commits otherwise. */
+function watchForStops(
+  { deps: { clock, settings }, journal }: PolicyParams,
+  onStop: () => void,
+): CancelTimer {
+  let hasEnded = false;
+  let cancel = clock.timer(settings.pollMs, look);
+  return () => {
+    hasEnded = true;
+    cancel();
+  };
+
+  function look(): void {
+    // A journal that cannot be read cannot record the answer either.
+    journal.refresh().then(next, onStop);
+  }
+
+  function next(): void {
+    if (isStopped(journal.state)) onStop();
+    else if (!hasEnded) cancel = clock.timer(settings.pollMs, look);
+  }
+}
+
+function isStopped({ cancellation, suspension }: RunState): boolean {
+  return cancellation !== undefined || suspension !== undefined;
+}
+
+function stopped(params: PolicyParams): Closing | undefined {
+  const { journal, deps, budgetEndsAt, letGo } = params;
+  if (journal.state.cancellation) return undefined;
+  if (journal.state.suspension) return { kind: 'release', reason: 'held' };
+  if (deps.clock.now() >= budgetEndsAt) return putOff(params, 'it did not answer before the dispatch ended');
+  const isShutdown = letGo.reason instanceof StepAborted && letGo.reason.why === 'shutdown';
+  return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
+}
+
+function putOff({ deps, workflow, restedMs = 0 }: PolicyParams, message: string): Closing {
   const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
-  const error = notEvaluated(workflow.type, answer.failed.message);
+  const error = notEvaluated(workflow.type, message);
   return { kind: 'release', reason: 'retry', dueAt: deps.clock.now() + restMs, error };
 }
 

@@ -227,7 +227,7 @@ export class DriveSession {
   /** Asks the policy of the workflow, where the run has begun to move since it was last asked. */
   async #isAllowed(): Promise<boolean> {
     const { workflow } = this.#params;
-    const answer = await policyAnswer(this.#params);
+    const answer = await policyAnswer({ ...this.#params, letGo: this.#letGo.signal });
     if (!answer) return true;
     if ('drafts' in answer) {
       await this.#working.appendHeld(() => answer.drafts);

@@ -11,7 +11,7 @@ import type { RunState } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { PolicyVerdict } from '../../engine/define/types.ts';
-import { verdictOf } from '../../engine/policy.ts';
+import { POLICY_REQUEST_MS, verdictOf } from '../../engine/policy.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { ofRun } from '../../ports/log.ts';
@@ -39,7 +39,7 @@ export interface PermissionRequest {
   readonly input: unknown;
 }
 
-/** @throws CairnError FORBIDDEN if the policy refuses, UNAVAILABLE if it could not answer */
+/** @throws CairnError FORBIDDEN if the policy refuses, UNAVAILABLE if it gave no answer, or none within {@link POLICY_REQUEST_MS} */
 export async function assertAllowed(
   deps: SuccessorDeps,
   { source, workflow: { policy, secretInput }, mode, actor, input }: PermissionRequest,
@@ -51,7 +51,7 @@ export async function assertAllowed(
   let verdict: PolicyVerdict;
   try {
     const question = { input, runId, tenantId, environment, type, ...by, mode, at: 'start' } as const;
-    verdict = await verdictOf(deps.clock, policy, question);
+    verdict = await verdictOf(policy, question, { clock: deps.clock, withinMs: POLICY_REQUEST_MS });
   } catch (error) {
     deps.log.warn('policy_failed', { ...ofRun(source), mode, error: masked(messageOf(error)) });
     throw new CairnError('UNAVAILABLE', 'the policy of the workflow could not be evaluated', {

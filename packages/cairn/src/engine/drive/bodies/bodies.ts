@@ -167,7 +167,7 @@ export class Bodies {
     const { step } = unit;
     // A call that may cost something is in the journal before it is made: should the worker die, it counts as spent.
     const tracesFirst = alone || !step.idempotent || !isFree(reserve);
-    const refusal = step.policy && (await this.#refusal(step, step.policy, attempt.context));
+    const refusal = step.policy && (await this.#refusal(running, step.policy));
     if (refusal) return refusal;
     if (attempt.abort.signal.aborted) return undefined;
     if (mayHaveRun(journal.state, { step, execution, restoredAt })) return { kind: 'presumed' };
@@ -187,15 +187,18 @@ export class Bodies {
   }
 
   /** Undefined: the body may run. A refusal ends the run; a policy that could not be asked is a failed attempt. */
-  async #refusal(step: BodyStep, policy: AnyPolicy, context: Context): Promise<AttemptResult | undefined> {
+  async #refusal({ unit, attempt }: RunningBody, policy: AnyPolicy): Promise<AttemptResult | undefined> {
     const { deps, journal } = this.#scope;
     const { state } = journal;
+    const { step } = unit;
     const answer = await askPolicy(deps, policy, {
       state,
-      input: context.input,
+      input: attempt.context.input,
       at: 'step',
       stepId: step.id,
+      signal: attempt.abort.signal,
     });
+    if (answer === 'stopped') return { kind: 'unfinished' };
     if ('failed' in answer) {
       const cause = new Error(`the policy of step '${step.id}' could not be evaluated`);
       return { kind: 'failed', cause, error: recorded(step.id, cause, deps.masked) };
