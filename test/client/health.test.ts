@@ -101,10 +101,14 @@ describe('findings of an answer', () => {
         wakeAt: '2026-01-31T08:35:00.000Z',
       }),
       run({ status: 'awaiting_approval' }),
+      run({
+        failures: { times: 3, error: { code: 'INTERNAL', message: 'nobody answers', retryable: true } },
+      }),
     ];
     expect(seen(findings.liveRuns(runs, { now: NOW, isOff: false }))).toEqual([
       'wrong RUN_OVERDUE',
       'note RUN_PARKED',
+      'note RUN_FAILING',
       'note WAITING_FOR_PEOPLE',
     ]);
     expect(seen(findings.liveRuns([], { now: NOW, isOff: false }))).toEqual(['well RUNS']);

@@ -7,6 +7,7 @@ import { hasObligations, isOver, type RunState } from '../core/run/state.ts';
 import type { RunStatus } from '../core/run/status.ts';
 import type { Appended } from '../journal/run-journal.ts';
 import type { EventBus } from '../ports/runs/event-bus.ts';
+import type { DriveTask } from '../ports/task-queue.ts';
 import { type EnqueueDeps, enqueueSoon, type Pools, placed } from './enqueue-soon.ts';
 
 export interface DriveAfterDeps extends EnqueueDeps, Pools {
@@ -18,10 +19,14 @@ export interface DriveAfterDeps extends EnqueueDeps, Pools {
 const MOVING: ReadonlySet<RunStatus> = new Set<RunStatus>(['running', 'replaying', 'interrupted']);
 
 /** Call after the append is acknowledged. Also for one that added nothing: who added it may have died before this. */
-export async function driveAfter(deps: DriveAfterDeps, { state, events }: Appended): Promise<void> {
+export async function driveAfter(
+  deps: DriveAfterDeps,
+  { state, events }: Appended,
+  more: Pick<DriveTask, 'asked'> = {},
+): Promise<void> {
   const isUnpublished = deps.bus !== undefined && events.length > 0 && state.lease === undefined;
   if (!isUnpublished && !wantsDrive(state, events.length > 0)) return;
-  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placed(deps, state) });
+  await enqueueSoon(deps, { runId: state.id, reason: 'continue', ...placed(deps, state), ...more });
 }
 
 /** A worker that holds the run sees the append by itself; a run that waits is not dispatched needlessly. */

@@ -38,11 +38,11 @@ export interface Recovering {
 /** The facts by which a claim is judged. */
 export function observation(
   { settings, registry }: Pick<EngineDeps, 'settings' | 'registry'>,
-  loaded: LoadedRun,
-  delivery: TaskDelivery | undefined,
+  loaded: Pick<LoadedRun, 'state' | 'soft' | 'readAt'>,
+  { delivery, isAsked = false }: Pick<Observation, 'delivery' | 'isAsked'>,
 ): Observation {
   const deployed = deployedFor(registry, loaded.state);
-  return { ...loaded, leaseMs: settings.leaseMs, delivery, deployed };
+  return { ...loaded, delivery, isAsked, leaseMs: settings.leaseMs, deployed };
 }
 
 /**
@@ -58,7 +58,7 @@ export async function recoverRun(
   await learnPlan(deps, loaded.state);
   const span = tracer?.open(recoverySpan(loaded.state, by));
   const journal = new RunJournal(deps, loaded, { ...settings });
-  const verdict = claimVerdict(observation(deps, loaded, delivery));
+  const verdict = claimVerdict(observation(deps, loaded, { delivery }));
   if (verdict.kind === 'orphaned') {
     const { lastHeartbeatAt, why } = verdict;
     const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, verdict));

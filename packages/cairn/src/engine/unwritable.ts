@@ -84,7 +84,7 @@ async function release(
   }
 }
 
-/** After each failure from the {@link STUCK_AFTER}th on. Never throws: the next one names it again. */
+/** After each failure of a run that {@link isStuck}. Never throws: the next one names it again. */
 export async function nameIfStuck(deps: EngineDeps, state: RunState): Promise<void> {
   const { id: runId, failures } = state;
   if (!failures || !isStuck(state)) return;

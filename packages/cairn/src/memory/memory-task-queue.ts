@@ -13,8 +13,17 @@ export interface QueuedTask extends DriveTask {
 }
 
 /** As the drive is asked for it, like the doors do by the headers of the queue. */
-export function requestOf({ runId, alone, pool, watches, id, retryCount, answered = false }: QueuedTask) {
-  return { runId, alone, pool, watches, delivery: { name: String(id), retryCount, answered } };
+export function requestOf({
+  runId,
+  alone,
+  pool,
+  watches,
+  asked,
+  id,
+  retryCount,
+  answered = false,
+}: QueuedTask) {
+  return { runId, alone, pool, watches, asked, delivery: { name: String(id), retryCount, answered } };
 }
 
 export class MemoryTaskQueue implements TaskQueue {

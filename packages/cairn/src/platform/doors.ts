@@ -140,7 +140,8 @@ export async function driveTask(
       alone,
       ...optional('pool', pool),
       ...optional('delivery', deliveryOf(request)),
-      watches: watchesIn(data),
+      watches: isMarked(data, 'watches'),
+      asked: isMarked(data, 'asked'),
       ...optional('trace', parseTraceparent(traceparentIn(data))),
     });
     return 'done';
@@ -158,8 +159,8 @@ function deliveryOf({ id, queueName, retryCount, previousResponse }: TaskRequest
   return { name: `${queueName}/${id}`, retryCount, answered: previousResponse === ANSWERED_LATER };
 }
 
-function watchesIn(data: unknown): boolean {
-  return (data as { readonly watches?: unknown }).watches === true;
+function isMarked(data: object, name: 'watches' | 'asked'): boolean {
+  return (data as Readonly<Record<string, unknown>>)[name] === true;
 }
 
 /** Trace context of the task's creator, if any. */

@@ -136,7 +136,7 @@ export class CloudTasksQueue implements TaskQueue {
   }
 
   #requestFor(
-    { runId, reason, at, name, alone, watches, trace }: DriveTask,
+    { runId, reason, at, name, alone, watches, asked, trace }: DriveTask,
     own: DriveQueues,
     place: number,
   ): CreateTaskRequest {
@@ -157,7 +157,9 @@ export class CloudTasksQueue implements TaskQueue {
           headers: { 'Content-Type': 'application/json' },
           // Not as a header: on its way to a function another span is put into that.
           body: Buffer.from(
-            JSON.stringify({ data: { runId, reason, ...(watches && { watches }), ...traced(trace) } }),
+            JSON.stringify({
+              data: { runId, reason, ...(watches && { watches }), ...(asked && { asked }), ...traced(trace) },
+            }),
           ),
           oidcToken: { serviceAccountEmail },
         },

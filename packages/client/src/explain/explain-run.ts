@@ -179,9 +179,10 @@ function failedText({ times, error }: NonNullable<RunToExplain['failures']>): st
 
 /** A worker may yet succeed; without one, the error is why the run does not move, whatever else it has to do. */
 function withFailures(run: ExplainedRun, said: Sentence): Explanation {
-  const { id, failures, lease, dueAt, cancellation } = run;
+  const { id, failures, lease, dueAt, cancellation, compensating } = run;
   if (!failures || lease) return { ...said, moves: [watching(run)] };
   const why = failedText(failures);
+  const rests = dueAt !== undefined && !cancellation && !compensating;
   return {
     text: said.text.includes(why) ? said.text : `${said.text} ${why}`,
     since: said.since,
@@ -189,6 +190,7 @@ function withFailures(run: ExplainedRun, said: Sentence): Explanation {
     help: FAILING_HELP,
     moves: [
       watching(run),
+      ...(rests ? [{ words: ['runs', 'resume', id], what: 'try again now' }] : []),
       ...(cancellation ? [] : [{ words: ['runs', 'cancel', id], what: 'end it instead' }]),
     ],
   };

@@ -189,6 +189,7 @@ export function liveRuns(
   const overdue = runs.filter(({ wakeAt }) => wakeAt !== undefined && now - Date.parse(wakeAt) > OVERDUE_MS);
   const waiting = runs.filter(({ status }) => status === 'awaiting_approval').length;
   const parked = runs.filter((run) => run.parked !== undefined);
+  const failing = runs.flatMap(({ id, failures }) => (failures ? [{ id, ...failures }] : []));
   const late = overdue.map(({ id, wakeAt }) =>
     isOff
       ? note('RUN_HELD', `${id} was due ${ago(wakeAt, now)}: dispatch is stopped`)
@@ -202,6 +203,13 @@ export function liveRuns(
     ...late,
     ...parked.map(({ id, parked: why }) =>
       note('RUN_PARKED', `${id} is parked: ${why}`, `cairn runs show ${id}`),
+    ),
+    ...failing.map(({ id, times, error }) =>
+      note(
+        'RUN_FAILING',
+        `${id} does not advance: ${times === 1 ? 'its last dispatch' : `its last ${times} dispatches`} failed: ${error.message}`,
+        `cairn explain ${id}`,
+      ),
     ),
     ...(waiting === 0
       ? []

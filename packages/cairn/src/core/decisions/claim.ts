@@ -23,6 +23,8 @@ export interface Observation {
   readonly delivery?: TaskDelivery | undefined;
   /** Absent for callers without a delivery. */
   readonly deployed?: DeployedPlan;
+  /** A person wants the run to go on: it does not rest after a failed dispatch. */
+  readonly isAsked?: boolean;
 }
 
 export type ClaimVerdict =
@@ -60,11 +62,25 @@ export function claimVerdict(seen: Observation): ClaimVerdict {
     case 'awaiting_approval':
     case 'waiting_external':
       return waitingVerdict(state, readAt);
-    default:
-      return state.dueAt !== undefined && state.dueAt > readAt
-        ? { kind: 'early', at: state.dueAt }
-        : { kind: 'claim' };
+    default: {
+      const { dueAt } = state;
+      if (dueAt === undefined || dueAt <= readAt || isCutShort(seen)) return { kind: 'claim' };
+      return { kind: 'early', at: dueAt };
+    }
   }
+}
+
+function isCutShort({ state, isAsked = false, deployed }: Observation): boolean {
+  return isAsked && state.failures !== undefined && deployed !== undefined && bearsASecond(state, deployed);
+}
+
+/** True for a run that does nothing until a time because its last dispatch failed, unless nothing else may overlap with that dispatch. */
+export function isPutOff(
+  state: RunState,
+  { now, deployed }: { readonly now: number; readonly deployed: DeployedPlan },
+): boolean {
+  const early = { state, soft: {}, readAt: now, leaseMs: 0, deployed };
+  return claimVerdict(early).kind === 'early' && claimVerdict({ ...early, isAsked: true }).kind === 'claim';
 }
 
 function leasedVerdict({ state, soft, readAt, leaseMs, delivery, deployed }: Observation): ClaimVerdict {

@@ -134,7 +134,7 @@ export const PROBLEMS = {
   ),
   RUN_STUCK: error(
     'Every dispatch of the run fails',
-    'Read the error of the last dispatch. Fix the workflow or its dependencies and deploy: the run continues within a minute. Or cancel the run.',
+    'Read the error of the last dispatch. Fix the workflow or its dependencies and deploy: the run continues within a minute, or within an hour if its policy failed (`cairn runs resume` does not wait). Or cancel the run.',
   ),
   EFFECT_MISSING: error(
     'A row of the ledger is missing',

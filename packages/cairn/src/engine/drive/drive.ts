@@ -2,11 +2,10 @@
  * One dispatch of the queue: takes the run if it is free, executes it as far as possible, and leaves it so that it will
  * be continued. Any number of drives of one run may be running; the journal lets one of them work.
  */
-import { type ClaimVerdict, claimVerdict, type TaskDelivery } from '../../core/decisions/claim.ts';
+import { type ClaimVerdict, claimVerdict } from '../../core/decisions/claim.ts';
 import { type RecoveryVerdict, recoveryVerdict } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import { optional } from '../../core/optional.ts';
-import type { TaskRef } from '../../core/run/data/takeover.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
 import { isImporting, isOver, type RunState } from '../../core/run/state.ts';
 import { wakeAt } from '../../core/run/wake.ts';
@@ -139,7 +138,7 @@ async function act(
   account: DriveAccount,
 ): Promise<DriveEnd | 'look_again'> {
   const { clock, queue } = deps;
-  const verdict = claimVerdict(observation(deps, loaded, account.delivery));
+  const verdict = claimVerdict(observation(deps, loaded, account));
   const runId = loaded.state.id;
   const trace = optional('trace', account.trace);
   const more = { ...placed(deps, loaded.state), ...optional('alone', loaded.state.suspect?.alone), ...trace };
@@ -262,7 +261,7 @@ async function driveHeld(
   { publisher, account, owner }: Holding,
 ): Promise<DriveEnd | 'look_again'> {
   const { clock, settings, registry } = deps;
-  const { delivery, isAlone: alone } = account;
+  const { isAsked, isAlone: alone } = account;
   const restoredAt = await restoreBefore(deps, loaded.state);
   const budgetEndsAt = clock.now() + settings.budgetMs;
   const report = new BodyReport(loaded.soft);
@@ -273,7 +272,7 @@ async function driveHeld(
     ...optional('follower', publisher),
   });
   const { state, events } = await journal.append((current) =>
-    claimDrafts(deps, current, { owner, ...taskOf(delivery), ...(alone && { alone }) }),
+    claimDrafts(deps, current, { owner, isAsked, ...account.task, ...(alone && { alone }) }),
   );
   if (events.length === 0) return 'look_again';
   account.took(state);
@@ -308,6 +307,7 @@ async function driveHeld(
   if ((end.kind === 'released' || end.kind === 'suspended') && !answeredByOthers) {
     await goOnLater(deps, journal.state, { dueAt: end.dueAt, trace: account.trace });
   }
+  if (end.kind === 'released') await nameIfStuck(deps, journal.state);
   // A run that goes on at once is claimed before anybody could note how far it is published.
   if (end.kind === 'released' && end.dueAt === undefined) await publisher?.flush();
   else if (end.kind !== 'lease_lost') await settleIf(deps, journal.state, unpublished());
@@ -329,16 +329,14 @@ async function move(params: Omit<SessionParams, 'input'>): Promise<SessionEnd> {
   }
 }
 
+type ClaimedBy = Pick<EventData['run_claimed'], 'owner' | 'task' | 'alone'> & Pick<DriveAccount, 'isAsked'>;
+
 /** Takes the lease, if on the newest state it still may; what cannot be driven is parked or failed in the same commit. */
-function claimDrafts(
-  deps: EngineDeps,
-  state: RunState,
-  by: Pick<EventData['run_claimed'], 'owner' | 'task' | 'alone'>,
-): EventDraft[] {
+function claimDrafts(deps: EngineDeps, state: RunState, { isAsked, ...by }: ClaimedBy): EventDraft[] {
   const { clock, settings, registry } = deps;
   const now = clock.now();
-  if (!isClaimable(state, claimVerdict({ state, soft: {}, readAt: now, leaseMs: settings.leaseMs })))
-    return [];
+  const seen = observation(deps, { state, soft: {}, readAt: now }, { isAsked });
+  if (!isClaimable(state, claimVerdict(seen))) return [];
   // Steps that an earlier drive left running are decided before anything runs.
   const verdict = verdictOf(deps, state);
   if (restsWithoutPlan(state, verdict)) return [];
@@ -355,10 +353,6 @@ function claimDrafts(
   drafts.push({ type: 'run_claimed', initiator: 'system', data: { ...claim, ...(isNew ? {} : limits) } });
   if (isNew) drafts.push({ type: 'run_started', initiator: 'system', data: limits });
   return [...drafts, ...verdictDrafts(state, verdict, now)];
-}
-
-function taskOf(delivery: TaskDelivery | undefined): { task?: TaskRef } {
-  return delivery ? { task: { name: delivery.name, retryCount: delivery.retryCount } } : {};
 }
 
 function isWaiting({ status }: RunState): boolean {

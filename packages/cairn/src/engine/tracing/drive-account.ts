@@ -3,6 +3,7 @@
  * lost its run, by the process that took the run over (recover-run.ts).
  */
 import type { TaskDelivery } from '../../core/decisions/claim.ts';
+import type { TaskRef } from '../../core/run/data/takeover.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runSpan, type TraceContext } from '../../core/trace.ts';
 import { failureOf, type Span } from '../../ports/tracing.ts';
@@ -22,6 +23,8 @@ export interface DriveRequest {
   readonly alone?: boolean | undefined;
   /** The scan asked in case the worker of the run is dead: nothing follows if it lives. */
   readonly watches?: boolean | undefined;
+  /** A person wants the run to go on: it does not rest after a failed dispatch. */
+  readonly asked?: boolean | undefined;
   /** The workflows that it is for; absent: all that have no functions of their own. */
   readonly pool?: string | undefined;
 }
@@ -44,12 +47,22 @@ export class DriveAccount {
     return this.#request.delivery;
   }
 
+  /** The delivery as a claim records it. */
+  get task(): { task?: TaskRef } {
+    const { delivery } = this.#request;
+    return delivery ? { task: { name: delivery.name, retryCount: delivery.retryCount } } : {};
+  }
+
   get isAlone(): boolean {
     return this.#request.alone ?? false;
   }
 
   get watches(): boolean {
     return this.#request.watches ?? false;
+  }
+
+  get isAsked(): boolean {
+    return this.#request.asked ?? false;
   }
 
   get pool(): string | undefined {

@@ -4,6 +4,7 @@
  *
  * Must not: answer a wait for anybody.
  */
+import { isPutOff } from '../../core/decisions/claim.ts';
 import { recoveryVerdict } from '../../core/decisions/recovery.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -36,39 +37,42 @@ export interface Resumed {
  */
 export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Promise<Resumed> {
   const { runId, tenantId, actor } = request;
-  const decide = (state: RunState, now: number) => resumeDrafts(deps, { state, now, actor });
+  let resumption: Resumption = 'moving';
+  const decide = (state: RunState, now: number) => {
+    resumption = resumptionOf(deps, state, now);
+    return resumeDrafts(resumption, actor);
+  };
   const appended = await appendFromOutside(deps, { runId, tenantId, decide });
   // Also of an interrupted run for which more than this is to be decided: its drive does so.
-  await driveAfter(deps, appended);
+  await driveAfter(deps, appended, { asked: resumption === 'put_off' });
   const { status } = appended.state;
-  const wasHeld = appended.events.length > 0 || status === 'interrupted';
+  const wasHeld = appended.events.length > 0 || status === 'interrupted' || resumption === 'put_off';
   return { runId, status, outcome: wasHeld ? 'resumed' : 'moving' };
 }
 
-interface ResumedBy {
-  readonly state: RunState;
-  /** The store's time, epoch ms. */
-  readonly now: number;
-  readonly actor: string;
-}
+/**
+ * `by_drive`: it was interrupted, and its drive decides more than this. `put_off`: it rests after a failed dispatch, such as one
+ * that could not ask its policy. `moving`: it is not held up.
+ */
+export type Resumption = 'resumed_by_event' | 'by_drive' | 'put_off' | 'moving';
 
-function resumeDrafts(deps: SuccessorDeps, { state, now, actor }: ResumedBy): EventDraft[] {
-  const resumes = resumptionOf(deps, state, now) === 'resumed_by_event';
+function resumeDrafts(resumption: Resumption, actor: string): EventDraft[] {
+  if (resumption !== 'resumed_by_event') return [];
   const reason = `requested by ${actor}`;
-  return resumes ? [{ type: 'run_resumed', initiator: 'user', actor, data: { reason } }] : [];
+  return [{ type: 'run_resumed', initiator: 'user', actor, data: { reason } }];
 }
 
 /**
- * Predicts a resume of a run that has not ended. `by_drive`: it was interrupted, and its drive decides more than this.
- * `moving`: it is not held up.
+ * Predicts a resume of a run that has not ended.
  *
+ * @param now the store's time, epoch ms
  * @throws CairnError if the resume is not possible
  */
 export function resumptionOf(
   { registry }: Pick<SuccessorDeps, 'registry'>,
   state: RunState,
   now: number,
-): 'resumed_by_event' | 'by_drive' | 'moving' {
+): Resumption {
   const { id, status } = state;
   if (isOver(state)) {
     throw new CairnError('RUN_TERMINAL_STATE', `run ${id} has meanwhile ended as ${status}`, {
@@ -89,7 +93,8 @@ export function resumptionOf(
   }
   // While a drive works on other branches, nothing holds it up but the people that it asks.
   if (state.lease && waitsFor(state) !== undefined) assertNothingOpen(state, isQuestion);
-  if (status !== 'awaiting_approval' && status !== 'waiting_external') return 'moving';
+  if (status !== 'awaiting_approval' && status !== 'waiting_external')
+    return isPutOff(state, { now, deployed }) ? 'put_off' : 'moving';
   if (!goesOnByItself(state, now)) assertNothingOpen(state, () => true);
   if (!deployed.available) throw planMissing(registry, state);
   return 'resumed_by_event';
