@@ -53,11 +53,11 @@ export function isOver(status: string): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
-/** Done of those that have begun; only the workflow knows how many follow. */
+/** Without a total: only the workflow knows how many steps follow those that have begun. */
 function stepsText({ steps }: RunListItem): string {
   if (!steps || steps.begun === 0) return '';
   const { begun, running, retrying, waiting } = steps;
-  return `${begun - running - retrying - waiting - (steps.again ?? 0)}/${begun}`;
+  return `${begun - running - retrying - waiting - (steps.again ?? 0)} done`;
 }
 
 function tookText({ status, durationMs, startedAt, createdAt }: RunListItem, now: number): string {
