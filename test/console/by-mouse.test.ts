@@ -58,6 +58,44 @@ test.each(at)(
   },
 );
 
+test.each(at)('$name: an approval is rejected from its card, with a note', async ({ viewport }) => {
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
+    type: 'refund',
+    input: { order: 'B-2' },
+  });
+  const page = await stage.browser.open('/inbox', { viewport, ...MOVING });
+  const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${runId}"]`) });
+  await card.getByText('Refund B-2?').waitFor();
+  await card.getByRole('button', { name: 'Reject', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: /^Note/ }).fill('paid already');
+  await dialog.getByRole('button', { name: 'Reject', exact: true }).click();
+  await card.waitFor({ state: 'detached' });
+  const ended = await eventually(`the end of ${runId}`, async () => {
+    const run = await stage.cloud.call<{ status: string; error?: { message: string } }>(
+      'GET',
+      `/v1/runs/${runId}`,
+    );
+    return run.status === 'failed' ? run : undefined;
+  });
+  expect(ended.error?.message).toContain('paid already');
+});
+
+test('a plain approval has both answers on its card, and the rejection alone where data is needed', async () => {
+  const page = await stage.browser.open('/inbox', MOVING);
+  const card = page.locator('li.card', { has: page.locator(`a[href="/runs/${show.asking}"]`) });
+  await card.getByRole('button', { name: 'Approve', exact: true }).waitFor();
+  await card.getByRole('button', { name: 'Reject', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog
+    .getByRole('radio', { name: /^Reject/ })
+    .and(page.locator(':checked'))
+    .waitFor();
+  await page.keyboard.press('Escape');
+  const { status } = await stage.cloud.call<{ status: string }>('GET', `/v1/runs/${show.asking}`);
+  expect(status).toBe('awaiting_approval');
+});
+
 test.each(at)(
   '$name: all problems of an input are told at once, and the run starts after',
   async ({ viewport }) => {

@@ -16,6 +16,11 @@ export function keyOf({ runId, waitId, effectId, step }: InboxItem): string {
   return [runId, waitId ?? '', effectId ?? '', step].join(' ');
 }
 
+/** Only of an approval: in other questions the decision has another meaning, which the form states. */
+export function canReject({ kind, answers }: InboxItem): boolean {
+  return kind === 'approval' && answers.includes('reject');
+}
+
 /**
  * A plain approval that takes no data: of a step in doubt, the same decision means that it runs again, which one click must not
  * do.

@@ -6,7 +6,7 @@ import { Empty, Failure, Loading, Unreadable } from '../../parts/states.tsx';
 import { usePages } from '../../parts/use-pages.ts';
 import { useSession } from '../../session/session.ts';
 import { DecideDialog } from '../run/actions/decide-dialog.tsx';
-import type { AskedKind } from '../run/actions/decisions.ts';
+import type { AskedKind, DecisionName } from '../run/actions/decisions.ts';
 import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 import { External } from './external.tsx';
 import { Findings } from './findings.tsx';
@@ -22,7 +22,7 @@ const PAGE = '50';
 
 export default function InboxPage() {
   const { api } = useSession();
-  const [answering, setAnswering] = useState<InboxItem>();
+  const [answering, setAnswering] = useState<Answered>();
   const list = usePages({
     queryKey: ['inbox', 'list'],
     read: (cursor, signal) => api.get('/v1/inbox', { query: { limit: PAGE, cursor }, signal }),
@@ -96,15 +96,19 @@ export default function InboxPage() {
             onSelect={(isSelected) => select(item, isSelected)}
             onApprove={() => approve([item])}
             onUndo={() => undo(item)}
+            onReject={() => {
+              rows.answering(at);
+              setAnswering({ item, first: 'reject' });
+            }}
             onAnswer={() => {
               rows.answering(at);
-              setAnswering(item);
+              setAnswering({ item });
             }}
           />
         ))}
       </ol>
       <More of={list}>{list.isLoadingMore ? 'Loading…' : 'Show newer questions'}</More>
-      {answering && <Answering item={answering} onClose={() => setAnswering(undefined)} />}
+      {answering && <Answering {...answering} onClose={() => setAnswering(undefined)} />}
     </div>
   );
 }
@@ -118,7 +122,13 @@ function askedIn(kind: InboxItem['kind']): AskedKind {
   return kind === 'step_in_doubt' ? 'doubt' : 'approval';
 }
 
-function Answering({ item, onClose }: { readonly item: InboxItem; onClose(): void }) {
+interface Answered {
+  readonly item: InboxItem;
+  /** The answer that the form begins with. */
+  readonly first?: DecisionName;
+}
+
+function Answering({ item, first, onClose }: Answered & { onClose(): void }) {
   const { runId, kind, step, waitId, effectId, detail, question, to, dataSchema, dueAt } = item;
   if (effectId !== undefined) {
     const isOver = kind === 'left_in_doubt';
@@ -133,6 +143,7 @@ function Answering({ item, onClose }: { readonly item: InboxItem; onClose(): voi
       detail={detail ?? { question, to }}
       dataSchema={dataSchema}
       dueAt={dueAt}
+      first={first}
       onClose={onClose}
     />
   );

@@ -7,7 +7,7 @@ import { Text } from '../../parts/value-text.tsx';
 import { When } from '../../parts/when.tsx';
 import { questionOf } from '../run/actions/decisions.ts';
 import type { ApprovalProgress } from './approval-queue.ts';
-import { canApprove, type InboxItem, KINDS } from './item.ts';
+import { canApprove, canReject, type InboxItem, KINDS } from './item.ts';
 
 interface QuestionRowProps {
   readonly item: InboxItem;
@@ -17,6 +17,8 @@ interface QuestionRowProps {
   onSelect(isSelected: boolean): void;
   onApprove(): void;
   onUndo(): void;
+  /** Opens the form, with the rejection chosen. */
+  onReject(): void;
   onAnswer(): void;
 }
 
@@ -92,7 +94,7 @@ export function Question(props: QuestionRowProps) {
   );
 }
 
-function Answers({ item, onApprove, onAnswer }: QuestionRowProps) {
+function Answers({ item, onApprove, onReject, onAnswer }: QuestionRowProps) {
   const { runId, answers, more } = item;
   const unless = answers.length === 0 ? 'no answer is possible now; see the run' : undefined;
   return (
@@ -105,6 +107,11 @@ function Answers({ item, onApprove, onAnswer }: QuestionRowProps) {
       >
         {item.dataSchema === undefined ? 'Answer' : 'Fill in and answer'}
       </GuardedButton>
+      {canReject(item) && (
+        <GuardedButton least="operator" className="danger" onClick={onReject}>
+          Reject
+        </GuardedButton>
+      )}
       {canApprove(item) && (
         <GuardedButton least="operator" className="primary" onClick={onApprove}>
           Approve

@@ -11,6 +11,7 @@ import {
   CHOICES,
   carriesData,
   cliOf,
+  type DecisionName,
   type Filled,
   lacking,
   RAISES,
@@ -30,14 +31,16 @@ export interface DecideDialogProps {
   /** JSON Schema of the data that an approval takes. */
   readonly dataSchema?: unknown;
   readonly dueAt?: string | undefined;
+  /** The answer that is chosen at first; absent: the approval. */
+  readonly first?: DecisionName | undefined;
   /** Steps that can be sent back; undefined: the plan is not known here, and what the approval needs is. */
   readonly before?: readonly string[] | undefined;
   onClose(): void;
 }
 
 export function DecideDialog(props: DecideDialogProps) {
-  const { runId, step, waitId, asked, detail, dataSchema, dueAt, before = [], onClose } = props;
-  const [filled, setFilled] = useState<Filled>(UNFILLED);
+  const { runId, step, waitId, asked, detail, dataSchema, dueAt, first, before = [], onClose } = props;
+  const [filled, setFilled] = useState<Filled>({ ...UNFILLED, ...(first && { decision: first }) });
   const fill = (part: Partial<Filled>) => setFilled({ ...filled, ...part });
   const choice = CHOICES[asked].find(({ decision }) => decision === filled.decision);
   const lack = lacking(filled);
