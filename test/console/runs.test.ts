@@ -150,15 +150,15 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
 
   await page.getByRole('button', { name: 'Cancel…', exact: true }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('2 runs are hit, 1 not.').waitFor();
+  await dialog.getByText('2 runs will be cancelled. 1 will not: the list gives the reasons.').waitFor();
   expect(await dialog.locator(`tr[data-run=${done}]`).textContent()).toContain('the run is completed');
-  await dialog.getByLabel(/^Why/).fill('no need');
+  await dialog.getByLabel(/^Reason/).fill('no need');
   await dialog.getByText('As a command').click();
   const commands = (await dialog.locator('pre').allTextContents()).join('\n');
   for (const id of long) expect(commands).toContain(id);
   expect(commands).not.toContain(done);
   await dialog.getByRole('button', { name: 'Cancel 2 runs' }).click();
-  await dialog.getByText('2 of 2 done.').waitFor();
+  await dialog.getByText('Done for 2 of 2 runs.').waitFor();
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
   for (const id of long) await rowOf(page, id).locator('[data-status=cancelled]').waitFor();
   expect(await rowOf(page, String(long[0])).textContent()).toContain('no need');
@@ -166,14 +166,14 @@ test('runs chosen by keys are cancelled with a preview of what is hit, and resum
   await page.getByRole('button', { name: 'cancelled 2' }).click();
   await rowOf(page, done).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Resume all…' }).click();
-  await dialog.getByText('2 runs are hit, 0 not.').waitFor();
+  await dialog.getByText('2 runs will be resumed.').waitFor();
   for (const id of long)
     expect(await dialog.locator(`tr[data-run=${id}]`).textContent()).toContain(
-      'a new run: 0 steps reused, 2 steps to run',
+      'starts a new run: 0 steps reused, 2 steps to run',
     );
   await dialog.getByRole('button', { name: 'Resume 2 runs' }).click();
-  await dialog.getByText('2 of 2 done.').waitFor();
-  const made = await dialog.getByRole('link', { name: 'goes on as a new run' }).first().getAttribute('href');
+  await dialog.getByText('Done for 2 of 2 runs.').waitFor();
+  const made = await dialog.getByRole('link', { name: 'started a new run' }).first().getAttribute('href');
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
   const { items } = await stage.cloud.call<{ items: { id: string; resumedFrom?: string }[] }>(
     'GET',

@@ -12,12 +12,15 @@ const POSSIBLE: BulkResult = { runId: 'run_a', outcome: 'possible' };
 
 test.each([
   [{ would: { would: 'end_at_once' } }, { isHit: true, what: 'ends at once' }],
-  [{ would: { would: 'ask_to_end' } }, { isHit: true, what: 'ends at its next step' }],
-  [{ would: { would: 'continue' } }, { isHit: true, what: 'continues' }],
+  [
+    { would: { would: 'ask_to_end' } },
+    { isHit: true, what: 'ends once its steps have stopped and completed ones are undone' },
+  ],
+  [{ would: { would: 'continue' } }, { isHit: true, what: 'is dispatched again' }],
   [{ would: { would: 'nothing' } }, { isHit: false, why: 'nothing to do' }],
   [
     { stepId: 'agree', waitId: 'agree.1', would: { would: 'approve' } },
-    { isHit: true, what: 'approves agree', question: { stepId: 'agree', waitId: 'agree.1' } },
+    { isHit: true, what: 'step agree is approved', question: { stepId: 'agree', waitId: 'agree.1' } },
   ],
   [
     { outcome: 'failed', problem: { title: 'No', detail: 'the version is not deployed' } },
@@ -25,13 +28,13 @@ test.each([
   ],
   [
     { would: { would: 'start_successor', stepsReused: 1, stepsRun: 2 } },
-    { isHit: true, what: 'a new run: 1 step reused, 2 steps to run' },
+    { isHit: true, what: 'starts a new run: 1 step reused, 2 steps to run' },
   ],
   [
     { would: { would: 'start_successor', stepsReused: 0, stepsRun: 1, effectsRepeated: 2, effectsAsked: 1 } },
     {
       isHit: true,
-      what: 'a new run: 0 steps reused, 1 step to run; 2 effects repeated; 1 question to a person',
+      what: 'starts a new run: 0 steps reused, 1 step to run; 2 outside actions repeated; a person is asked about 1 outside action',
     },
   ],
 ] as [Partial<BulkResult>, object][])('what a dry run like %j says is said', (part, verdict) => {
@@ -40,11 +43,11 @@ test.each([
 
 test.each([
   ['cancel', { status: 'cancelled' }, 'cancelled'],
-  ['cancel', { status: 'cancelling' }, 'told to stop'],
-  ['resume', { outcome: 'resumed' }, 'goes on'],
-  ['resume', { outcome: 'moving' }, 'is running already'],
-  ['resume', { runId: 'run_b', status: 'pending' }, 'goes on as a new run'],
-  ['replay', { runId: 'run_b', status: 'pending' }, 'goes on as a new run'],
+  ['cancel', { status: 'cancelling' }, 'asked to end'],
+  ['resume', { outcome: 'resumed' }, 'resumed'],
+  ['resume', { outcome: 'moving' }, 'was not held up'],
+  ['resume', { runId: 'run_b', status: 'pending' }, 'started a new run'],
+  ['replay', { runId: 'run_b', status: 'pending' }, 'started a new run'],
   ['approve', { decision: 'approve' }, 'approved'],
 ] as const)('to %s is reported by its answer %j: %s', (mode, answer, text) => {
   expect(doneText(mode, { ...POSSIBLE, outcome: 'done', answer } as unknown as BulkResult)).toBe(text);

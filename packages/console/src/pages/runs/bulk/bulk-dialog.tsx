@@ -1,4 +1,4 @@
-/** Changes many runs: shows exactly which are hit and which are not and why, then what came of each. */
+/** Changes many runs: lists those that change and those that do not with the reason, then the outcome of each. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Copyable } from '../../../parts/commands.tsx';
@@ -7,11 +7,12 @@ import { Failure } from '../../../parts/states.tsx';
 import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
 import type { RunListFilter, Shown } from '../filter/filter.ts';
-import { MOST_CHOSEN, type Selection } from '../selection.ts';
+import type { Selection } from '../selection.ts';
 import { cliBulk, curlBulk } from './commands.ts';
 import { type BulkMode, meantText, VERBS } from './plan.ts';
 import { TargetTable } from './target-table.tsx';
 import { type Bulk, hitBy, useBulk } from './use-bulk.ts';
+import { CUT_TEXT, EFFECTS, progressText, submitText } from './words.ts';
 import './bulk.css';
 
 interface BulkDialogProps {
@@ -47,7 +48,7 @@ export function BulkDialog({ mode, of, isShown, what, onClose }: BulkDialogProps
   const change = { mode, runs: hitBy(bulk.targets), batch: bulk.batch, reason: why };
   const meant = of instanceof Map ? undefined : meantText(mode, of as RunListFilter);
   return (
-    <Dialog title={`${verb} many runs`} onClose={close}>
+    <Dialog title={`${verb} runs`} onClose={close}>
       <form
         className="bulk"
         onSubmit={(event) => {
@@ -57,15 +58,14 @@ export function BulkDialog({ mode, of, isShown, what, onClose }: BulkDialogProps
       >
         <p>
           <Text value={what} />
-          {meant !== undefined && `, of these ${meant}`}
-          {bulk.isCut && `; the first ${MOST_CHOSEN} only`}.
+          {meant !== undefined && `, of these ${meant}`}. {EFFECTS[mode]} {bulk.isCut && CUT_TEXT}
         </p>
-        <Progress bulk={bulk} hit={hit.length} done={done} />
+        <Progress mode={mode} bulk={bulk} hit={hit.length} done={done} />
         {bulk.error !== undefined && <Failure error={bulk.error} />}
         <TargetTable mode={mode} targets={bulk.targets} />
         {(mode === 'cancel' || mode === 'approve') && (
           <label>
-            Why (stored in the journal of each)
+            {mode === 'cancel' ? 'Reason' : 'Note'} (may be left out; recorded in each run)
             <input
               value={reason}
               maxLength={MOST_REASON}
@@ -96,9 +96,10 @@ export function BulkDialog({ mode, of, isShown, what, onClose }: BulkDialogProps
             className={mode === 'cancel' ? 'danger' : 'primary'}
             disabled={hit.length === done || (bulk.stage !== 'ready' && bulk.stage !== 'over')}
           >
-            {bulk.stage === 'over' && done < hit.length
-              ? 'Send the rest again'
-              : `${verb} ${runs(hit.length)}`}
+            {submitText(verb, {
+              hit: hit.length,
+              left: bulk.stage === 'over' ? hit.length - done : 0,
+            })}
           </button>
         </footer>
       </form>
@@ -107,46 +108,22 @@ export function BulkDialog({ mode, of, isShown, what, onClose }: BulkDialogProps
 }
 
 interface ProgressProps {
+  readonly mode: BulkMode;
   readonly bulk: Bulk;
   readonly hit: number;
   readonly done: number;
 }
 
-function Progress({ bulk: { stage, targets, pausedMs }, hit, done }: ProgressProps) {
+function Progress({ mode, bulk: { stage, targets, pausedMs }, hit, done }: ProgressProps) {
   const looked = targets.filter(({ verdict }) => verdict).length;
   const failed = targets.filter(({ sent }) => sent?.at === 'failed').length;
   const pause = pausedMs === undefined ? '' : ` The API asks for a pause of ${duration(pausedMs)}.`;
   return (
     <div role="status" aria-live="polite" className="bulk-progress">
-      {said()}
+      {progressText(mode, stage, { targets: targets.length, looked, hit, done, failed })}
       {pause}
-      {stage === 'looking' && <progress value={looked} max={targets.length} aria-label="Looked at" />}
+      {stage === 'looking' && <progress value={looked} max={targets.length} aria-label="Checked" />}
       {stage === 'sending' && <progress value={done + failed} max={hit} aria-label="Sent" />}
     </div>
   );
-
-  function said(): string {
-    switch (stage) {
-      case 'finding':
-        return 'Finding the runs…';
-      case 'looking':
-        return `Previewing: ${looked} of ${runs(targets.length)}.`;
-      case 'broken':
-        return 'The runs could not be determined. Nothing was sent.';
-      case 'ready':
-        return `${runs(hit)} ${hit === 1 ? 'is' : 'are'} hit, ${targets.length - hit} not.`;
-      case 'sending':
-        return `${done + failed} of ${hit} sent.`;
-      case 'over': {
-        const left = hit - done - failed;
-        return [`${done} of ${hit} done.`, failed > 0 && `${failed} failed.`, left > 0 && `${left} not sent.`]
-          .filter(Boolean)
-          .join(' ');
-      }
-    }
-  }
-}
-
-function runs(count: number): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}`;
 }

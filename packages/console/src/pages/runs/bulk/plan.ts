@@ -46,18 +46,18 @@ export function meantText(mode: BulkMode, filter: RunListFilter): string | undef
 
 /** @param result of a dry run */
 export function verdictOf({ would, problem, stepId, waitId }: BulkResult): Verdict {
-  if (!would) return { isHit: false, why: problem?.detail ?? 'nothing is known of it' };
+  if (!would) return { isHit: false, why: problem?.detail ?? 'the API gave no reason' };
   switch (would.would) {
     case 'nothing':
       return { isHit: false, why: 'nothing to do' };
     case 'end_at_once':
       return { isHit: true, what: 'ends at once' };
     case 'ask_to_end':
-      return { isHit: true, what: 'ends at its next step' };
+      return { isHit: true, what: 'ends once its steps have stopped and completed ones are undone' };
     case 'continue':
-      return { isHit: true, what: 'continues' };
+      return { isHit: true, what: 'is dispatched again' };
     case 'approve':
-      return { isHit: true, what: `approves ${stepId}`, question: { stepId, waitId } };
+      return { isHit: true, what: `step ${stepId} is approved`, question: { stepId, waitId } };
     case 'start_successor':
       return { isHit: true, what: successorText(would) };
   }
@@ -72,9 +72,9 @@ function successorText({
   effectsAsked = 0,
 }: Would): string {
   const parts = [
-    `a new run: ${counted(stepsReused, 'step')} reused, ${counted(stepsRun, 'step')} to run`,
-    effectsRepeated > 0 && `${counted(effectsRepeated, 'effect')} repeated`,
-    effectsAsked > 0 && `${counted(effectsAsked, 'question')} to a person`,
+    `starts a new run: ${counted(stepsReused, 'step')} reused, ${counted(stepsRun, 'step')} to run`,
+    effectsRepeated > 0 && `${counted(effectsRepeated, 'outside action')} repeated`,
+    effectsAsked > 0 && `a person is asked about ${counted(effectsAsked, 'outside action')}`,
   ];
   return parts.filter(Boolean).join('; ');
 }
@@ -83,10 +83,10 @@ function successorText({
 export function doneText(mode: BulkMode, { answer }: BulkResult): string {
   if (mode === 'approve') return 'approved';
   if (!answer) return 'done';
-  if ('outcome' in answer) return answer.outcome === 'resumed' ? 'goes on' : 'is running already';
+  if ('outcome' in answer) return answer.outcome === 'resumed' ? 'resumed' : 'was not held up';
   if (mode === 'cancel')
-    return 'status' in answer && answer.status === 'cancelled' ? 'cancelled' : 'told to stop';
-  return 'goes on as a new run';
+    return 'status' in answer && answer.status === 'cancelled' ? 'cancelled' : 'asked to end';
+  return 'started a new run';
 }
 
 function counted(count: number, word: string): string {

@@ -1,9 +1,10 @@
-/** Each run that a change is about: hit or not, and what came of it. */
+/** Each run of a change: whether it changes, and its outcome. */
 import { ApiError, shownError } from '../../../api/problem.ts';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
-import { type BulkMode, doneText, VERBS } from './plan.ts';
+import { type BulkMode, doneText } from './plan.ts';
 import type { BulkRow } from './use-bulk.ts';
+import { partTitle } from './words.ts';
 
 interface TargetTableProps {
   readonly mode: BulkMode;
@@ -16,9 +17,11 @@ export function TargetTable({ mode, targets }: TargetTableProps) {
   const missed = targets.filter(({ verdict }) => verdict?.isHit === false);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
-    <section className="targets" tabIndex={0} aria-label="What is hit">
-      {hit.length > 0 && <Part title={`To ${VERBS[mode].toLowerCase()}`} mode={mode} targets={hit} />}
-      {missed.length > 0 && <Part title="Not hit" mode={mode} targets={missed} />}
+    <section className="targets" tabIndex={0} aria-label="The runs">
+      {hit.length > 0 && <Part title={partTitle(mode, true, hit.length)} mode={mode} targets={hit} />}
+      {missed.length > 0 && (
+        <Part title={partTitle(mode, false, missed.length)} mode={mode} targets={missed} />
+      )}
     </section>
   );
 }
@@ -26,9 +29,7 @@ export function TargetTable({ mode, targets }: TargetTableProps) {
 function Part({ title, mode, targets }: TargetTableProps & { readonly title: string }) {
   return (
     <table>
-      <caption>
-        {title} ({targets.length})
-      </caption>
+      <caption>{title}</caption>
       <tbody>
         {targets.map((target) => (
           <tr key={target.row.id} data-run={target.row.id}>
@@ -56,7 +57,7 @@ interface CameProps {
 function Came({ mode, target: { row, verdict, sent } }: CameProps) {
   switch (sent?.at) {
     case 'waiting':
-      return <span className="dim">waits for its turn</span>;
+      return <span className="dim">queued</span>;
     case 'sending':
       return (
         <span className="dim">
@@ -73,7 +74,7 @@ function Came({ mode, target: { row, verdict, sent } }: CameProps) {
       );
     }
   }
-  if (verdict === undefined) return <span className="dim">is looked at…</span>;
+  if (verdict === undefined) return <span className="dim">checking…</span>;
   return verdict.isHit ? verdict.what : <Text value={verdict.why} />;
 }
 

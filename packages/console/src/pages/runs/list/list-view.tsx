@@ -126,7 +126,7 @@ export function ListView() {
           mode={doing.mode}
           of={doing.chosen ?? filter}
           isShown={isShown}
-          what={doing.chosen ? `The ${doing.chosen.size} selected runs` : capital(filterText(filter))}
+          what={doing.chosen ? selectedText(doing.chosen.size) : capital(filterText(filter))}
           onClose={(hasChanged) => {
             setDoing(undefined);
             if (!hasChanged) return;
@@ -147,6 +147,10 @@ export function ListView() {
   function act(chosen: Selection | undefined) {
     return (mode: BulkMode) => setDoing({ mode, chosen: chosen && asShown(chosen) });
   }
+}
+
+function selectedText(count: number): string {
+  return count === 1 ? 'The selected run' : `The ${count} selected runs`;
 }
 
 function capital(text: string): string {

@@ -1,0 +1,85 @@
+/** The sentences of the dialog that changes many runs: how many, and what becomes of them. Pure. */
+import { MOST_CHOSEN } from '../selection.ts';
+import type { BulkMode } from './plan.ts';
+import type { BulkStage } from './use-bulk.ts';
+
+/** What the change does to each run of it. */
+export const EFFECTS: Readonly<Record<BulkMode, string>> = {
+  cancel:
+    'Each run ends as cancelled, after its completed steps are undone where the workflow says how. This cannot be taken back.',
+  resume:
+    'A run that has ended continues as a new run, which reuses its completed steps. A run that has not ended is dispatched again.',
+  replay: 'Each run is repeated as a new run. The run itself does not change.',
+  approve: 'The open approval of each run is approved. A question that is asked later is not.',
+};
+
+const DONE: Readonly<Record<BulkMode, string>> = {
+  cancel: 'cancelled',
+  resume: 'resumed',
+  replay: 'replayed',
+  approve: 'approved',
+};
+
+/** @param will runs that the change is for, or that it leaves as they are */
+export function partTitle(mode: BulkMode, will: boolean, count: number): string {
+  return `${will ? 'Will be' : 'Will not be'} ${DONE[mode]} (${count})`;
+}
+
+export interface BulkCounts {
+  readonly targets: number;
+  /** Whose preview has come. */
+  readonly looked: number;
+  /** Whose preview says that they change. */
+  readonly hit: number;
+  readonly done: number;
+  readonly failed: number;
+}
+
+export function progressText(
+  mode: BulkMode,
+  stage: BulkStage,
+  { targets, looked, hit, done, failed }: BulkCounts,
+): string {
+  switch (stage) {
+    case 'finding':
+      return 'Finding the runs…';
+    case 'looking':
+      return `Checking what would happen: ${looked} of ${runsText(targets)} checked.`;
+    case 'broken':
+      return 'The runs could not be listed. Nothing was changed.';
+    case 'ready':
+      return readyText(mode, hit, targets - hit);
+    case 'sending':
+      return `${done + failed} of ${runsText(hit)} sent.`;
+    case 'over': {
+      const left = hit - done - failed;
+      return [
+        `Done for ${done} of ${runsText(hit)}.`,
+        failed > 0 && `${failed} failed.`,
+        left > 0 && `${left} not sent.`,
+      ]
+        .filter(Boolean)
+        .join(' ');
+    }
+  }
+}
+
+function readyText(mode: BulkMode, hit: number, left: number): string {
+  if (hit + left === 0) return 'No run matches.';
+  const willBe = `${runsText(hit)} will be ${DONE[mode]}.`;
+  return left === 0 ? willBe : `${willBe} ${left} will not: the list gives the reasons.`;
+}
+
+/** @param left runs without an outcome, after the others were sent */
+export function submitText(
+  verb: string,
+  { hit, left }: { readonly hit: number; readonly left: number },
+): string {
+  return left > 0 ? `Send the other ${left} again` : `${verb} ${runsText(hit)}`;
+}
+
+export const CUT_TEXT = `More runs match than are changed at once: only the first ${MOST_CHOSEN} are listed.`;
+
+export function runsText(count: number): string {
+  return `${count} ${count === 1 ? 'run' : 'runs'}`;
+}
