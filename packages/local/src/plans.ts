@@ -27,10 +27,16 @@ export interface Patience {
   /** The first request of a worker loads all it has. */
   readonly answerMs: number;
   readonly tries: number;
+  /** Aborts with a `TimeoutError` after the time in ms. */
+  readonly timeout: (ms: number) => AbortSignal;
 }
 
 /** Two minutes: after a crash, recovered runs take the machine's time while the workers load. */
-const PATIENCE: Patience = { answerMs: 30_000, tries: 4 };
+const PATIENCE: Patience = {
+  answerMs: 30_000,
+  tries: 4,
+  timeout: (ms) => AbortSignal.timeout(ms),
+};
 
 /**
  * Like {@link assertPlansKept}, for functions that were just started: asks again where no answer comes.
@@ -39,11 +45,11 @@ const PATIENCE: Patience = { answerMs: 30_000, tries: 4 };
  */
 export async function assertPlansKeptAtStart(
   ask: (path: string, signal: AbortSignal) => Promise<Response>,
-  { answerMs, tries }: Patience = PATIENCE,
+  { answerMs, tries, timeout }: Patience = PATIENCE,
 ): Promise<void> {
   for (let asked = 1; ; asked += 1) {
     try {
-      return await assertPlansKept((path) => ask(path, AbortSignal.timeout(answerMs)));
+      return await assertPlansKept((path) => ask(path, timeout(answerMs)));
     } catch (error) {
       if (Object(error).name !== 'TimeoutError') throw error;
       if (asked === tries) throw new Error(silent(answerMs * tries), { cause: error });

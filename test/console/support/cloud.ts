@@ -1,4 +1,5 @@
 /** A local cloud with the console and workflows to look at, for one test file. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import {
   type Ready,
   startCloudProcess,
 } from '../../../packages/local/src/cloud-process.ts';
+import { waitFor as eventually } from '../../../scripts/demo/notes.ts';
 import { builtFunctions } from '../../../scripts/test-functions/built.ts';
 
 export interface ConsoleCloud {
@@ -42,13 +44,19 @@ export async function startConsoleCloud({
   return {
     ready,
     async call<T>(method: string, path: string, body?: unknown, key = ready.apiKey) {
-      const answer = await fetch(`${ready.gateway}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      const headers = {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...(method === 'GET' ? {} : { 'idempotency-key': randomUUID() }),
+      };
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      // A busy cloud asks for the same request again.
+      return eventually(`an answer to ${method} ${path}`, async () => {
+        const answer = await fetch(`${ready.gateway}${path}`, { method, headers, ...sent });
+        if (answer.status === 503) return undefined;
+        if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+        return (await answer.json()) as T;
       });
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-      return (await answer.json()) as T;
     },
     async stop() {
       cloud.process.kill('SIGTERM');

@@ -12,13 +12,15 @@ const changed = [{ type: 'order', newest: 1, versions: [{ planVersion: 1, change
 
 let server: Server;
 let asked: number;
-/** Answers to the requests in their order; absent: none comes. */
+/** Ends the time that the request has. */
+let timeOut: () => void;
+/** Answers to the requests in their order; absent: silence. */
 let answers: readonly ((response: ServerResponse) => void)[];
 
 beforeEach(async () => {
   asked = 0;
   server = createServer((_, response) => {
-    answers[asked]?.(response);
+    (answers[asked] ?? silence)(response);
     asked += 1;
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -30,15 +32,20 @@ afterEach(async () => {
 });
 
 const says = (items: unknown) => (response: ServerResponse) => void response.end(JSON.stringify({ items }));
-const silence = () => {};
+const silence = () => timeOut();
 /** Only a part of the answer comes. */
-const half = (response: ServerResponse) => void response.write('{"items":');
+const half = (response: ServerResponse) => void response.write('{"items":', () => timeOut());
 
 function compared(tries: number): Promise<void> {
   const { port } = server.address() as AddressInfo;
   return assertPlansKeptAtStart((path, signal) => fetch(`http://127.0.0.1:${port}${path}`, { signal }), {
     answerMs: 200,
     tries,
+    timeout() {
+      const controller = new AbortController();
+      timeOut = () => controller.abort(new DOMException('time is up', 'TimeoutError'));
+      return controller.signal;
+    },
   });
 }
 
