@@ -234,6 +234,36 @@ describe('the text of a user value', () => {
     expect(refusal({ ok: 1, deep: [tail] }).message).toMatch(/is a reference cycle$/);
   });
 
+  test('a cycle and a value too deep are refused in a message of bounded length, with what to do', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ minLength: 500, maxLength: 900 })), {
+          minLength: 1,
+          maxLength: 40,
+        }),
+        fc.boolean(),
+        (names, isCycle) => {
+          const root: Record<string, unknown> = {};
+          let inner = root;
+          for (let depth = 0; depth < (isCycle ? names.length - 1 : 5_000); depth += 1) {
+            const next: Record<string, unknown> = {};
+            inner[names[depth % names.length] ?? ''] = next;
+            inner = next;
+          }
+          if (isCycle) inner[names.at(-1) ?? ''] = root;
+          const { message, help, field } = refusal(root);
+          expect(message).toMatch(isCycle ? /is a reference cycle$/ : /is nested deeper than 200 levels$/);
+          expect(message.length).toBeLessThan(1_300);
+          expect(message.startsWith(`${field} is `)).toBe(true);
+          expect(help).toMatch(isCycle ? /must not contain itself/ : /Make it flatter/);
+        },
+      ),
+    );
+    const tail: unknown[] = [];
+    tail.push({ back: tail });
+    expect(refusal({ ok: 1, deep: [tail] }).field).toBe('output.deep[0][0].back');
+  });
+
   test('depth is allowed up to the limit and refused beyond it', () => {
     expect(toJsonText(nested(MAX_JSON_DEPTH), 'output')).toContain('core');
     expect(refusal(nested(MAX_JSON_DEPTH + 1)).message).toContain(`deeper than ${MAX_JSON_DEPTH} levels`);

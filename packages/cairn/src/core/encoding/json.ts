@@ -61,11 +61,29 @@ export function toJsonText(value: unknown, what: string): string {
       cause,
     });
   }
-  const path = `${what}${offence.path.reverse().join('')}`;
-  throw new CairnError('INVALID_INPUT', `${path} is ${offence.is}`, {
-    field: path,
-    help: 'Use only plain objects, arrays, strings, finite numbers, booleans and null.',
-  });
+  const { is, help = PLAIN_HELP } = offence;
+  const path = `${what}${shownPath(offence)}`;
+  throw new CairnError('INVALID_INPUT', `${path} is ${is}`, { field: path, help });
+}
+
+const PLAIN_HELP = 'Use only plain objects, arrays, strings, finite numbers, booleans and null.';
+const CYCLE_HELP = 'An object must not contain itself. Leave that member out, or put an id in its place.';
+const DEEP_HELP =
+  'Make it flatter: a list of entries that name their parent, or text made by JSON.stringify.';
+/** Parts of a path that are shown at its beginning and at its end, and characters of each. */
+const SHOWN_PARTS = { first: 8, last: 3, chars: 80 } as const;
+
+function shownPath({ path, ends = path.length }: Offence): string {
+  const parts = path
+    .reverse()
+    .slice(0, ends)
+    .map((part) =>
+      part.length > SHOWN_PARTS.chars ? `${part.slice(0, SHOWN_PARTS.chars).toWellFormed()}…` : part,
+    );
+  const { first, last } = SHOWN_PARTS;
+  if (parts.length <= first + last) return parts.join('');
+  const left = parts.length - first - last;
+  return `${parts.slice(0, first).join('')}…(${left} more)…${parts.slice(-last).join('')}`;
 }
 
 /**
@@ -87,6 +105,9 @@ function readAgain(text: string): string {
 interface Offence {
   readonly is: string;
   readonly path: string[];
+  readonly help?: string;
+  /** Number of parts of the path, from the outermost, that lead to the offence; absent: all. */
+  readonly ends?: number;
 }
 
 function findOffence(value: unknown, ancestors: object[]): Offence | undefined {
@@ -151,8 +172,10 @@ function isPlain(value: object): boolean {
  * whether the same object stands twice on the way down.
  */
 function tooDeep(value: object, ancestors: readonly object[]): Offence {
-  const cyclic = ancestors.includes(value) || new Set(ancestors).size < ancestors.length;
-  return offence(cyclic ? 'a reference cycle' : `nested deeper than ${MAX_JSON_DEPTH} levels`);
+  const seen = new Set<object>();
+  const ends = [...ancestors, value].findIndex((one) => seen.size === seen.add(one).size);
+  if (ends === -1) return { is: `nested deeper than ${MAX_JSON_DEPTH} levels`, path: [], help: DEEP_HELP };
+  return { is: 'a reference cycle', path: [], help: CYCLE_HELP, ends };
 }
 
 function offence(is: string): Offence {
