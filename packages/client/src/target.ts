@@ -1,16 +1,35 @@
 /** The address of a request. Pure. */
+import { Refusal } from './problem.ts';
 
 export interface Filling {
   readonly params?: unknown;
   readonly query?: Readonly<Record<string, string | undefined>>;
 }
 
-/** The path with its parameters and query filled in. */
+/** Every URL parser takes these out of a path, encoded or not: the request would go to another resource. */
+const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..']);
+
+/** The path with its parameters and query filled in. @throws Refusal INVALID_INPUT for a value that no path can carry */
 export function targetOf(path: string, { params, query }: Filling): string {
   const values = (params ?? {}) as Readonly<Record<string, string>>;
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => segmentOf(name, values[name] ?? ''));
   const asked = Object.entries(query ?? {}).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
   return asked.length === 0 ? filled : `${filled}?${new URLSearchParams(asked)}`;
+}
+
+function segmentOf(name: string, value: string): string {
+  if (!NO_SEGMENTS.has(value) && value.isWellFormed()) return encodeURIComponent(value);
+  throw new Refusal(
+    {
+      status: 400,
+      code: 'INVALID_INPUT',
+      title: 'The input is not valid',
+      detail: `'${value.toWellFormed()}' cannot be the ${name} in a path`,
+      field: name,
+      help: 'No resource has this id. Check it, and send the request again.',
+    },
+    undefined,
+  );
 }
