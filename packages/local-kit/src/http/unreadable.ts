@@ -2,9 +2,9 @@
  * Answers what is no HTTP request, or one whose head is larger than Node reads (16 KiB): Node would do so with an empty
  * body, which tells a person nothing.
  */
-import { type Server, STATUS_CODES } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { refusalOf } from './problem.ts';
+import { refusalOf, refuse } from './problem.ts';
 
 interface Unreadable {
   readonly status: number;
@@ -20,19 +20,29 @@ const UNREADABLE: Readonly<Record<string, Unreadable>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'the request did not arrive in time' },
 };
 
-/** Call it when the server is created. A connection with a response in progress is cut instead. */
+/**
+ * Call it when the server is created. A request whose body turns out to be malformed is answered if its response has not begun. Any
+ * other connection with a response in progress is cut: the client could not tell to which request the answer belongs.
+ */
 export function answerUnreadable(server: Server): void {
-  const busy = new WeakSet<Duplex>();
+  const open = new WeakMap<Duplex, Set<ServerResponse>>();
   server.on('request', ({ socket }, response) => {
-    busy.add(socket);
-    response.once('close', () => busy.delete(socket));
+    const responses = open.get(socket) ?? new Set();
+    open.set(socket, responses.add(response));
+    response.once('close', () => responses.delete(response));
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || busy.has(socket)) {
+    const [response, ...others] = open.get(socket) ?? [];
+    const { status, detail } = UNREADABLE[error.code ?? ''] ?? MALFORMED;
+    if (socket.writable && response && !response.headersSent && others.length === 0) {
+      response.shouldKeepAlive = false;
+      refuse(response, status, detail);
+      return;
+    }
+    if (!socket.writable || response) {
       socket.destroy();
       return;
     }
-    const { status, detail } = UNREADABLE[error.code ?? ''] ?? MALFORMED;
     const { headers, body } = refusalOf(status, detail);
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
