@@ -196,6 +196,10 @@ describe('each rule finds what breaks it', () => {
     expect(layering(file('packages/local/src/host/a.ts', inside))).toHaveLength(1);
     const kit = "import { drainable } from '@cairn/local-kit/http/drain';";
     expect(layering(file('packages/local/src/host/a.ts', kit))).toEqual([]);
+    const http = "import type { Server } from 'node:http';";
+    expect(layering(file('packages/local/src/host/a.ts', http))).toEqual([]);
+    const server = "import { createServer, type Server } from 'node:http';";
+    expect(layering(file('packages/local/src/host/a.ts', server))).toHaveLength(1);
   });
 
   test('direction: an installation is written with what the package exports', () => {

@@ -9,7 +9,7 @@ import { cairnFunctions } from 'cairn/functions';
 import { consoleFolder, isOfConsole } from '../../packages/cairn/src/platform/console/location.ts';
 import { consoleSite } from '../../packages/cairn/src/platform/console/site.ts';
 import type { FunctionHandler } from '../../packages/local/src/host/function-spec.ts';
-import { functionsServer } from '../../packages/local/src/host/request-app.ts';
+import { functionsServer } from '../../packages/local/src/host/functions-server.ts';
 
 const SCRIPT = `// ${'x'.repeat(2_000)}\n`;
 

@@ -3,8 +3,9 @@
  * unmodified clients that have `PUBSUB_EMULATOR_HOST` set to its `host`.
  */
 
-import { createServer, type Server as HttpServer } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import { Faults } from '@cairn/local-firestore/faults';
+import { createServer } from '@cairn/local-kit/http/node-http';
 import { iamCalls } from '@cairn/local-kit/iam/policies';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import type { Clock } from '@cairn/local-kit/time/clock';

@@ -2,8 +2,9 @@
  * Cloud Tasks over HTTP/1.1, as far as `firebase-admin` uses it of an emulator (`CLOUD_TASKS_EMULATOR_HOST`): a task is created in a
  * queue, which is named like its function, and deleted. Owns shapes and statuses; what they mean is the service's.
  */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
+import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import { fromJson, JsonShapeError, toJson } from '@cairn/local-kit/wire/proto-json';
 import { status } from '@grpc/grpc-js';

@@ -7,9 +7,9 @@ import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Forwarder } from '../../../packages/local/src/host/forward.ts';
 import type { FunctionHandler, FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
+import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
 import { openLink } from '../../../packages/local/src/host/link/open-link.ts';
 import { ServedLink } from '../../../packages/local/src/host/link/serve-link.ts';
-import { functionsServer } from '../../../packages/local/src/host/request-app.ts';
 import type { WorkerPool } from '../../../packages/local/src/host/workers/worker-pool.ts';
 import { until } from '../support.ts';
 

@@ -142,11 +142,17 @@ function installationLayering({ path, text }: SourceFile, packages: readonly str
     .map(({ from }) => `${path}: the installation may not import ${from}`);
 }
 
-/** The local cloud serves any functions, so it knows nothing of the engine. */
+/** The local cloud serves any functions, so it knows nothing of the engine. It takes HTTP from the module that says what an import costs. */
 function localLayering({ path, text }: SourceFile): string[] {
-  return importsOf(text)
-    .filter(({ from }) => isOf('cairn', from))
-    .map(({ from }) => `${path}: the local cloud may not import ${from}`);
+  const imports = importsOf(text);
+  return [
+    ...imports
+      .filter(({ from }) => isOf('cairn', from))
+      .map(({ from }) => `${path}: the local cloud may not import ${from}`),
+    ...imports
+      .filter(({ from, typeOnly }) => from === 'node:http' && !typeOnly)
+      .map(() => `${path}: the local cloud imports values of node:http from @cairn/local-kit/http/node-http`),
+  ];
 }
 
 /** The statements of the API about itself, and the events it tells: all that its clients may know of the engine, as types. */

@@ -3,9 +3,10 @@
  * gRPC would have brought and takes the same way from there, so both answer alike. Refuses foreign web pages; those of this
  * machine are answered with CORS.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type BodyRefusals, jsonBody } from '@cairn/local-kit/http/json-body';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
+import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import { fromJson, JsonShapeError, toJson } from '@cairn/local-kit/wire/proto-json';
 import type { ServiceDefinition } from '@grpc/grpc-js';

@@ -2,8 +2,9 @@
  * Answers what is no HTTP request, or one whose head is larger than Node reads (16 KiB): Node would do so with an empty
  * body, which tells a person nothing.
  */
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { STATUS_CODES } from './node-http.ts';
 import { refusalOf, refuse } from './problem.ts';
 
 interface Unreadable {

@@ -1,6 +1,6 @@
 /** Sends a task to a URL that is not a function of this host, as Cloud Tasks would: plain HTTP or HTTPS, once. */
-import { request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
+import { request as overHttp } from '@cairn/local-kit/http/node-http';
 import type { DispatchOutcome, DispatchRequest } from './attempt.ts';
 
 export function dispatchOverHttp({

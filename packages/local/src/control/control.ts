@@ -2,11 +2,12 @@
  * The control port: what a test or a benchmark asks of the local cloud that production has no call for. JSON over
  * HTTP on loopback; bad input is a 4xx problem document. Owns routes and their answers, none of what they report.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type BodyRefusals, jsonBody } from '@cairn/local-kit/http/json-body';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
+import { createServer } from '@cairn/local-kit/http/node-http';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import { ControlError, type Route } from './route.ts';
 

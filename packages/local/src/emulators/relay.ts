@@ -2,8 +2,9 @@
  * Serves `/{function name}/{path}` as a worker of the local cloud does, by asking firebase-tools' functions emulator. Owns
  * the differences between the two: the path of a function, and that a message goes in as the event made of it.
  */
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { createServer, request } from '@cairn/local-kit/http/node-http';
 import { refuse } from '@cairn/local-kit/http/problem';
 import { withoutHopHeaders } from '../host/forward.ts';
 import { cloudEventOf, type Push } from '../host/pubsub/message-handler.ts';

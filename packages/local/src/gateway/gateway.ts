@@ -3,10 +3,11 @@
  * bytes unchanged, and serves the site's files (site.ts). Owns the data for this machine's browser only: the key in
  * `/console.json`.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { drainable } from '@cairn/local-kit/http/drain';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import { giveBackAtRest } from '../give-back.ts';

@@ -2,7 +2,8 @@
  * Sends a request to a function on a worker and times it out as the platform would. Owns the choice between the link to a worker and
  * HTTP. Two callers: people's requests (streamed through) and the queue's dispatches (a body in hand).
  */
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Agent } from '@cairn/local-kit/http/node-http';
 import { refuse } from '@cairn/local-kit/http/problem';
 import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
 import type { FunctionSpec } from './function-spec.ts';

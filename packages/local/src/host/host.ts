@@ -2,10 +2,11 @@
  * The functions host: an HTTP front at which every exported function is reachable as `/{functionName}`, the
  * workers behind it, and the short way by which the task queue reaches them. Owns which codebase has a function.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
+import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import type { MovableClock } from '@cairn/local-kit/time/clock';

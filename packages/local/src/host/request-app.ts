@@ -2,24 +2,15 @@
  * Gives a function the request and response Cloud Functions would: Express's, with the body parsed by content
  * type and its bytes in `rawBody`. Owns how bodies are read, nothing of what functions do.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { refuse } from '@cairn/local-kit/http/problem';
 import express, { type ErrorRequestHandler } from 'express';
 import type { FunctionHandler } from './function-spec.ts';
-import { MAX_BODY_BYTES, splitPath } from './request-shape.ts';
+import { MAX_BODY_BYTES } from './request-shape.ts';
 import { answerUncaught } from './uncaught.ts';
 
-/** Twice what the front reads: what it adds to a request that it took must not make that one too large. */
-const MAX_HEAD_BYTES = 32 * 1024;
-
-/**
- * Serves `/{function name}/{path}`; the function sees `/{path}`, as it does behind its own URL.
- *
- * @param now epoch ms: what answers are dated with
- */
-export function functionsServer(handlers: ReadonlyMap<string, FunctionHandler>, now: () => number): Server {
-  const targets = new WeakMap<IncomingMessage, FunctionHandler>();
+/** Express with the body parsers of Cloud Functions; it hands each request to `handle`. */
+export function requestApp(handle: FunctionHandler): RequestListener {
   const app = express();
   app.disable('x-powered-by');
   app.enable('trust proxy');
@@ -37,24 +28,10 @@ export function functionsServer(handlers: ReadonlyMap<string, FunctionHandler>, 
   });
   app.use(bodyProblem);
   app.use(async (request, response) => {
-    await targets.get(request)?.(request, response);
+    await handle(request, response);
   });
   app.use(uncaught);
-
-  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (request, response) => {
-    const { name, rest } = splitPath(request.url ?? '/');
-    const handler = handlers.get(name);
-    if (handler === undefined) return notFound(response, name);
-    request.url = rest;
-    // Node would tell the machine's time: clients take the age of what they are shown from this header.
-    response.setHeader('date', new Date(now()).toUTCString());
-    targets.set(request, handler);
-    app(request, response);
-  });
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
-  // Long functions are bounded by their own timeout in the front, not by the socket.
-  server.requestTimeout = 0;
-  return server;
+  return app;
 }
 
 interface ReadRequest extends IncomingMessage {
@@ -97,7 +74,3 @@ const ENCODING = { field: 'Content-Encoding', help: 'Send the body unencoded, or
 const uncaught: ErrorRequestHandler = (error: unknown, _request, response, _next) => {
   answerUncaught(error, response);
 };
-
-function notFound(response: ServerResponse, name: string): void {
-  refuse(response, 404, `no function named '${name}'`);
-}

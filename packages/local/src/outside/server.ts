@@ -4,10 +4,11 @@
  *
  * Must not: know who calls. It outlives the workers, so what it counts is what really was done.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Faults } from '@cairn/local-firestore/faults';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
+import { createServer } from '@cairn/local-kit/http/node-http';
 import type { SqliteStorage } from '@cairn/local-kit/sqlite/grouped-database';
 import { StorageFullError } from '@cairn/local-kit/sqlite/storage-full';
 import type { Clock } from '@cairn/local-kit/time/clock';

@@ -1,5 +1,5 @@
 /** The cloud process's end of the link to a worker: opens it, and knows nothing of what goes over it. */
-import { request } from 'node:http';
+import { request } from '@cairn/local-kit/http/node-http';
 import { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { UPGRADE } from './messages.ts';
 

@@ -1,5 +1,6 @@
 /** Sends a request to a worker by HTTP: of any size, to any function. */
-import { type Agent, type ClientRequest, request } from 'node:http';
+import type { Agent, ClientRequest } from 'node:http';
+import { request } from '@cairn/local-kit/http/node-http';
 import type { CarriedRequest, RequestLine, Sending } from './carried.ts';
 
 /**

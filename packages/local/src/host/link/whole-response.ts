@@ -2,7 +2,7 @@
  * The part of Express's response that functions may use which take whole requests, sent by frames. An answer whose end follows at once is one message.
  */
 import { EventEmitter } from 'node:events';
-import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { validateHeaderName, validateHeaderValue } from '@cairn/local-kit/http/node-http';
 import { encode, type Headers } from './messages.ts';
 
 /** The call that the answer is for, as the frame server serves it. */

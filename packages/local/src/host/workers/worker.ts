@@ -13,7 +13,7 @@ import { shiftableTime } from './shifted-time.ts';
 
 enableCompileCache();
 const setClockOffset = shiftableTime();
-const { functionsServer } = await import('../request-app.ts');
+const { functionsServer } = await import('../functions-server.ts');
 const { ServedLink } = await import('../link/serve-link.ts');
 
 let isEnding = false;
