@@ -81,11 +81,25 @@ async function stage(name) {
   cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
   const published = kit ?? {
     ...manifest,
+    ...dependenciesOf(manifest),
     ...(manifest.bin && { bin: mapped(manifest.bin, (file) => built(file, 'js')) }),
     exports: mapped(manifest.exports, exported),
   };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
   return published;
+}
+
+/**
+ * Our packages are peers of each other: the project that installs their tarballs has them all. As dependencies, pnpm and Yarn would ask the
+ * registry for them, where `cairn` is a package of somebody else.
+ */
+function dependenciesOf({ dependencies = {}, peerDependencies = {} }) {
+  const isOwn = ([name]) => name === 'cairn' || name.startsWith('@cairn/');
+  const all = Object.entries(dependencies);
+  return {
+    dependencies: Object.fromEntries(all.filter((one) => !isOwn(one))),
+    peerDependencies: { ...peerDependencies, ...Object.fromEntries(all.filter(isOwn)) },
+  };
 }
 
 function copyConsole(target) {

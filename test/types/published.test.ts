@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
@@ -49,6 +58,24 @@ test(
   },
   BUILD_LIMIT_MS,
 );
+
+test('no package depends on another of ours, which pnpm and Yarn would look for in the public registry', () => {
+  const asked = readdirSync(join(folder, 'staged')).flatMap((name) => {
+    const file = join(folder, 'staged', name, 'package.json');
+    const { dependencies = {} } = JSON.parse(readFileSync(file, 'utf8')) as {
+      dependencies?: Record<string, string>;
+    };
+    return Object.keys(dependencies).filter((one) => one === 'cairn' || one.startsWith('@cairn/'));
+  });
+  expect(asked).toEqual([]);
+  const cli = JSON.parse(readFileSync(join(folder, 'staged/cli/package.json'), 'utf8'));
+  expect(Object.keys(cli.peerDependencies).sort()).toEqual([
+    '@cairn/client',
+    '@cairn/local',
+    '@cairn/mcp',
+    'cairn',
+  ]);
+});
 
 /** One mistake for each rule, and bodies that may do all of it. */
 const FLOW = `

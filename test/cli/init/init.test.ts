@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
@@ -103,6 +104,26 @@ test('--undo says how to take back what other commands made', async () => {
   expect(commands).toEqual(['rm -r .cairn', 'npm uninstall @cairn/cli cairn']);
 });
 
+test('what init and its undo say fits 80 columns, but for commands to copy', async () => {
+  const project = withFiles({
+    'firebase.json': '{"firestore": {"rules": "firestore.rules"}, "functions": {"source": "f"}}',
+    'f/tsconfig.json': '{}',
+    'package.json':
+      '{"devDependencies": {"cairn": "file:packed/cairn-0.2.0.tgz", "@cairn/cli": "0.2.0", "@cairn/local": "0.2.0", "@cairn/local-firestore": "0.2.0"}}',
+    'packed/cairn-0.2.0.tgz': 'packed',
+    '.cairn/dev.json': '{}',
+  });
+  const said = [
+    await project.init(['--yes']),
+    await project.init([]),
+    await project.init(['--undo', '--yes']),
+  ];
+  const lines = said
+    .flatMap(({ out, err }) => `${out}${err}`.split('\n'))
+    .filter((line) => !line.includes(project.root));
+  expect(lines.filter((line) => line.length > 80 && !/^ {2}npm /.test(line))).toEqual([]);
+});
+
 describe('what was edited since', () => {
   test('is left by --undo and told; entries and lines of Cairn are taken out of the files of the app', async () => {
     const project = opening(exampleProject());
@@ -180,7 +201,7 @@ describe('other projects', () => {
     expect((await project.init(['--yes'])).code).toBe(0);
     const files = project.files();
     expect(files['cairn/src/index.ts']).toContain("from './workflows/order.ts'");
-    expect(files['.gitignore']).toBe('.cairn/\ncairn/node_modules/\ncairn/lib/\n');
+    expect(files['.gitignore']).toBe('.cairn/\ncairn/node_modules/\ncairn/lib/\ncairn/*.local\n');
     expect(JSON.parse(files['cairn/package.json'] ?? '')).toMatchObject({
       type: 'module',
       main: 'lib/index.js',
@@ -218,9 +239,46 @@ describe('other projects', () => {
     );
   });
 
+  test('whose cairn was added by Yarn, which writes the path without `file:`, have it in the codebase too', async () => {
+    const project = withFiles({
+      'firebase.json': '{}',
+      'package.json': '{"devDependencies": {"cairn": "./packed/cairn-0.2.0.tgz"}}',
+      'packed/cairn-0.2.0.tgz': 'packed',
+      'yarn.lock': '',
+    });
+    await project.init(['--yes']);
+    expect(JSON.parse(project.files()['cairn/package.json'] ?? '').dependencies.cairn).toBe(
+      'file:packages/cairn-0.2.0.tgz',
+    );
+  });
+
+  test('that ignore tarballs and not local files still commit the package, and no secret', async () => {
+    const project = withFiles({
+      'firebase.json': '{}',
+      'package.json': '{"devDependencies": {"cairn": "file:packed/cairn-0.2.0.tgz"}}',
+      'packed/cairn-0.2.0.tgz': 'packed',
+      '.gitignore': 'node_modules/\n*.tgz\n',
+    });
+    await project.init(['--yes']);
+    project.write('cairn/.secret.local', 'STRIPE_KEY=sk_live');
+    const git = (...args: string[]) => spawnSync('git', args, { cwd: project.root, encoding: 'utf8' });
+    git('init', '--quiet');
+    const isIgnored = (path: string) => git('check-ignore', '--quiet', path).status === 0;
+    expect(isIgnored('cairn/packages/cairn-0.2.0.tgz')).toBe(false);
+    expect(isIgnored('cairn/.secret.local')).toBe(true);
+    expect(isIgnored('cairn/.env.local')).toBe(true);
+    expect(isIgnored('cairn/src/index.js')).toBe(false);
+  });
+
+  test('of Yarn without node_modules are told which setting makes them', async () => {
+    const project = opening(temporaryProject({ 'firebase.json': '{}', '.pnp.cjs': '' }));
+    const { err } = await project.init(['--yes']);
+    expect(err).toMatch(/NOT_INSTALLED.*Plug'n'Play.*\n.*nodeLinker: node-modules.*\.yarnrc\.yml/);
+  });
+
   test.each([
     ['pnpm-lock.yaml', 'pnpm --dir cairn install', 'pnpm exec cairn dev'],
-    ['yarn.lock', 'yarn --cwd cairn install', 'yarn cairn dev'],
+    ['yarn.lock', 'npm --prefix cairn install', 'yarn cairn dev'],
     ['bun.lock', 'bun install --cwd cairn', 'bunx cairn dev'],
   ])('with %s are told what to run', async (lock, install, develop) => {
     const project = withFiles({ 'firebase.json': '{}', [lock]: '' });

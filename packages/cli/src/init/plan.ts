@@ -62,6 +62,10 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
     '.cairn/',
     ...(hasLine(gitignore ?? '', 'node_modules/') ? [] : [`${name}/node_modules/`]),
     ...(language === 'ts' ? [`${name}/lib/`] : []),
+    // Secrets of this machine.
+    ...(hasLine(gitignore ?? '', '*.local') ? [] : [`${name}/*.local`]),
+    // The template of firebase-tools ignores every tarball. Without this one a clone cannot install the codebase.
+    ...(installed.tarball ? [`!${name}/packages/*.tgz`] : []),
   ];
   const ignored = missingLines(gitignore ?? '', wanted);
   const edited: FileChange[] = [

@@ -136,7 +136,16 @@ function manifestIn(text: string | undefined): Manifest {
 /** The nearest folder of packages that has it, upwards, as Node looks for it. */
 function installedIn(root: string): InstalledPackage {
   const home = upwards(root).find((one) => existsSync(join(one, 'node_modules/cairn/package.json')));
-  if (home === undefined) throw notInstalled(`the package cairn is not installed in ${root}`);
+  if (home === undefined) {
+    // Cloud Functions and firebase-tools look for packages in node_modules too.
+    if (upwards(root).some((one) => existsSync(join(one, '.pnp.cjs'))))
+      throw new InitProblem(
+        'NOT_INSTALLED',
+        `Yarn's Plug'n'Play has no folder node_modules in ${root}`,
+        "Set 'nodeLinker: node-modules' in .yarnrc.yml, run yarn install, then cairn init again.",
+      );
+    throw notInstalled(`the package cairn is not installed in ${root}`);
+  }
   const folder = join(home, 'node_modules/cairn');
   const manifest = readJson(join(folder, 'package.json'));
   const { version, exports: exported, dependencies, peerDependencies } = manifest as Manifest;
@@ -163,7 +172,9 @@ function tarballOf(home: string): InstalledPackage['tarball'] {
   const file = join(home, 'package.json');
   if (!existsSync(file)) return undefined;
   const { dependencies, devDependencies } = readJson(file) as Manifest;
-  const [, path] = /^file:(.*\.tgz)$/.exec(dependencies?.cairn ?? devDependencies?.cairn ?? '') ?? [];
+  // Yarn writes the path without `file:`.
+  const [, path] =
+    /^(?:file:)?(?!https?:)(.*\.tgz)$/.exec(dependencies?.cairn ?? devDependencies?.cairn ?? '') ?? [];
   if (path === undefined) return undefined;
   const place = resolve(home, path);
   if (!existsSync(place)) throw notInstalled(`${file} names ${path} for cairn, which is not there`);

@@ -16,7 +16,7 @@ import {
 } from '../../init/project.ts';
 import { decodeRecord, type InitRecord, recordPath } from '../../init/record.ts';
 import type { Style } from '../../render/style.ts';
-import { clean } from '../../render/width.ts';
+import { clean, wrap } from '../../render/width.ts';
 
 export interface InitWish {
   readonly name: string;
@@ -109,7 +109,7 @@ function tellAdded({ out }: CommandContext, { root, name, files }: InitTarget, r
   out.answer(
     { root, name, changes: [], installed: [], next },
     () =>
-      `Nothing to change: Cairn ${record.cairn} was added as '${name}'. cairn init --undo takes it out.\n${steps}`,
+      `Nothing to change: Cairn ${record.cairn} was added as '${name}'.\ncairn init --undo removes it.\n${steps}`,
   );
 }
 
@@ -146,22 +146,30 @@ async function confirm({ world }: CommandContext, { mayAsk }: InitTarget, questi
   if (why !== undefined) throw new InitProblem('NOT_CONFIRMED', why, SAY_YES);
 }
 
+/** Of the terminal, for what is no command to copy. */
+const COLUMNS = 80;
+/** However long the paths are. */
+const MIN_COLUMN = 30;
+
 function planText(
   { changes }: InitPlan,
   { root, name, isInstalled }: InitTarget & { readonly isInstalled: boolean },
   style: Style,
 ): string {
   const width = Math.max(...changes.map(({ path }) => path.length));
-  const lines = changes.flatMap((change) =>
-    change.what.map((what, i) => {
-      const head = i === 0 ? `${verbOf(change)}  ${clean(change.path).padEnd(width)}` : ' '.repeat(8 + width);
-      return `  ${head}  ${style.dim(what)}\n`;
-    }),
-  );
+  const indent = width + 12;
+  const lines = changes.flatMap((change) => {
+    const said = change.what.flatMap((what) => wrap(what, Math.max(MIN_COLUMN, COLUMNS - indent)));
+    return said.map((what, i) => {
+      const head = i === 0 ? `  ${verbOf(change)}  ${clean(change.path)}` : '';
+      return `${head.padEnd(indent)}${style.dim(what)}\n`;
+    });
+  });
   const installing = isInstalled ? `  run     ${INSTALL.npm(name)}\n` : '';
   return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}${installing}
-Nothing else: not your functions, rules, indexes or site. From then on \`firebase deploy\` deploys the codebase and the
-database '${name}' too.\n\n`;
+Nothing else: your functions, rules, indexes and site stay as they are.
+From then on \`firebase deploy\` also deploys the codebase and the
+database '${name}'.\n\n`;
 }
 
 function verbOf({ before }: FileChange): string {
@@ -184,11 +192,9 @@ interface NextStep {
   readonly why: string;
 }
 
+/** Above its command, which can be long, so that both can be copied. */
 function stepsText(steps: readonly NextStep[], style: Style): string {
-  const width = Math.max(...steps.map(({ command: line }) => line.length));
-  return steps
-    .map(({ command: line, why }) => `  ${line.padEnd(width)}  ${style.dim(`# ${why}`)}\n`)
-    .join('');
+  return steps.map(({ command: line, why }) => `  ${style.dim(`# ${why}`)}\n  ${line}\n`).join('');
 }
 
 /** Commands that take back what other commands made. */
@@ -220,7 +226,8 @@ const RUN: Readonly<Record<PackageManager, string>> = {
 const INSTALL: Readonly<Record<PackageManager, (folder: string) => string>> = {
   npm: (folder) => `npm --prefix ${folder} install`,
   pnpm: (folder) => `pnpm --dir ${folder} install`,
-  yarn: (folder) => `yarn --cwd ${folder} install`,
+  // Yarn refuses a folder that is no workspace of the project. A deployment sees only the folder, and installs it with npm.
+  yarn: (folder) => `npm --prefix ${folder} install`,
   bun: (folder) => `bun install --cwd ${folder}`,
 };
 
