@@ -23,7 +23,7 @@ const nextEcho = (more: object) =>
     ...more,
   });
 
-/** What is deployed after the first request, in each of which a request for `echo` with that input is refused. */
+/** Deployments after the first request; each would refuse a request for `echo` with that input. */
 const LATER: Record<string, readonly Workflow[]> = {
   'the next version takes other inputs': [echo, nextEcho({ input: z.object({ words: z.string() }) })],
   'the tags of the next version throw': [

@@ -159,7 +159,7 @@ function deliveryOf({ id, queueName, retryCount, previousResponse }: TaskRequest
   return { name: `${queueName}/${id}`, retryCount, answered: previousResponse === ANSWERED_LATER };
 }
 
-function isMarked(data: object, name: 'watches' | 'asked'): boolean {
+function isMarked(data: unknown, name: 'watches' | 'asked'): boolean {
   return (data as Readonly<Record<string, unknown>>)[name] === true;
 }
 

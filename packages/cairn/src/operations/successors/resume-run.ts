@@ -37,7 +37,7 @@ export interface Resumed {
  */
 export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Promise<Resumed> {
   const { runId, tenantId, actor } = request;
-  let resumption: Resumption = 'moving';
+  let resumption = 'moving' as Resumption;
   const decide = (state: RunState, now: number) => {
     resumption = resumptionOf(deps, state, now);
     return resumeDrafts(resumption, actor);

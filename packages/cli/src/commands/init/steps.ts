@@ -146,7 +146,7 @@ async function confirm({ world }: CommandContext, { mayAsk }: InitTarget, questi
   if (why !== undefined) throw new InitProblem('NOT_CONFIRMED', why, SAY_YES);
 }
 
-/** Of the terminal, for what is no command to copy. */
+/** Width of what is no command to copy. */
 const COLUMNS = 80;
 /** However long the paths are. */
 const MIN_COLUMN = 30;

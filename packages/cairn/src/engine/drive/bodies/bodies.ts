@@ -8,7 +8,7 @@
 import { type Cost, isFree } from '../../../core/budget/budget.ts';
 import type { StepExecution, StepRef } from '../../../core/run/events.ts';
 import { type RunState, stepKey } from '../../../core/run/state.ts';
-import type { AnyPolicy, BodyStep, Context } from '../../define/steps.ts';
+import type { AnyPolicy, BodyStep } from '../../define/steps.ts';
 import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recorded } from '../../facts/output.ts';

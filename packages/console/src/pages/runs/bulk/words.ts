@@ -3,7 +3,7 @@ import { MOST_CHOSEN } from '../selection.ts';
 import type { BulkMode } from './plan.ts';
 import type { BulkStage } from './use-bulk.ts';
 
-/** What the change does to each run of it. */
+/** Effect of the change on each run. */
 export const EFFECTS: Readonly<Record<BulkMode, string>> = {
   cancel:
     'Each run ends as cancelled, after its completed steps are undone where the workflow says how. This cannot be taken back.',
@@ -27,9 +27,9 @@ export function partTitle(mode: BulkMode, will: boolean, count: number): string 
 
 export interface BulkCounts {
   readonly targets: number;
-  /** Whose preview has come. */
+  /** Runs whose preview has come. */
   readonly looked: number;
-  /** Whose preview says that they change. */
+  /** Runs that will change, as their preview says. */
   readonly hit: number;
   readonly done: number;
   readonly failed: number;
