@@ -9,7 +9,13 @@ const snippets = writeSnippets('docs/adopt.md');
 afterAll(() => snippets.remove());
 
 const installed = { version: '0.2.0', dependencies: {} };
-const templates = templatesOf({ name: 'cairn', language: 'ts', node: '24', installed });
+const templates = templatesOf({
+  name: 'cairn',
+  language: 'ts',
+  node: '24',
+  region: 'us-central1',
+  installed,
+});
 const contentOf = (path: string) => String(templates.find((one) => one.path === path)?.content);
 
 describe('what cairn init writes', () => {
@@ -23,7 +29,7 @@ describe('what cairn init writes', () => {
   );
 
   test('differs in JavaScript by the name of a file only: the example has no types', () => {
-    const js = templatesOf({ name: 'cairn', language: 'js', node: '24', installed });
+    const js = templatesOf({ name: 'cairn', language: 'js', node: '24', region: 'us-central1', installed });
     const all = Object.fromEntries(js.map(({ path, content }) => [path, String(content)]));
     expect(all['src/workflows/order.js']).toBe(contentOf('src/workflows/order.ts'));
     expect(all['src/index.js']).toBe(contentOf('src/index.ts').replace('order.ts', 'order.js'));

@@ -22,6 +22,8 @@ type FirebaseMembers = Readonly<Record<string, unknown>>;
 export interface FirebaseJson {
   readonly functions: readonly FirebaseMembers[];
   readonly firestore: readonly FirebaseMembers[];
+  /** As it is: an object, a list of them, or anything else. */
+  readonly hosting?: unknown;
 }
 
 /** Entries to add: a codebase to `functions`, a database to `firestore`. */
@@ -35,7 +37,11 @@ type FirebaseSection = keyof Entries;
 /** @throws InitProblem FIREBASE_JSON_INVALID with the place */
 export function readFirebaseJson(text: string): FirebaseJson {
   const root = rootOf(text);
-  return { functions: entriesOf(root, 'functions'), firestore: entriesOf(root, 'firestore') };
+  return {
+    functions: entriesOf(root, 'functions'),
+    firestore: entriesOf(root, 'firestore'),
+    hosting: contentOf(findNodeAtLocation(root, ['hosting'])),
+  };
 }
 
 export interface Additions {

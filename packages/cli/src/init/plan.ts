@@ -5,6 +5,7 @@ import { hasLine, missingLines, withLines } from './ignore-file.ts';
 import { InitProblem } from './problem.ts';
 import type { Language, Project } from './project.ts';
 import { encodeRecord, type InitRecord, recordPath, sha256 } from './record.ts';
+import { type FoundRegion, regionOf } from './region.ts';
 import { templatesOf } from './templates.ts';
 
 export interface FileChange {
@@ -19,12 +20,15 @@ export interface FileChange {
 export interface InitPlan {
   /** The record is the first: whatever dies after it can be undone. */
   readonly changes: readonly FileChange[];
+  readonly region: FoundRegion;
 }
 
 export interface PlanOptions {
   readonly name: string;
   /** Left out: as the codebases of the project have it. */
   readonly language: Language | undefined;
+  /** Left out: that of the project's functions, where files name it. */
+  readonly region?: string | undefined;
   /** `process.versions.node` */
   readonly nodeVersion: string;
   /** True if a file or folder of the name exists. */
@@ -40,7 +44,7 @@ const OLDEST_NODE = [22, 18] as const;
 const RUNTIMES = ['22', '24'];
 const NEWEST_RUNTIME = '24';
 
-/** @throws InitProblem NODE_TOO_OLD, ALREADY_ADOPTED, NAME_TAKEN */
+/** @throws InitProblem NODE_TOO_OLD, ALREADY_ADOPTED, NAME_TAKEN, REGION_INVALID */
 export function planOf(project: Project, options: PlanOptions): InitPlan {
   assertNode(options.nodeVersion);
   assertFree(project, options);
@@ -49,7 +53,8 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
   const language = options.language ?? (codebases.some((one) => one.language === 'ts') ? 'ts' : 'js');
   const major = options.nodeVersion.split('.')[0] ?? '';
   const node = RUNTIMES.includes(major) ? major : NEWEST_RUNTIME;
-  const created = templatesOf({ name, language, node, installed }).map(
+  const region = regionOf(project, options.region);
+  const created = templatesOf({ name, language, node, region: region.region, installed }).map(
     ({ path, content, what }): FileChange => ({
       path: `${name}/${path}`,
       before: undefined,
@@ -85,7 +90,7 @@ export function planOf(project: Project, options: PlanOptions): InitPlan {
       what: [`adds ${ignored.join(', ')}`],
     });
   const record = recordOf({ name, cairn: installed.version, created, edited, entries, ignored });
-  return { changes: [record, ...created, ...edited] };
+  return { changes: [record, ...created, ...edited], region };
 }
 
 /** Entry of Cairn's database among those of the project. */

@@ -4,6 +4,7 @@ import { Declined, EXIT } from '../exit.ts';
 export const INIT_CODES = [
   'NODE_TOO_OLD',
   'NAME_INVALID',
+  'REGION_INVALID',
   'NO_PROJECT',
   'FIREBASE_JSON_INVALID',
   'NOT_INSTALLED',
@@ -19,12 +20,15 @@ export const INIT_CODES = [
 ] as const;
 export type InitCode = (typeof INIT_CODES)[number];
 
+/** The command was given wrongly. */
+const USAGE: ReadonlySet<InitCode> = new Set<InitCode>(['NAME_INVALID', 'REGION_INVALID', 'NOT_CONFIRMED']);
+
 export class InitProblem extends Declined {
   override readonly name = 'InitProblem';
   override readonly code: InitCode;
 
   constructor(code: InitCode, message: string, help: string) {
-    super(message, help, code === 'NAME_INVALID' || code === 'NOT_CONFIRMED' ? EXIT.usage : EXIT.failed);
+    super(message, help, USAGE.has(code) ? EXIT.usage : EXIT.failed);
     this.code = code;
   }
 }

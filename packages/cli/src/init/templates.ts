@@ -8,6 +8,8 @@ export interface TemplateOptions {
   readonly language: Language;
   /** Major version of Node that it is deployed on. */
   readonly node: string;
+  /** Of the functions and their queues. */
+  readonly region: string;
   readonly installed: InstalledPackage;
 }
 
@@ -92,14 +94,14 @@ const TSCONFIG = json({
   include: ['src'],
 });
 
-function indexOf({ name, language }: TemplateOptions): string {
+function indexOf({ name, language, region }: TemplateOptions): string {
   return `/** The functions of Cairn, deployed as \`${name}-api\`, \`${name}-drive\` and so on. */
 import { cairnFunctions } from 'cairn/functions';
 import { order } from './workflows/order.${language}';
 
 export const ${name} = cairnFunctions({
   workflows: [order],
-  region: 'us-central1',
+  region: '${region}',
   database: '${name}',
   managedAccount: true,
 });

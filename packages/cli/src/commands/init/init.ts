@@ -14,6 +14,10 @@ export const init = command({
       choices: ['ts', 'js'],
       help: 'language of the created files (default: that of your functions)',
     },
+    region: {
+      type: 'text',
+      help: 'region of the functions and queues (default: that of your functions)',
+    },
     'no-install': { type: 'flag', help: 'do not run npm install in the created folder' },
     yes: { type: 'flag', help: 'do not ask' },
     undo: { type: 'flag', help: 'remove what an earlier cairn init added' },
@@ -24,9 +28,10 @@ export const init = command({
     ['init --undo', 'restore the files'],
   ],
   async run(context, { options }) {
-    const { name = 'cairn', language, undo, yes } = options;
+    const { name = 'cairn', language, region, undo, yes } = options;
     const { initOrUndo } = await import('./steps.ts');
-    await initOrUndo(context, { name, language, undo, mayAsk: !yes, installs: !options['no-install'] });
+    const installs = !options['no-install'];
+    await initOrUndo(context, { name, language, region, undo, mayAsk: !yes, installs });
     return undefined;
   },
 });

@@ -21,6 +21,7 @@ import { clean, wrap } from '../../render/width.ts';
 export interface InitWish {
   readonly name: string;
   readonly language: 'ts' | 'js' | undefined;
+  readonly region: string | undefined;
   readonly undo: boolean;
   readonly mayAsk: boolean;
   /** True if `init` may run npm; other package managers are run by the user. */
@@ -52,11 +53,11 @@ function recordIn({ files, name }: InitTarget): InitRecord | undefined {
 }
 
 async function add(context: CommandContext, place: InitTarget, wish: InitWish): Promise<void> {
-  const { language } = wish;
+  const { language, region } = wish;
   const { root, name, files } = place;
   const project = readProject(root, files);
   const { nodeVersion } = context.world;
-  const plan = planOf(project, { name, language, nodeVersion, folderExists: files.exists(name) });
+  const plan = planOf(project, { name, language, region, nodeVersion, folderExists: files.exists(name) });
   const manager = project.packageManager;
   const isInstalled = wish.installs && manager === 'npm';
   tell(context, planText(plan, { ...place, isInstalled }, context.notes.style));
@@ -70,7 +71,7 @@ async function add(context: CommandContext, place: InitTarget, wish: InitWish): 
     what,
   }));
   const installed = isInstalled ? INSTALLED.map((path) => `${name}/${path}`) : [];
-  context.out.answer({ root, name, changes, installed, next }, ({ style }) => {
+  context.out.answer({ root, name, region: plan.region.region, changes, installed, next }, ({ style }) => {
     return `${style.paint('good', '✓')} Cairn is added. Next:\n\n${stepsText(next, style)}`;
   });
 }
@@ -152,7 +153,7 @@ const COLUMNS = 80;
 const MIN_COLUMN = 30;
 
 function planText(
-  { changes }: InitPlan,
+  { changes, region }: InitPlan,
   { root, name, isInstalled }: InitTarget & { readonly isInstalled: boolean },
   style: Style,
 ): string {
@@ -167,6 +168,10 @@ function planText(
   });
   const installing = isInstalled ? `  run     ${INSTALL.npm(name)}\n` : '';
   return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}${installing}
+Region of its functions: ${region.region} (${clean(region.why)}).
+Another one: --region REGION, or edit ${name}/src/index before the first
+deployment.
+
 Nothing else: your functions, rules, indexes and site stay as they are.
 From then on \`firebase deploy\` also deploys the codebase and the
 database '${name}'.\n\n`;

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { InitProblem } from '../../../packages/cli/src/init/problem.ts';
+import { regionOf } from '../../../packages/cli/src/init/region.ts';
+import { type TemporaryProject, temporaryProject, withPackage } from './project.ts';
+
+const opened: TemporaryProject[] = [];
+afterEach(() => {
+  for (const project of opened.splice(0)) project.dispose();
+});
+
+const region = fc.constantFrom('europe-west1', 'asia-northeast1', 'me-central2', 'us-east4', 'us-central1');
+
+/** Ways to say the region of all functions of a codebase, of one of them, and what says none. */
+const FOR_ALL = [
+  (of: string) => `setGlobalOptions({ region: '${of}' });`,
+  (of: string) => `setGlobalOptions({\n  maxInstances: 10,\n  region: ["${of}"],\n});`,
+  (of: string) => `options.setGlobalOptions({memory: '1GiB', region:\`${of}\`})`,
+];
+const FOR_ONE = [
+  (of: string) => `export const a = onRequest({ cors: true, region: '${of}' }, handler);`,
+  (of: string) => `exports.a = functions.region('${of}').https.onCall(handler);`,
+];
+const FOR_NONE = [
+  () => 'setGlobalOptions({ maxInstances: 10 });',
+  (of: string) => `// setGlobalOptions({ region: '${of}' });`,
+  (of: string) => `/* export const a = onRequest({ region: '${of}' }, handler); */`,
+  (of: string) => `const url = 'https://${of}-shop.cloudfunctions.net/a';`,
+];
+
+const projectWith = (texts: readonly string[], hosting?: unknown): Parameters<typeof regionOf>[0] => ({
+  codebases: [{ name: 'default', source: 'functions', language: 'js', entryTexts: texts }],
+  firebaseJson: { text: '', read: { functions: [], firestore: [], hosting } },
+});
+
+describe('the region of the functions', () => {
+  test('is the one that files of the project name, those for all functions before those for one', () => {
+    fc.assert(
+      fc.property(
+        fc.record({ all: fc.option(region), one: fc.option(region), site: fc.option(region), none: region }),
+        fc.nat(99),
+        ({ all, one, site, none }, pick) => {
+          const some = (ways: readonly ((of: string) => string)[], of: string) =>
+            ways[pick % ways.length]?.(of) ?? '';
+          const text = [
+            some(FOR_NONE, none),
+            ...(one === null ? [] : [some(FOR_ONE, one)]),
+            ...(all === null ? [] : [some(FOR_ALL, all)]),
+          ].join('\n');
+          const hosting =
+            site === null
+              ? { public: 'p' }
+              : [{ rewrites: [{ function: { functionId: 'a', region: site } }] }];
+          // Options of all functions are options of one as well.
+          const wanted = all ?? one ?? site ?? 'us-central1';
+          const found = regionOf(projectWith([text], hosting), undefined);
+          expect(found.region).toBe(wanted);
+          const isNamed = (all ?? one ?? site) !== null;
+          expect(found.why).toMatch(isNamed ? /^as in / : /no file of the project names one/);
+          expect(regionOf(projectWith([text], hosting), none)).toEqual({
+            region: none,
+            why: 'as --region says',
+          });
+        },
+      ),
+    );
+  });
+
+  test('is the default where functions are in several, and it is said which', () => {
+    const found = regionOf(
+      projectWith([FOR_ONE[0]?.('us-east4') ?? '', FOR_ONE[1]?.('europe-west1') ?? '']),
+      undefined,
+    );
+    expect(found).toEqual({
+      region: 'us-central1',
+      why: 'the default: your functions name several (us-east4, europe-west1)',
+    });
+  });
+
+  test.each(['', 'Europe-West1', 'europe', 'eur3', "us-east4', x: '", 'a-b1'])('cannot be %j', (given) => {
+    expect(() => regionOf(projectWith([]), given)).toThrow(InitProblem);
+  });
+});
+
+test('cairn init writes the region of the project, tells which, and takes another by --region', async () => {
+  for (const [words, wanted] of [
+    [[], 'europe-west3'],
+    [['--region', 'asia-east1'], 'asia-east1'],
+  ] as const) {
+    const project = temporaryProject(
+      withPackage({
+        'firebase.json': '{ "functions": { "source": "functions" } }',
+        'functions/package.json': '{ "main": "index.js" }',
+        'functions/index.js': "setGlobalOptions({ region: 'europe-west3' });",
+      }),
+    );
+    opened.push(project);
+    const { code, err } = await project.init(['--yes', '--no-install', ...words]);
+    expect([code, err]).toEqual([0, expect.stringContaining(`Region of its functions: ${wanted} (as `)]);
+    expect(project.files()['cairn/src/index.js']).toContain(`region: '${wanted}',`);
+  }
+  const project = temporaryProject(withPackage({ 'firebase.json': '{}' }));
+  opened.push(project);
+  const { err } = await project.init(['--yes', '--no-install', '--region', 'here', '--json']);
+  expect(JSON.parse(err).error.code).toBe('REGION_INVALID');
+});
