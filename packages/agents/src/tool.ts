@@ -88,6 +88,12 @@ export function defineTool(
       `the tool '${name}' needs a Zod schema 'input', such as z.object({ query: z.string() })`,
     );
   }
+  if (isOfZod3(input)) {
+    throw invalid(
+      'input',
+      `the input of the tool '${name}' is a schema of Zod 3, of which Cairn cannot see the members. Install Zod 4: npm install zod@4`,
+    );
+  }
   return {
     name,
     description,
@@ -96,6 +102,11 @@ export function defineTool(
     needsApproval: (value) => (typeof needsApproval === 'function' ? needsApproval(value) : needsApproval),
     does: actionOf(options),
   };
+}
+
+/** Later versions have no names of types there. */
+function isOfZod3(schema: object): boolean {
+  return typeof (schema as { _def?: { typeName?: unknown } })._def?.typeName === 'string';
 }
 
 function isReserved(name: string): boolean {

@@ -14,6 +14,7 @@ import {
   type SideEffects,
 } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
+import { schemaProblem } from './known-options.ts';
 
 export interface CapabilityOptions<Request, Response> {
   /** Lower-case words joined by dots and dashes: 'github.create-comment'. */
@@ -98,6 +99,11 @@ export function defineCapability<Request, Response>(
   assertOneOf(id, 'idempotency', idempotency, IDEMPOTENCY);
   assertOneOf(id, 'replayPolicy', replayPolicy, REPLAY_POLICIES);
   const { request, response, estimate, requiresConfirmation = false } = options;
+  for (const [name, schema] of Object.entries({ request, response })) {
+    const problem = schemaProblem(schema, 'z.object({})');
+    if (problem !== undefined)
+      throw new CairnError('INVALID_INPUT', `capability '${id}': '${name}' is ${problem}`, { field: name });
+  }
   if (requiresConfirmation && !leavesRows({ sideEffects })) {
     const what = `capability '${id}' has the side effects '${sideEffects}', which need no confirmation`;
     throw new CairnError('INVALID_INPUT', what, { field: 'requiresConfirmation' });

@@ -156,8 +156,8 @@ export const ERROR_RETRY_OPTIONS: Names<types.ErrorRetry> = { ...retryPolicy, ma
 
 interface OptionShape {
   fits(value: unknown): boolean;
-  /** The shape and an example of it. */
-  readonly is: string;
+  /** The shape and an example of it, or what the value is instead. */
+  readonly is: string | ((value: unknown) => string);
 }
 
 const isFunction = (value: unknown) => typeof value === 'function';
@@ -169,8 +169,8 @@ const within = (example: string): OptionShape => ({
   is: `an object, such as { within: '${example}' }`,
 });
 const schema: OptionShape = {
-  fits: (value) => isFunction((value as { safeParse?: unknown } | null)?.safeParse),
-  is: 'a Zod schema, such as z.string()',
+  fits: (value) => schemaProblem(value) === undefined,
+  is: (value) => schemaProblem(value) ?? '',
 };
 const oneOf = (...values: readonly string[]): OptionShape => ({
   fits: (value) => values.includes(value as string),
@@ -217,9 +217,13 @@ const SHAPES: Readonly<Record<string, OptionShape>> = {
   on: { fits: isRecord, is: "an object, such as { schedule: { cron: '0 9 * * *' } }" },
 };
 
-/** Zod, of whatever copy of the package. */
-export function isSchema(value: unknown): boolean {
-  return schema.fits(value);
+/** Text that follows `'output' is`: what a schema must be, or is instead. Undefined: a schema of Zod 4, of whatever copy of the package. */
+export function schemaProblem(value: unknown, example = 'z.string()'): string | undefined {
+  const { safeParse, _def: made } = (value ?? {}) as { safeParse?: unknown; _def?: { typeName?: unknown } };
+  if (!isFunction(safeParse)) return `a Zod schema, such as ${example}`;
+  // Later versions have no names of types there.
+  if (typeof made?.typeName !== 'string') return undefined;
+  return 'a schema of Zod 3, of which Cairn cannot see the members. Install Zod 4 where the workflow is defined: npm install zod@4';
 }
 
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -230,9 +234,13 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 export function misshapenOption(given: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, value] of Object.entries(given)) {
     const shape = Object.hasOwn(SHAPES, name) ? SHAPES[name] : undefined;
-    if (value !== undefined && shape && !shape.fits(value)) return `'${name}' is ${shape.is}`;
+    if (value !== undefined && shape && !shape.fits(value)) return `'${name}' is ${textOf(shape, value)}`;
   }
   return undefined;
+}
+
+function textOf({ is }: OptionShape, value: unknown): string {
+  return typeof is === 'string' ? is : is(value);
 }
 
 /** Error text for an unknown option name; undefined: none. */

@@ -14,6 +14,7 @@ import {
   FLOW_WORKFLOW_OPTIONS,
   isRecord,
   misshapenOption,
+  schemaProblem,
   unknownOption,
   WORKFLOW_OPTIONS,
 } from './known-options.ts';
@@ -149,6 +150,8 @@ function assertShape(
   if (typeof (input as Partial<ZodType> | undefined)?.safeParse !== 'function') {
     throw invalid(type, 'input', `'input' must be a Zod schema, such as z.object({})`);
   }
+  const unread = schemaProblem(input);
+  if (unread !== undefined) throw invalid(type, 'input', `'input' is ${unread}`);
   if (typeof steps !== 'function') throw invalid(type, 'steps', `needs the function 'steps'`);
 }
 

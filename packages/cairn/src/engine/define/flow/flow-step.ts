@@ -5,9 +5,9 @@ import { givenName, operationName } from '../../../core/flow/names.ts';
 import type { Capability } from '../capability.ts';
 import {
   isRecord,
-  isSchema,
   misshapenOption,
   OPERATION_OPTIONS,
+  schemaProblem,
   UNDO_OPTIONS,
   unknownOption,
 } from '../known-options.ts';
@@ -46,7 +46,8 @@ function answersOf(name: StepName, given: unknown = {}): steps.FlowStep['answers
   }
   for (const [approval, schema] of Object.entries(given)) {
     assertOperation(name, 'answers', approval);
-    if (!isSchema(schema)) throw stepError(name, `'answers.${approval}' is a Zod schema, such as z.string()`);
+    const problem = schemaProblem(schema);
+    if (problem !== undefined) throw stepError(name, `'answers.${approval}' is ${problem}`);
   }
   return given as steps.FlowStep['answers'];
 }
