@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Firestore } from '@google-cloud/firestore';
-import { readsByFrames } from '../../../packages/cairn/src/platform/clients/reads-by-frames.ts';
+import { callsByFrames } from '../../../packages/cairn/src/platform/clients/calls-by-frames.ts';
 import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import { systemClock } from '../../../packages/cairn/src/platform/clock.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
@@ -17,7 +17,7 @@ const indexesFile = fileURLToPath(new URL('../../../firestore.indexes.json', imp
 
 conform('Firestore run list watch', (db) => db);
 conform('Firestore run list watch over the wire of the local cloud', (db, host) =>
-  readsByFrames(db, new Wire(host)),
+  callsByFrames(db, new Wire(host)),
 );
 
 function conform(name: string, over: (db: Firestore, host: string) => Firestore): void {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Firestore } from '@google-cloud/firestore';
-import { readsByFrames } from '../../../packages/cairn/src/platform/clients/reads-by-frames.ts';
+import { callsByFrames } from '../../../packages/cairn/src/platform/clients/calls-by-frames.ts';
 import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import { FirestoreRunStore } from '../../../packages/cairn/src/store/firestore-run-store.ts';
 import { FirestoreRunWatch } from '../../../packages/cairn/src/store/watch/firestore-run-watch.ts';
@@ -14,7 +14,7 @@ const LOOK_MS = 5;
 
 conform('Firestore run watch', (db) => db);
 conform('Firestore run watch over the wire of the local cloud', (db, host) =>
-  readsByFrames(db, new Wire(host)),
+  callsByFrames(db, new Wire(host)),
 );
 
 function conform(name: string, over: (db: Firestore, host: string) => Firestore): void {

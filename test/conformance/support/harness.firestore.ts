@@ -5,8 +5,8 @@
 
 import { fileURLToPath } from 'node:url';
 import { Firestore } from '@google-cloud/firestore';
+import { callsByFrames } from '../../../packages/cairn/src/platform/clients/calls-by-frames.ts';
 import { lazyCommitChannel } from '../../../packages/cairn/src/platform/clients/commit-channel.ts';
-import { readsByFrames } from '../../../packages/cairn/src/platform/clients/reads-by-frames.ts';
 import { Wire } from '../../../packages/cairn/src/platform/clients/wire.ts';
 import { EncodedBatch } from '../../../packages/cairn/src/store/commits/encoded-batch.ts';
 import { FirestoreFindingStore } from '../../../packages/cairn/src/store/diagnosis/firestore-finding-store.ts';
@@ -42,7 +42,7 @@ export interface FirestoreHarness extends Harness {
   meter(): FirestoreServer['meter'];
 }
 
-/** `raw`: starts and commits go by the low-level client, as in production; `frames`: they and reads by the wire of the local cloud, as in its workers. */
+/** `raw`: starts and commits go by the low-level client, as in production; `frames`: they, other commits and reads by the wire of the local cloud, as in its workers. */
 export function firestoreHarness({ raw = false, frames = false } = {}): FirestoreHarness {
   let server: FirestoreServer | undefined;
   let time = T0;
@@ -56,10 +56,15 @@ export function firestoreHarness({ raw = false, frames = false } = {}): Firestor
       const project = `conformance-${clients.length}`;
       const db = new Firestore({ projectId: project });
       // A busy machine is no store that is down.
-      const deadlineMs = () => 120_000;
+      const patienceMs = 120_000;
       const wire = frames ? new Wire(server.host) : undefined;
-      if (wire) readsByFrames(db, wire, deadlineMs);
-      const channel = lazyCommitChannel({ project, emulator: server.host, wire, deadlineMs });
+      if (wire) callsByFrames(db, wire, { readMs: patienceMs, commitMs: patienceMs });
+      const channel = lazyCommitChannel({
+        project,
+        emulator: server.host,
+        wire,
+        deadlineMs: () => patienceMs,
+      });
       const newBatch = raw || frames ? () => new EncodedBatch(channel) : undefined;
       clients.push(db);
       return {

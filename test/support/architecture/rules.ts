@@ -51,7 +51,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       // The wire to the servers of the local cloud (clients/wire.ts).
       'node:net',
       'node:path',
-      // The streams that the Firestore client expects its reads to come from (clients/reads-by-frames.ts).
+      // The streams that the Firestore client expects its reads to come from (clients/calls-by-frames.ts).
       'node:stream',
       'node:url',
       'node:util',

@@ -4,8 +4,8 @@ import type { OperationTally } from '../../ports/diagnosis/operations.ts';
 import { systemClock } from '../clock.ts';
 import { tallied } from '../diagnosis/tallied.ts';
 import { bounded } from './bounded.ts';
+import { callsByFrames } from './calls-by-frames.ts';
 import { DEADLINES } from './deadlines.ts';
-import { readsByFrames } from './reads-by-frames.ts';
 import type { Wire } from './wire.ts';
 
 export interface FirestoreClientOptions {
@@ -21,6 +21,6 @@ export interface FirestoreClientOptions {
 /** Storing an undefined value must be an error, not a missing field. */
 export function firestoreClient({ project, database, tally, wire }: FirestoreClientOptions): Firestore {
   const db = new Firestore({ projectId: project, databaseId: database, ignoreUndefinedProperties: false });
-  if (wire) readsByFrames(db, wire);
+  if (wire) callsByFrames(db, wire);
   return tallied(bounded(db, { clock: systemClock, deadlines: DEADLINES }), tally);
 }

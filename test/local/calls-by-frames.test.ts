@@ -1,7 +1,7 @@
-/** The Firestore client reads the same by the wire of the local cloud as by gRPC. */
-import { FieldPath, Firestore, GeoPoint, Timestamp } from '@google-cloud/firestore';
+/** The Firestore client reads and writes the same by the wire of the local cloud as by gRPC. */
+import { FieldPath, FieldValue, Firestore, GeoPoint, Timestamp } from '@google-cloud/firestore';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { readsByFrames } from '../../packages/cairn/src/platform/clients/reads-by-frames.ts';
+import { callsByFrames } from '../../packages/cairn/src/platform/clients/calls-by-frames.ts';
 import { Wire } from '../../packages/cairn/src/platform/clients/wire.ts';
 import { type FirestoreServer, startFirestoreServer } from '../../packages/local-firestore/src/server.ts';
 
@@ -14,7 +14,10 @@ beforeAll(async () => {
   process.env.METADATA_SERVER_DETECTION = 'none';
   process.env.FIRESTORE_EMULATOR_HOST = server.host;
   byGrpc = new Firestore({ projectId: 'reads' });
-  byFrames = readsByFrames(new Firestore({ projectId: 'reads' }), new Wire(server.host), () => 120_000);
+  byFrames = callsByFrames(new Firestore({ projectId: 'reads' }), new Wire(server.host), {
+    readMs: 120_000,
+    commitMs: 120_000,
+  });
 });
 afterAll(async () => {
   await Promise.all([byGrpc.terminate(), byFrames.terminate()]);
@@ -89,6 +92,31 @@ test('a transaction that read by frames commits what it decided by', async () =>
   expect((await counter.get()).get('n')).toBe(3);
 });
 
+test('a commit stores what it stores by gRPC, and is answered and refused alike', async () => {
+  const write = async (db: Firestore, id: string) => {
+    const one = db.doc(`written/${id}`);
+    const created = await one.create({ ...VALUES, at: FieldValue.serverTimestamp(), gone: 1 });
+    const before = await one.get();
+    const changed = await one.update(
+      { gone: FieldValue.delete(), zero: FieldValue.increment(2), 'map.x': 1 },
+      { lastUpdateTime: created.writeTime },
+    );
+    const after = await one.get();
+    expect([before.updateTime, after.updateTime]).toEqual([created.writeTime, changed.writeTime]);
+    expect(before.get('at')).toEqual(created.writeTime);
+    const refusals = [
+      one.create({}),
+      one.update({ n: 1 }, { lastUpdateTime: created.writeTime }),
+      db.doc('written/none').update({ n: 1 }),
+    ].map((refused) => refused.catch(({ code }: { code: number }) => code));
+    const { at: _, ...stored } = after.data() ?? {};
+    return [stored, await Promise.all(refusals)];
+  };
+  const byWire = await write(byFrames, 'a');
+  expect(byWire).toEqual(await write(byGrpc, 'b'));
+  expect(byWire[1]).toEqual([6, 9, 5]);
+});
+
 test('a read that is refused, or cut in the middle, fails with the status of gRPC', async () => {
   await byGrpc.doc('broken/a').set({ n: 1 });
   await byGrpc.doc('broken/b').set({ n: 2 });
@@ -103,5 +131,7 @@ test('a read that is refused, or cut in the middle, fails with the status of gRP
 
 test('a client that sends in another way is refused at once', () => {
   const other = Object.assign(new Firestore({ projectId: 'p' }), { requestStream: undefined });
-  expect(() => readsByFrames(other, new Wire('127.0.0.1:1'))).toThrow(/changed how it sends requests/);
+  expect(() => callsByFrames(other, new Wire('127.0.0.1:1'))).toThrow(/changed how it sends requests/);
+  const another = Object.assign(new Firestore({ projectId: 'p' }), { request: undefined });
+  expect(() => callsByFrames(another, new Wire('127.0.0.1:1'))).toThrow(/changed how it sends requests/);
 });

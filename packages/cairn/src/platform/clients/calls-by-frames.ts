@@ -1,17 +1,21 @@
 /**
- * Sends what the Firestore client reads and listens to by the wire of the local cloud (wire.ts). The library has no setting for that; the
- * method through which it sends everything that is answered by a stream is replaced, as in bounded.ts. A version without it fails loudly here.
+ * Sends what the Firestore client reads, listens to and commits by the wire of the local cloud (wire.ts). The library has no setting for
+ * that; the methods through which it sends everything are replaced, as in bounded.ts. A version without them fails loudly here.
+ *
+ * With commits among them, a worker makes no client of gRPC, which takes 0.15 s of CPU. Transactions of the library still do.
  */
 import { PassThrough, Readable } from 'node:stream';
 import type { Firestore } from '@google-cloud/firestore';
 import type { protos } from '@google-cloud/firestore-api';
-import { DEADLINES } from './deadlines.ts';
+import { DEADLINES, type Deadlines } from './deadlines.ts';
 import type { Wire } from './wire.ts';
 
-interface StreamingInternals {
+interface SendingInternals {
+  request(method: string, message: object, ...rest: unknown[]): Promise<unknown>;
   requestStream(method: string, bidirectional: boolean, message: object, tag: string): Promise<unknown>;
 }
 
+const COMMIT = '/google.firestore.v1.Firestore/Commit';
 /** The messages of a read, and the name of its method on the wire. */
 const READS = {
   batchGetDocuments: ['BatchGetDocuments', 'BatchGetDocumentsRequest', 'BatchGetDocumentsResponse'],
@@ -19,27 +23,36 @@ const READS = {
   runAggregationQuery: ['RunAggregationQuery', 'RunAggregationQueryRequest', 'RunAggregationQueryResponse'],
 } as const;
 
-/** The same client. @param deadlineMs of one read, asked before each; longer in tests */
-export function readsByFrames(
+/** The same client. */
+export function callsByFrames(
   db: Firestore,
   wire: Wire,
-  deadlineMs: () => number = () => DEADLINES.readMs,
+  { readMs, commitMs }: Pick<Deadlines, 'readMs' | 'commitMs'> = DEADLINES,
 ): Firestore {
-  const client = db as unknown as StreamingInternals;
-  const { requestStream } = client;
-  if (typeof requestStream !== 'function')
+  const client = db as unknown as SendingInternals;
+  const { request, requestStream } = client;
+  if (typeof request !== 'function' || typeof requestStream !== 'function')
     throw new Error('the Firestore client changed how it sends requests');
   let loaded: Promise<typeof import('@google-cloud/firestore-api')> | undefined;
+  const messages = async () => {
+    loaded ??= import('@google-cloud/firestore-api');
+    return (await loaded).protos.google.firestore.v1;
+  };
+  client.request = async (method, message, ...rest) => {
+    if (method !== 'commit') return request.call(client, method, message, ...rest);
+    const { CommitRequest, CommitResponse } = await messages();
+    const bytes = CommitRequest.encode(CommitRequest.fromObject(message)).finish();
+    return CommitResponse.decode(await wire.call(COMMIT, bytes, commitMs));
+  };
   client.requestStream = async (method, bidirectional, message, tag) => {
     if (method !== 'listen' && !(method in READS))
       return requestStream.call(client, method, bidirectional, message, tag);
-    loaded ??= import('@google-cloud/firestore-api');
-    const { v1 } = (await loaded).protos.google.firestore;
+    const v1 = await messages();
     if (method === 'listen') return new ListenStream(wire, v1, message);
     const [name, request, response] = READS[method as keyof typeof READS];
     const { [request]: asked, [response]: told } = v1;
     const bytes = asked.encode(asked.fromObject(message)).finish();
-    const answers = await wire.stream(`/google.firestore.v1.Firestore/${name}`, bytes, deadlineMs());
+    const answers = await wire.stream(`/google.firestore.v1.Firestore/${name}`, bytes, readMs);
     // The library ends the stream that it was given, so it is one that can be written to.
     const stream = new PassThrough({ objectMode: true });
     for (const answer of answers) stream.write(told.decode(answer));
