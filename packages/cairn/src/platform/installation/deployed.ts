@@ -1,12 +1,12 @@
-/** The single functions, as they are deployed. What each does is in `doors.ts`, loaded by its first request. */
+/** The single functions, as they are deployed. What each does is in `doors.ts` or `work.ts`, loaded by its first request. */
 import { HttpsError, type HttpsOptions, onRequest } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { onSchedule, type ScheduleOptions } from 'firebase-functions/scheduler';
 import { onTaskDispatched } from 'firebase-functions/tasks';
 import { consoleFolder, isOfConsole } from '../console/location.ts';
-import type { TaskRequest } from '../doors.ts';
+import type { TaskRequest } from '../work.ts';
 import { aloneMember, type CairnInstallation, driveMember } from './installation.ts';
-import { doors } from './load-doors.ts';
+import { doors, work } from './load-doors.ts';
 import type { DriveOptions, SecretOption } from './options.ts';
 import { apiSizes, driveSizes, githubSizes, slackSizes } from './sizes.ts';
 
@@ -118,7 +118,7 @@ export function drivesOf(
     ...(cpu === undefined ? {} : { cpu }),
   };
   const dispatched = (alone: boolean) => async (request: TaskRequest) => {
-    const { driveTask } = await doors();
+    const { driveTask } = await work();
     const outcome = await driveTask(installation, request, { alone, pool });
     // Neither 429 nor 5xx: those slow the whole queue down, and look like the end of an instance.
     if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be dispatched now');
@@ -141,7 +141,7 @@ export function ticksOf({ installation, region }: DeploymentTarget) {
     tick: 'recover' | 'fireDueSchedules' | 'checkSample' | 'deleteOldRuns',
   ) =>
     onSchedule({ schedule: `every ${minutes} minutes`, region, ...options }, async () =>
-      (await doors())[tick](installation),
+      (await work())[tick](installation),
     );
   return {
     /** Recovers overdue runs. The timeout leaves a minute for running work after a tick stops. */

@@ -1,9 +1,17 @@
-/** The handlers of the functions, which the first request loads. */
+/**
+ * The handlers of the functions, which the first request loads. Kept, because an import resolves and looks up a loaded module anew each
+ * time: a tenth of the processor time of a small request.
+ */
 
-let loaded: Promise<typeof import('../doors.ts')> | undefined;
+let loadedDoors: Promise<typeof import('../doors.ts')> | undefined;
+let loadedWork: Promise<typeof import('../work.ts')> | undefined;
 
-/** Kept, because an import resolves and looks up a loaded module anew each time: a tenth of the processor time of a small request. */
 export function doors(): Promise<typeof import('../doors.ts')> {
-  loaded ??= import('../doors.ts');
-  return loaded;
+  loadedDoors ??= import('../doors.ts');
+  return loadedDoors;
+}
+
+export function work(): Promise<typeof import('../work.ts')> {
+  loadedWork ??= import('../work.ts');
+  return loadedWork;
 }

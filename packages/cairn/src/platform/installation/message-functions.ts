@@ -5,7 +5,7 @@
 import type { CloudEvent, CloudFunction } from 'firebase-functions';
 import { type MessagePublishedData, onMessagePublished } from 'firebase-functions/pubsub';
 import type { DeploymentTarget } from './deployed.ts';
-import { doors } from './load-doors.ts';
+import { work } from './load-doors.ts';
 
 export type MessageFunctions = Readonly<Record<string, CloudFunction<CloudEvent<MessagePublishedData>>>>;
 
@@ -26,7 +26,7 @@ export function messageFunctions(
     functions[name] = onMessagePublished(
       { topic, region, retry: true, memory: '512MiB', timeoutSeconds: 60 },
       async ({ data }) => {
-        const { takeTopicMessage } = await doors();
+        const { takeTopicMessage } = await work();
         await takeTopicMessage(installation, topic, data);
       },
     );

@@ -1,0 +1,185 @@
+/**
+ * Handlers of the deployed functions that nobody waits for, once loaded: dispatches, ticks and messages. An instance of them loads neither
+ * the API nor Node's `fetch`.
+ */
+import type { TaskDelivery } from '../core/decisions/claim.ts';
+import { isRunId } from '../core/encoding/ids.ts';
+import { optional } from '../core/optional.ts';
+import { parseTraceparent } from '../core/trace.ts';
+import { drive } from '../engine/drive/drive.ts';
+import { beating } from '../operations/diagnosis/beating.ts';
+import { sampleRuns } from '../operations/integrity/sample-runs.ts';
+import { sweepRetention } from '../operations/retention/sweep.ts';
+import { noticeRestore } from '../operations/runtime/restore.ts';
+import type { Log } from '../ports/log.ts';
+import type { RunStatistics } from '../ports/run-statistics.ts';
+import { scan } from '../recovery/scan.ts';
+import { takeMessage } from '../triggers/pubsub/take-message.ts';
+import { tick } from '../triggers/schedule/tick.ts';
+import type { CairnInstallation } from './installation/installation.ts';
+import { platformLog } from './log.ts';
+import { compose } from './root.ts';
+import { surviveRejections } from './stray-rejections.ts';
+import { countActive } from './telemetry/active-runs.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
+
+/** True after this instance has received a task. */
+let hasDriven = false;
+
+/**
+ * Opens the clients that the first task would open. For a process that is kept ready to take the place of one that died.
+ * Sends nothing, so that it neither counts as an operation nor meets an injected fault.
+ */
+export async function warmUp(installation: CairnInstallation): Promise<void> {
+  const { connect } = await compose(installation);
+  await Promise.all(connect.map((each) => each()));
+}
+
+/** The delivery as task queue functions get it from the headers of the queue. */
+export interface TaskRequest {
+  readonly data: unknown;
+  readonly id: string;
+  readonly queueName: string;
+  readonly retryCount: number;
+  readonly previousResponse?: number | undefined;
+}
+
+/** Queue that a dispatch came from. */
+export interface DriveQueue {
+  readonly alone: boolean;
+  /** The class of workflows that it is for; undefined: all that have no class. */
+  readonly pool?: string | undefined;
+}
+
+/** Status of a dispatch that could not continue. For an instance that died the platform answers with a 5xx. */
+const ANSWERED_LATER = 409;
+
+/**
+ * One task of the queue. `later`: the queue should deliver it again. A task that makes no sense is done, since it will
+ * make no more sense the next time.
+ */
+export async function driveTask(
+  installation: CairnInstallation,
+  request: TaskRequest,
+  { alone, pool }: DriveQueue,
+): Promise<'done' | 'later'> {
+  const { data } = request;
+  const { engine, engineOf, telemetry } = await compose(installation);
+  const isFirst = !hasDriven;
+  hasDriven = true;
+  if (isFirst) surviveRejections(platformLog);
+  const runId = typeof data === 'object' && data !== null && 'runId' in data ? data.runId : undefined;
+  if (typeof runId !== 'string' || !isRunId(runId)) {
+    engine.log.error('drive_task_invalid', { data });
+    return 'done';
+  }
+  try {
+    await drive(engineOf(pool), {
+      runId,
+      isCold: isFirst,
+      alone,
+      ...optional('pool', pool),
+      ...optional('delivery', deliveryOf(request)),
+      watches: isMarked(data, 'watches'),
+      asked: isMarked(data, 'asked'),
+      ...optional('trace', parseTraceparent(traceparentIn(data))),
+    });
+    return 'done';
+  } catch (error) {
+    engine.log.warn('drive_postponed', { runId, error });
+    return 'later';
+  } finally {
+    await (alone ? telemetry?.lastWorkEnded() : telemetry?.workEnded());
+  }
+}
+
+/** Undefined without the headers, as in a call by hand. */
+function deliveryOf({ id, queueName, retryCount, previousResponse }: TaskRequest): TaskDelivery | undefined {
+  if (!id || !Number.isSafeInteger(retryCount)) return undefined;
+  return { name: `${queueName}/${id}`, retryCount, answered: previousResponse === ANSWERED_LATER };
+}
+
+function isMarked(data: unknown, name: 'watches' | 'asked'): boolean {
+  return (data as Readonly<Record<string, unknown>>)[name] === true;
+}
+
+/** Trace context of the task's creator, if any. */
+function traceparentIn(data: unknown): string | undefined {
+  const { traceparent } = data as { readonly traceparent?: unknown };
+  return typeof traceparent === 'string' ? traceparent : undefined;
+}
+
+export async function recover(installation: CairnInstallation): Promise<void> {
+  const { engine, telemetry, statistics, restore, beating: sign } = await compose(installation);
+  await beating(sign, 'recoverRuns', async () => {
+    await noticeRestore(restore);
+    const report = await scan({ ...engine, counts: telemetry });
+    if (report.found > 0 || report.watched > 0) engine.log.info('recovery_scan', { ...report });
+    return { off: report.off };
+  });
+  if (telemetry) await tellActive(telemetry, { statistics, log: engine.log });
+}
+
+/** Once for all tenants, here and in no other instance. That it fails is no reason to call the scan failed. */
+async function tellActive(
+  telemetry: Telemetry,
+  { statistics, log }: { statistics: RunStatistics; log: Log },
+): Promise<void> {
+  try {
+    const { activity, isCut } = await countActive(statistics);
+    if (isCut) log.warn('telemetry_tenants_left_out', { counted: activity.length });
+    await telemetry.tellActive(activity);
+  } catch (error) {
+    log.warn('telemetry_not_counted', { error });
+  }
+}
+
+export async function fireDueSchedules(installation: CairnInstallation): Promise<void> {
+  const { schedules, telemetry, beating: sign } = await compose(installation);
+  await beating(sign, 'fireSchedules', async () => {
+    const report = await tick(schedules);
+    if (report.due > 0) schedules.log.info('schedule_tick', { ...report });
+    return {};
+  });
+  await telemetry?.workEnded();
+}
+
+/** Nobody waits for it: runs that could not be checked are checked an hour later. */
+export async function checkSample(installation: CairnInstallation): Promise<void> {
+  const { sample, telemetry, beating: sign } = await compose(installation);
+  await beating(sign, 'checkRuns', async () => {
+    const { problems, ...report } = await sampleRuns(sample);
+    sample.log.info('runs_sampled', report);
+    return { found: { checked: report.checked, problems } };
+  });
+  await telemetry?.workEnded();
+}
+
+export async function deleteOldRuns(installation: CairnInstallation): Promise<void> {
+  const { retention, telemetry, beating: sign } = await compose(installation);
+  await beating(sign, 'deleteExpired', async () => {
+    const report = await sweepRetention(retention);
+    const { kept: _, off, erasures, ...done } = report;
+    if (Object.values({ ...done, ...erasures }).some((count) => count > 0))
+      retention.log.info('retention_tick', { ...report });
+    return { off };
+  });
+  await telemetry?.workEnded();
+}
+
+/** @throws if the message must be delivered again */
+export async function takeTopicMessage(
+  installation: CairnInstallation,
+  topic: string,
+  delivered: unknown,
+): Promise<void> {
+  const { messages, telemetry } = await compose(installation);
+  try {
+    await takeMessage(messages, topic, delivered);
+  } catch (error) {
+    messages.start.log.warn('pubsub_message_postponed', { topic, error });
+    throw error;
+  } finally {
+    await telemetry?.workEnded();
+  }
+}
