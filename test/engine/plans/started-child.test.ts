@@ -56,7 +56,7 @@ function family(): Family {
   return { world, child, parent, calls, corrected };
 }
 
-/** The state of a process that was deployed with these workflows. */
+/** The dependencies of a process that was deployed with these workflows. */
 function deployed({ deps, planStore, records }: World, workflows: readonly Workflow[]) {
   const plans = new KnownPlans({ ...deps, store: planStore });
   const own = { ...deps, registry: new WorkflowRegistry(workflows), plans };

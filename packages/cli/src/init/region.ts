@@ -4,7 +4,7 @@ import type { Project } from './project.ts';
 
 export interface FoundRegion {
   readonly region: string;
-  /** Where it is from, as a sentence ends: `as in functions/src/index.ts`. */
+  /** Source of the region, as the end of a sentence: `as in functions/src/index.ts`. */
   readonly why: string;
 }
 
@@ -14,7 +14,7 @@ const CONTINENT = '(?:africa|asia|australia|europe|me|northamerica|southamerica|
 const REGION = new RegExp(`^${CONTINENT}-[a-z]+[0-9]{1,2}$`);
 const QUOTED = `\\[?\\s*['"\`](${CONTINENT}-[a-z]+[0-9]{1,2})['"\`]`;
 const GLOBAL_OPTION = new RegExp(`\\bsetGlobalOptions\\(\\s*\\{[^}]*?\\bregion\\s*:\\s*${QUOTED}`, 'g');
-/** Of one function: in the options of the second generation, or by the call of the first. */
+/** Region of one function: in the options of the second generation, or by the call of the first. */
 const OWN_OPTIONS = [
   new RegExp(`\\bregion\\s*:\\s*${QUOTED}`, 'g'),
   new RegExp(`\\.region\\(\\s*${QUOTED}`, 'g'),
@@ -30,7 +30,7 @@ export function regionOf(
   const texts = codebases.flatMap(({ source, entryTexts }) =>
     entryTexts.map((text) => ({ source, text: text.replace(COMMENTS, '') })),
   );
-  // What holds for all functions of a codebase comes before what holds for one of them.
+  // A region of all functions of a codebase comes before what holds for one of them.
   const sources: readonly (readonly FoundRegion[])[] = [
     texts.flatMap((one) => named(one, [GLOBAL_OPTION])),
     texts.flatMap((one) => named(one, OWN_OPTIONS)),

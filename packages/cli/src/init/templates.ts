@@ -8,7 +8,7 @@ export interface TemplateOptions {
   readonly language: Language;
   /** Major version of Node that it is deployed on. */
   readonly node: string;
-  /** Of the functions and their queues. */
+  /** Region of the functions and their queues. */
   readonly region: string;
   readonly installed: InstalledPackage;
 }
