@@ -147,9 +147,9 @@ async function confirm({ world }: CommandContext, { mayAsk }: InitTarget, questi
   if (why !== undefined) throw new InitProblem('NOT_CONFIRMED', why, SAY_YES);
 }
 
-/** Width of what is no command to copy. */
+/** Width of a terminal. Commands to copy may be longer. */
 const COLUMNS = 80;
-/** However long the paths are. */
+/** Least width of the descriptions, however long the paths are. */
 const MIN_COLUMN = 30;
 
 function planText(
