@@ -20,6 +20,10 @@ test('a key that is not valid is refused, and one that is lets in as what it may
   await page.getByLabel('API key').fill('cairn_nobody_0123456789abcdef');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('alert').getByText('UNAUTHENTICATED').waitFor();
+  // The API answers in words for programs: it names the header.
+  const refusal = await page.getByRole('alert').textContent();
+  expect(refusal).toContain('Check that the key was copied whole');
+  expect(refusal).not.toContain('Authorization');
   await page.getByLabel('API key').fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Inbox' }).waitFor();
@@ -51,6 +55,19 @@ test('what nobody answers for is said on every page, and read anew when somebody
   await page.unroute('**/v1/**');
   await page.getByText(/The API has not answered for/).waitFor({ state: 'detached' });
   await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
+});
+
+test('a page that could not be fetched while nobody answered is fetched when somebody does', async () => {
+  const page = await stage.browser.open('/inbox');
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  for (const gone of ['**/assets/**', '**/v1/**']) await page.route(gone, (route) => route.abort());
+  await page.getByText(/The API has not answered for/).waitFor();
+  await page.getByRole('link', { name: 'Health' }).click();
+  await page.getByRole('alert').getByText('It is loaded again as soon as there is an answer.').waitFor();
+  await page.unrouteAll();
+  await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
+  // The browser's console names the file.
+  await expect(stage.browser.settle()).rejects.toThrow(/\/assets\/[\w-]+\.(js|css)/);
 });
 
 test('a page keeps its policy: nothing from elsewhere, in no frame', async () => {

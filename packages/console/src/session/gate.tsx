@@ -46,7 +46,8 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
         setState({ at: 'inside', session: { api, me, local: place.local, signOut: () => void leave() } });
       } catch (error) {
         const status = error instanceof ApiError ? error.problem.status : 0;
-        if (error instanceof ApiError && (status === 401 || status === 403)) await leave(error);
+        if (error instanceof ApiError && status === 401) await leave(UNKNOWN);
+        else if (error instanceof ApiError && status === 403) await leave(error);
         else setState({ at: 'unreachable', error });
       }
     },
@@ -89,6 +90,14 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
   }
 }
 
+/** In the words of a person who signs in: the API speaks of the header. */
+const UNKNOWN = new ApiError({
+  status: 401,
+  code: 'UNAUTHENTICATED',
+  title: 'This key or sign-in is not valid',
+  detail:
+    'Check that the key was copied whole, that it has not been revoked, and that it is of this installation.',
+});
 const EXPIRED = new ApiError({
   status: 401,
   code: 'UNAUTHENTICATED',

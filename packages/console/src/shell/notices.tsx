@@ -22,7 +22,7 @@ export function Notices() {
       {Math.abs(clockOffsetMs) > MOST_OFFSET_MS && (
         <p>
           The clock of this device is {inMinutes(clockOffsetMs)} {clockOffsetMs > 0 ? 'behind' : 'ahead of'}{' '}
-          that the clock of the API. Times shown are those of the API.
+          the clock of the API. Times shown are those of the API.
         </p>
       )}
     </div>

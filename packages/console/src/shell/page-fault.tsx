@@ -3,19 +3,35 @@
  * open while the console was deployed anew asks for files that are gone.
  */
 import { Component, type ReactNode } from 'react';
+import { useReached } from '../session/session.ts';
 
 interface Props {
   readonly children: ReactNode;
+}
+interface FaultProps extends Props {
+  /** As `Reached` has it. */
+  readonly lostAt: number | undefined;
 }
 interface State {
   readonly error?: { readonly thrown: unknown };
 }
 
-export class PageFault extends Component<Props, State> {
+export function PageFault({ children }: Props) {
+  const { lostAt } = useReached();
+  return <Fault lostAt={lostAt}>{children}</Fault>;
+}
+
+class Fault extends Component<FaultProps, State> {
   override state: State = {};
 
   static getDerivedStateFromError(thrown: unknown): State {
     return { error: { thrown } };
+  }
+
+  /** A page that could not be fetched while nothing answered is fetched when something does, without anybody's click. */
+  override componentDidUpdate({ lostAt }: FaultProps): void {
+    const isBack = lostAt !== undefined && this.props.lostAt === undefined;
+    if (isBack && this.state.error) window.location.reload();
   }
 
   override render(): ReactNode {
@@ -28,8 +44,9 @@ export class PageFault extends Component<Props, State> {
         </p>
         <p>{error.thrown instanceof Error ? error.thrown.message : String(error.thrown)}</p>
         <p>
-          If the console was deployed anew since you opened it, loading it again helps. Nothing of a run is
-          touched.
+          {this.props.lostAt === undefined
+            ? 'If the console was deployed again since you opened it, load it again. No run is affected.'
+            : 'It is loaded again as soon as there is an answer. No run is affected.'}
         </p>
         <button type="button" onClick={() => window.location.reload()}>
           Load again

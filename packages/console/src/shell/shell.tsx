@@ -1,7 +1,8 @@
 /** Frame of every page: navigation, search, and the signed-in person. */
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSession } from '../session/session.ts';
+import { isFocusLost } from './focus.ts';
 import { InboxCount } from './inbox-count.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { isCommand } from './keys.ts';
@@ -16,6 +17,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [location, navigate] = useLocation();
   useGoKeys(navigate);
   useTitle(location);
+  const content = useRef<HTMLElement>(null);
+  useFocusOfPage(location, content);
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -48,7 +51,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           </Link>
         ))}
       </nav>
-      <main id="content" tabIndex={-1}>
+      <main id="content" tabIndex={-1} ref={content}>
         <Notices />
         {children}
       </main>
@@ -62,6 +65,16 @@ function useTitle(location: string): void {
     const page = PAGES.find(({ path }) => path === location || location.startsWith(`${path}/`));
     if (pageOf(location) !== 'run') document.title = page ? `${page.name} · Cairn` : 'Cairn';
   }, [location]);
+}
+
+/** Moves a focus that went with its page to the new one: Tab continues there, and a screen reader reads it. */
+function useFocusOfPage(location: string, content: RefObject<HTMLElement | null>): void {
+  const before = useRef(location);
+  useEffect(() => {
+    if (before.current === location) return;
+    before.current = location;
+    if (isFocusLost()) content.current?.focus({ preventScroll: true });
+  }, [location, content]);
 }
 
 /** `g` and the letter of a page within a second. */

@@ -127,8 +127,8 @@ function NoSuchRun({ id }: { readonly id: string }) {
       <h1 className="mono">{visibleText(id.slice(0, MOST_ID))}</h1>
       <Empty title="There is no such run">
         <p>
-          No run of your tenant is called so. It may have been deleted after its time, or belong to another
-          tenant.
+          Your tenant has no run with this id. It may have been deleted after its retention, or belong to
+          another tenant.
         </p>
         <p>
           <Link href={`/runs?q=${encodeURIComponent(id)}`}>Search for it</Link> or see{' '}

@@ -3,7 +3,7 @@
  * says what came of it. The fields are the caller's.
  */
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { AnswerOf, ChangingMethod, PathWith } from '../../api/client.ts';
 import { useSession } from '../../session/session.ts';
 import type { PlannedAct } from '../act.ts';
@@ -56,7 +56,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
         }}
       >
         {children}
-        {error !== undefined && <Failure error={error} />}
+        {error !== undefined && <FocusedFailure error={error} />}
         {act && <Commands sending={act.planned} cli={act.cli} />}
         <footer>
           <button type="button" onClick={onClose}>
@@ -68,6 +68,17 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
         </footer>
       </form>
     </Dialog>
+  );
+}
+
+/** The button that sent loses the focus while it is disabled, and the failure may be below what the dialog shows. */
+function FocusedFailure({ error }: { readonly error: unknown }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.focus(), []);
+  return (
+    <div ref={place} tabIndex={-1}>
+      <Failure error={error} />
+    </div>
   );
 }
 

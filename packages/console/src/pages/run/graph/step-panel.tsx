@@ -1,6 +1,6 @@
 /** The selected step: its status, waits, output, effects and attempts, with links to more. */
 import { stepKey as keyOf } from '@cairn/client';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { Loading } from '../../../parts/states.tsx';
 import { Status } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/value-text.tsx';
@@ -18,6 +18,7 @@ import { MemosOfStep } from '../memos/of-step.tsx';
 import { Attempts } from './attempts.tsx';
 import { ItemList } from './item-list.tsx';
 import { itemKind, itemStatus, itemsText, type StepView } from './step-view.ts';
+import { useClosing } from './use-closing.ts';
 
 interface StepPanelProps {
   readonly stepKey: string;
@@ -35,6 +36,8 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   useEffect(() => {
     if (seq !== undefined) loadUntil(seq);
   }, [seq, loadUntil]);
+  const panel = useRef<HTMLElement>(null);
+  useClosing(panel, onClose);
   const waits = run?.waits.filter(({ execution }) => keyOf(execution) === stepKey) ?? [];
   const undoing = undone.get(stepKey);
   const body = undoBodyOf(stepKey, run?.running);
@@ -43,7 +46,7 @@ export function StepPanel({ stepKey, viewOf, onSelect, onClose }: StepPanelProps
   const location = run?.running.find(({ step }) => step === stepKey)?.location ?? told?.location;
   const isItem = stepIdOf(stepKey) !== stepKey;
   return (
-    <aside className="step-panel card" aria-label="The selected step">
+    <aside className="step-panel card" aria-label="The selected step" ref={panel}>
       <header className="row">
         <h2>
           <Text value={stepKey} max={200} />

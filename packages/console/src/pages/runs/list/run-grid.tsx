@@ -4,11 +4,13 @@
  */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { isFocusLost } from '../../../shell/focus.ts';
 import type { RunRow } from '../row.ts';
 import { type Selection, toggled, withRows } from '../selection.ts';
 import type { OptionalColumn } from '../view/columns.ts';
 import type { Density } from '../view/use-kept.ts';
 import { ColumnHeader, Grid, Row, RowGroup } from './grid-parts.tsx';
+import { openedRun, rememberOpened } from './opened-run.ts';
 import { COLUMNS, RowView, rowElementId } from './row-view.tsx';
 import { useGridKeys } from './use-grid-keys.ts';
 import type { RunList } from './use-run-list.ts';
@@ -32,7 +34,7 @@ export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: 
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const margin = useTopOf(body);
-  const [activeId, setActiveId] = useState<string>();
+  const [activeId, setActiveId] = useState(openedRun);
   /** First row of a range. */
   const [anchorId, setAnchorId] = useState<string>();
   const virtual = useWindowVirtualizer({
@@ -53,6 +55,10 @@ export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: 
   useEffect(() => list.lookedAt(first, last));
 
   const active = activeId === undefined ? -1 : sections.indexOf(activeId);
+  useReturn(active, () => {
+    virtual.scrollToIndex(active);
+    if (isFocusLost()) grid.current?.focus({ preventScroll: true });
+  });
   const moveTo = (wanted: number, isRange: boolean) => {
     const index = Math.max(0, Math.min(wanted, sections.total - 1));
     virtual.scrollToIndex(index);
@@ -77,7 +83,11 @@ export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: 
   useGridKeys({
     move: (by, isRange) => moveTo(active + by, isRange),
     moveTo: (end) => moveTo(end === 'first' ? 0 : sections.total - 1, false),
-    open: () => activeRow && onOpen(activeRow.id),
+    open: () => {
+      if (!activeRow) return;
+      rememberOpened(activeRow.id);
+      onOpen(activeRow.id);
+    },
     choose: (isRange) => activeRow && toggle(activeRow, isRange),
     clear: () => onSelect(new Map()),
     page: Math.max(1, Math.floor((last - first) / 2)),
@@ -121,6 +131,16 @@ export function RunGrid({ list, density, hidden, selection, onSelect, onOpen }: 
       </RowGroup>
     </Grid>
   );
+}
+
+/** Calls once, when the row that was opened before is in the list, if it is active from the beginning. */
+function useReturn(active: number, goOn: () => void): void {
+  const isDue = useRef(openedRun() !== undefined);
+  useEffect(() => {
+    if (!isDue.current || active === -1) return;
+    isDue.current = false;
+    goOn();
+  });
 }
 
 /**

@@ -1,0 +1,10 @@
+/** The run that was opened last from the list: who comes back continues at its row. Not kept over a reload. */
+let opened: string | undefined;
+
+export function openedRun(): string | undefined {
+  return opened;
+}
+
+export function rememberOpened(id: string): void {
+  opened = id;
+}

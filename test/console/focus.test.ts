@@ -1,0 +1,81 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { makeShowcase, type Showcase } from './support/showcase.ts';
+import { setStage } from './support/stage.ts';
+
+const stage = setStage({ fixture: 'showcase.ts' });
+let show: Showcase;
+beforeAll(async () => {
+  show = await makeShowcase(stage.cloud, 'for the office in March');
+});
+
+/** The element with the focus, by its id, label or text. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const { activeElement: one } = (globalThis as unknown as { document: FocusedDocument }).document;
+    return one.id || one.getAttribute('aria-label') || one.textContent?.trim() || one.tagName;
+  });
+interface FocusedDocument {
+  readonly activeElement: {
+    readonly id: string;
+    readonly tagName: string;
+    readonly textContent: string | null;
+    getAttribute(name: string): string | null;
+  };
+}
+
+test('a dialog returns the focus to the button that opened it', async () => {
+  const page = await stage.browser.open('/runs');
+  const button = page.getByRole('button', { name: 'Start a run' });
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await focused(page)).toBe('Start a run');
+});
+
+test('a refused request gets the focus, which its button lost while it was sent', async () => {
+  const page = await stage.browser.open('/workflows/pay-invoice');
+  await page.getByRole('button', { name: /^Start/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('invoice').fill('A-9');
+  await dialog.getByLabel('text').fill('refused');
+  await dialog.getByLabel('Thread (optional)').fill('x'.repeat(5_000));
+  await dialog.getByLabel('Thread (optional)').press('Enter');
+  await dialog.getByRole('alert').waitFor();
+  expect(await focused(page)).toContain('INVALID_INPUT');
+});
+
+test('a page that was opened by a key has the focus, and Back continues at the row', async () => {
+  const page = await stage.browser.open('/runs');
+  await page.locator(`#row-${show.failed}`).waitFor();
+  const active = () => page.getByRole('grid').getAttribute('aria-activedescendant');
+  for (let moves = 0; (await active()) !== `row-${show.failed}` && moves < 20; moves += 1)
+    await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/runs/${show.failed}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(await focused(page)).toBe('content');
+  await page.goBack();
+  await page.locator(`#row-${show.failed}.active`).waitFor();
+  expect(await focused(page)).toBe('Runs, newest first');
+  await page.keyboard.press('ArrowDown');
+  expect(await active()).not.toBe(`row-${show.failed}`);
+  await page.keyboard.press('ArrowUp');
+  expect(await active()).toBe(`row-${show.failed}`);
+});
+
+test('Escape closes the selected step, and the focus returns to it in the graph', async () => {
+  const page = await stage.browser.open(`/runs/${show.failed}`);
+  const node = page.getByRole('button', { name: /^book/ });
+  await node.focus();
+  const opener = await focused(page);
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**step=book**');
+  await page.getByRole('button', { name: 'Close the step' }).focus();
+  await page.keyboard.press('Escape');
+  await page.getByRole('complementary', { name: 'The selected step' }).waitFor({ state: 'detached' });
+  expect(new URL(page.url()).searchParams.get('step')).toBeNull();
+  expect(await focused(page)).toBe(opener);
+});
