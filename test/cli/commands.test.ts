@@ -279,9 +279,22 @@ describe('naming runs', () => {
     expect([short.code, short.err]).toEqual([3, expect.stringContaining('first 6 characters or more')]);
   });
 
+  test('what cannot be an id is answered with what can be, or with the near word', async () => {
+    const mistyped = await stage.cairn(['runs', 'show', 'lst']);
+    expect([mistyped.code, mistyped.err]).toEqual([3, "cairn: 'lst' is no run id\nDid you mean 'last'?\n"]);
+    const other = await stage.cairn(['explain', 'order-7']);
+    expect(other.code).toBe(3);
+    expect(other.err).toMatch(/'order-7' is no run id\nGive the id of the run.*cairn runs search/);
+  });
+
   test('a mistyped status or workflow is answered with the near one', async () => {
     expect((await stage.cairn(['runs', 'list', '--status', 'faild'])).err).toContain('Did you mean failed?');
     expect((await stage.cairn(['runs', 'start', 'plan'])).err).toContain('did you mean plain?');
+    const input = await stage.cairn(['workflows', 'input', 'plan']);
+    expect([input.code, input.err]).toEqual([
+      3,
+      "cairn: there is no workflow 'plan'\nDid you mean 'plain'?\n",
+    ]);
   });
 
   test('a list takes several statuses and a range of time', async () => {

@@ -78,6 +78,9 @@ describe('words', () => {
     ['', []],
     ['things show --help', 'things show'],
     ['things show x y z --help --size 99', 'things show'],
+    ['help', []],
+    ['help things show', 'things show'],
+    ['things help', 'things'],
   ])('help: %s', (line, about) => {
     const parsed = parse(line.split(' ').filter(Boolean), commands);
     expect(parsed.kind === 'help' && ('run' in parsed.about ? parsed.about.name : parsed.about)).toEqual(

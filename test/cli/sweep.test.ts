@@ -37,7 +37,11 @@ test('--json prints the reports', async () => {
 });
 
 test.each([
-  ['a file that is not there', 'test/cli/fixtures/none.ts', /does not load/],
+  [
+    'a file that is not there',
+    'test/cli/fixtures/none.ts',
+    /does not load: there is no such file\nName a module/,
+  ],
   ['a file without a sweep', 'examples/order/order.ts', /exports no sweep/],
 ])('%s is refused', async (_, file, message) => {
   const { code, out, err } = await sweep(file);

@@ -28,7 +28,8 @@ export interface GivenWords {
 }
 
 /** @throws UsageError saying which word is wrong and what could be meant */
-export function parse(words: readonly string[], commands: readonly CliCommand[]): Parsed {
+export function parse(given: readonly string[], commands: readonly CliCommand[]): Parsed {
+  const words = asOption(given, commands);
   const loose = looselyRead(words, commands);
   const { positionals } = loose;
   const command = commandOf(positionals, commands);
@@ -49,6 +50,14 @@ export function parse(words: readonly string[], commands: readonly CliCommand[])
     },
     global: values as unknown as GlobalOptions,
   };
+}
+
+/** `help runs list` and `runs help` are as `--help`. No command is called so, and the nearest one, `runs halt`, ends runs. */
+function asOption(words: readonly string[], commands: readonly CliCommand[]): readonly string[] {
+  const [first, ...others] = words;
+  if (first === 'help') return [...others, '--help'];
+  const isOfGroup = others[0] === 'help' && commands.some(({ name }) => name.startsWith(`${first} `));
+  return isOfGroup && first !== undefined ? [first, '--help'] : words;
 }
 
 /** The command with the most words that the positionals begin with. */

@@ -1,4 +1,5 @@
 /** `sweep`: crashes workflows of the user at every call, as a file of theirs describes. Asks no API. */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Sweep, SweepReport } from 'cairn/testing';
@@ -30,6 +31,11 @@ export const sweep = command({
 
 /** @throws Declined if the file cannot be loaded, or exports no sweep */
 async function sweepsOf(file: string): Promise<readonly Sweep[]> {
+  if (!existsSync(file))
+    throw new Declined(
+      `${file} does not load: there is no such file`,
+      'Name a module with sweeps, such as test/order.sweep.ts. docs/testing.md shows one.',
+    );
   const module = await import(pathToFileURL(file).href).catch((error: unknown) => {
     throw new Declined(
       `${file} does not load: ${(error as Error).message}`,

@@ -1,9 +1,8 @@
 /** `runs list`. */
-import type { CairnClient } from '@cairn/client';
-import { closest } from '../../arguments/closest.ts';
 import { command } from '../../arguments/command.ts';
 import { runTable } from '../../views/runs.ts';
 import { tellUnreadable } from '../listed.ts';
+import { nearType } from '../near-type.ts';
 import { FILTERS, queryOf } from './filters.ts';
 
 const USUAL = 20;
@@ -62,7 +61,8 @@ export const listRuns = command({
       const isFiltered = Object.values(filter).some((value) => value !== undefined);
       const leftOut = isFiltered && !options.children ? ' Child runs are left out: --children.' : '';
       const near = options.type === undefined ? undefined : await nearType(api, options.type);
-      notes.print(`No runs.${near === undefined ? leftOut : ` ${near}`}\n`);
+      const meant = ` There is no workflow '${options.type}'. Did you mean '${near}'?`;
+      notes.print(`No runs.${near === undefined ? leftOut : meant}\n`);
     }
     if (found.more && found.items.length < limit) {
       notes.print(
@@ -75,11 +75,3 @@ export const listRuns = command({
     if (found.more) notes.print(notes.style.dim(`More exist: --limit ${Math.min(MOST, limit * 5)}\n`));
   },
 });
-
-/** Undefined for a workflow that is deployed, or has runs, and for one whose name is near no other. */
-async function nearType(api: CairnClient, type: string): Promise<string | undefined> {
-  const { items } = await api.get('/v1/workflows', {});
-  const known = items.map((workflow) => workflow.type);
-  const near = known.includes(type) ? undefined : closest(type, known);
-  return near && `There is no workflow '${type}'. Did you mean '${near}'?`;
-}

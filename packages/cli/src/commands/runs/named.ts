@@ -1,4 +1,5 @@
 /** Names of a run on the command line: an id, its beginning, or `last`. */
+import { closest } from '../../arguments/closest.ts';
 import type { CommandContext } from '../../context.ts';
 import { Declined, EXIT } from '../../exit.ts';
 
@@ -6,17 +7,27 @@ export const RUN = {
   help: "id of the run, its first 6 characters or more, or 'last' for the newest",
 } as const;
 
+const LAST = 'last';
+
 /** The beginning of an id, with or without `run_`; of fewer characters the API looks for no ids. */
 const PREFIX = /^(?:run_)?([a-z2-7]{6,25})$/;
 
-/** @throws Declined for `last` if there are no runs, and for a prefix that is not of one run */
+/** @throws Declined for `last` if there are no runs, for a prefix that is not of one run, and for what cannot be an id */
 export async function runIdOf(context: CommandContext, word: string): Promise<string> {
   const [, prefix] = PREFIX.exec(word) ?? [];
   if (/^run_[a-z2-7]{1,5}$/.test(word))
     throw new Declined(`${word} is too short`, `Give the ${RUN.help}.`, EXIT.notFound);
   if (prefix !== undefined) return idBeginning(context, `run_${prefix}`);
   const { api } = context;
-  if (word !== 'last') return word;
+  if (word.startsWith('run_')) return word;
+  if (word !== LAST)
+    throw new Declined(
+      `'${word}' is no run id`,
+      closest(word, [LAST]) === undefined
+        ? `Give the ${RUN.help}. By another name a run is found with cairn runs search.`
+        : `Did you mean '${LAST}'?`,
+      EXIT.notFound,
+    );
   const { items } = await api.list('/v1/runs', { limit: 1 });
   const [newest] = items;
   if (newest) return newest.id;

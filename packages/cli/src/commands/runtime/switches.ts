@@ -1,11 +1,13 @@
 /** `workflows`, `pause`, `unpause`: deployed workflows and the switches that stop them. */
+import { Refusal } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { Declined, UsageError } from '../../exit.ts';
+import { Declined, EXIT, UsageError } from '../../exit.ts';
 import { table } from '../../render/table.ts';
 import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
+import { nearType } from '../near-type.ts';
 
 type Workflow = Answer<'WorkflowList'>['items'][number];
 
@@ -61,7 +63,11 @@ export const readWorkflowInput = command({
   options: {},
   examples: [['workflows input deploy', 'before cairn runs start deploy']],
   async run({ api, out }, { args: { type } }) {
-    const input = await api.get('/v1/workflows/{type}/input', { params: { type } });
+    const input = await api.get('/v1/workflows/{type}/input', { params: { type } }).catch(async (error) => {
+      const near = error instanceof Refusal && error.problem.status === 404 && (await nearType(api, type));
+      if (!near) throw error;
+      throw new Declined(`there is no workflow '${type}'`, `Did you mean '${near}'?`, EXIT.notFound);
+    });
     if (input.schema === undefined && !out.json)
       throw new Declined(
         `the input schema of ${type} cannot be shown as JSON Schema`,
