@@ -321,6 +321,7 @@ describe('a step is refused at definition, by its name, for', () => {
       const error = refusal(one(kind, { timeuot: '5s' }));
       expect(error).toMatchObject({ code: 'INVALID_INPUT', field: 'bad' });
       expect(error.message).toContain("workflow 'wrong': step 'bad': unknown option 'timeuot'; use ");
+      expect(error.message).toContain(kind === 'sleep' ? 'use ' : "Did you mean 'timeout'?");
     },
   );
 

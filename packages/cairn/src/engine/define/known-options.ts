@@ -4,6 +4,7 @@
  *
  * Must not: look further into a value than its shape; each option is checked where it is read.
  */
+import { closest } from '../../core/closest.ts';
 import { ON_PARENT_END } from '../../core/run/events.ts';
 import type * as flows from './flow/types.ts';
 import type * as types from './types.ts';
@@ -247,5 +248,7 @@ function textOf({ is }: OptionShape, value: unknown): string {
 export function unknownOption(given: object, known: Readonly<Record<string, true>>): string | undefined {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return undefined;
-  return `unknown option '${unknown}'; use ${Object.keys(known).sort().join(', ')}`;
+  const names = Object.keys(known).sort();
+  const near = closest(unknown, names);
+  return `unknown option '${unknown}'; use ${names.join(', ')}${near === undefined ? '' : `. Did you mean '${near}'?`}`;
 }
