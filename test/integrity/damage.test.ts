@@ -3,7 +3,7 @@ import { storm } from './support/storms.ts';
 import { type DamageTrial, trialOfDamage } from './support/trial-of-damage.ts';
 
 /** As many as make each code common; `INTEGRITY_DAMAGES=10000` before the command that runs this test looks longer. */
-const DAMAGES = Number(process.env.INTEGRITY_DAMAGES ?? 700);
+const DAMAGES = Number(process.env.INTEGRITY_DAMAGES ?? 300);
 const FIRST_SEED = Number(process.env.SEED ?? 50_001);
 /** Damages per run and time. */
 const DAMAGES_A_LOOK = 3;

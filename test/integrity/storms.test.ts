@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { storm } from './support/storms.ts';
 
 /** Some seconds; `INTEGRITY_STORMS=1000` before the command that runs this test looks longer. */
-const STORMS = Number(process.env.INTEGRITY_STORMS ?? 25);
+const STORMS = Number(process.env.INTEGRITY_STORMS ?? 10);
 
 test('nothing is ever wrong with a run, whatever happens to who drives it', async () => {
   let looks = 0;

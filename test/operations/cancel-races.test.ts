@@ -13,7 +13,7 @@ import { assertStored } from '../support/soundness.ts';
 import { settle } from '../support/virtual-clock.ts';
 import { seededRandomness, World } from '../support/world.ts';
 
-const SEEDS = Array.from({ length: 150 }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: Number(process.env.RACES ?? 150) }, (_, i) => i + 1);
 const LOSS_RATE = 0.08;
 /** Within this a cancel has ended the run, also if its drive died and its lease had to run out first. */
 const PROMPT_MS = 3 * 60_000;

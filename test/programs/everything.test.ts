@@ -4,7 +4,7 @@ import { everySeed } from './every-seed.ts';
 describe('programs of all kinds of steps', () => {
   everySeed({
     from: 10_001,
-    count: 150,
+    count: 60,
     repertoire: {
       kinds: { step: 8, map: 2, sleep: 1, approval: 2, event: 2, child: 1 },
       maxSteps: 10,

@@ -4,7 +4,7 @@ import { everySeed } from './every-seed.ts';
 describe('programs of plain steps and sleeps', () => {
   everySeed({
     from: 1,
-    count: 120,
+    count: 40,
     repertoire: { kinds: { step: 8, sleep: 1 }, maxSteps: 10, extras: false },
     meet: [
       'step_retry_scheduled',

@@ -11,7 +11,7 @@ const LATE_CHILD = 30_411;
 describe('programs of maps, children and sets of children', () => {
   everySeed({
     from: 30_001,
-    count: 100,
+    count: 40,
     also: [LOST_CHILD, BEHIND_A_SET, LATE_CHILD],
     repertoire: { kinds: { step: 4, map: 4, child: 3, sleep: 1 }, maxSteps: 8, extras: true },
     meet: [

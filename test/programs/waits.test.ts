@@ -7,7 +7,7 @@ const UNDONE_RESULT = 20_365;
 describe('programs that wait for people, events and signals', () => {
   everySeed({
     from: 20_001,
-    count: 120,
+    count: 40,
     also: [UNDONE_RESULT],
     repertoire: { kinds: { step: 6, sleep: 2, approval: 4, event: 4 }, maxSteps: 10, extras: true },
     meet: [

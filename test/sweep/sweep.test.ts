@@ -16,7 +16,7 @@ import { scenarios } from './scenarios/index.ts';
 import { performPoint, rehearse, sweep } from './sweep.ts';
 
 /** Points tried here of all that `npm run sweep` tries: a prime, so that every way to go wrong comes up. */
-const EVERY = 151;
+const EVERY = 307;
 
 function named(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);
@@ -31,8 +31,8 @@ async function verdicts(scenario: Scenario, tamper: (deps: ProcessDeps) => Proce
 }
 
 /** Refusals tried here; primes as well. */
-const EVERY_REFUSAL = 211;
-const EVERY_REFUSED_DOOR = 179;
+const EVERY_REFUSAL = 401;
+const EVERY_REFUSED_DOOR = 283;
 
 describe('a store that refuses writes to a run', () => {
   test('has it end or named within ten dispatches, and everything end when it heals', async () => {

@@ -12,7 +12,7 @@ import { Installation, sign } from '../api/installation.ts';
 import { changed, imageOf } from '../support/image.ts';
 
 /** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
-const INPUTS = Number(process.env.FUZZ_INPUTS ?? 700);
+const INPUTS = Number(process.env.FUZZ_INPUTS ?? 250);
 /** Generous for a busy machine. */
 const TIMEOUT_MS = 240_000 + INPUTS * 30;
 /** Deliveries to one installation, one after the other: some meet what others left. */

@@ -8,7 +8,7 @@ import { type Drawn, requests } from './requests.ts';
 import { Stage } from './stage.ts';
 
 /** `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
-const INPUTS = Number(process.env.FUZZ_INPUTS ?? 400);
+const INPUTS = Number(process.env.FUZZ_INPUTS ?? 200);
 /** Generous for a busy machine. */
 const TIMEOUT_MS = 240_000 + INPUTS * 30;
 const IN_A_ROW = 20;

@@ -21,7 +21,7 @@ import { assertStored } from '../../support/soundness.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { seededRandomness, World } from '../../support/world.ts';
 
-const SEEDS = Array.from({ length: 60 }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: Number(process.env.RACES ?? 20) }, (_, i) => i + 1);
 const LOSS_RATE = 0.08;
 
 interface Race {

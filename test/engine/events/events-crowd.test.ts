@@ -5,7 +5,7 @@ import { type EventRace, eventRace } from '../../support/race/event-race.ts';
 import { EVERY_ORDER } from '../../support/race/size.ts';
 import { seededRandomness } from '../../support/world.ts';
 
-const SEEDS = Array.from({ length: EVERY_ORDER ? 250 : 80 }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: EVERY_ORDER ? 250 : 30 }, (_, i) => i + 1);
 /** More choices than any of these races has. */
 const MAX_CHOICES = 500;
 

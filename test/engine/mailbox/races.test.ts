@@ -18,7 +18,7 @@ import {
 } from '../../support/waiting-runs.ts';
 import { seededRandomness, type World } from '../../support/world.ts';
 
-const SEEDS = Array.from({ length: 120 }, (_, i) => i + 1);
+const SEEDS = Array.from({ length: Number(process.env.RACES ?? 40) }, (_, i) => i + 1);
 const LOSS_RATE = 0.1;
 
 /** Something that happens at the place; `again` is what makes sure of it when it could not be known. */

@@ -28,7 +28,7 @@ function survivors(all: readonly Run[], now: number): string[] {
 }
 
 /** `RETENTION_RUNS=10000` before the command tries more. */
-const RUNS = Number(process.env.RETENTION_RUNS ?? 3_000);
+const RUNS = Number(process.env.RETENTION_RUNS ?? 1_000);
 
 describe(`of ${RUNS} runs that ended`, () => {
   test('exactly those go that are due, in bounded ticks, and nothing of a lineage that is needed', async () => {
