@@ -76,7 +76,13 @@ export class Announcer {
         !tookIn(journal.state, eventId) && acceptable(step, dataText) !== undefined;
       const patience = { ms: JOIN_PATIENCE_MS, signal: this.#hurry.signal };
       this.#joined.push(place);
-      early = await joinMailbox({ ...deps, patience }, { ...place, accepts });
+      const join = () => joinMailbox({ ...deps, patience }, { ...place, accepts });
+      early = await join();
+      if (early && !accepts(early)) {
+        // A dispatch that died took it out when the step still accepted it. While it is held, the wait is not listed.
+        await leaveMailbox(deps, place, (eventId) => tookIn(journal.state, eventId));
+        early = await join();
+      }
     } catch (error) {
       // There is no room for another that waits, and waiting for some to come would hold up the whole run. A store that
       // does not answer is another matter: then another dispatch tries again.
