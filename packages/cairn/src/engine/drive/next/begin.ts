@@ -135,6 +135,15 @@ function entryOf(working: Working, unit: Unit): EntryDecision {
   return unit.item ? { kind: 'run' } : mayEnter(unit.step, working.seenBy(unit));
 }
 
+/** The condition of a set or a flow is not evaluated again once it has begun: its items and operations may have acted. */
+function entryOfGroup(working: Working, step: StepDefinition): EntryDecision {
+  return hasBegun(working, step) ? { kind: 'run' } : mayEnter(step, working.seenBy({ step }));
+}
+
+function hasBegun({ journal }: Working, { id }: StepDefinition): boolean {
+  return journal.state.steps.get(id)?.phase === 'running';
+}
+
 /** A step whose condition was false, or whose own functions threw before there was anything to record. */
 function notEntered(
   working: Working,
@@ -188,7 +197,7 @@ function openSet(working: Working, step: SetStep): void {
   const { state } = working.journal;
   const unit = { step };
   const execution = working.nextExecution(unit);
-  const entry = mayEnter(step, working.seenBy(unit));
+  const entry = entryOfGroup(working, step);
   const set = entry.kind === 'run' ? setOf(working, step, execution) : entry;
   if (!(set instanceof FanOutSet)) {
     notEntered(working, unit, execution, set);
@@ -204,7 +213,7 @@ function openSet(working: Working, step: SetStep): void {
     end(working, endBy({ unit, execution }, [drafts.failed({ step, execution, now: working.now }, error)]));
     return;
   }
-  if (state.steps.get(step.id)?.phase !== 'running')
+  if (!hasBegun(working, step))
     recordStart(working, { unit, execution }, drafts.started(execution, optional('items', items)));
   working.sets.set(step.id, set);
   takeUpItems(working, set, state);
@@ -243,14 +252,13 @@ function takeUpItems(working: Working, set: FanOutSet, state: RunState): void {
 function openFlow(working: Working, step: FlowStep): void {
   const unit = { step };
   const execution = working.nextExecution(unit);
-  const entry = mayEnter(step, working.seenBy(unit));
+  const entry = entryOfGroup(working, step);
   if (entry.kind !== 'run') {
     notEntered(working, unit, execution, entry);
     return;
   }
   working.begin(unit);
-  if (working.journal.state.steps.get(step.id)?.phase !== 'running')
-    recordStart(working, { unit, execution }, drafts.started(execution));
+  if (!hasBegun(working, step)) recordStart(working, { unit, execution }, drafts.started(execution));
   working.flows.get(step.id)?.drop();
   const run = new FlowRun(working, step, execution);
   working.flows.set(step.id, run);
