@@ -4,7 +4,7 @@ import type { Project } from './project.ts';
 
 export interface FoundRegion {
   readonly region: string;
-  /** Source of the region, as the end of a sentence: `as in functions/src/index.ts`. */
+  /** Its source, as the end of a sentence: `as in the functions of functions/`. */
   readonly why: string;
 }
 
@@ -14,7 +14,7 @@ const CONTINENT = '(?:africa|asia|australia|europe|me|northamerica|southamerica|
 const REGION = new RegExp(`^${CONTINENT}-[a-z]+[0-9]{1,2}$`);
 const QUOTED = `\\[?\\s*['"\`](${CONTINENT}-[a-z]+[0-9]{1,2})['"\`]`;
 const GLOBAL_OPTION = new RegExp(`\\bsetGlobalOptions\\(\\s*\\{[^}]*?\\bregion\\s*:\\s*${QUOTED}`, 'g');
-/** Region of one function: in the options of the second generation, or by the call of the first. */
+/** For one function: in the options of the second generation, or by the call of the first. */
 const OWN_OPTIONS = [
   new RegExp(`\\bregion\\s*:\\s*${QUOTED}`, 'g'),
   new RegExp(`\\.region\\(\\s*${QUOTED}`, 'g'),
@@ -30,7 +30,7 @@ export function regionOf(
   const texts = codebases.flatMap(({ source, entryTexts }) =>
     entryTexts.map((text) => ({ source, text: text.replace(COMMENTS, '') })),
   );
-  // A region of all functions of a codebase comes before what holds for one of them.
+  // Options of all functions of a codebase come before those of one function.
   const sources: readonly (readonly FoundRegion[])[] = [
     texts.flatMap((one) => named(one, [GLOBAL_OPTION])),
     texts.flatMap((one) => named(one, OWN_OPTIONS)),

@@ -74,8 +74,8 @@ function isCutShort({ state, isAsked = false, deployed }: Observation): boolean 
   return isAsked && state.failures !== undefined && deployed !== undefined && bearsASecond(state, deployed);
 }
 
-/** True for a run that does nothing until a time because its last dispatch failed, unless nothing else may overlap with that dispatch. */
-export function isPutOff(
+/** True for a run that does nothing until a time because its last dispatch failed, unless something of that dispatch may still run and must not overlap. */
+export function restsAfterFailure(
   state: RunState,
   { now, deployed }: { readonly now: number; readonly deployed: DeployedPlan },
 ): boolean {

@@ -4,7 +4,7 @@
  *
  * Must not: answer a wait for anybody.
  */
-import { isPutOff } from '../../core/decisions/claim.ts';
+import { restsAfterFailure } from '../../core/decisions/claim.ts';
 import { recoveryVerdict } from '../../core/decisions/recovery.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -37,16 +37,17 @@ export interface Resumed {
  */
 export async function resumeRun(deps: SuccessorDeps, request: ResumeRequest): Promise<Resumed> {
   const { runId, tenantId, actor } = request;
-  let resumption = 'moving' as Resumption;
+  let isPutOff = false;
   const decide = (state: RunState, now: number) => {
-    resumption = resumptionOf(deps, state, now);
+    const resumption = resumptionOf(deps, state, now);
+    isPutOff = resumption === 'put_off';
     return resumeDrafts(resumption, actor);
   };
   const appended = await appendFromOutside(deps, { runId, tenantId, decide });
   // Also of an interrupted run for which more than this is to be decided: its drive does so.
-  await driveAfter(deps, appended, { asked: resumption === 'put_off' });
+  await driveAfter(deps, appended, { asked: isPutOff });
   const { status } = appended.state;
-  const wasHeld = appended.events.length > 0 || status === 'interrupted' || resumption === 'put_off';
+  const wasHeld = appended.events.length > 0 || status === 'interrupted' || isPutOff;
   return { runId, status, outcome: wasHeld ? 'resumed' : 'moving' };
 }
 
@@ -94,7 +95,7 @@ export function resumptionOf(
   // While a drive works on other branches, nothing holds it up but the people that it asks.
   if (state.lease && waitsFor(state) !== undefined) assertNothingOpen(state, isQuestion);
   if (status !== 'awaiting_approval' && status !== 'waiting_external')
-    return isPutOff(state, { now, deployed }) ? 'put_off' : 'moving';
+    return restsAfterFailure(state, { now, deployed }) ? 'put_off' : 'moving';
   if (!goesOnByItself(state, now)) assertNothingOpen(state, () => true);
   if (!deployed.available) throw planMissing(registry, state);
   return 'resumed_by_event';

@@ -27,9 +27,9 @@ export function partTitle(mode: BulkMode, will: boolean, count: number): string 
 
 export interface BulkCounts {
   readonly targets: number;
-  /** Runs whose preview has come. */
+  /** Runs that were previewed. */
   readonly looked: number;
-  /** Runs that will change, as their preview says. */
+  /** Runs that change, by their preview. */
   readonly hit: number;
   readonly done: number;
   readonly failed: number;
