@@ -167,10 +167,9 @@ function planText(
     });
   });
   const installing = isInstalled ? `  run     ${INSTALL.npm(name)}\n` : '';
+  const regionText = `Region of its functions: ${region.region} (${clean(region.why)}). Another one: --region REGION, or edit ${name}/src/index before the first deployment.`;
   return `cairn init in ${clean(root)} changes:\n\n${lines.join('')}${installing}
-Region of its functions: ${region.region} (${clean(region.why)}).
-Another one: --region REGION, or edit ${name}/src/index before the first
-deployment.
+${wrap(regionText, COLUMNS).join('\n')}
 
 Nothing else: your functions, rules, indexes and site stay as they are.
 From then on \`firebase deploy\` also deploys the codebase and the

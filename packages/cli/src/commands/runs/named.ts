@@ -19,7 +19,8 @@ export async function runIdOf(context: CommandContext, word: string): Promise<st
     throw new Declined(`${word} is too short`, `Give the ${RUN.help}.`, EXIT.notFound);
   if (prefix !== undefined) return idBeginning(context, `run_${prefix}`);
   const { api } = context;
-  if (word.startsWith('run_')) return word;
+  // The second is the owner of an effect without a run, where that can be named in place of a run.
+  if (word.startsWith('run_') || word.startsWith('external:')) return word;
   if (word !== LAST)
     throw new Declined(
       `'${word}' is no run id`,
