@@ -60,6 +60,16 @@ describe('the slots of a cron line', () => {
     expect(slots(cron, 'Europe/Berlin', day)).toEqual(expected);
   });
 
+  test.each([
+    ['45 23 * * *', ['03-28T01:45', '03-29T01:00', '03-30T00:45']],
+    ['0 23,0 * * *', ['03-28T01:00', '03-28T02:00', '03-29T01:00', '03-30T00:00', '03-30T01:00']],
+    ['0 23 * * SAT', ['03-29T01:00']],
+    ['0 23 * * SUN', ['03-30T00:00']],
+    ['*/30 23 * * *', ['03-28T01:00', '03-28T01:30', '03-30T00:00', '03-30T00:30']],
+  ])('of %s are where the clock jumps over midnight too', (cron, expected) => {
+    expect(slots(cron, 'America/Nuuk', '2026-03-28', 3)).toEqual(expected);
+  });
+
   test('are in the time of their zone, in summer and in winter', () => {
     const times = ['2026-01-15', '2026-07-15'].flatMap((day) => slots('0 9 * * *', 'America/New_York', day));
     expect(times).toEqual(['01-15T14:00', '07-15T13:00']);
@@ -98,6 +108,7 @@ const zoneOf = fc.constantFrom(
   'America/St_Johns',
   'Africa/Casablanca',
   'Asia/Kathmandu',
+  'America/Nuuk',
 );
 /** Around nights in which clocks are set somewhere, to the second. */
 const momentOf = fc

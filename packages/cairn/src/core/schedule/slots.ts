@@ -10,6 +10,7 @@
  */
 import { Cron } from 'croner';
 import { CairnError } from '../errors.ts';
+import { jumpOverSlot } from './skipped-times.ts';
 
 /** When a schedule is due. */
 export interface Timing {
@@ -21,6 +22,8 @@ export interface Timing {
 
 /** Five fields of what cron has everywhere; names like `@daily` and `?` mean different things to different readers. */
 const FIELDS = /^[0-9A-Za-z*,/#-]+( [0-9A-Za-z*,/#-]+){4}$/;
+/** Minute and hour without `*`: due once a day at each of these times. */
+const NAMES_TIMES = /^[^* ]+ [^* ]+ /;
 const MAX_CRON_CHARS = 200;
 /** No offsets like `+01:00`: they look like a zone and know no summer. */
 const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,99}$/;
@@ -59,7 +62,13 @@ const CRON_HELP = 'Use minute, hour, day of month, month and day of week, for ex
 
 /** The first slot after a moment; undefined: there is none. */
 export function nextSlot(timing: Timing, after: number): number | undefined {
-  return cronOf(timing).nextRun(new Date(after))?.getTime();
+  return slotAfter(cronOf(timing), timing, after);
+}
+
+function slotAfter(cron: Cron, timing: Timing, after: number): number | undefined {
+  const next = cron.nextRun(new Date(after))?.getTime();
+  if (next === undefined || !NAMES_TIMES.test(timing.cron)) return next;
+  return jumpOverSlot(timing, after, next) ?? next;
 }
 
 /** The slots after `after` up to and with `until`, the first `limit` of them, in order. */
@@ -68,7 +77,7 @@ export function slotsBetween(timing: Timing, after: number, until: number, limit
   const slots: number[] = [];
   let last = after;
   while (slots.length < limit) {
-    const next = cron.nextRun(new Date(last))?.getTime();
+    const next = slotAfter(cron, timing, last);
     // A slot that is not later would go round for ever.
     if (next === undefined || next > until || next <= last) break;
     slots.push(next);

@@ -1,0 +1,68 @@
+/**
+ * Times of the day that a clock skips where it jumps over midnight, as in America/Nuuk, where 23:00 becomes 00:00 of the next day: croner
+ * has no slot for them. Where a clock jumps within a day it has one, at the jump.
+ *
+ * Must not: read the clock.
+ */
+import { Cron } from 'croner';
+import type { Timing } from './slots.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** A clock is not set forward and back within it. */
+const STRIDE_MS = 7 * DAY_MS;
+
+/** The first jump between two moments, both excluded, over midnight and a time of the line; undefined: there is none. */
+export function jumpOverSlot(timing: Timing, after: number, until: number): number | undefined {
+  const offsetAt = offsetIn(timing.timezone);
+  let offset = offsetAt(after);
+  for (let from = after; from < until; from += STRIDE_MS) {
+    const before = offset;
+    const end = Math.min(from + STRIDE_MS, until);
+    offset = offsetAt(end);
+    if (offset <= before) continue;
+    const jump = firstMinute(from, end, (at) => offsetAt(at) !== before);
+    const [left, reached] = [jump + before, jump + offset];
+    const isOverMidnight = Math.floor((left - 1) / DAY_MS) !== Math.floor(reached / DAY_MS);
+    if (isOverMidnight && jump > after && jump < until && hasTime(timing, left, reached)) return jump;
+  }
+  return undefined;
+}
+
+/** @param from times of the local clock, read as if they were UTC, like `until`, which is excluded */
+function hasTime({ cron }: Timing, from: number, until: number): boolean {
+  const times = new Cron(cron, { paused: true, timezone: 'Etc/UTC', mode: '5-part' });
+  const next = times.nextRun(new Date(from - 1))?.getTime();
+  return next !== undefined && next < until;
+}
+
+/** The first full minute after `from` for which it is so; it is at `end`. */
+function firstMinute(from: number, end: number, isSo: (at: number) => boolean): number {
+  let early = Math.floor(from / MINUTE_MS);
+  let late = Math.ceil(end / MINUTE_MS);
+  while (late - early > 1) {
+    const middle = Math.floor((early + late) / 2);
+    if (isSo(middle * MINUTE_MS)) late = middle;
+    else early = middle;
+  }
+  return late * MINUTE_MS;
+}
+
+/** Time by which the local clock is ahead of UTC at a moment, ms. */
+function offsetIn(timeZone: string): (at: number) => number {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+  });
+  return (at) => {
+    const minute = Math.floor(at / MINUTE_MS) * MINUTE_MS;
+    const parts = new Map(format.formatToParts(minute).map(({ type, value }) => [type, Number(value)]));
+    const of = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? 0;
+    return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute')) - minute;
+  };
+}
