@@ -4,7 +4,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { Forwarder } from '../../../packages/local/src/host/forward.ts';
 import type { FunctionHandler, FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
@@ -51,6 +51,10 @@ let forwarder: Forwarder;
 let places: number;
 let taken: number;
 
+// Express is loaded by the first request by HTTP. On a busy machine that alone takes as long as a request may take here.
+beforeAll(async () => {
+  await import('../../../packages/local/src/host/request-app.ts');
+});
 beforeEach(async () => {
   places = 0;
   taken = 0;
