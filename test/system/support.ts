@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
 import { type CloudProcess, type Ready, startCloudProcess } from '../../packages/local/src/cloud-process.ts';
 import { waitFor as eventually } from '../../scripts/demo/notes.ts';
 import { builtFunctions } from '../../scripts/test-functions/built.ts';
@@ -17,12 +18,35 @@ export interface TestCloud {
   stop(): Promise<void>;
 }
 
+export interface CloudStage {
+  readonly cloud: TestCloud;
+}
+
+type CloudOptions = NonNullable<Parameters<typeof startTestCloud>[1]>;
+
+/** One cloud for all tests of a file. Call it where the tests are defined; `cloud` is there from `beforeAll` on. */
+export function setCloud(storage: Storage, options: CloudOptions = {}): CloudStage {
+  const stage = {} as { cloud: TestCloud };
+  beforeAll(async () => {
+    stage.cloud = await startTestCloud(storage, options);
+  });
+  afterAll(() => stage.cloud?.stop());
+  return stage;
+}
+
 /**
  * `functions`: a module of `fixtures/`. `keepsSpare`: for tests in which a worker dies; it loads as much as another worker. `leaseMs`: shorter than usual, for what waits until a lease has run out.
  */
 export async function startTestCloud(
   storage: Storage,
-  { workers = 1, keepsSpare = false, functions = 'functions', watchdogSeconds = 90, leaseMs = 90_000 } = {},
+  {
+    workers = 1,
+    keepsSpare = false,
+    functions = 'functions',
+    watchdogSeconds = 90,
+    leaseMs = 90_000,
+    tickSeconds = 5,
+  } = {},
 ): Promise<TestCloud> {
   const folder = mkdtempSync(join(tmpdir(), 'cairn-test-'));
   const cloud: CloudProcess = await startCloudProcess({
@@ -31,6 +55,7 @@ export async function startTestCloud(
     workers,
     keepsSpare,
     watchdogSeconds,
+    tickSeconds,
     env: { CAIRN_LEASE_MS: String(leaseMs) },
   });
   return {

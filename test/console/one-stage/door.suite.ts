@@ -1,0 +1,95 @@
+/** The sign-in, and pages of which a file or an answer is missing. */
+import { expect, test } from '@jest/globals';
+import type { Stage } from '../support/stage.ts';
+
+export function doors(stage: Stage): void {
+  test('on the local cloud the console is open at once, with the development key', async () => {
+    const page = await stage.browser.open('/');
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/runs');
+    expect(await page.locator('.who').textContent()).toBe('local cloud · installation');
+  });
+
+  test('a key that is not valid is refused, and one that is lets in as what it may be', async () => {
+    const { secret } = await stage.cloud.call<{ secret: string }>('POST', '/v1/clients', {
+      name: 'who looks',
+      role: 'viewer',
+    });
+    const page = await stage.browser.open('/inbox');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').fill('cairn_nobody_0123456789abcdef');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText('UNAUTHENTICATED').waitFor();
+    // The API answers in words for programs: it names the header.
+    const refusal = await page.getByRole('alert').textContent();
+    expect(refusal).toContain('Check that the key was copied whole');
+    expect(refusal).not.toContain('Authorization');
+    await page.getByLabel('API key').fill(secret);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    expect(await page.locator('.who').textContent()).toContain('viewer');
+  });
+
+  test('a page whose file is gone, as after a deployment, says so and can be loaded again', async () => {
+    const page = await stage.browser.open('/inbox');
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await page.route('**/assets/**', (route) => route.fulfill({ status: 404 }));
+    await page.getByRole('link', { name: 'Health' }).click();
+    await page.getByRole('alert').getByText('This page cannot be shown').waitFor();
+    await page.getByRole('link', { name: 'Inbox' }).click();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    await page.getByRole('link', { name: 'Health' }).click();
+    await page.unroute('**/assets/**');
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
+    // The browser's console names the file.
+    await expect(stage.browser.settle()).rejects.toThrow(/\/assets\/[\w-]+\.(js|css)/);
+  });
+
+  test('what nobody answers for is said on every page, and read anew when somebody does', async () => {
+    const page = await stage.browser.open('/runs');
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+    await page.route('**/v1/**', (route) => route.abort());
+    await page.getByRole('link', { name: 'Schedules' }).click();
+    await page.getByText(/The API has not answered for/).waitFor();
+    await page.unroute('**/v1/**');
+    await page.getByText(/The API has not answered for/).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
+  });
+
+  test('a page that could not be fetched while nobody answered is fetched when somebody does', async () => {
+    const page = await stage.browser.open('/inbox');
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    for (const gone of ['**/assets/**', '**/v1/**']) await page.route(gone, (route) => route.abort());
+    await page.getByText(/The API has not answered for/).waitFor();
+    await page.getByRole('link', { name: 'Health' }).click();
+    await page.getByRole('alert').getByText('It is loaded again as soon as there is an answer.').waitFor();
+    await page.unrouteAll();
+    await page.getByRole('heading', { name: 'Health', exact: true }).waitFor();
+    // The browser's console names the file.
+    await expect(stage.browser.settle()).rejects.toThrow(/\/assets\/[\w-]+\.(js|css)/);
+  });
+
+  test('a page keeps its policy: nothing from elsewhere, in no frame', async () => {
+    const answer = await fetch(`${stage.cloud.ready.gateway}/runs`);
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+  });
+
+  test.each([
+    ['another origin', { 'sec-fetch-site': 'cross-site' }],
+    ['a name that leads here', { host: 'evil.example' }],
+  ])('the development key is not told to a page of %s', async (_, headers) => {
+    const { request } = await import('node:http');
+    const status = await new Promise((resolve, reject) => {
+      request(`${stage.cloud.ready.gateway}/console.json`, { headers }, (answer) =>
+        resolve(answer.resume().statusCode),
+      )
+        .on('error', reject)
+        .end();
+    });
+    expect(status).toBe(403);
+  });
+}

@@ -1,0 +1,100 @@
+/** Events and signals over the real wire. */
+import { describe, expect, test } from '@jest/globals';
+import { MAX_EVENT_BYTES } from '../../../packages/cairn/src/engine/mailbox/limits.ts';
+import { inspectJournal } from '../../../scripts/demo/journal.ts';
+import { type CloudStage, ended, eventually, look, type RunView, startRun } from '../support.ts';
+
+/** The largest there can be: what it becomes as an output lies beside the event in one checkpoint. */
+const DATA = 'x'.repeat(MAX_EVENT_BYTES - 2);
+
+export function events(stage: CloudStage): void {
+  describe('an event', () => {
+    async function post(path: string, body: unknown, key?: string): Promise<Response> {
+      const { gateway, apiKey } = stage.cloud.ready;
+      return fetch(gateway + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
+        },
+        body: JSON.stringify(body),
+      });
+    }
+
+    async function started(key: string): Promise<string> {
+      const answer = await startRun(stage.cloud.ready, 'awaiting', { key });
+      return ((await answer.json()) as { runId: string }).runId;
+    }
+
+    async function waiting(key: string): Promise<string> {
+      const runId = await started(key);
+      await eventually('the run to wait', async () => {
+        const run = await look<RunView>(stage.cloud.ready, `/v1/runs/${runId}`);
+        return run?.status === 'waiting_external' ? run : undefined;
+      });
+      return runId;
+    }
+
+    test('moves the runs that wait for it, and a repetition gets the same bytes', async () => {
+      const runs = await Promise.all(['now', 'now', 'now'].map(waiting));
+      const event = { event: 'sent', key: 'now', data: DATA };
+      const answer = await post('/v1/events', event, 'once');
+      expect(answer.status).toBe(200);
+      const text = await answer.text();
+      const { delivered, kept } = JSON.parse(text) as { delivered: string[]; kept: boolean };
+      expect([...delivered].sort()).toEqual([...runs].sort());
+      expect(kept).toBe(false);
+      for (const runId of runs) {
+        expect(await ended(stage.cloud.ready, runId)).toMatchObject({
+          status: 'completed',
+          result: { length: DATA.length },
+        });
+        expect((await inspectJournal(stage.cloud.ready, runId)).intact).toBe(true);
+      }
+      expect(await (await post('/v1/events', event, 'once')).text()).toBe(text);
+    });
+
+    test('that comes first is kept for the run that asks first', async () => {
+      const event = { event: 'sent', key: 'early', data: DATA };
+      expect(await (await post('/v1/events', event)).json()).toMatchObject({ delivered: [], kept: true });
+      const runId = await started('early');
+      expect(await ended(stage.cloud.ready, runId)).toMatchObject({ result: { length: DATA.length } });
+      expect(await (await post('/v1/events', { ...event, data: 'another' })).json()).toMatchObject({
+        kept: true,
+      });
+    });
+
+    test('sent by many at the moment in which runs begin to wait is with somebody or kept, and each says which', async () => {
+      const senders = Array.from({ length: 10 }, (_, i) => ({ event: 'sent', key: 'rush', data: `${i}` }));
+      const [runs, answers] = await Promise.all([
+        Promise.all(['rush', 'rush', 'rush'].map(started)),
+        Promise.all(senders.map(async (event) => (await post('/v1/events', event)).json())),
+      ]);
+      for (const runId of runs)
+        expect(await ended(stage.cloud.ready, runId)).toMatchObject({ status: 'completed' });
+      const told = answers as { eventId: string; delivered: string[]; kept: boolean }[];
+      for (const { delivered, kept } of told) expect(delivered.length > 0).toBe(!kept);
+      const taken = await Promise.all(
+        runs.map(async (runId) => {
+          const { events } = await inspectJournal(stage.cloud.ready, runId);
+          return events.flatMap(({ type, data }) =>
+            type === 'wait_resolved' ? [(data as { signalId?: string }).signalId] : [],
+          );
+        }),
+      );
+      // Each run took in one; and whoever was told that a run has it was told the truth.
+      expect(taken.every((ids) => ids.length === 1)).toBe(true);
+      for (const { eventId, delivered } of told) {
+        for (const runId of delivered) expect(taken[runs.indexOf(runId)]).toEqual([eventId]);
+      }
+    });
+
+    test('as a signal reaches one run, also before it waits', async () => {
+      const runId = await waiting('signalled');
+      const answer = await post(`/v1/runs/${runId}/signals`, { name: 'sent', data: 'four' });
+      expect(await answer.json()).toMatchObject({ runId, outcome: 'taken_in' });
+      expect(await ended(stage.cloud.ready, runId)).toMatchObject({ result: { length: 4 } });
+    });
+  });
+}
