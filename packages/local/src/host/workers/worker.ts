@@ -107,6 +107,8 @@ function exportsOf(imported: Readonly<Record<string, unknown>>): object {
 
 async function serve(env: Readonly<Record<string, string>>): Promise<void> {
   Object.assign(process.env, env);
+  // All requests will come by HTTP, and the first one is not to wait for Express.
+  if (wholeHandlers.size === 0) await import('../request-app.ts');
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
