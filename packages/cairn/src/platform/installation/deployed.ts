@@ -140,8 +140,10 @@ export function ticksOf({ installation, region }: DeploymentTarget) {
     options: Pick<ScheduleOptions, 'timeoutSeconds' | 'memory'>,
     tick: 'recover' | 'fireDueSchedules' | 'checkSample' | 'deleteOldRuns',
   ) =>
-    onSchedule({ schedule: `every ${minutes} minutes`, region, ...options }, async () =>
-      (await work())[tick](installation),
+    takesWhole(
+      onSchedule({ schedule: `every ${minutes} minutes`, region, ...options }, async () =>
+        (await work())[tick](installation),
+      ),
     );
   return {
     /** Recovers overdue runs. The timeout leaves a minute for running work after a tick stops. */
