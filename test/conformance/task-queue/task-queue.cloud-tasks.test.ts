@@ -147,6 +147,16 @@ describe('Cloud Tasks queue: the request', () => {
     expect(headers).toEqual({ 'Content-Type': 'application/json' });
   });
 
+  test('says that a person wants the run to go on, and of others nothing', async () => {
+    const { client, queue } = make();
+    await queue.enqueue({ runId: 'run_1', reason: 'continue', asked: true });
+    await queue.enqueue({ runId: 'run_1', reason: 'continue' });
+    expect(client.requests.map(({ task }) => JSON.parse(String(task.httpRequest.body)))).toEqual([
+      { data: { runId: 'run_1', reason: 'continue', asked: true } },
+      { data: { runId: 'run_1', reason: 'continue' } },
+    ]);
+  });
+
   test('is never due later than the service takes', async () => {
     const { client, queue } = make();
     await queue.enqueue({ runId: 'run_1', reason: 'retry', at: T0 + 90 * 86_400_000 });
