@@ -1,6 +1,7 @@
 /** Frame of every page: navigation, search, and the signed-in person. */
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
+import { visibleText } from '../parts/visible-text.ts';
 import { useSession } from '../session/session.ts';
 import { isFocusLost } from './focus.ts';
 import { InboxCount } from './inbox-count.tsx';
@@ -8,7 +9,7 @@ import { KeyHelp } from './key-help.tsx';
 import { isCommand } from './keys.ts';
 import { Notices } from './notices.tsx';
 import { PAGES } from './pages.ts';
-import { pageOf } from './path.ts';
+import { pageOf, unescaped } from './path.ts';
 import { SearchBox } from './search-box.tsx';
 import { ThemeSwitch } from './theme.tsx';
 
@@ -59,11 +60,16 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
+/** Characters of what the page shows: an address can hold anything. */
+const MOST_TITLE = 100;
+
 /** A run names itself. */
 function useTitle(location: string): void {
   useEffect(() => {
     const page = PAGES.find(({ path }) => path === location || location.startsWith(`${path}/`));
-    if (pageOf(location) !== 'run') document.title = page ? `${page.name} · Cairn` : 'Cairn';
+    if (pageOf(location) === 'run') return;
+    const one = visibleText(unescaped(location.split('/')[2] ?? '')).slice(0, MOST_TITLE);
+    document.title = [one, page?.name, 'Cairn'].filter(Boolean).join(' · ');
   }, [location]);
 }
 
