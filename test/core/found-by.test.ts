@@ -7,7 +7,7 @@ import {
   pubsubKey,
   schedulerKey,
   slackKey,
-} from '../../packages/cairn/src/core/encoding/keys.ts';
+} from '../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import { foundAs, foundBy, MAX_NAME_CHARS, nameIn } from '../../packages/cairn/src/core/search/found-by.ts';
 
 const RUN = {

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { MAX_LIMIT } from '../../packages/cairn/src/api/query.ts';
 import { MAX_EVENT_BODY_BYTES } from '../../packages/cairn/src/api/routes/deliver-event.ts';
-import { MAX_KEY_PART } from '../../packages/cairn/src/core/encoding/keys.ts';
+import { MAX_KEY_PART } from '../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import { MAX_PAYLOAD_BYTES } from '../../packages/cairn/src/core/run/limits.ts';
 import * as envelope from '../../packages/cairn/src/http/envelope.ts';
 import { MAX_BODY_DEPTH, MAX_BODY_VALUES } from '../../packages/cairn/src/http/json-shape.ts';

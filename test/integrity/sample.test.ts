@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { apiKey } from '../../packages/cairn/src/core/encoding/keys.ts';
+import { apiKey } from '../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import type { ProblemCode } from '../../packages/cairn/src/core/integrity/problems.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { type SampleDeps, sampleRuns } from '../../packages/cairn/src/operations/integrity/sample-runs.ts';

@@ -1,8 +1,8 @@
 /** Invariants of every stored run; shared by all tests with faults. */
 import { isInDoubt } from '../../packages/cairn/src/core/effects/effect.ts';
-import { askingSince, leavesDoubt } from '../../packages/cairn/src/core/run/asking.ts';
 import { verifyChain } from '../../packages/cairn/src/core/run/chain.ts';
 import type { EventType, RunEvent, StepRef } from '../../packages/cairn/src/core/run/events.ts';
+import { askingSince, endedInDoubt } from '../../packages/cairn/src/core/run/open-questions.ts';
 import { fold, initialState, reduce } from '../../packages/cairn/src/core/run/reduce/index.ts';
 import { isOver, type RunState, stepKey } from '../../packages/cairn/src/core/run/state.ts';
 import { wakeAt } from '../../packages/cairn/src/core/run/wake.ts';
@@ -92,7 +92,7 @@ export function assertSnapshot(
     throw new Error(`wakeAt is ${run.wakeAt}, later than ${implied} (J10)`);
   }
   const since = askingSince(snapshot);
-  const isLetGo = run.askingSince === undefined && leavesDoubt(snapshot) && isAllKnown(snapshot, ledger);
+  const isLetGo = run.askingSince === undefined && endedInDoubt(snapshot) && isAllKnown(snapshot, ledger);
   if (run.askingSince !== since && !isLetGo)
     throw new Error(`askingSince is ${run.askingSince}, not ${since}`);
 }

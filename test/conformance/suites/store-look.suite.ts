@@ -29,9 +29,9 @@ export function storeLookConformance(name: string, harness: Harness): void {
       });
       await runs.commit(held.commit);
       expect(await look.waking(10)).toEqual([
-        { wakeAt: T0 - HOUR_MS + 60_000, owesEvents: false },
-        { wakeAt: T0 + 60_000, owesEvents: false },
-        { wakeAt: T0 + 400_000, leasedUntil: T0 + 400_000, owesEvents: true },
+        { wakeAt: T0 - HOUR_MS + 60_000, hasUnpublishedEvents: false },
+        { wakeAt: T0 + 60_000, hasUnpublishedEvents: false },
+        { wakeAt: T0 + 400_000, leasedUntil: T0 + 400_000, hasUnpublishedEvents: true },
       ]);
       expect(await look.waking(1)).toHaveLength(1);
     });

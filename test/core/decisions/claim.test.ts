@@ -7,7 +7,7 @@ import {
 } from '../../../packages/cairn/src/core/decisions/claim.ts';
 import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { isOver, type Lease, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
-import { hasUntold, isParked, nextDue } from '../../../packages/cairn/src/core/run/wake.ts';
+import { hasUnannouncedWaits, isParked, nextDue } from '../../../packages/cairn/src/core/run/wake.ts';
 import {
   bySystem,
   claimed,
@@ -157,7 +157,7 @@ describe('what a drive may do with a run', () => {
           if (state.lease) expect(['leased', 'orphaned']).toContain(kind);
           if (kind !== 'claim' || !['awaiting_approval', 'waiting_external'].includes(state.status)) continue;
           // A waiting run is claimed only for due work, and not while it is blocked.
-          if (!hasUntold(state)) expect(nextDue(state)).toBeLessThanOrEqual(readAt);
+          if (!hasUnannouncedWaits(state)) expect(nextDue(state)).toBeLessThanOrEqual(readAt);
           expect(isParked(state)).toBe(false);
         }
       }),

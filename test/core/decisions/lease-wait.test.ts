@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bearsASecond } from '../../../packages/cairn/src/core/decisions/claim.ts';
+import { toleratesOverlap } from '../../../packages/cairn/src/core/decisions/claim.ts';
 import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { leaseWaitOf } from '../../../packages/cairn/src/core/decisions/lease-wait.ts';
 import type { RunState } from '../../../packages/cairn/src/core/run/state.ts';
@@ -63,7 +63,7 @@ describe('a run whose worker died waits for its lease', () => {
       fc.property(journals(), fc.boolean(), fc.boolean(), ({ states }, twice, available) => {
         const plan = deployed(twice, available);
         for (const state of states) {
-          const waits = state.lease !== undefined && !bearsASecond(state, plan);
+          const waits = state.lease !== undefined && !toleratesOverlap(state, plan);
           expect(leaseWaitOf(state, plan) !== undefined).toBe(waits);
         }
       }),

@@ -7,8 +7,8 @@ import {
   closedBy,
   GATE_AGE_MS,
   HELD_MS,
+  mayContinue,
   mayDrive,
-  mayGoOn,
   postpone,
 } from '../../../packages/cairn/src/engine/gate.ts';
 import { NOTHING_SET, type RuntimeConfig } from '../../../packages/cairn/src/ports/runtime-config.ts';
@@ -106,12 +106,12 @@ describe('what a process knows of the configuration', () => {
     await expect(mayDrive({ runtime }, run)).rejects.toThrow(OutcomeUnknown);
     const warned: string[] = [];
     const log = { ...SILENT, warn: (event: string) => void warned.push(event) };
-    expect(await mayGoOn({ runtime, log }, run)).toBe(true);
+    expect(await mayContinue({ runtime, log }, run)).toBe(true);
     expect(warned).toEqual(['runtime_config_unread']);
     fails = false;
     await world.config.write(KILLED, undefined);
     expect(await mayDrive({ runtime }, run)).toBe(false);
-    expect(await mayGoOn({ runtime, log }, run)).toBe(false);
+    expect(await mayContinue({ runtime, log }, run)).toBe(false);
   });
 });
 

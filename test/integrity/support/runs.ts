@@ -1,6 +1,6 @@
 /** Runs of every kind, as they stand somewhere on their way. Each is made once and copied by who damages it. */
 import { z } from 'zod';
-import { apiKey } from '../../../packages/cairn/src/core/encoding/keys.ts';
+import { apiKey } from '../../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import { Fatal } from '../../../packages/cairn/src/core/errors.ts';
 import type { SuccessorMode } from '../../../packages/cairn/src/core/run/events.ts';
 import type { Workflow } from '../../../packages/cairn/src/engine/define/steps.ts';

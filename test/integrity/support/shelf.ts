@@ -3,8 +3,8 @@
  * exchanged. Read by the code that reads Firestore's, and repaired under the same preconditions.
  */
 import { FieldValue, Timestamp } from '@google-cloud/firestore';
+import { encodeKey } from '../../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';
-import { encodeKey } from '../../../packages/cairn/src/core/encoding/keys.ts';
 import type { RunEvent } from '../../../packages/cairn/src/core/run/events.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type {

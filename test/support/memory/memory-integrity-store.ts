@@ -4,15 +4,15 @@
  */
 import type { IdempotencyRecord } from '../../../packages/cairn/src/core/decisions/idempotency.ts';
 import { sha256Hex } from '../../../packages/cairn/src/core/encoding/hash.ts';
+import { encodeKey } from '../../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import { seqId } from '../../../packages/cairn/src/core/encoding/ids.ts';
-import { encodeKey } from '../../../packages/cairn/src/core/encoding/keys.ts';
 import type {
   CheckpointFact,
   FoundDocument,
   FoundSnapshot,
 } from '../../../packages/cairn/src/core/integrity/facts.ts';
-import { askingSince } from '../../../packages/cairn/src/core/run/asking.ts';
 import { SCHEMA_VERSION } from '../../../packages/cairn/src/core/run/events.ts';
+import { askingSince } from '../../../packages/cairn/src/core/run/open-questions.ts';
 import type { Checkpoint } from '../../../packages/cairn/src/core/run/records.ts';
 import { wakeAt } from '../../../packages/cairn/src/core/run/wake.ts';
 import { foundBy } from '../../../packages/cairn/src/core/search/found-by.ts';

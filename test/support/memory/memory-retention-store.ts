@@ -3,7 +3,7 @@
  * deleted before: the rest is kept among the orphans, as the other adapter would leave it.
  */
 import { isExternal } from '../../../packages/cairn/src/core/effects/external.ts';
-import { encodeKey } from '../../../packages/cairn/src/core/encoding/keys.ts';
+import { encodeKey } from '../../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import type { LegalHold } from '../../../packages/cairn/src/core/retention/lineage.ts';
 import { END_STATUSES, isEndStatus } from '../../../packages/cairn/src/core/retention/policy.ts';
 import { NewerSchemaError, SCHEMA_VERSION } from '../../../packages/cairn/src/core/run/events.ts';

@@ -1,5 +1,5 @@
 /** Diagnosis of a store in memory. It has no indexes, and deletes nothing by itself. */
-import { owesEvents } from '../../../packages/cairn/src/core/run/state.ts';
+import { hasUnpublishedEvents } from '../../../packages/cairn/src/core/run/state.ts';
 import type { MemoryDatabase } from '../../../packages/cairn/src/memory/memory-database.ts';
 import type {
   LeftOver,
@@ -38,7 +38,7 @@ export class MemoryStoreLook implements StoreLook {
       waking.push({
         wakeAt,
         leasedUntil: until,
-        owesEvents: owesEvents(snapshot, soft),
+        hasUnpublishedEvents: hasUnpublishedEvents(snapshot, soft),
       });
     }
     return waking.sort((a, b) => a.wakeAt - b.wakeAt).slice(0, limit);

@@ -8,12 +8,12 @@ import type { TokenVerifier, VerifiedToken } from '../ports/access/token-verifie
 
 /**
  * Three parts in base64url; a header may carry 8 KiB at most (http/envelope.ts), and no token comes near. The third is empty
- * in those of Firebase's emulator, which the verifier believes nowhere but on the local cloud.
+ * in tokens of Firebase's emulator, which the verifier accepts only on the local cloud.
  */
 const TOKEN = /^[\w-]{1,4096}\.[\w-]{1,8192}\.[\w-]{0,4096}$/;
 /** Characters allowed in journals, queries and document names. */
 const TENANT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
-/** Leaves room in a key, whose part it is. */
+/** Short enough to be part of an idempotency key. */
 const MAX_PRINCIPAL_CHARS = 255;
 
 export interface User {

@@ -11,9 +11,9 @@ import { StreamPlaces } from './routes/stream/places.ts';
 import { Semaphore } from './semaphore.ts';
 import { API_CONCURRENCY } from './tenant-shares.ts';
 
-/** Limits for starts with up to 32 MiB on an instance of 1 GiB; handling one takes 450 MiB (measured). */
+/** Starts with up to 32 MiB on an instance of 1 GiB. Handling one takes 450 MiB (measured). */
 const LARGE_STARTS = { running: 1, waiting: 2 };
-/** Beside it, two reads of 32 MiB, about 100 each; who waits for a read holds nothing. */
+/** Besides that start, two reads of 32 MiB, at about 100 MiB each. A request that waits for its turn holds no memory. */
 const LARGE_READS = { running: 2, waiting: 20 };
 /** Half of the concurrent requests of an instance are reserved for short requests. */
 const STREAMS = { ofAll: API_CONCURRENCY / 2, ofOneTenant: 10 };

@@ -7,8 +7,8 @@
 import type { z } from 'zod';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import { sha256Hex } from '../core/encoding/hash.ts';
+import { apiKey, readApiIdempotencyHeader } from '../core/encoding/idempotency-keys.ts';
 import { canonicalJson, type Json } from '../core/encoding/json.ts';
-import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
 import { CairnError, type ErrorCode } from '../core/errors.ts';
 import { firstIssue } from '../core/first-issue.ts';
 import type { Trigger } from '../core/run/events.ts';

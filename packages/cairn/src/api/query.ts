@@ -7,7 +7,7 @@ import type { PageRequest } from '../ports/run-store.ts';
 
 /** Default page size. */
 export const DEFAULT_LIMIT = 20;
-/** The most a page holds: a hundred checkpoints of 256 KiB still fit an answer. */
+/** Largest page size: a hundred checkpoints of 256 KiB fit in a response. */
 export const MAX_LIMIT = 100;
 const MAX_VALUE_CHARS = 2_000;
 /** Longest parameter name shown in a response. */
@@ -38,7 +38,7 @@ export function pageRequest({ limit, cursor }: QueryParameters<'limit' | 'cursor
 }
 
 /**
- * @param absent what holds if the caller does not say
+ * @param absent default
  * @throws CairnError INVALID_INPUT unless `limit` is a number from 1 to {@link MAX_LIMIT}
  */
 export function limitOf(limit: string | undefined, absent: number): number {
@@ -83,7 +83,7 @@ export function timeOf(name: string, value: string): number {
   const [, day] = /^(\d{4}-\d{2}-\d{2})T/.exec(value) ?? [];
   const time = day !== undefined && isDay(day) ? Date.parse(value) : Number.NaN;
   if (!Number.isFinite(time)) refuse(name, 'must be a time such as 2026-01-31T08:00:00Z');
-  // With an offset the last days of 9999 lie in the year after.
+  // With an offset, the last day of 9999 can be in year 10000, which is refused.
   if (time < MIN_TIME || time > MAX_TIME) refuse(name, 'must be a time of the years 1 to 9999');
   return time;
 }

@@ -1,8 +1,8 @@
 /**
- * Remembers that a bus is down, so that not every run of the instance has to wait to find that out, and says it in the log
- * once and not once a run.
+ * A circuit breaker for the event bus: after a failure it refuses messages for a pause, so that not every run of the instance waits
+ * for a timeout, and logs the failure once instead of once per run.
  *
- * Must not: keep messages; who published comes back.
+ * Must not: buffer messages; the publisher sends them again.
  */
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -12,7 +12,7 @@ import type { BusMessage, EventBus } from '../ports/runs/event-bus.ts';
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Nothing was sent: the bus did not take the last messages, and has not been asked since. */
+/** Nothing was sent: the bus rejected earlier messages, and the pause after that has not ended. */
 class BusDown extends Error {
   override readonly name = 'BusDown';
 }

@@ -1,11 +1,11 @@
 /** Start and end of a finding about a run that has not ended and makes no progress. Pure. */
 import { isOver, type RunState } from './run/state.ts';
 
-/** Dispatches in a row that threw and let go of the run: with the back-off between them about two minutes, which most outages do not last. */
+/** Consecutive failed dispatches after which a run is stuck. With the back-off between them this takes about two minutes; most outages are shorter. */
 export const STUCK_AFTER = 10;
-/** Dispatches in a row that could not ask the policy of the workflow: with the time between them about four minutes. */
+/** Consecutive dispatches that could not evaluate the workflow's policy. With the pauses between them this takes about four minutes. */
 const UNASKED_AFTER = 4;
-/** Only a policy that could not be asked puts a run off for so long after so few failures. */
+/** Shortest back-off, ms, that identifies a failed policy evaluation: other failures have a shorter one after so few attempts. */
 const UNASKED_REST_MS = 2 * 60_000;
 
 /**
@@ -35,10 +35,10 @@ export function isStuck({
 }
 
 /**
- * A run that could not be written has the same events until it is written again (`head`: how many there were), or takes nothing but
- * claims and releases. A claim ends the rest by which a run is known that could not ask its policy.
+ * True if the finding is current. A run that cannot be written still has `head` events, or its dispatches keep failing. A claim resets
+ * the due time by which {@link isStuck} recognises a failed policy evaluation, so `dispatches` is judged by the count alone.
  */
-export function stillStands(
+export function isFindingCurrent(
   { reason, head }: { readonly reason: FindingReason; readonly head: number },
   state: RunState,
 ): boolean {

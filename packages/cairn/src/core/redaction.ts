@@ -1,4 +1,4 @@
-/** Takes the values of secret members out of JSON text before it is stored where people read it. Pure. */
+/** Replaces the values of secret members, named by their paths, in JSON text that people may read. Pure. */
 import { canonicalJson, type Json } from './encoding/json.ts';
 
 const REDACTED = '[redacted]';

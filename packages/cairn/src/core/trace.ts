@@ -1,7 +1,6 @@
 /**
- * Owns how a run is found in a trace (W3C trace context): the form of `traceparent`, and the ids of the spans that others
- * than their maker must be able to name. Those are derived and not drawn: a drive after a crash knows the span that its
- * own is part of without anything of the worker that died.
+ * Owns the form of `traceparent` (W3C trace context) and the ids of spans that several processes must be able to name. These ids are
+ * derived from the run, not drawn at random, so that after a crash a dispatch knows its parent span without the dead worker.
  */
 import { sha256Hex } from './encoding/hash.ts';
 
@@ -27,7 +26,7 @@ const NO_SPAN = '0'.repeat(16);
 const SAMPLED_FLAG = 0x01;
 const SPAN_ID_DIGITS = 16;
 
-/** Undefined: there is none, or not in a form that W3C trace context lets anybody believe. */
+/** Undefined: the header is absent, or invalid by W3C trace context. */
 export function parseTraceparent(text: string | null | undefined): TraceContext | undefined {
   const [, version, traceId, spanId, flags, rest] = TRACEPARENT.exec(text ?? '') ?? [];
   if (!traceId || !spanId || !flags || spanId === NO_SPAN) return undefined;
@@ -40,7 +39,7 @@ export function traceparentOf({ traceId, spanId, sampled = false }: TraceContext
   return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 }
 
-/** The span of a run's start, which all that happens to the run is part of. */
+/** Span of a run's start, the ancestor of all other spans of the run. */
 export function runSpan({ id, traceId, traceSampled: sampled }: TracedRun): TraceContext {
   return { traceId, spanId: derived(`run ${id}`), sampled };
 }
@@ -63,7 +62,7 @@ export interface TracedAttempt {
   readonly startedAt: number;
 }
 
-/** The span of an attempt, which what it did outside is part of: told of like a drive, should it be cut off. */
+/** Span of an attempt, the parent of its external calls. If the worker dies, the process that takes the run over reports it. */
 export function attemptSpan(
   { id, traceId, traceSampled: sampled }: TracedRun,
   { epoch, key, revision, attempt, startedAt }: TracedAttempt,

@@ -55,7 +55,7 @@ export async function mayDrive({ runtime }: GateDeps, run: WhatRun): Promise<boo
 }
 
 /** Checked by a running drive at its heartbeat. Never rejects: a read error stops no started work. */
-export async function mayGoOn(deps: GateDeps & Pick<EngineDeps, 'log'>, run: WhatRun): Promise<boolean> {
+export async function mayContinue(deps: GateDeps & Pick<EngineDeps, 'log'>, run: WhatRun): Promise<boolean> {
   try {
     return await mayDrive(deps, run);
   } catch (error) {

@@ -5,7 +5,7 @@ import { type RecoveryVerdict, recoveryVerdict } from '../core/decisions/recover
 import type { Takeover } from '../core/run/data/takeover.ts';
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
 import { type RunState, stepRefOf } from '../core/run/state.ts';
-import { FIRST_PARKED_LOOK_MS, hasUntold } from '../core/run/wake.ts';
+import { FIRST_PARKED_LOOK_MS, hasUnannouncedWaits } from '../core/run/wake.ts';
 import type { TraceContext } from '../core/trace.ts';
 import { RunJournal } from '../journal/run-journal.ts';
 import { ofRun } from '../ports/log.ts';
@@ -20,22 +20,22 @@ import { cutOffSpan } from './tracing/step-spans.ts';
 import { doubtOf, opened } from './waits/open.ts';
 
 export type Recovered =
-  /** It may be driven now. */
+  /** The run may be dispatched now. */
   | { readonly kind: 'resumed' }
   | { readonly kind: 'parked' }
   | { readonly kind: 'failed' }
   | { readonly kind: 'cancelled' }
-  /** It was not, or is no longer, in need of recovery. */
+  /** The run did not need recovery, or another process recovered it. */
   | { readonly kind: 'moved_on' };
 
 export interface Recovering {
-  /** The span that led to it. */
+  /** Span of the scan or dispatch that started the recovery. */
   readonly by?: TraceContext | undefined;
   /** Delivery of the dispatch that found it, if the queue named it. */
   readonly delivery?: TaskDelivery | undefined;
 }
 
-/** The facts by which a claim is judged. */
+/** Input of {@link claimVerdict}. */
 export function observation(
   { settings, registry }: Pick<EngineDeps, 'settings' | 'registry'>,
   loaded: Pick<LoadedRun, 'state' | 'soft' | 'readAt'>,
@@ -64,7 +64,7 @@ export async function recoverRun(
     const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, verdict));
     if (events.length > 0) {
       log.warn('orphan_detected', { ...ofRun(loaded.state), lastHeartbeat: lastHeartbeatAt, why });
-      tellDeath(deps, loaded.state);
+      reportDeadSpans(deps, loaded.state);
     }
   }
   const { state, events } = await journal.append((current) => recoveryDrafts(deps, current, clock.now()));
@@ -76,15 +76,17 @@ export async function recoverRun(
   await meetObligations(deps, state);
   if (event.type === 'run_failed') return { kind: 'failed' };
   if (event.type === 'run_cancelled') return { kind: 'cancelled' };
-  // One that is parked for a person may still have to tell others what it waits for.
-  return event.type === 'run_resumed' || hasUntold(state) ? { kind: 'resumed' } : { kind: 'parked' };
+  // A run that was parked to ask a person may have other waits that are not announced yet: it is dispatched again.
+  return event.type === 'run_resumed' || hasUnannouncedWaits(state)
+    ? { kind: 'resumed' }
+    : { kind: 'parked' };
 }
 
 /**
  * Reports the spans of the dead drive and its running steps, which it can no longer report; their children may be
  * reported already.
  */
-function tellDeath({ tracer, settings }: EngineDeps, state: RunState): void {
+function reportDeadSpans({ tracer, settings }: EngineDeps, state: RunState): void {
   if (!tracer || !state.lease) return;
   const { epoch, expiresAt } = state.lease;
   tracer.open(deadDriveSpan(state, epoch, expiresAt - settings.leaseMs)).end('RUN_ORPHANED');
@@ -111,11 +113,11 @@ function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDr
   const deployed = deployedFor(deps.registry, state);
   const verdict = recoveryVerdict(state, deployed);
   const drafts = verdictDrafts(state, verdict, now);
-  if (verdict.kind === 'resume') return [goesOn(whyResumed(stepsToAttemptAnew(state, deployed)))];
-  return verdict.kind === 'undo' ? [goesOn('what it did is to be undone'), ...drafts] : drafts;
+  if (verdict.kind === 'resume') return [resumedDraft(whyResumed(stepsToAttemptAnew(state, deployed)))];
+  return verdict.kind === 'undo' ? [resumedDraft('what it did is to be undone'), ...drafts] : drafts;
 }
 
-/** More names than these say less. */
+/** Most step names in a message. */
 const MOST_NAMED = 3;
 
 function whyResumed(anew: readonly string[]): string {
@@ -125,7 +127,7 @@ function whyResumed(anew: readonly string[]): string {
   return `${why}; a new attempt of ${anew.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 
-function goesOn(reason: string): EventDraft {
+function resumedDraft(reason: string): EventDraft {
   return { type: 'run_resumed', initiator: 'system', data: { reason } };
 }
 
@@ -144,16 +146,16 @@ export function verdictDrafts(state: RunState, verdict: RecoveryVerdict, now: nu
     case 'cancel':
       return [runCancelled(state, verdict.notUndone)];
     case 'undo': {
-      // From here on it is failing, for this reason. A drive undoes the steps.
+      // The run is failing from this event on. The next dispatch runs the compensations.
       const { steps, error } = verdict;
       return [compensationStarted(steps, error)];
     }
     case 'fail_after_children': {
-      // From here on it is failing, for this reason. A drive cancels the children and has the run wait for them.
+      // The run is failing from this event on. The next dispatch cancels the children, and the run waits for them.
       const data = { status: 'waiting_external' as const, error: verdict.error };
       return [
         { type: 'run_suspended', initiator: 'system', data },
-        goesOn('its children are to end before it does'),
+        resumedDraft('its children are to end before it does'),
       ];
     }
     case 'ask':
@@ -169,7 +171,7 @@ function asking(state: RunState, steps: readonly string[], now: number): EventDr
   ];
 }
 
-/** The part of an interrupted attempt that the fold keeps. Its inputs are not included. */
+/** The interrupted attempt, as far as the state has it: without its inputs. */
 function interruptedExecution({ steps }: RunState, key: string): StepExecution {
   const step = steps.get(key);
   if (step?.phase !== 'running') throw new Error(`step '${key}' is not running`);

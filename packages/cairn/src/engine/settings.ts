@@ -1,14 +1,14 @@
-/** Times and bounds of the engine. All durations in ms. The local cloud uses shorter ones, and says so. */
+/** Times and bounds of the engine. All durations in ms. The local cloud uses shorter ones (docs/commands.md). */
 import { budgetOf, DRIVE_TIMEOUT_S, LONGEST_DRIVE_S, longestStepIn } from '../core/drive-time.ts';
 
 export interface EngineSettings {
   /**
-   * A drive that has given no sign of life for this long is dead. Longer than a body may keep the event loop busy: the
-   * usual death is found sooner, by the redelivery of its task (decisions/claim.ts). Short enough that a run whose task is
-   * lost too goes on within 90 s (core/recovery/lease-watch.ts).
+   * A worker without a heartbeat for this long is considered dead. Longer than a body may block the event loop: most deaths are
+   * detected sooner, by the redelivery of the task (decisions/claim.ts). Short enough that a run whose task is lost too continues
+   * within 90 s (core/recovery/lease-watch.ts).
    */
   readonly leaseMs: number;
-  /** Longest time between two signs of life; three may get lost within a lease. */
+  /** Longest time between two heartbeats. A lease is longer than three of these intervals. */
   readonly heartbeatMs: number;
   /** Shortest time between two coalesced snapshot writes: about one a second is what a document bears. */
   readonly flushMs: number;
@@ -18,7 +18,7 @@ export interface EngineSettings {
   readonly graceMs: number;
   /** A retry due within this time is waited for in process; a later one frees the instance. */
   readonly shortRetryMs: number;
-  /** With steps running and nothing committed for so long, the drive looks for events of others (a cancel). */
+  /** While steps run, time without a commit after which the dispatch checks for events of others, such as a cancel. */
   readonly pollMs: number;
   /** Time a drive retries to learn the outcome of one commit. */
   readonly patienceMs: number;

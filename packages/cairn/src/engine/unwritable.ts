@@ -4,7 +4,7 @@
  * everybody, it is named outside of itself and tried again with back-off. So is a run whose dispatches all throw.
  */
 import { compensationsDue } from '../core/decisions/compensation.ts';
-import { type FindingReason, isStuck, stillStands } from '../core/findings.ts';
+import { type FindingReason, isFindingCurrent, isStuck } from '../core/findings.ts';
 import type { EventDraft, RecordedError } from '../core/run/events.ts';
 import { currentStepOf } from '../core/run/now/running.ts';
 import { cut } from '../core/run/records.ts';
@@ -191,7 +191,7 @@ export async function reviewFindings({ findings, store }: EngineDeps): Promise<n
     const named = await findings.list(FINDINGS_READ, after);
     for (const finding of named) {
       const state = (await store.load(finding.runId))?.state;
-      if (state && stillStands(finding, state)) left += 1;
+      if (state && isFindingCurrent(finding, state)) left += 1;
       else await findings.clear(finding.runId);
     }
     after = named.at(-1)?.runId;

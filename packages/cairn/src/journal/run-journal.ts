@@ -33,7 +33,7 @@ export interface JournalDeps {
   readonly bus?: EventBus;
 }
 
-/** Another took the run over: nothing this writer still wanted to say may be said. */
+/** Another worker took the run over: this writer must not append any more. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
@@ -55,12 +55,12 @@ export interface Appended {
 /** Tail events read at once after a conflict; more are read page by page. */
 const TAIL_PAGE = 200;
 const BACKOFF: Backoff = { initialMs: 20, factor: 2, capMs: 1_000 };
-/** Pauses after conflicts double up to this power: a third of a second, so that seven seconds are twenty tries or more. */
+/** Pauses after conflicts double up to this attempt, which keeps them below a third of a second: at least twenty tries in seven seconds. */
 const LONGEST_ROOM = 4;
 
 type Job =
   | { readonly kind: 'append'; readonly decide: Decide; readonly done: PromiseWithResolvers<Appended> }
-  /** `snapshots`: how many had been written when it was asked for. */
+  /** `snapshots`: number of snapshots written before the request. */
   | { readonly kind: 'touch'; readonly snapshots: number; readonly done: PromiseWithResolvers<Appended> }
   | { readonly kind: 'refresh'; readonly done: PromiseWithResolvers<Appended> };
 
@@ -174,7 +174,7 @@ export class RunJournal {
     this.#assertHolding();
     const job = this.#jobs[0];
     if (job?.kind === 'append') return this.#commitAppends();
-    // A commit that went before it wrote the snapshot: one sign of life is enough.
+    // Skipped if an earlier commit wrote the snapshot meanwhile: that was a heartbeat too.
     if (job?.kind === 'touch') await (job.snapshots === this.#snapshots && this.#touchOnce());
     else await this.#readTail();
     this.#assertHolding();
@@ -202,8 +202,8 @@ export class RunJournal {
       if (end.kind === 'effect_moved') return this.#refuseEffects(jobs, batch);
       if (this.#deps.clock.now() >= deadline)
         throw new OutcomeUnknown('append', 'too many concurrent writes to the run');
-      // Whoever holds the lease writes on; everybody else leaves it room, and then looks again: what was read before the
-      // pause is certainly out of date by now.
+      // The lease holder retries at once. A writer without the lease pauses to give it room, and reads the tail again, because
+      // what it read before the pause is out of date.
       if (!this.#holding && attempt > 0) {
         await this.#backOff(Math.min(attempt, LONGEST_ROOM));
         await this.#readTail();
@@ -211,7 +211,7 @@ export class RunJournal {
     }
   }
 
-  /** `overtaken`: it never will be durable, and the foreign events are folded in. */
+  /** `overtaken`: the batch will never be durable, because foreign events took its place; they are folded in. */
   async #commit(batch: CommitBatch, deadline: number): Promise<CommitEnd> {
     const now = this.#deps.clock.now();
     const due = now - this.#lastSnapshotAt >= this.#options.flushMs;
@@ -238,12 +238,12 @@ export class RunJournal {
     }
     measure(this.#deps, batch);
     this.#options.follower?.take(batch.events);
-    // Otherwise the tail that was folded to recognise our events holds them all, and what others wrote after them.
+    // Otherwise the state is already up to date: the tail folded to recognise our events has them, and later foreign ones.
     if (result.kind === 'committed') this.#state = batch.after;
     this.#lastCommitAt = this.#deps.clock.now();
     if (withSnapshot)
       this.#noteSnapshot(batch.after.head, result.kind === 'committed' ? result.snapshotVersion : undefined);
-    // By what we wrote, not by what others wrote after it: who was taken over has not let go, and must stop.
+    // Judged by our own events, not by later foreign ones: a writer that was taken over has not released the run, and must stop.
     this.#holding = this.#isHolder(batch.after);
     const effectsVersion = result.kind === 'committed' ? result.effectsVersion : undefined;
     return { kind: 'durable', effectsVersion };
@@ -260,7 +260,7 @@ export class RunJournal {
     return { isOurs, foreign: !isOurs && tail.length > 0 };
   }
 
-  /** Those whose rows others have written decide again; the rest of the batch is sent once more. */
+  /** Rejects the appends whose ledger rows were changed by another writer, so that their callers decide again. The others are sent again. */
   #refuseEffects(jobs: readonly Extract<Job, { kind: 'append' }>[], { results }: CommitBatch): void {
     results.forEach((result, i) => {
       const job = jobs[i];
@@ -272,7 +272,7 @@ export class RunJournal {
 
   async #touchOnce(): Promise<void> {
     const deadline = this.#deps.clock.now() + this.#options.patienceMs;
-    // A process that released the run sends no more heartbeats for it: others may have noted since that it is settled.
+    // After the release no heartbeat is sent: another process may have marked the run as settled since.
     while (this.#isHolder(this.#state)) {
       const seen = this.#snapshotVersion;
       if (seen !== undefined) {

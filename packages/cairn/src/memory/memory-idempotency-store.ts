@@ -1,6 +1,6 @@
 /** Idempotency records in memory, in the database that starts write them to as well. */
 import type { IdempotencyRecord } from '../core/decisions/idempotency.ts';
-import { encodeKey } from '../core/encoding/keys.ts';
+import { encodeKey } from '../core/encoding/idempotency-keys.ts';
 import type { IdempotencyStore, StoredRecord } from '../ports/idempotency-store.ts';
 import type { Version } from '../ports/run-store.ts';
 import { adopt } from './memory-database.ts';

@@ -8,12 +8,12 @@
 
 import { NOTHING, sum } from '../core/cost/cost.ts';
 import { writesOf } from '../core/cost/writes.ts';
+import { encodeKey } from '../core/encoding/idempotency-keys.ts';
 import { seqId } from '../core/encoding/ids.ts';
-import { encodeKey } from '../core/encoding/keys.ts';
 import type { HeartbeatWindow } from '../core/recovery/lease-watch.ts';
-import { askingSince } from '../core/run/asking.ts';
 import { NewerSchemaError, type RunEvent, SCHEMA_VERSION } from '../core/run/events.ts';
 import { waitsFor } from '../core/run/now/waits-for.ts';
+import { askingSince } from '../core/run/open-questions.ts';
 import type { Checkpoint, StepRecord } from '../core/run/records.ts';
 import { fold } from '../core/run/reduce/index.ts';
 import type { RunState, SoftState } from '../core/run/state.ts';

@@ -12,7 +12,7 @@ export interface QueuedTask extends DriveTask {
   readonly answered?: boolean;
 }
 
-/** As the drive is asked for it, like the doors do by the headers of the queue. */
+/** The request for a dispatch, built from a task as the function handlers build it from the headers of the queue. */
 export function requestOf({
   runId,
   alone,

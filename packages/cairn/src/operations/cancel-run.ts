@@ -1,6 +1,7 @@
 /**
- * Cancels a run: one pure decision, one append. A run without a worker and without compensations ends in that commit;
- * any other is asked to end, and a drive ends it: its current worker as soon as it sees the request.
+ * Cancels a run: one pure decision, one append. A run without a worker and without compensations ends in that commit. For any other
+ * run the commit is a request, which a dispatch carries out: the current worker at its next append or check for foreign events. How
+ * running steps are stopped is in `engine/drive/session.ts`.
  */
 import { leftUndone } from '../core/decisions/compensation.ts';
 import type { DeployedPlan } from '../core/decisions/deployed.ts';
@@ -21,9 +22,9 @@ import { type Log, ofRun } from '../ports/log.ts';
 import { appendFromOutside } from './outside-append.ts';
 
 export interface CancelDeps extends JournalDeps, DriveAfterDeps {
-  /** Says what has to be undone first. */
+  /** Has the compensations of deployed versions. */
   readonly registry: WorkflowRegistry;
-  /** Says so of a version that is not deployed. */
+  /** Has the compensations of versions that are not deployed. */
   readonly plans: KnownPlans;
 }
 
@@ -34,14 +35,14 @@ export interface CancelRequest {
   readonly actor?: string | undefined;
   readonly reason?: string | undefined;
   readonly stopKind: StopKind;
-  /** End it without calling the compensations of its steps; its last event names them. */
+  /** Skips the compensations; the last event of the run names them. */
   readonly withoutUndo?: boolean | undefined;
 }
 
-/** Says what the first request said: a later one changes nothing, whatever its reason. */
+/** The cancellation as first requested: later requests do not change its reason. */
 export interface Cancellation {
   readonly runId: string;
-  /** `cancelling`: a drive has been asked to end it, after what it has to undo. It stands while its plan is not deployed. */
+  /** `cancelling`: a dispatch will run the compensations and end the run. While its plan is not deployed, the run stays blocked. */
   readonly status: 'cancelled' | 'cancelling';
   /** Epoch ms. */
   readonly requestedAt: number;
@@ -64,7 +65,7 @@ export async function cancelRun(deps: CancelDeps, request: CancelRequest): Promi
       },
     });
   let appended = await append(false);
-  // Only its stored plan says whether a version that is not deployed would undo anything.
+  // For a version that is not deployed, only its stored plan tells whether there are compensations.
   if (unlearned) {
     await learnUndoable(deps, unlearned);
     appended = await append(true);
@@ -95,17 +96,17 @@ export function cancelDrafts(
   const ending = endingOf(endFactsOf({ ...state, cancellation: asked }, deployed));
   switch (ending.kind) {
     case 'undo_first':
-      // Undoing takes a drive, which ends the run after it.
+      // Compensations need a dispatch, which then ends the run.
       return [...requested, ...resumed(state, 'cancelled: what it did is to be undone', ended)];
     case 'cancelled':
-      // A request that a drive did not live to carry out is carried out by the next caller.
+      // Also ends a run whose worker died before it carried out an earlier request.
       return [...requested, ended];
     default: {
       const held = ending.kind === 'goes_on' ? ending.held : undefined;
-      // A drive parks it, and it stands there until what it did can be undone.
+      // The next dispatch parks the run, which then waits until its compensations are deployed.
       if (held === 'without_plan' && state.parked === undefined)
         return [...requested, ...resumed(state, 'cancelled: what it did is to be undone', ended)];
-      // A drive cancels the children that it waits out, and ends it after them.
+      // The next dispatch cancels the children that the run must wait for, and ends the run after them.
       if (held !== 'children_open' || state.cancellation) return requested;
       return [...requested, ...resumed(state, 'cancelled: its children are to end first', ended)];
     }

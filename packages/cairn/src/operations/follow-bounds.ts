@@ -3,9 +3,9 @@
 export interface FollowBounds {
   /** Time without a report after which `quiet` is reported, ms. */
   readonly quietMs: number;
-  /** Tell what there is already, and end. */
+  /** Report only the current state, and end. */
   readonly onlyNow?: boolean;
-  /** When the following ends, whatever happens; epoch ms. */
+  /** Latest end of the following, epoch ms. */
   readonly until: number;
   /** Ends the following immediately. */
   readonly signal: AbortSignal;

@@ -38,7 +38,7 @@ export interface OnceDeps extends SendDeps {
 }
 
 export interface KeyedRequest {
-  /** See core/encoding/keys.ts. */
+  /** See core/encoding/idempotency-keys.ts. */
   readonly key: string;
   readonly source: EventSource;
   readonly tenantId: string;

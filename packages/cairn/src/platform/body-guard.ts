@@ -26,7 +26,7 @@ const MAX_BYTES_ELSE = 32 * MIB;
 const OPEN = new Set(['api', 'githubWebhook', 'slackWebhook']);
 /** Bodies up to this size are not counted as large. */
 const SMALL_BYTES = MIB;
-/** Bytes of large bodies in an instance at a time: the doors hold each up to three times, within 512 MiB of memory. */
+/** Most bytes of large bodies in an instance at a time: the handlers hold each up to three times, within 512 MiB of memory. */
 const MAX_LARGE_BYTES = 64 * MIB;
 
 /** Received after a refusal, so that a client sending the largest accepted body still reads the response. */

@@ -1,8 +1,8 @@
 /** Requests of the codebase itself (`cairn.start` and so on): the HTTP API after authentication. */
 import { correlationId } from '../core/encoding/correlation.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
+import { apiKey, readApiIdempotencyHeader } from '../core/encoding/idempotency-keys.ts';
 import type { Json } from '../core/encoding/json.ts';
-import { apiKey, readApiIdempotencyHeader } from '../core/encoding/keys.ts';
 import { CairnError } from '../core/errors.ts';
 import { optional } from '../core/optional.ts';
 import type { WorkflowRegistry } from '../engine/define/registry.ts';

@@ -1,5 +1,5 @@
 /**
- * The composition root: the one place that constructs adapters and hands them to the engine and the doors. Loaded by
+ * The composition root: the one place that constructs adapters and hands them to the engine and the handlers. Loaded by
  * the first request of an instance, so that deploying and starting cost none of it.
  */
 import type { ApiDeps } from '../api/deps.ts';

@@ -3,7 +3,7 @@
  * body. Neither is part of a commit: a value is durable before anything refers to it, and what nothing refers to is
  * deleted with the run.
  */
-import { encodeKey } from '../core/encoding/keys.ts';
+import { encodeKey } from '../core/encoding/idempotency-keys.ts';
 import type { PayloadRef } from '../core/run/events.ts';
 
 /** Every method throws `OutcomeUnknown` where it cannot know whether the call was applied; each may be sent again. */

@@ -5,7 +5,7 @@
 import { claimVerdict } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
-import { hasObligations, owesEvents } from '../core/run/state.ts';
+import { hasObligations, hasUnpublishedEvents } from '../core/run/state.ts';
 import { nextParkedLookMs, OPEN_WAIT_MS, PARKED_MS, READY_GRACE_MS } from '../core/run/wake.ts';
 import { workThrough } from '../core/some-at-once.ts';
 import { messageOf } from '../core/thrown.ts';
@@ -162,7 +162,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
   const { settings, clock } = deps;
   const { state } = loaded;
   const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
-  const owes = owesEvents(state, loaded.soft);
+  const owes = hasUnpublishedEvents(state, loaded.soft);
   switch (verdict.kind) {
     case 'over':
       // Its end still concerns others, and whoever brought it about did not live to see to that.

@@ -9,8 +9,8 @@ import {
   type Firestore,
   type Query,
 } from '@google-cloud/firestore';
+import { encodeKey } from '../core/encoding/idempotency-keys.ts';
 import { seqId } from '../core/encoding/ids.ts';
-import { encodeKey } from '../core/encoding/keys.ts';
 import { type MailboxAddress, mailboxId } from '../ports/mailbox-store.ts';
 import { type CollectionNames, collectionNames, PREFIX_OF_THE_MODEL } from './layout/collections.ts';
 

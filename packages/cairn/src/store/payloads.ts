@@ -2,7 +2,7 @@
  * Large values in Firestore, in chunks of one document each. Written with the client library's own batches, not with
  * the low-level ones of commits: there are few of them, and they carry bytes.
  *
- * Must not: be part of a commit of a run; one value alone may be larger than a request.
+ * Must not: be part of a commit of a run, because one value may be larger than a request.
  */
 import type { DocumentReference, Firestore } from '@google-cloud/firestore';
 import type { PayloadRef } from '../core/run/events.ts';
@@ -34,7 +34,7 @@ export class FirestorePayloads implements PayloadStore {
     for (const some of inRequests([...chunks.entries()])) {
       const batch = this.#db.batch();
       for (const [n, data] of some) {
-        // Set, not created: whoever was here before wrote the same bytes.
+        // `set` instead of `create`: an existing chunk has the same bytes, because its path contains their hash.
         batch.set(this.#paths.payloadChunk(run, ref.sha256, n), chunkCodec.encode({ data }));
       }
       await call(`write of ${nameOf(runId, ref)}`, () => batch.commit());

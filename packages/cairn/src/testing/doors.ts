@@ -1,8 +1,8 @@
 /** Entry points of a test: the API's operations without HTTP, as one tenant and one caller. */
 import type { Resolution } from '../core/effects/effect.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
+import { apiKey } from '../core/encoding/idempotency-keys.ts';
 import type { Json } from '../core/encoding/json.ts';
-import { apiKey } from '../core/encoding/keys.ts';
 import type { Decision, StopKind } from '../core/run/events.ts';
 import type { Budget } from '../engine/define/spending.ts';
 import { decideApproval } from '../operations/approvals/decide-approval.ts';
@@ -86,7 +86,7 @@ export async function start(
       requestHash: key === undefined ? '' : requestHash('POST /v1/runs', { type, input: input as Json }),
     },
   );
-  // A start's record is born completed: nobody else can be at work on it.
+  // The record of a start is always `completed`, so no other request can be in progress.
   if (outcome.kind === 'in_flight') throw new Error(`another start with the key '${key}' is in progress`);
   return outcome.runId;
 }

@@ -4,7 +4,7 @@
  * The secrets in a parameter: one, or during an exchange several, separated by commas.
  *
  * @param name of the parameter
- * @throws Error if there is none, since every request would be refused for a mistake of ours
+ * @throws Error if there is none: this is a configuration error, and every request would be refused
  */
 export function secretsIn(name: string, parameter: string): string[] {
   const secrets = parameter

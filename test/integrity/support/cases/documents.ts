@@ -1,6 +1,7 @@
 /** Damage of checkpoints, large values and documents of steps. */
+
+import { encodeKey } from '../../../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import { seqId } from '../../../../packages/cairn/src/core/encoding/ids.ts';
-import { encodeKey } from '../../../../packages/cairn/src/core/encoding/keys.ts';
 import { completed, startedLarge, successor, waiting } from '../runs.ts';
 import { type Case, checkpointOf } from './case.ts';
 

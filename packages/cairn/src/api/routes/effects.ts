@@ -1,4 +1,4 @@
-/** The effects of a run, or of a key without a run: what was done outside, and what a person says of one that is in doubt. */
+/** Lists the effects of a run, or of a key without a run, and takes a person's resolution of an effect in doubt. */
 import { type EffectRecord, isEffectId } from '../../core/effects/effect.ts';
 import { CairnError } from '../../core/errors.ts';
 import { someAtOnce } from '../../core/some-at-once.ts';
@@ -35,7 +35,7 @@ export const listEffects: ReadHandler<'GET', '/v1/runs/{id}/effects'> = async (a
   return { items: [...items, ...rows].map(effectView) };
 };
 
-/** Rows read at once; a run asks about as many as its bodies have concurrent calls. */
+/** Rows read at once. A run can ask about as many effects as its bodies have concurrent calls. */
 const CONCURRENT_ROWS = 10;
 
 async function rowsOfOthers(

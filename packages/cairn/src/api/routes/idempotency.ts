@@ -3,7 +3,7 @@
  * so other callers' records are not visible, in any tenant.
  */
 import type { IdempotencyRecord } from '../../core/decisions/idempotency.ts';
-import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
+import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { ReadHandler } from '../route.ts';
 import { iso } from '../views/values.ts';

@@ -43,7 +43,7 @@ export const readGraph: ReadHandler<'GET', '/v1/runs/{id}/graph'> = async (asked
   };
 };
 
-/** None if the plan of the run is not deployed: then only what has begun is known. */
+/** Empty if the plan of the run is not deployed: then only steps that have started are known. */
 function nodes(registry: WorkflowRegistry, state: RunState): { nodes?: object[] } {
   const workflow = workflowOf(registry, state);
   return workflow ? { nodes: nodesOf(workflow) } : {};
@@ -51,7 +51,7 @@ function nodes(registry: WorkflowRegistry, state: RunState): { nodes?: object[] 
 
 type DurationOf = (key: string, step: StepState) => { readonly durationMs?: number };
 
-/** A document may be newer than the snapshot: only one of the same revision tells of a step that has ended. */
+/** A step document may be newer than the snapshot: its duration is used only if the step has ended in the same revision. */
 async function durationsOf(store: RunStore, runId: string): Promise<DurationOf> {
   const found = new Map<string, { readonly revision: number; readonly durationMs: number }>();
   let cursor: string | undefined;

@@ -3,7 +3,7 @@
 import { blockedOn } from '../../core/decisions/blocked.ts';
 import { leaseWaitOf } from '../../core/decisions/lease-wait.ts';
 import { CairnError } from '../../core/errors.ts';
-import { stillStands } from '../../core/findings.ts';
+import { isFindingCurrent } from '../../core/findings.ts';
 import { optional } from '../../core/optional.ts';
 import { WAITS_FOR, type WaitsFor } from '../../core/run/now/waits-for.ts';
 import { cut } from '../../core/run/records.ts';
@@ -89,7 +89,7 @@ export const readRun: ReadHandler<'GET', '/v1/runs/{id}'> = async (asked) => {
     state.result && located(start.store, state.id, state.result),
     isOver(state) ? undefined : diagnosis.findings.find(state.id),
   ]);
-  const finding = named && stillStands(named, state) ? findingView(named) : undefined;
+  const finding = named && isFindingCurrent(named, state) ? findingView(named) : undefined;
   const deployed = deployedFor(registry, state);
   const blocked = blockedOn(state, deployed, run.readAt);
   return {

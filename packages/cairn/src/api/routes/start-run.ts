@@ -1,8 +1,8 @@
 /** `POST /v1/runs`: starts a run, once per idempotency key of the caller. */
 import { closest } from '../../core/closest.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
+import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/idempotency-keys.ts';
 import { canonicalJson } from '../../core/encoding/json.ts';
-import { apiKey, readApiIdempotencyHeader } from '../../core/encoding/keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut } from '../../core/run/records.ts';

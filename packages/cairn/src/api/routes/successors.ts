@@ -3,7 +3,7 @@
  * going that was held up; and `POST /v1/runs/{id}/preview`, which says what that would do.
  */
 import type { z } from 'zod';
-import { apiKey } from '../../core/encoding/keys.ts';
+import { apiKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError, toProblem } from '../../core/errors.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';

@@ -2,7 +2,7 @@
  * Running bodies, as callers see them: separately, and merged into the steps from documents and fold. Most leave no
  * document and no event before they end.
  */
-import { encodeKey } from '../../core/encoding/keys.ts';
+import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
 import { optional } from '../../core/optional.ts';
 import { type RunningStep, runningNow } from '../../core/run/now/running.ts';
 import type { StepRecord } from '../../core/run/records.ts';

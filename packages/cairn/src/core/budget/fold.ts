@@ -1,7 +1,7 @@
 /**
- * The budget after one more event. An end of an attempt says what the attempt spent (`spent`). Where it does not, because its
- * process died and others settled the step, what the attempt had reserved counts as spent; so does what an earlier attempt of
- * the step had reserved whose end is not in the journal.
+ * Folds one event into the budget of a run. The event that ends an attempt has the amounts spent (`spent`). If it has none, because
+ * the process died and another one settled the step, the amounts reserved by the attempt count as spent. So do the reservations of
+ * earlier attempts of the step whose end is not in the journal.
  */
 import type { RunEvent, StepRef, Wait } from '../run/events.ts';
 import { stepKey } from '../run/state.ts';
@@ -46,7 +46,7 @@ export function budgetAfter(budget: BudgetState, event: RunEvent, waits: readonl
   }
 }
 
-/** @param spent undefined: nobody knows, so what it had reserved, if anything */
+/** @param spent undefined: unknown, so the attempt's reservation counts as spent */
 function attemptEnded(budget: BudgetState, attempt: AttemptRef, spent: Cost | undefined): BudgetState {
   const open = budget.reserved.filter(({ step }) => step === attempt.step);
   const dead = spent === undefined ? open : open.filter((one) => !isSameAttempt(one, attempt));

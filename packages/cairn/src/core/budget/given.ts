@@ -1,4 +1,4 @@
-/** Budgets, raises and estimates as people write them: checked, and in the units of the state. And the way back. */
+/** Checks budgets, raises and estimates as people write them, and converts them to the units of the state and back. */
 import { parseDuration } from '../duration.ts';
 import { CairnError } from '../errors.ts';
 import type { BudgetLimits, BudgetName, Cost } from './budget.ts';
@@ -55,7 +55,7 @@ export function estimatedCost(given: unknown, field: string): Cost {
   };
 }
 
-/** A part of a millionth counts as one. @throws CairnError INVALID_INPUT */
+/** Rounds up to a whole millionth of a dollar. @throws CairnError INVALID_INPUT */
 export function microUsd(usd: unknown, field: string, least: 'above 0' | 'of at least 0'): number {
   const isNumber = typeof usd === 'number' && Number.isFinite(usd) && usd <= MAX_USD;
   if (!isNumber || (least === 'above 0' ? usd <= 0 : usd < 0)) {

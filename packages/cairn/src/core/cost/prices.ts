@@ -15,10 +15,10 @@ const USD: { readonly [B in Billed]: number } = {
   tasks: (2 * 0.4) / 1_000_000,
 };
 
-/** Digits that tell a single read. */
+/** Decimal digits kept in a cost: enough to show a single read. */
 const NANO = 1e9;
 
-/** US dollars, to a thousand-millionth. */
+/** US dollars, rounded to 10⁻⁹. */
 export function usdOf(cost: OperationCost): number {
   const usd = BILLED.reduce((total, what) => total + cost[what] * USD[what], 0);
   return Math.round(usd * NANO) / NANO;

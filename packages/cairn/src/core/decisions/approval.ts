@@ -1,6 +1,6 @@
 /**
- * Effect of an answer to an approval on the current run: it decides the open question, repeats an earlier decision, or
- * is refused; and the steps that run again if the answer sends some back.
+ * Decides what an answer to an approval does: it decides the open question, repeats an earlier decision, or is refused. Also decides
+ * which steps run again if the answer sends steps back. Roles are checked before, by the route (`api/openapi/paths/runs.ts`).
  *
  * Must not: know how the outcome is written into the journal (operations/approvals).
  */
@@ -24,7 +24,7 @@ export interface ApprovalAnswer {
   /** Id of the step's question; absent: the one that is open, else the last one. */
   readonly waitId?: string | undefined;
   readonly decision: Decision;
-  /** SHA-256 of all else that was said. */
+  /** SHA-256 of the rest of the answer: note, feedback, steps, raise and data. */
   readonly payloadHash: string;
 }
 
@@ -44,7 +44,7 @@ export function approvalVerdict(state: RunState, answer: ApprovalAnswer, now: nu
     ({ stepId, waitId }) => stepId === answer.step && isMeant(answer, waitId),
   );
   if (open) {
-    // A request that was sent again, or one about the question that followed? What can do harm twice is not done.
+    // This may repeat the earlier request, or answer the question that followed. A decision that is harmful twice is refused.
     if (decided && isSame(decided, answer) && decided.waitId !== open.id) {
       if (answer.decision === 'retry_with_feedback') return { kind: 'repeated', decided };
       if (open.purpose === 'doubt' || open.purpose === 'budget') throw decidedError(decided, answer, open);
@@ -78,7 +78,7 @@ function decidable(state: RunState, wait: Wait, now: number): Wait {
       },
     );
   }
-  // Also if no drive has noticed yet: what is written down late must not make a late answer good.
+  // Applies even if no dispatch has recorded the expiry yet: a late answer must not be accepted.
   if (wait.dueAt !== undefined && now >= wait.dueAt) throw expiredError(step, wait.id, wait.dueAt);
   if (state.cancellation || state.compensating) {
     const why = state.cancellation ? 'is being cancelled' : 'has failed and is running compensations';
@@ -158,7 +158,7 @@ const NOUNS = { event: 'an event', timer: 'a time', child: 'a child run' } as co
 export interface SentBack {
   /** The named or default steps, in graph order. */
   readonly steps: readonly string[];
-  /** They and all that follows. */
+  /** These steps and all their dependents, in graph order. */
   readonly again: readonly string[];
 }
 

@@ -5,11 +5,11 @@
 import {
   isDue,
   isParked,
+  isSuspendedWithoutWorker,
   nextDue,
   nextParkedLookMs,
   parkedSince,
   type RestingRun,
-  standsSuspended,
 } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
 
@@ -34,7 +34,7 @@ export function blockedOn(
 ): BlockedRun | undefined {
   const standing = standingOf(state, now);
   // One that an operator suspended says so itself, and stays as it is.
-  if (!standing || state.lease || standsSuspended(state)) return undefined;
+  if (!standing || state.lease || isSuspendedWithoutWorker(state)) return undefined;
   if (deployed.available)
     return standing.canGoOn ? { code: 'DISPATCH_DUE', ...timesOf(standing) } : undefined;
   return { code: deployed.changed ? 'PLAN_CHANGED' : 'PLAN_VERSION_UNAVAILABLE', ...timesOf(standing) };

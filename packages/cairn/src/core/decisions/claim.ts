@@ -3,27 +3,27 @@
 import type { Takeover, TaskRef } from '../run/data/takeover.ts';
 import type { RunState, SoftState } from '../run/state.ts';
 import { isOver } from '../run/state.ts';
-import { isDue, isParked, nextDue, standsSuspended } from '../run/wake.ts';
+import { isDue, isParked, isSuspendedWithoutWorker, nextDue } from '../run/wake.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
 
 /** A delivery of the queue, as its handler sees it. */
 export interface TaskDelivery extends TaskRef {
-  /** The delivery before this one was answered by the function: its dispatch lives, or ended in peace. */
+  /** The function answered the previous delivery, so that dispatch did not die before it answered. */
   readonly answered?: boolean;
 }
 
 export interface Observation {
   readonly state: RunState;
   readonly soft: SoftState;
-  /** The store's time of the read; with `lastHeartbeatAt`, also the store's, it judges staleness by one clock. */
+  /** Time of the read by the store's clock, which also sets `lastHeartbeatAt`: staleness is judged by one clock. Epoch ms. */
   readonly readAt: number;
   readonly leaseMs: number;
-  /** The delivery of the dispatch that looks, if the queue named it. */
+  /** Delivery of the dispatch that wants to claim the run, if the queue named it. */
   readonly delivery?: TaskDelivery | undefined;
   /** Absent for callers without a delivery. */
   readonly deployed?: DeployedPlan;
-  /** A person wants the run to go on: it does not rest after a failed dispatch. */
+  /** A person asked for the run to continue: the back-off after a failed dispatch is skipped. */
   readonly isAsked?: boolean;
 }
 
@@ -32,12 +32,12 @@ export type ClaimVerdict =
   | { readonly kind: 'over' }
   /** A worker holds it; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
   | { readonly kind: 'leased'; readonly freeAt: number }
-  /** Its holder has gone silent, or its task has come again: what the scan does comes first. */
+  /** Its lease has expired, or its task was redelivered: the run must be recovered before it can be claimed. */
   | { readonly kind: 'orphaned'; readonly lastHeartbeatAt: number; readonly why: Takeover }
   | { readonly kind: 'interrupted' }
   /** It waits for an answer, a deadline, or (`parked`) a deployment. */
   | { readonly kind: 'waiting'; readonly parked: boolean }
-  /** An operator wants nothing new to be started. */
+  /** An operator suspended the run: no step may start. */
   | { readonly kind: 'suspended' }
   /** Nothing is ready before that time. */
   | { readonly kind: 'early'; readonly at: number }
@@ -50,12 +50,12 @@ function waitingVerdict(state: RunState, readAt: number): ClaimVerdict {
   return due === undefined ? { kind: 'waiting', parked: false } : { kind: 'early', at: due };
 }
 
-/** Judges in the order of what forbids most. */
+/** Checks the strictest obstacle first. */
 export function claimVerdict(seen: Observation): ClaimVerdict {
   const { state, readAt } = seen;
   if (isOver(state)) return { kind: 'over' };
   if (state.lease) return leasedVerdict(seen);
-  if (standsSuspended(state)) return { kind: 'suspended' };
+  if (isSuspendedWithoutWorker(state)) return { kind: 'suspended' };
   switch (state.status) {
     case 'interrupted':
       return { kind: 'interrupted' };
@@ -64,18 +64,20 @@ export function claimVerdict(seen: Observation): ClaimVerdict {
       return waitingVerdict(state, readAt);
     default: {
       const { dueAt } = state;
-      if (dueAt === undefined || dueAt <= readAt || isCutShort(seen)) return { kind: 'claim' };
+      if (dueAt === undefined || dueAt <= readAt || skipsBackoff(seen)) return { kind: 'claim' };
       return { kind: 'early', at: dueAt };
     }
   }
 }
 
-function isCutShort({ state, isAsked = false, deployed }: Observation): boolean {
-  return isAsked && state.failures !== undefined && deployed !== undefined && bearsASecond(state, deployed);
+function skipsBackoff({ state, isAsked = false, deployed }: Observation): boolean {
+  return (
+    isAsked && state.failures !== undefined && deployed !== undefined && toleratesOverlap(state, deployed)
+  );
 }
 
-/** True for a run that does nothing until a time because its last dispatch failed, unless something of that dispatch may still run and must not overlap. */
-export function restsAfterFailure(
+/** True for a run that waits out the back-off after a failed dispatch, if a request to continue may skip the rest of it. */
+export function isBackingOff(
   state: RunState,
   { now, deployed }: { readonly now: number; readonly deployed: DeployedPlan },
 ): boolean {
@@ -88,7 +90,7 @@ function leasedVerdict({ state, soft, readAt, leaseMs, delivery, deployed }: Obs
   const freeAt = lastHeartbeatAt + leaseMs;
   const why = takeover(state, delivery);
   if (readAt >= freeAt) return { kind: 'orphaned', lastHeartbeatAt, why: why ?? 'silence' };
-  if (why === undefined || !deployed || !bearsASecond(state, deployed)) return { kind: 'leased', freeAt };
+  if (why === undefined || !deployed || !toleratesOverlap(state, deployed)) return { kind: 'leased', freeAt };
   return { kind: 'orphaned', lastHeartbeatAt, why };
 }
 
@@ -102,8 +104,7 @@ function takeover({ lease }: RunState, delivery: TaskDelivery | undefined): Take
 }
 
 /**
- * The dispatch before this delivery ran alone, let go of the run, and died before it answered: its epoch. Undefined: nothing
- * says so.
+ * Epoch of the previous dispatch, if it ran alone, released the run, and died before it answered. Undefined: no sign of that.
  */
 export function lateDeath(state: RunState, delivery: TaskDelivery | undefined): number | undefined {
   const left = state.suspect?.left;
@@ -115,8 +116,8 @@ function follows(delivery: TaskRef, earlier: TaskRef | undefined): boolean {
   return earlier?.name === delivery.name && delivery.retryCount > earlier.retryCount;
 }
 
-/** True if nothing is running that must not overlap with the previous holder, which may still be working. */
-export function bearsASecond(state: RunState, deployed: DeployedPlan): boolean {
+/** True if a second worker may run the steps in progress, although the previous lease holder may still be working on them. */
+export function toleratesOverlap(state: RunState, deployed: DeployedPlan): boolean {
   const isActing = state.effects.length > 0 || state.compensating;
   return deployed.available && !isActing && stepsInDoubt(state, deployed).length === 0;
 }

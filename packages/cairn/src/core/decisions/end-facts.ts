@@ -21,7 +21,7 @@ export const MAX_DEATHS_ALONE = 3;
 export const MAX_CUT_OFF = 10;
 
 export function endFactsOf(state: RunState, deployed: DeployedPlan): EndFacts {
-  // Traces of an earlier death count until the run is dispatched again: then a worker has it, and may get further.
+  // An earlier death counts only until the run is dispatched again: then a worker holds it and may make progress.
   const died = state.status === 'interrupted';
   return {
     drivenByAnother: state.lease !== undefined,
@@ -40,7 +40,7 @@ export function endFactsOf(state: RunState, deployed: DeployedPlan): EndFacts {
   };
 }
 
-/** Steps that must not run twice and were caught mid-flight, by their keys. */
+/** Keys of steps with `idempotent: false` that were interrupted. */
 export function stepsInDoubt(
   state: RunState,
   { isIdempotent }: Pick<DeployedPlan, 'isIdempotent'>,
@@ -48,7 +48,7 @@ export function stepsInDoubt(
   return stepsInFlight(state).filter((key) => !isIdempotent(key));
 }
 
-/** Steps that must not run twice, were caught mid-flight, and say that a new attempt may follow. */
+/** Keys of interrupted steps with `idempotent: false` and `newAttempt: true` that have attempts left. */
 export function stepsToAttemptAnew(state: RunState, deployed: DeployedPlan): string[] {
   return stepsInDoubt(state, deployed).filter((key) => {
     const step = state.steps.get(key);
@@ -61,7 +61,7 @@ function withoutNewAttempt(state: RunState, deployed: DeployedPlan): string[] {
   return stepsInDoubt(state, deployed).filter((key) => !anew.has(key));
 }
 
-/** Once it is being undone, only its next death counts, or what undoing it did. */
+/** During compensation, earlier deaths do not count: only a new one does, or deaths caused by compensations. */
 function lostWorkers({ suspect, compensating }: RunState, died: boolean): EndFacts['lostWorkers'] {
   const guilty = suspect?.deaths.find(({ times }) => times >= MAX_DEATHS_ALONE);
   const last = suspect?.inARow;

@@ -1,9 +1,9 @@
 /**
  * The terminal-outcome reducer: whether and how a run ends, from what is known of it. Everybody who may end a run asks it and
  * carries out the answer: a drive (conclude.ts), a claim (engine/drive/drive.ts), the recovery of a run whose drive died
- * (recovery.ts), and who cancels a run that nobody drives (operations/cancel-run.ts). The first of these that is so decides:
+ * (recovery.ts), and a cancel of a run that no worker holds (operations/cancel-run.ts). The first row that applies decides:
  *
- * | what is so                                   | then the run                                                        |
+ * | condition                                    | then the run                                                        |
  * |----------------------------------------------|---------------------------------------------------------------------|
  * | another's drive has it                       | goes on: only that drive ends it (J3)                               |
  * | somebody asked for its end                   | is cancelled (`stopKind: halt`: halted), after what is to be undone |
@@ -16,10 +16,10 @@
  * | its drive died before the first checkpoint   | fails                                                               |
  * | all its steps have ended                     | completes                                                           |
  *
- * So a cancel that was acknowledged comes about whatever else happened, and what went wrong counts before what was done. An
- * open wait, and a step that was sent back with feedback, are steps that have not ended. A run that is cancelled or fails, and
- * that waits out a child (`onParentEnd: 'wait'`), ends and is undone after that child; but for one that kills its workers, which is not
- * driven once more for that.
+ * So an acknowledged cancel takes precedence over everything else, and a failure over completion. An open wait, and a step that was
+ * sent back with feedback, are steps that have not ended. A run that is cancelled or fails while it has a child with
+ * `onParentEnd: 'wait'` is compensated and ended after that child ends. A run that kills its workers ends without waiting, because it
+ * is not dispatched again.
  *
  * Must not: know where the facts come from (end-facts.ts, a drive), or write an event (engine/facts/terminal.ts).
  */
@@ -145,8 +145,8 @@ function isForChildren({ childrenOpen, compensating, lostWorkers }: EndFacts): b
 }
 
 /**
- * A cancel has to come about: what kills its workers is not begun once more for it. But what it did would be dropped for good
- * where nothing can undo it, so there it stands, and its answer says so.
+ * A run that kills its workers is cancelled without compensation, because compensating would dispatch it again. A run whose plan is
+ * not deployed cannot be compensated, so it stays blocked, and the response to the cancel reports that.
  */
 function cancelled(facts: EndFacts): EndingDecision | undefined {
   const { cancellation, undoDue, lostWorkers, isDeployed } = facts;

@@ -1,7 +1,7 @@
 /**
  * Owns the idempotency record, its lifetimes, and the one decision what an existing record means for a new request.
  *
- * Must not: read or write records (see ports/) or build keys (see encoding/keys.ts).
+ * Must not: read or write records (see ports/) or build keys (see encoding/idempotency-keys.ts).
  */
 import type { Json } from '../encoding/json.ts';
 

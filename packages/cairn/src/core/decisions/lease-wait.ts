@@ -1,6 +1,6 @@
-/** A run whose worker died waits for the end of its lease, though the queue delivers its task again before. Pure. */
+/** Explains why a run whose worker may have died waits for the end of its lease, although the queue redelivers its task earlier. Pure. */
 import type { RunState } from '../run/state.ts';
-import { bearsASecond } from './claim.ts';
+import { toleratesOverlap } from './claim.ts';
 import type { DeployedPlan } from './deployed.ts';
 import { stepsInDoubt } from './end-facts.ts';
 
@@ -14,9 +14,9 @@ export interface LeaseWait {
 /** More names than these say less. */
 const MOST_NAMED = 3;
 
-/** Undefined: no worker holds the run, or its next delivery takes it over immediately (`bearsASecond`). */
+/** Undefined: no worker holds the run, or its next delivery takes it over immediately (`toleratesOverlap`). */
 export function leaseWaitOf(state: RunState, deployed: DeployedPlan): LeaseWait | undefined {
-  if (!state.lease || bearsASecond(state, deployed)) return undefined;
+  if (!state.lease || toleratesOverlap(state, deployed)) return undefined;
   if (!deployed.available) return { steps: [], why: 'its plan is not deployed' };
   if (state.compensating) return { steps: [], why: 'its compensations are running' };
   const acting = [...new Set(state.effects.map(({ step }) => step))];

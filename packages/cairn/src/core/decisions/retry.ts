@@ -9,7 +9,7 @@ import { CairnError, Fatal, RetryAt } from '../errors.ts';
 export interface Backoff {
   /** Upper bound of the delay after the first attempt, in ms. */
   readonly initialMs: number;
-  /** By how much the bound grows from attempt to attempt. */
+  /** Growth factor of the bound from attempt to attempt. */
   readonly factor: number;
   /** Maximum of the bound, in ms. */
   readonly capMs: number;
@@ -77,7 +77,7 @@ export function nextRetry({ policy, attempt, random, now, error, polls = 0 }: Fa
   return { kind: 'retry', at: now + Math.floor(random * backoffBoundMs(policy, failures)) };
 }
 
-/** After a poll whose condition does not hold yet. The last poll is at the end of the time, not before it. */
+/** Decision after a poll whose condition does not hold yet. The last poll is not before the end of `withinMs`. */
 export function nextPoll({ poll, startedAt, now, error, polls = 0 }: PollAttempt): RetryDecision {
   const endsAt = startedAt + poll.withinMs;
   if (now >= endsAt || polls + 1 >= MAX_POLLS) return { kind: 'give_up', reason: 'poll_over' };
@@ -86,7 +86,7 @@ export function nextPoll({ poll, startedAt, now, error, polls = 0 }: PollAttempt
 
 /** The longest delay after the given attempt, in ms. */
 export function backoffBoundMs(policy: Backoff, attempt: number): number {
-  // Asked first because 0 × ∞, reached after many attempts, is not a number.
+  // Without this check the product is 0 × ∞ (NaN) after many attempts.
   if (policy.initialMs === 0) return 0;
   return Math.min(policy.capMs, policy.initialMs * policy.factor ** (attempt - 1));
 }

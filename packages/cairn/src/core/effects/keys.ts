@@ -1,6 +1,6 @@
 /**
- * Owns the idempotency keys of outside actions: which two calls are the same action. Stable over attempts, drives, resumes
- * and replays, since nothing of a run but the root of its lineage is in it.
+ * Owns the idempotency keys of external calls: calls with the same key are the same action. A key is stable over attempts,
+ * dispatches, resumes and replays, because the only part of it that names a run is the root of its lineage.
  */
 import { sha256Hex } from '../encoding/hash.ts';
 import { canonicalJson } from '../encoding/json.ts';
@@ -11,9 +11,9 @@ export interface EffectPlace {
   readonly itemKey?: string | undefined;
   readonly revision: number;
   readonly capabilityId: string;
-  /** The author's own key, or which call of this capability by the body it is, from 1. */
+  /** The author's own key, or the sequence number of this call among the body's calls of the capability, from 1. */
   readonly call: string | number;
-  /** It is the step's compensation that asks. */
+  /** True if the compensation of the step makes the call. */
   readonly undo?: boolean;
   /** The replay or fork that calls again where its lineage has already called (E4, E6). */
   readonly scope?: string | undefined;
@@ -22,7 +22,7 @@ export interface EffectPlace {
 /** Raised when the layout below changes. */
 const LAYOUT = 1;
 
-/** 64 hex digits: what the receiver gets as idempotency key, and what the rows are named by. */
+/** 64 hex digits. Sent to the receiver as its idempotency key; part of the ids of the ledger rows. */
 export function effectKey(place: EffectPlace): string {
   const { rootRunId, stepId, itemKey, revision, capabilityId, call, undo, scope } = place;
   return sha256Hex(

@@ -1,7 +1,7 @@
 /** Names of queue tasks, so that the same intent enqueued twice is one task. */
 import { sha256Hex } from './hash.ts';
 
-/** A name is never accepted twice for hours; head and due time make sure that no later intent has the same. */
+/** Cloud Tasks refuses a name again for hours after its task has run, so head and due time make each later task's name different. */
 export function taskName(runId: string, head: number, at: number): string {
   return sha256Hex(`${runId}:${head}:${at}`).slice(0, 32);
 }

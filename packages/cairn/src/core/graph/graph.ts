@@ -10,7 +10,7 @@ import { PositionSet } from './position-set.ts';
 /** At most this many steps a workflow: what a snapshot of 1 MiB holds of finished steps, with room to spare. */
 export const MAX_STEPS = 10_000;
 
-/** Letters, digits and `_.-`, so that an id is at home in a document path, and `[` is free for the items of a map. */
+/** Letters, digits and `_.-`: valid in a document path. `[` is reserved for items of a map. */
 const STEP_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 
 export interface GraphNode {
@@ -159,7 +159,7 @@ function topologicalOrder(
   return order;
 }
 
-/** Every step that could not be placed needs another such step, so walking from need to need must come round. */
+/** Every step that could not be placed needs another such step, so following the needs reaches a step twice. */
 function refuseCycle(nodes: readonly GraphNode[], placed: ReadonlySet<string>): never {
   const needOf = new Map<string, string>();
   for (const node of nodes) {

@@ -1,6 +1,7 @@
 /** The documents beside the journal, compared with it: checkpoints with their outputs, and step records. Pure. */
+
+import { encodeKey } from '../encoding/idempotency-keys.ts';
 import { seqId } from '../encoding/ids.ts';
-import { encodeKey } from '../encoding/keys.ts';
 import type { StepRecord } from '../run/records.ts';
 import type { RunState } from '../run/state.ts';
 import { compare, type DocumentKind, inFolder } from './compare.ts';

@@ -5,8 +5,9 @@
  *
  * Must not: throw, whatever it is given.
  */
+
+import { encodeKey } from '../encoding/idempotency-keys.ts';
 import { seqId } from '../encoding/ids.ts';
-import { encodeKey } from '../encoding/keys.ts';
 import { emptyChain, type Misfit, misfit } from '../run/chain.ts';
 import type { EventType, RunEvent, RunIdentity } from '../run/events.ts';
 import { mustWriteSnapshot } from '../run/lag.ts';
@@ -38,7 +39,7 @@ export interface JournalFacts {
   readonly atSnapshot: RunState | undefined;
   /** True if the snapshot may be behind by recent events (J4). */
   readonly mayLag: boolean;
-  /** True if something else says that the journal ends where it ends: what is later than that was never part of the run. */
+  /** True if the end of the journal is certain: documents newer than it were never part of the run. */
   readonly isEndCertain: boolean;
   /** Expected documents, by their ids. */
   readonly checkpoints: ReadonlyMap<string, ExpectedCheckpoint>;
@@ -149,7 +150,7 @@ function isEndCertain(state: RunState, atSnapshot: RunState | undefined): boolea
   return isOver(state) || (atSnapshot?.head === state.head && state.lease === undefined);
 }
 
-/** An event that cannot be hashed was not sealed as it is. */
+/** An event that cannot be hashed has changed since it was sealed. */
 function misfitOf(chain: Parameters<typeof misfit>[0], event: RunEvent): Misfit | undefined {
   try {
     return misfit(chain, event);

@@ -3,9 +3,9 @@
 import { isInDoubt } from '../effects/effect.ts';
 import { canonicalTextOf } from '../encoding/json.ts';
 import { optional } from '../optional.ts';
-import { askingSince, leavesDoubt } from '../run/asking.ts';
 import type { Wait } from '../run/events.ts';
 import { waitsFor } from '../run/now/waits-for.ts';
+import { askingSince, endedInDoubt } from '../run/open-questions.ts';
 import type { RunState } from '../run/state.ts';
 import { isRunStatus, isTerminal } from '../run/status.ts';
 import { isParked, nextDue, OPEN_WAIT_MS, PARKED_MS, wakeAt } from '../run/wake.ts';
@@ -124,7 +124,7 @@ function derivedFaults(
   const latest = Math.max(due ?? 0, facts.readAt + CLOCKS_APART_MS + mayBePutOff(state));
   const asking = askingSince(atSnapshot);
   // Removed from an ended run once the ledger knows the outcome of all its effects.
-  const isAnswered = asks === undefined && leavesDoubt(atSnapshot) && isAllKnown(facts.effects, atSnapshot);
+  const isAnswered = asks === undefined && endedInDoubt(atSnapshot) && isAllKnown(facts.effects, atSnapshot);
   // Stored names may be anything, including names chosen by callers, so the evidence has neither.
   const wanted = foundBy(atSnapshot);
   const isFound = Array.isArray(names) && names.length === wanted.length;

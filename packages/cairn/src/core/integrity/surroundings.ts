@@ -1,6 +1,6 @@
 /** Problems outside the run: event mailboxes of its waits, findings, and the idempotency record of its start. Pure. */
 import { COMPLETED_TTL_MS, type IdempotencyRecord } from '../decisions/idempotency.ts';
-import { findingCode, stillStands } from '../findings.ts';
+import { findingCode, isFindingCurrent } from '../findings.ts';
 import { optional } from '../optional.ts';
 import { cut, SUMMARY_CHARS } from '../run/records.ts';
 import { isOver, type RunState } from '../run/state.ts';
@@ -42,7 +42,7 @@ function notListed({ event, key, listed }: MailboxFact, state: RunState): string
 
 /** One that is true no more is taken away by the scan. */
 export function findingProblems({ finding }: RunFacts, state: RunState): ConsistencyProblem[] {
-  if (!finding || !stillStands(finding, state)) return [];
+  if (!finding || !isFindingCurrent(finding, state)) return [];
   const { reason, message, since } = finding;
   return [unhealable(findingCode(reason), 'run', { reason, message: cut(message, SUMMARY_CHARS), since })];
 }

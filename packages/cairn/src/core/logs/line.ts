@@ -24,8 +24,7 @@ const CUT_FIELD_CHARS = 200;
 export type LoggedBy = Pick<RunningStep, 'step' | 'revision' | 'attempt' | 'undoes'>;
 
 /**
- * `log`: a line of a body. `dropped`: the first line that was not kept of an attempt, in whose place it stands. Readers pass over
- * kinds that they do not know.
+ * `log`: a line of a body. `dropped`: replaces the first line of an attempt that was not kept. Readers ignore unknown kinds.
  */
 export type LogKind = 'log' | 'dropped';
 
@@ -66,7 +65,7 @@ export function lineOf(by: LoggedBy, { at, level, message, fields, masked = same
   };
 }
 
-/** Stands in the place of the first line of an attempt that was not kept. */
+/** The line that replaces the first line of an attempt that is not kept. */
 export function droppedLine(by: LoggedBy, at: number): LogLine {
   const message = 'Later lines of this attempt are only in the log of the process: a bound was reached';
   return { kind: 'dropped', at, level: 'warn', ...by, message };

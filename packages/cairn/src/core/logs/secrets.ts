@@ -1,8 +1,8 @@
-/** Takes the secret values of a run's input out of what its bodies log and memoise. Pure. */
+/** Masks the secret values of a run's input wherever they occur in texts that bodies log, throw or memoise. Pure. */
 
 import type { Json } from '../encoding/json.ts';
 
-/** Shorter values occur in ordinary text: masking them would make lines unreadable, and tell where they stand. */
+/** Shorter values occur in ordinary text by chance: masking them would make lines unreadable and reveal the value. */
 const SHORTEST_SECRET = 6;
 /** More secret values than a person's input has. */
 const MAX_SECRETS = 200;

@@ -10,13 +10,13 @@ import { isTerminal, type RunStatus } from '../run/status.ts';
  */
 export const SCAN_MS = 45_000;
 /**
- * Ms of {@link SCAN_MS} in which runs that can move come first. The rest is for parked and held runs even under a flood of
- * others: a run whose version was deployed meanwhile is still parked, and must be looked at.
+ * Ms of {@link SCAN_MS} in which runs that can move come first. The rest is reserved for parked and held runs, even if more movable
+ * runs are due: a run whose version has been deployed again stays parked until the scan handles it.
  */
 export const MOVABLE_MS = 35_000;
 /**
- * Entries read in one tick: about twice what a tick handles, so that a lost task is found behind this many runs that are
- * held. An entry that is read and not handled costs one read and is read again by the next tick.
+ * Entries read in one tick: about twice as many as a tick handles, so that held runs in front do not hide runs with lost tasks. An
+ * entry that is read but not handled costs one read, and the next tick reads it again.
  */
 export const SCAN_MOST = 20_000;
 /**
@@ -28,11 +28,11 @@ export const SCAN_PAGE = 500;
 export interface DueFacts {
   readonly type?: string | undefined;
   readonly status?: RunStatus | undefined;
-  /** It was suspended for something that no wait of its own brings, usually a deployment. */
+  /** True if none of its own waits can resume the run: it usually waits for a deployment. */
   readonly parked: boolean;
 }
 
-/** `held`: of a paused workflow. Ended runs are not, since what they owe to others is not the work of their workflow. */
+/** `held`: its workflow is paused. Ended runs are never held: a pause does not delay their completion duties. */
 export type DueClass = 'movable' | 'parked' | 'held';
 
 export function dueClass(

@@ -63,8 +63,8 @@ const LATER_TYPES: ReadonlySet<EventDraft['type']> = new Set<EventDraft['type']>
 ]);
 
 /**
- * The lowest that folds it rightly: one of before takes each `replay_started` for a new beginning, and would end a run before a
- * child that it waits out, or spend beyond a budget.
+ * Lowest schema version that folds the event correctly. A worker of the first version treats each `replay_started` as a new import,
+ * does not wait for a child with `onParentEnd: 'wait'`, and ignores budgets.
  */
 function versionOf({ type, data }: EventDraft): number {
   if (LATER_TYPES.has(type)) return SCHEMA_VERSION;

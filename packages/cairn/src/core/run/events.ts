@@ -113,8 +113,8 @@ export interface EventData {
   step_degraded: StepSettled & { readonly reason: string };
   step_skipped: StepSettled & { readonly reason: string };
   /**
-   * `from` is the checkpoint that holds the output itself, however many successors lie between. `skipped`: the step was, and
-   * what follows goes by that.
+   * `from`: the checkpoint that stores the output itself, in the run of the lineage that produced it. `skipped`: the source run
+   * skipped the step, so its dependents treat it as skipped.
    */
   step_reused: StepSettled & { readonly from: CheckpointRef; readonly skipped?: true };
   step_failed: StepSettled & { readonly error: RecordedError };
@@ -132,8 +132,8 @@ export interface EventData {
     readonly spent?: Cost;
   };
   /**
-   * `requestHash`: of what is asked, so that the journal vouches for the row. `presumed`: nothing was called; the run may have
-   * acted before its database was restored.
+   * `requestHash`: hash of the request, by which the ledger row is verified. `presumed`: no call was made; the run may have made it
+   * before its database was restored.
    */
   effect_attempted: StepRef & {
     readonly effectId: string;
@@ -142,21 +142,21 @@ export interface EventData {
     readonly requestHash?: string;
     readonly presumed?: true;
   };
-  /** `by`: who knew; absent: the call itself. `originEffectId`: which row answered, where it is not this one. */
+  /** `by`: source of the outcome; absent: the call itself. `originEffectId`: the row with the result, if it is another one. */
   effect_settled: StepRef & {
     readonly effectId: string;
     readonly capabilityId: string;
     readonly outcome: 'recorded' | 'reused' | 'failed' | 'in_doubt' | 'blocked';
     readonly by?: 'lookup' | 'person';
     readonly originEffectId?: string | undefined;
-    /** Hash of the recorded answer, so that the journal vouches for it. */
+    /** Hash of the recorded response, by which the ledger row is verified. */
     readonly responseHash?: string | undefined;
   };
   /** `spent`: of the run's budget, by the attempt that the question ended. */
   wait_opened: { readonly wait: Wait; readonly spent?: Cost | undefined };
   /**
-   * `signalId`: which event or signal answered it. `payloadText`: what a person said, canonical JSON. `raise`: by how much the
-   * limits of the budget were raised.
+   * `signalId`: the event or signal that resolved the wait. `payloadText`: a person's answer, canonical JSON. `raise`: amounts added
+   * to the limits of the budget.
    */
   wait_resolved: {
     readonly waitId: string;
@@ -166,7 +166,7 @@ export interface EventData {
     readonly raise?: BudgetLimits | undefined;
   };
   wait_expired: { readonly waitId: string };
-  /** The outside is still at work on the answer: the wait fails at `dueAt` now. */
+  /** The sender of the awaited event is alive. `dueAt`: the new time at which the wait fails. */
   wait_heartbeat: { readonly waitId: string; readonly dueAt: number };
   signal_received: {
     readonly signalId: string;
@@ -175,9 +175,9 @@ export interface EventData {
     readonly payloadText: string;
   };
   /**
-   * `steps` were named by the person; `again` are they and all that follows: their next revision begins. `undoable` are
-   * the keys of those that had done something which is to be undone if the run ends badly. A decision that concerns more
-   * steps than one event names is several of them in one commit, each about other steps; the first has `steps`.
+   * `steps`: steps named by the person. `again`: these steps and all their dependents; each starts its next revision. `undoable`: keys
+   * of those with a completed revision that must be compensated if the run fails or is cancelled. A decision about more steps than
+   * one event can name is split into several events of one commit; only the first has `steps`.
    */
   feedback_given: {
     readonly waitId: string;
@@ -207,8 +207,8 @@ export interface EventData {
   };
   run_resumed: { readonly reason: string };
   /**
-   * `error`: the dispatch threw, and says what. `cleared`: the run is no suspect any more. `interrupted`: keys of the steps
-   * whose bodies a shutdown cut off.
+   * Reason `error`: the dispatch threw; `error` has what it threw. Reason `cleared`: the run is no longer a suspect. `interrupted`:
+   * keys of the steps whose bodies a shutdown interrupted.
    */
   run_released: {
     readonly reason: 'budget' | 'shutdown' | 'retry' | 'renewal' | 'held' | 'cleared' | 'error';
@@ -231,20 +231,20 @@ export interface EventData {
     readonly more?: true;
   };
   replay_finished: Record<string, never>;
-  /** `withoutUndo`: of a run that is not to wait until what it did can be undone. May follow one that did not say so. */
+  /** `withoutUndo`: skips the compensations. May follow a request without it. */
   cancel_requested: {
     readonly stopKind: StopKind;
     readonly reason?: string | undefined;
     readonly withoutUndo?: true;
   };
-  /** An operator wants nothing new to be started, until `continue_requested`. */
+  /** No step may start until `continue_requested`. */
   suspend_requested: { readonly reason: string };
   continue_requested: { readonly reason?: string };
-  /** `why` is absent in journals of before 0.2, whose deaths make no suspect. */
+  /** `why`: absent in journals from before 0.2, in which a death does not make the run a suspect. */
   orphan_detected: Lost & { readonly why?: Takeover };
-  /** The process of a dispatch alone died after it had let go of the run and before it answered. `epoch`: of that dispatch. */
+  /** The process of a dispatch alone died after it released the run and before it answered. `epoch`: of that dispatch. */
   worker_lost: { readonly epoch: number };
-  /** `error`: why the run is failing, where no step of it failed. `count`: of the steps, where not all are named. */
+  /** `error`: why the run fails, if no step failed. `count`: number of steps, if `steps` does not name all. */
   compensation_started: {
     readonly steps: readonly string[];
     readonly count?: number;
@@ -252,15 +252,14 @@ export interface EventData {
   };
   step_compensated: StepRef;
   compensation_failed: StepRef & { readonly error: RecordedError };
-  /** `resultHash`: SHA-256 of a result that is not here in full. */
-  /** `unread`: how many signals of its inbox no step has read; they stay readable. Absent: none. */
+  /** `resultHash`: SHA-256 of a result that is stored elsewhere. `unread`: number of unread signals, which stay readable; absent: none. */
   run_completed: {
     readonly result: StoredValue;
     readonly resultHash?: string | undefined;
     readonly unread?: number;
   };
   run_failed: { readonly error: RecordedError };
-  /** `notUndone`: steps whose compensations were due and were not called. `count`: of them, where not all are named. */
+  /** `notUndone`: steps whose compensations were skipped. `count`: their number, if `steps` does not name all. */
   run_cancelled: {
     readonly stopKind: StopKind;
     readonly reason?: string | undefined;
@@ -271,8 +270,8 @@ export interface EventData {
   };
   run_superseded: { readonly by: string };
   /**
-   * Hashes of what was repaired, as it was and as it is. `problems`: codes of what was found; `documents`: which were written,
-   * as far as there is room.
+   * Hashes of the repaired content before and after. `problems`: codes of the problems found. `documents`: documents written, cut to
+   * the room in an event.
    */
   snapshot_repaired: {
     readonly beforeHash: string;

@@ -1,23 +1,23 @@
 /**
- * Heartbeats of the outside for the wait of a step: each one puts off the time at which the wait fails, up to the wait's own
- * timeout. A beat is recorded only if the time that was recorded before would cut its `withinMs` short. Pure.
+ * Heartbeats of the sender of an awaited event. Each one extends the time at which the wait fails, up to the wait's own timeout. A
+ * heartbeat is recorded only if the recorded time is less than `withinMs` away. Pure.
  */
 import type { Wait, WaitHeartbeat } from './events.ts';
 
-/** Shortest `within` of a wait, ms: each recorded beat is a commit. */
+/** Shortest `within` of a wait, ms: each recorded heartbeat is a commit. */
 export const MIN_WAIT_HEARTBEAT_MS = 10_000;
 /**
- * A recorded beat holds for `withinMs` and this share of it, so that beats within that share after it need no record: each still
- * holds for its full `withinMs`.
+ * A recorded heartbeat extends the wait by `withinMs` plus this share of it, so that heartbeats within that share need no record:
+ * each still holds for its full `withinMs`.
  */
 const GRACE_SHARE = 0.25;
 
-/** When the wait fails as it is opened: the first beat is due `withinMs` later. Epoch ms. */
+/** Time at which the wait fails without any heartbeat, epoch ms. */
 export function firstDueAt(openedAt: number, { withinMs, timeoutAt }: WaitHeartbeat): number {
   return Math.min(openedAt + withinMs, timeoutAt ?? Number.POSITIVE_INFINITY);
 }
 
-/** When the wait fails after a beat at `now`; undefined: the beat needs no record. Epoch ms. */
+/** Time at which the wait fails after a heartbeat at `now`, epoch ms; undefined: the heartbeat needs no record. */
 export function dueAfterBeat({ heartbeat, dueAt = 0 }: Wait, now: number): number | undefined {
   if (!heartbeat) return undefined;
   const { withinMs, timeoutAt = Number.POSITIVE_INFINITY } = heartbeat;
@@ -25,7 +25,7 @@ export function dueAfterBeat({ heartbeat, dueAt = 0 }: Wait, now: number): numbe
   return Math.min(now + withinMs + Math.floor(withinMs * GRACE_SHARE), timeoutAt);
 }
 
-/** True if the wait, whose time has come, failed for want of a beat and not by its own timeout. */
+/** True if a wait whose time has come failed because of a missing heartbeat, not by its own timeout. */
 export function missedHeartbeat({ heartbeat, dueAt }: Wait): boolean {
   return heartbeat !== undefined && dueAt !== heartbeat.timeoutAt;
 }

@@ -87,15 +87,15 @@ export interface Suspicion {
    * since. Absent: none, or enough bodies have ended since (reduce/suspicion.ts).
    */
   readonly inARow?: { readonly times: number; readonly step: string; readonly endedSince: number };
-  /** Keys of the steps that the last shutdown in company cut off. */
+  /** Keys of the steps that the last shutdown of a shared worker interrupted. */
   readonly shutDown?: readonly string[];
-  /** Ends of steps since its process was last lost in company. Absent: enough of them (reduce/suspicion.ts), or none was lost. */
+  /** Steps that ended since a shared worker was last lost. Absent: none was lost, or enough steps have ended (reduce/suspicion.ts). */
   readonly sinceLoss?: number;
-  /** Bodies that have to end alone before it is cleared, beyond `steps`. Absent: one, if it may be cleared at all. */
+  /** Bodies that must end alone, besides `steps`, before the run is cleared. Absent: one, if it can be cleared at all. */
   readonly quietDue?: number;
   /** The body that shutdowns alone interrupted after a long time, and how often in a row. */
   readonly cutOff?: { readonly step: string; readonly times: number };
-  /** The last dispatch alone that let go of the run and may still die of what its bodies left: its epoch and its delivery. */
+  /** Epoch and delivery of the last dispatch alone that released the run. Its process may still die before it answers. */
   readonly left?: { readonly epoch: number; readonly task: TaskRef };
 }
 
@@ -234,7 +234,7 @@ export interface RunState extends RunIdentity {
   /** Interruptions since the newest checkpoint. Only counted: what ends a run is in `suspect`. */
   readonly interruptions: number;
   readonly suspect?: Suspicion;
-  /** Dispatches in a row that threw and let go of the run, and what the last one said. */
+  /** Number of consecutive failed dispatches, and the error of the last one. */
   readonly failures?: { readonly times: number; readonly error: RecordedError };
   readonly createdAt: number;
   readonly startedAt?: number;
@@ -254,7 +254,7 @@ export interface SoftState {
    * published.
    */
   readonly publishedSeq?: number;
-  /** The bus would not take them: by when it must have been asked again. */
+  /** The bus rejected the events. Time of the next attempt to publish them, epoch ms. */
   readonly publishDueAt?: number | undefined;
   /** Id of the first event, from which the publisher rebuilds it (`first-event.ts`). */
   readonly firstEventId?: string;
@@ -266,13 +266,13 @@ export interface SoftState {
   readonly logs?: LogTotals;
   /** Cost so far, as far as reported: see `journal/spending/`. Never decreases. */
   readonly cost?: Spent | undefined;
-  /** It is not to be deleted, nor anything of its lineage. */
+  /** Prevents the deletion of the run and its lineage. */
   readonly legalHold?: LegalHold | undefined;
   /** Time at which the run was marked for deletion; it is hidden from users. */
   readonly deletionMarkedAt?: number | undefined;
 }
 
-/** A sign of life of a body: `detailsText` is canonical JSON. */
+/** Last heartbeat of a body. `detailsText`: canonical JSON. */
 export interface Progress {
   readonly step: string;
   readonly detailsText: string;
@@ -320,7 +320,7 @@ export function openEffectsOf({ effects }: RunState, ref: StepRef): OpenEffect[]
 }
 
 /** Returns true if events of the run may be unpublished. */
-export function owesEvents({ head }: RunState, { publishedSeq }: SoftState): boolean {
+export function hasUnpublishedEvents({ head }: RunState, { publishedSeq }: SoftState): boolean {
   return publishedSeq !== undefined && publishedSeq < head;
 }
 
@@ -338,14 +338,14 @@ export function isSuccess(outcome: string): outcome is SuccessOutcome {
   return (SUCCESS_OUTCOMES as readonly string[]).includes(outcome);
 }
 
-/** Executions with a recorded start and no outcome: what a crash may have caught in the middle. */
+/** Keys of executions with a recorded start and no outcome; a crash may have interrupted them. */
 export function stepsInFlight(state: RunState): string[] {
   const open: string[] = [];
   for (const [key, step] of state.steps) if (step.phase === 'running') open.push(key);
   return open;
 }
 
-/** The same, as executions: what a dispatch that lets go names as left unfinished. */
+/** The same as executions, for the event by which a dispatch releases the run. */
 export function refsInFlight(state: RunState): StepRef[] {
   return stepsInFlight(state).map((key) => stepRefOf(key, state.steps.get(key)?.revision ?? 1));
 }

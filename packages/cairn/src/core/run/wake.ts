@@ -2,23 +2,23 @@
 import {
   endsAfterChildren,
   hasObligations,
+  hasUnpublishedEvents,
   isOver,
   isSuspended,
-  owesEvents,
   type RunState,
   type SoftState,
 } from './state.ts';
 
-/** A run that is ready but not driven is looked at after this long: its task may have been lost. */
+/** Time until the scan checks a run that is ready but has no worker, ms: its task may have been lost. */
 export const READY_GRACE_MS = 60_000;
 /** A wait without a deadline is still scanned once a day. */
 export const OPEN_WAIT_MS = 24 * 3_600_000;
 /**
- * A parked run is looked at after this long, and then after as long again as it has been parked, up to {@link PARKED_MS}: the
- * functions of a deployment are updated one by one, so what is missing often comes within a minute.
+ * Time until the first check of a parked run, ms. Each further interval equals the time that the run has been parked, up to
+ * {@link PARKED_MS}. A deployment updates functions one by one, so a missing plan often arrives within a minute.
  */
 export const FIRST_PARKED_LOOK_MS = 30_000;
-/** Longest time until a parked run is looked at again: the missing thing (a deployment) may have come. */
+/** Longest interval between two checks of a parked run, ms. */
 export const PARKED_MS = 10 * 60_000;
 
 /**
@@ -27,12 +27,12 @@ export const PARKED_MS = 10 * 60_000;
  */
 export function wakeAt(state: RunState, soft: SoftState = {}): number | undefined {
   const dueAt = dueForItself(state, soft);
-  if (state.lease || !owesEvents(state, soft)) return dueAt;
+  if (state.lease || !hasUnpublishedEvents(state, soft)) return dueAt;
   const publishAt = Math.max(state.updatedAt + READY_GRACE_MS, soft.publishDueAt ?? 0);
   return Math.min(publishAt, dueAt ?? Number.POSITIVE_INFINITY);
 }
 
-/** The members of a run that tell whether it rests, and until when. */
+/** The members of a run that determine whether it waits, and until when. */
 export type RestingRun = Pick<
   RunState,
   | 'status'
@@ -49,14 +49,14 @@ export type RestingRun = Pick<
 >;
 
 /** True if an operator suspended the run and no worker holds it: its own timers do not move it. */
-export function standsSuspended(
+export function isSuspendedWithoutWorker(
   state: Pick<RestingRun, 'status' | 'lease' | 'suspension' | 'cancellation'>,
 ): boolean {
   return isSuspended(state) && !isOver(state) && state.lease === undefined && state.status !== 'interrupted';
 }
 
 function dueForItself(state: RunState, soft: SoftState): number | undefined {
-  if (standsSuspended(state)) return state.updatedAt + OPEN_WAIT_MS;
+  if (isSuspendedWithoutWorker(state)) return state.updatedAt + OPEN_WAIT_MS;
   switch (state.status) {
     case 'completed':
     case 'failed':
@@ -80,18 +80,18 @@ function dueForItself(state: RunState, soft: SoftState): number | undefined {
 function waitingUntil(state: RunState): number {
   if (isParked(state)) return state.dueAt ?? state.updatedAt + FIRST_PARKED_LOOK_MS;
   const due = nextDue(state) ?? state.updatedAt + OPEN_WAIT_MS;
-  return hasUntold(state) ? Math.min(due, state.updatedAt + READY_GRACE_MS) : due;
+  return hasUnannouncedWaits(state) ? Math.min(due, state.updatedAt + READY_GRACE_MS) : due;
 }
 
 /**
  * True if the run has a wait that was not announced because its worker died: an event without a mailbox entry, a child
  * that was not started.
  */
-export function hasUntold({ waits }: Pick<RestingRun, 'waits'>): boolean {
+export function hasUnannouncedWaits({ waits }: Pick<RestingRun, 'waits'>): boolean {
   return waits.some(({ kind, announced }) => !announced && (kind === 'event' || kind === 'child'));
 }
 
-/** Suspended for something that no wait of its own will bring. */
+/** True for a suspended run that none of its own waits can resume. It usually waits for a deployment. */
 export function isParked({ parked, waits }: Pick<RestingRun, 'parked' | 'waits'>): boolean {
   return parked !== undefined || waits.length === 0;
 }
@@ -108,7 +108,9 @@ export function nextParkedLookMs(state: Pick<RestingRun, 'dueAt' | 'updatedAt'>,
 
 /** True for a waiting run with work due at this time: a deadline, a timer, a retry, or an announcement. */
 export function isDue(state: RestingRun, now: number): boolean {
-  return !isParked(state) && (hasUntold(state) || (nextDue(state) ?? Number.POSITIVE_INFINITY) <= now);
+  return (
+    !isParked(state) && (hasUnannouncedWaits(state) || (nextDue(state) ?? Number.POSITIVE_INFINITY) <= now)
+  );
 }
 
 /** Next time a waiting run has work without external input: a deadline, a timer, or a retry. Undefined: never. */

@@ -20,15 +20,15 @@ export interface Timing {
   readonly timezone: string;
 }
 
-/** Five fields of what cron has everywhere; names like `@daily` and `?` mean different things to different readers. */
+/** Five fields in the syntax that all cron implementations share. `@daily` and `?` differ between implementations. */
 const FIELDS = /^[0-9A-Za-z*,/#-]+( [0-9A-Za-z*,/#-]+){4}$/;
 /** Minute and hour without `*`: due once a day at each of these times. */
 const NAMES_TIMES = /^[^* ]+ [^* ]+ /;
 const MAX_CRON_CHARS = 200;
-/** No offsets like `+01:00`: they look like a zone and know no summer. */
+/** Offsets like `+01:00` are refused because they ignore daylight saving time. */
 const ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,99}$/;
 const MINUTE_MS = 60_000;
-/** Lines name no year, so one that is due after some moment is due after each. */
+/** A cron expression has no year, so whether it ever matches does not depend on this time. */
 const ANY_TIME = Date.UTC(2024, 0, 1);
 
 /**

@@ -4,7 +4,7 @@
  *
  * Must not: hold anything secret or of a user's input; every caller of the tenant may find the run.
  */
-import { keyAsSent } from '../encoding/keys.ts';
+import { keyAsSent } from '../encoding/idempotency-keys.ts';
 import type { RunIdentity } from '../run/events.ts';
 
 /** Kinds of identifiers by which a run is found. */

@@ -56,7 +56,7 @@ export class BudgetGate {
   /** Executions whose question is on its way into the journal. */
   readonly #asking = new Set<string>();
 
-  /** @param budgetEndsAt when the dispatch must have let go, epoch ms */
+  /** @param budgetEndsAt time by which the dispatch must have released the run, epoch ms */
   constructor(scope: Scope, budgetEndsAt: number) {
     this.#scope = scope;
     const { dayBudgets: store, dayLimits } = scope.deps;

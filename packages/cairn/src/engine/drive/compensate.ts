@@ -37,7 +37,7 @@ export interface Compensating {
   readonly restoredAt?: number;
   /** The reason why the run ends, if no step of it failed. */
   readonly error: RecordedError | undefined;
-  /** Aborted when the drive must let go. */
+  /** Aborts when the dispatch must release the run. */
   readonly stop: AbortSignal;
 }
 

@@ -45,7 +45,7 @@ export interface DayAccountParams {
   readonly scope: Scope;
   readonly store: DayBudgetStore;
   readonly tenant: TenantLimits;
-  /** When the dispatch must have let go, epoch ms. */
+  /** Time by which the dispatch must have released the run, epoch ms. */
   readonly budgetEndsAt: number;
 }
 

@@ -60,7 +60,7 @@ export type DriveEnd =
   | 'released'
   | 'suspended'
   | 'lease_lost'
-  /** It threw, and let go of the run until later. */
+  /** The dispatch threw, and released the run until later. */
   | 'failed'
   /** The store refused to write it, and it was ended for that. */
   | 'unwritable';

@@ -27,7 +27,7 @@ export interface Importing {
   readonly deps: EngineDeps;
   readonly journal: RunJournal;
   readonly workflow: Workflow;
-  /** Epoch ms by which the drive must have let go. */
+  /** Time by which the dispatch must have released the run, epoch ms. */
   readonly budgetEndsAt: number;
 }
 

@@ -24,9 +24,9 @@ export interface PolicyParams {
   readonly input: unknown;
   /** Time in ms that the run has rested with its policy due; absent: none. */
   readonly restedMs?: number;
-  /** Epoch ms by which the dispatch must have let go. */
+  /** Time by which the dispatch must have released the run, epoch ms. */
   readonly budgetEndsAt: number;
-  /** Aborts when the dispatch has to let go of the run. */
+  /** Aborts when the dispatch must release the run. */
   readonly letGo: AbortSignal;
 }
 

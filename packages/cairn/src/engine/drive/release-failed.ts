@@ -2,7 +2,7 @@
  * Releases a run whose drive threw in a live process: the run continues after an increasing back-off. That is not a
  * death and does not count against the run.
  */
-import { bearsASecond } from '../../core/decisions/claim.ts';
+import { toleratesOverlap } from '../../core/decisions/claim.ts';
 import { backoffBoundMs, DEFAULT_RETRY, type RetryPolicy } from '../../core/decisions/retry.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import type { EventDraft, RecordedError } from '../../core/run/events.ts';
@@ -55,7 +55,7 @@ function released(
   const forDeployment = error instanceof CairnError && isPlanMissing(error);
   const backOff = forDeployment ? BACK_OFF_TO_DEPLOYMENT : BACK_OFF;
   const bound = backoffBoundMs(backOff, (state.failures?.times ?? 0) + 1);
-  const rest = bearsASecond(state, deployedFor(registry, state)) ? 0 : settings.leaseMs;
+  const rest = toleratesOverlap(state, deployedFor(registry, state)) ? 0 : settings.leaseMs;
   const dueAt = clock.now() + Math.max(rest, Math.ceil(random.unit() * bound));
   return {
     type: 'run_released',

@@ -14,7 +14,7 @@ import type { CancelTimer } from '../../ports/clock.ts';
 import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NO_OUTPUT } from '../facts/output.ts';
-import { mayGoOn } from '../gate.ts';
+import { mayContinue } from '../gate.ts';
 import { StepAborted } from './bodies/attempt.ts';
 import type { BodyReport } from './bodies/body-report.ts';
 import { withoutSecrets } from './bodies/masking.ts';
@@ -44,7 +44,7 @@ export interface SessionParams {
   readonly workflow: Workflow;
   /** The run's input, parsed and frozen. */
   readonly input: unknown;
-  /** Epoch ms by which the drive must have let go. */
+  /** Time by which the dispatch must have released the run, epoch ms. */
   readonly budgetEndsAt: number;
   readonly report: BodyReport;
   /** Time in ms that the run has rested because its policy could not be asked; absent: none. */
@@ -224,7 +224,7 @@ export class DriveSession {
     else this.#after(deadlineAt - now, timedOut);
   }
 
-  /** Asks the policy of the workflow, where the run has begun to move since it was last asked. */
+  /** Evaluates the policy of the workflow if it is due. False: the run is over, because the policy forbids it. */
   async #isAllowed(): Promise<boolean> {
     const { workflow } = this.#params;
     const answer = await policyAnswer({ ...this.#params, letGo: this.#letGo.signal });
@@ -245,7 +245,7 @@ export class DriveSession {
     return false;
   }
 
-  /** Takes in the state of the run, and starts what may start. */
+  /** Applies the newest state of the run, and starts the steps that may start. */
   #advance(): void {
     if (!this.#begun || this.#over) return;
     const { journal, alone } = this.#params;
@@ -270,7 +270,7 @@ export class DriveSession {
     adopt(this.#working, journal.state);
   }
 
-  /** Steps were sent back: bodies of theirs are given up, the others end, and the next drive begins from there. */
+  /** Steps were sent back: their bodies are aborted, the others may end, and the next dispatch starts the new revisions. */
   #renew({ feedback }: RunState): void {
     const news = feedback.filter(({ seq }) => seq > this.#feedbackSeq);
     const back = new Set(news.flatMap(({ steps }) => steps));
@@ -282,18 +282,18 @@ export class DriveSession {
   #onNews(): void {
     const { clock, settings } = this.#deps;
     const now = clock.now();
-    // A clock that was set back says nothing of how long ago that was.
+    // If the clock was set back, the time since the last check is unknown: check again.
     if (now >= this.#gateAskedAt && now - this.#gateAskedAt < settings.heartbeatMs) return;
     this.#gateAskedAt = now;
-    this.#working.guard(this.#askGate());
+    this.#working.guard(this.#checkPauses());
   }
 
-  /** Operators may have paused the workflow since the dispatch began: then the next one is put aside. */
-  async #askGate(): Promise<void> {
-    if (!(await mayGoOn(this.#deps, this.#params.journal.state))) this.#post({ kind: 'paused' });
+  /** Stops the dispatch if operators have paused the workflow since it began. */
+  async #checkPauses(): Promise<void> {
+    if (!(await mayContinue(this.#deps, this.#params.journal.state))) this.#post({ kind: 'paused' });
   }
 
-  /** Starts nothing more; tells running steps to stop, and leaves behind those that do not within the grace. */
+  /** Stops the dispatch, e.g. after a cancel: starts no step, aborts running ones, and abandons those that do not end in time. */
   #halt(why: 'cancel' | 'budget' | 'shutdown'): void {
     if (why !== 'cancel') this.#letGo.abort(new StepAborted(why));
     if (this.#over || this.#stop === why || this.#stop === 'cancel') return;

@@ -25,7 +25,7 @@ export interface WorkingParams extends ScopeParams {
   readonly alone: boolean;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number;
-  /** Epoch ms by which the dispatch must have let go. */
+  /** Time by which the dispatch must have released the run, epoch ms. */
   readonly budgetEndsAt: number;
   /** True if the dispatch starts no more steps. */
   readonly isStopped: () => boolean;

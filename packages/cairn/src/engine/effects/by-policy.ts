@@ -1,6 +1,6 @@
 /**
- * Calls that the installation's policy is asked about: it allows a call, has a person asked first, or forbids it. Nothing is
- * called while it cannot say.
+ * Applies the installation's call policy: it allows a call, requires a person's permission first, or forbids the call. If the policy
+ * fails, no call is made.
  */
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { NotApplied } from '../../core/errors.ts';

@@ -48,7 +48,7 @@ export interface PerformCall {
   readonly mayHaveRows: boolean;
   readonly alive: AliveCalls;
   readonly signal: AbortSignal;
-  /** Adds nothing once the drive has let go, or the step was sent back. */
+  /** Appends nothing after the dispatch has released the run, or the step was sent back. */
   readonly append: (decide: (owner: EffectOwner) => readonly EventDraft[]) => Promise<LedgerAppended>;
   /** Span of this call; absent: no collector is configured. */
   readonly trace?: TraceContext | undefined;

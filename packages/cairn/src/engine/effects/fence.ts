@@ -15,7 +15,7 @@ const MAX_SINCE = 200;
 export interface Proof {
   /** When the append was asked for; epoch ms, by the drive's own clock like the other. */
   readonly sentAt: number;
-  /** When the drive last wrote a sign of life. */
+  /** Time of the dispatch's last heartbeat. */
   readonly provedAt: number;
 }
 

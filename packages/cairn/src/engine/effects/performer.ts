@@ -44,9 +44,9 @@ export interface PerformerParams {
   readonly body: AbortSignal;
   /** Signal of running calls, which get time to respond when the body is stopped. */
   readonly calls: AbortSignal;
-  /** Adds nothing once the drive has let go. */
+  /** Appends nothing after the dispatch has released the run. */
   readonly append: (decide: Decide) => Promise<Appended>;
-  /** When the drive last wrote a sign of life; epoch ms. */
+  /** Time of the dispatch's last heartbeat, epoch ms. */
   readonly provedAt: () => number;
   /** Span of the attempt; absent: no collector is configured. */
   readonly trace?: TraceContext | undefined;
@@ -58,7 +58,7 @@ interface ActingCall {
 }
 
 const MAX_CALL_KEY_CHARS = 200;
-/** Events about calls that travel with another append: a commit has 300 writes. */
+/** Most events about calls that are added to another append: a commit has room for 300 writes. */
 const MAX_ALONG = 100;
 
 export class Performer {
@@ -92,7 +92,7 @@ export class Performer {
     return this.#question;
   }
 
-  /** A body that does not wait for it must not take its process along, and with it what else runs there. */
+  /** Handles the rejection even if the body does not await the call: an unhandled one could end the process and the other runs in it. */
   perform(capability: Capability, given: unknown, options: { readonly key?: string } = {}): Promise<unknown> {
     const performed = this.#perform(capability, given, options);
     performed.catch((error: unknown) => this.#tellRefusal(error));
@@ -122,7 +122,7 @@ export class Performer {
     return end;
   }
 
-  /** Compensations must be able to act, whatever room the run has left. @throws CairnError RUN_TOO_LARGE */
+  /** Does not apply to compensations, which must always be able to act. @throws CairnError RUN_TOO_LARGE */
   #assertRoom(): void {
     const { state, execution, undo } = this.#params;
     const { length } = state().effects;
@@ -131,7 +131,7 @@ export class Performer {
     throw new CairnError('RUN_TOO_LARGE', what, { stepId: execution.stepId });
   }
 
-  /** A refused call is an error of the body; all else is recorded by the ledger or the end of the attempt. */
+  /** Logs a refused call, which is an error of the body. The ledger or the end of the attempt records everything else. */
   #tellRefusal(error: unknown): void {
     const isRefusal = error instanceof Fatal || (error instanceof CairnError && error.httpStatus < 500);
     if (!isRefusal) return;
@@ -145,7 +145,7 @@ export class Performer {
     return this.#pending.splice(0);
   }
 
-  /** Says what has no room beside the end of the attempt, before it. */
+  /** Appends the events for which the end of the attempt has no room, before that end. */
   async flush(): Promise<void> {
     while (this.#pending.length > MAX_ALONG) {
       const along = this.#pending.splice(0, MAX_ALONG);
@@ -175,8 +175,8 @@ export class Performer {
   }
 
   /**
-   * True if the body was kept from a call because it was to stop. However it ends, its work is incomplete: it may have
-   * caught the error, or not awaited it.
+   * True if a call was refused because the body had been told to stop. Then the body's work is incomplete however it ends: it may
+   * have caught the error, or not awaited the call.
    */
   get isCut(): boolean {
     return this.#isCut;
@@ -203,7 +203,7 @@ export class Performer {
     });
   }
 
-  /** A read, or a pure function: the outside is the same after it, so nothing is written down. */
+  /** Makes a call without side effects (a read, or a pure function), which leaves no ledger row. */
   async #ask(capability: Capability, { value }: CheckedRequest): Promise<unknown> {
     const { deps, calls } = this.#params;
     const binding = deps.bindings.of(capability);
@@ -325,11 +325,11 @@ export class Performer {
         }
         this.#question ??= end.ask;
         this.#asked.resolve(end.ask);
-        // A body that is given up waits for ever: whatever it would do next must not happen.
+        // An abandoned body never continues: nothing it would do next may happen.
         return new Promise(() => {});
       case 'stopped':
         if (calls.aborted && !body.aborted) {
-          // The body had ended, and nobody waited any longer: another attempt does it.
+          // The body ended before the call was made. Another attempt makes it.
           this.#doubt ??= new Error(`'${capability.id}' was not called in time`);
           throw this.#doubt;
         }
@@ -380,7 +380,7 @@ function retryable(cause: NotApplied): Error {
   return cause;
 }
 
-/** Not final: another attempt can determine the outcome. */
+/** Retryable: another attempt can determine the outcome. */
 function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown): Error {
   const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
   return Object.assign(new Error(`step '${stepId}': the outcome of '${id}' is unknown${why}`, { cause }), {
@@ -388,7 +388,7 @@ function inDoubt({ id }: Capability, { stepId }: StepExecution, cause: unknown):
   });
 }
 
-/** A body that lost its run, or is no longer needed, is asked to stop soon. */
+/** Rejects when the body is told to stop, because its worker lost the run or the step is no longer needed. */
 async function aborted(body: AbortSignal): Promise<never> {
   await abortOf(body);
   throw body.reason;

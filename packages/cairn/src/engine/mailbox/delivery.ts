@@ -1,7 +1,7 @@
 /**
- * Delivery of an event, as seen from its mailbox. The event is written before it is offered, and removed when it is
- * known who received it: so a sender that dies in between can send it again, and it is neither lost nor received by a
- * run that was not waiting the first time. Pure.
+ * Delivery of an event, as recorded in its mailbox. The event is stored before it is offered to runs, and removed once its receivers
+ * are known. So if the sender dies in between and sends it again, the event is neither lost nor received by a run that was not
+ * waiting the first time. Pure.
  *
  * Must not: append to runs (offer.ts).
  */
@@ -12,12 +12,12 @@ import { EVENT_TTL_MS, MAX_BUFFERED, MAX_BUFFERED_BYTES } from './limits.ts';
 import { emptyAt, hasExpired, tidied, withRuns } from './tidy.ts';
 
 export type EventDelivery =
-  /** These waits are to be offered it, and then `reported` is to be called. */
+  /** The caller offers the event to these waits, and then calls `reported`. */
   | { readonly kind: 'offer'; readonly event: BufferedEvent; readonly to: readonly WaitRef[] }
   | { readonly kind: 'delivered'; readonly deliveredTo: readonly string[] }
-  /** It lies ready for the first who asks. */
+  /** The event is buffered for the first run that waits for it. */
   | { readonly kind: 'kept'; readonly until: number }
-  /** Some could not be asked; it must be sent again. */
+  /** Some runs could not be reached: the sender must send the event again. */
   | { readonly kind: 'unfinished' }
   /** No run received it while it was buffered. */
   | { readonly kind: 'expired' };
@@ -64,13 +64,13 @@ export function accepted(
 
 /** Result of all rounds of one delivery. */
 export interface Offered {
-  /** Runs that have taken it in. */
+  /** Runs that received the event. */
   readonly deliveredTo: readonly string[];
-  /** Waits that are open no more. */
+  /** Waits that have ended. */
   readonly closed: readonly WaitRef[];
-  /** Open waits that would not have it. */
+  /** Open waits whose step refused the data. */
   readonly refused: readonly WaitRef[];
-  /** Waits whose runs could not be asked. */
+  /** Waits whose runs could not be reached. */
   readonly failed: readonly WaitRef[];
 }
 
@@ -83,7 +83,7 @@ export interface DeliveryReport {
   readonly now: number;
 }
 
-/** Strikes off what is settled, and says what remains to be done. */
+/** Removes what the offers settled, and decides what remains to be done. */
 export function reported(
   seen: Mailbox | undefined,
   address: MailboxAddress,
@@ -113,7 +113,7 @@ export function reported(
     const kept: BufferedEvent = { ...unsettled, passing: undefined };
     return { next: put(kept), result: { kind: 'kept', until: event.expiresAt } };
   }
-  // One that was kept before has no sender any more who would send it again.
+  // A buffered event has no sender that would send it again, so the run that gave it back passes it on.
   const passing = event.passing ?? (event.takenBy ? 'giver' : 'sender');
   const further: BufferedEvent = { ...unsettled, passing };
   return { next: put(further), result: { kind: 'offer', event: further, to } };
@@ -137,7 +137,7 @@ function afterOffers(
   };
 }
 
-/** Another was at the same event, or all who could take it have left. */
+/** The mailbox no longer has the event: another process settled its delivery, or all possible receivers left. */
 function settledMeanwhile(
   seen: Mailbox | undefined,
   { eventId, offered, now, waiting }: DeliveryReport & Pick<Mailbox, 'waiting'>,

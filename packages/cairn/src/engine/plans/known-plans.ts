@@ -1,6 +1,6 @@
 /**
- * Compares each definition of this process with the plan that its version had when first started: with what is
- * kept of it, and keeps what nothing is kept of yet. Asks the store once for each definition that agrees.
+ * Compares each definition of this process with the stored plan of its version, and stores the plan of a version that has none yet.
+ * Reads the store only once for a definition that agrees.
  *
  * Must not: decide what follows from a change (operations/start, core/decisions).
  */
@@ -99,7 +99,7 @@ export class KnownPlans {
     const createdAt = this.#deps.clock.now();
     const stored = { type, planVersion, fingerprint, createdAt, by, planText: planText(plan) };
     const created = await sendUntilKnown(this.#deps, () => this.#deps.store.create(stored));
-    // It was there after all: by another start, or by an earlier sending of ours.
+    // The plan was stored meanwhile, by another start or by an earlier attempt of this one.
     return created === 'created' ? 'same' : this.#compare(workflow);
   }
 
@@ -114,7 +114,7 @@ export function planChanged(change: PlanChange, nextVersion = change.planVersion
   const { type, planVersion, differences } = change;
   const [first] = differences;
   const what = `the definition of version ${planVersion} of '${type}' changed since its first run started`;
-  return new CairnError('PLAN_CHANGED', `${what}${saying(differences)}`, {
+  return new CairnError('PLAN_CHANGED', `${what}${firstDifferenceText(differences)}`, {
     stepId: first?.stepId,
     details: { type, planVersion, nextVersion, differences: differences.map(({ what }) => what) },
     help:
@@ -123,8 +123,8 @@ export function planChanged(change: PlanChange, nextVersion = change.planVersion
   });
 }
 
-/** ": step 'a' was renamed or removed, and 2 more differences", or nothing. */
-export function saying([first, ...rest]: readonly PlanDifference[]): string {
+/** For example ": step 'a' was renamed or removed, and 2 more differences". Empty without differences. */
+export function firstDifferenceText([first, ...rest]: readonly PlanDifference[]): string {
   if (!first) return '';
   const more = rest.length === 0 ? '' : `, and ${rest.length} more difference${rest.length === 1 ? '' : 's'}`;
   return `: ${first.what}${more}`;

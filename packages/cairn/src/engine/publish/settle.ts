@@ -5,7 +5,7 @@
  * ten drives, and is given up after a day: the journal keeps everything, and `GET …/events` shows it.
  */
 import { taskName } from '../../core/encoding/task-name.ts';
-import { isOver, owesEvents, type RunState } from '../../core/run/state.ts';
+import { hasUnpublishedEvents, isOver, type RunState } from '../../core/run/state.ts';
 import { READY_GRACE_MS, wakeAt } from '../../core/run/wake.ts';
 import { runSpan, traceparentOf } from '../../core/trace.ts';
 import type { LoadedRun, SoftUpdate, Version } from '../../ports/run-store.ts';
@@ -49,7 +49,7 @@ export function publisherFor(deps: EngineDeps, { state, soft }: LoadedRun): RunP
 
 /** Unpublished events of a run without a drive; undefined: none. */
 export function unpublishedOf(deps: EngineDeps, loaded: LoadedRun): UnpublishedEvents | undefined {
-  const publisher = owesEvents(loaded.state, loaded.soft) ? publisherFor(deps, loaded) : undefined;
+  const publisher = hasUnpublishedEvents(loaded.state, loaded.soft) ? publisherFor(deps, loaded) : undefined;
   return publisher && { publisher, seen: loaded.snapshotVersion };
 }
 

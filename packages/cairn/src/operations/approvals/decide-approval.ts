@@ -1,6 +1,6 @@
 /**
  * Records what a person decided about an approval, or about a step in doubt: one pure decision, one append, and a drive
- * to carry on. The journal settles who was first; everybody else hears what the first one said.
+ * to carry on. The first answer in the journal counts; later callers get that decision.
  */
 import { type ApprovalVerdict, approvalVerdict } from '../../core/decisions/approval.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';

@@ -1,5 +1,5 @@
 /** Findings about the deployment: secrets, parameters, switches, workflow versions. Pure. */
-import { type PlanChange, saying } from '../../engine/plans/known-plans.ts';
+import { firstDifferenceText, type PlanChange } from '../../engine/plans/known-plans.ts';
 import type { SeenSecret, WrongParameter } from '../../ports/diagnosis/setup.ts';
 import type { RuntimeConfig } from '../../ports/runtime-config.ts';
 import { counted, type Finding, note, span, well, wrong } from './finding.ts';
@@ -86,10 +86,14 @@ export interface VersionInUse {
 export function ofPlans(changes: readonly PlanChange[], nextOf: (type: string) => number): Finding[] {
   return changes.map(({ type, planVersion, differences }) => {
     const nextVersion = nextOf(type);
-    return wrong('PLAN_CHANGED', `the definition of ${type} v${planVersion} changed${saying(differences)}`, {
-      help: `Deploy it as v${nextVersion}, with v${planVersion} unchanged beside it. See docs/operations.md.`,
-      evidence: { type, planVersion, nextVersion, differences: differences.map(({ what }) => what) },
-    });
+    return wrong(
+      'PLAN_CHANGED',
+      `the definition of ${type} v${planVersion} changed${firstDifferenceText(differences)}`,
+      {
+        help: `Deploy it as v${nextVersion}, with v${planVersion} unchanged beside it. See docs/operations.md.`,
+        evidence: { type, planVersion, nextVersion, differences: differences.map(({ what }) => what) },
+      },
+    );
   });
 }
 

@@ -136,7 +136,9 @@ function wakingIn(runs: Awaited<ReturnType<StoreLook['waking']>>, now: number): 
     due: due.length,
     held: leases.filter((until) => until > now).length,
     stale: leases.filter((until) => until <= now - work.STALE_AFTER_MS).length,
-    behind: runs.filter(({ owesEvents, leasedUntil }) => owesEvents && leasedUntil === undefined).length,
+    behind: runs.filter(
+      ({ hasUnpublishedEvents, leasedUntil }) => hasUnpublishedEvents && leasedUntil === undefined,
+    ).length,
     isCut: runs.length === RUNS_LOOKED_AT,
   };
 }

@@ -30,7 +30,7 @@ export interface EventDelivered {
   readonly kept: boolean;
   /** Epoch ms. */
   readonly keptUntil?: number | undefined;
-  /** Runs that wait for it but whose step would not have it; they wait on. */
+  /** Waiting runs whose step refused the data; they keep waiting. */
   readonly refused: readonly EventRefusal[];
   /** It had been sent before; the rest of the answer is about now. */
   readonly repeated: boolean;

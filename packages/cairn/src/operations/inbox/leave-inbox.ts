@@ -5,7 +5,7 @@
  * Must not: decide what is still in doubt (core/effects), or change anything except the inbox entry.
  */
 import { isInDoubt } from '../../core/effects/effect.ts';
-import { leavesDoubt } from '../../core/run/asking.ts';
+import { endedInDoubt } from '../../core/run/open-questions.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { EffectStore } from '../../ports/runs/effect-store.ts';
@@ -23,7 +23,7 @@ export interface LeaveInboxDeps {
 export async function leaveInbox({ store, effects, log }: LeaveInboxDeps, runId: string): Promise<void> {
   try {
     const loaded = await store.load(runId);
-    if (!loaded || !leavesDoubt(loaded.state)) return;
+    if (!loaded || !endedInDoubt(loaded.state)) return;
     for (const { effectId } of loaded.state.effects) {
       const stored = await effects.read(effectId);
       if (!stored || isInDoubt(stored.record)) return;

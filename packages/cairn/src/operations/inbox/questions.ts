@@ -5,8 +5,8 @@
  */
 
 import { RESOLUTIONS, type Resolution } from '../../core/effects/effect.ts';
-import { leavesDoubt, questionsOf } from '../../core/run/asking.ts';
 import { DECISIONS, type Decision, type Wait } from '../../core/run/events.ts';
+import { endedInDoubt, questionsOf } from '../../core/run/open-questions.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import type { Bindings } from '../../engine/define/bindings.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
@@ -52,7 +52,7 @@ export interface DeployedDefinitions {
  * whose end its journal does not know; the ledger may know. @param now epoch ms
  */
 export function openQuestions(run: RunState, deployed: DeployedDefinitions, now: number): OpenQuestion[] {
-  if (leavesDoubt(run)) return leftInDoubt(run, deployed);
+  if (endedInDoubt(run)) return leftInDoubt(run, deployed);
   const open = questionsOf(run).filter(({ dueAt }) => dueAt === undefined || now < dueAt);
   return open
     .map((wait) => questionOf(run, wait, deployed))

@@ -2,7 +2,7 @@
  * Everything that the runs of a tenant ask people now. Changes no run, and of an ended one that is found to ask nothing any
  * more only that it is found.
  *
- * Must not: decide what counts as a question (core/run/asking.ts) or which answers there are (questions.ts).
+ * Must not: decide what counts as a question (core/run/open-questions.ts) or which answers there are (questions.ts).
  */
 import type { EffectRecord } from '../../core/effects/effect.ts';
 import { optional } from '../../core/optional.ts';

@@ -1,6 +1,6 @@
 /**
  * Cuts the plan of a repair into commits, and fetches the outputs that are copied. Each commit writes the snapshot beside
- * its documents, since the event that tells of it moves the journal on.
+ * its documents, since the event that records it extends the journal.
  */
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import { textOf } from '../../core/integrity/differing.ts';

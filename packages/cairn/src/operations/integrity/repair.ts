@@ -42,7 +42,7 @@ export interface RepairReport {
   readonly places: readonly PlaceChange[];
   /** Problems that need an operator. */
   readonly refused: readonly ConsistencyProblem[];
-  /** Sequence numbers of the events that tell of it. */
+  /** Sequence numbers of the `snapshot_repaired` events. */
   readonly events: readonly number[];
 }
 
@@ -57,7 +57,7 @@ export async function repairRun(deps: RepairDeps, request: RepairRequest): Promi
     const plan = planRepair(facts, checkRun(facts));
     const { refused } = plan;
     if (!request.apply && !isEmpty(plan)) return { outcome: 'planned', ...plan, events: [] };
-    // After what was done the run was read again, and this is what is left: nothing that could be changed.
+    // The run was read again after each change. Nothing that can be changed is left.
     if (isEmpty(plan)) {
       const outcome = done.events.length > 0 ? 'applied' : refused.length > 0 ? 'refused' : 'sound';
       return { outcome, ...done, refused };
@@ -98,7 +98,8 @@ async function carryOut(deps: RepairDeps, { actor, facts, plan, done }: RepairWo
     done.events.push(state.head);
     const documents = changes.length + places.length;
     deps.log.warn('run_repaired', { runId: state.id, seq: state.head, documents, codes: told.problems });
-    // Whoever is about to die has told of what he was about to do; asked again, a place that is right is left alone.
+    // The event is appended first: if this process dies now, the journal already records the repair. A repetition leaves correct
+    // entries alone.
     for (const place of places) await repairMailboxEntry(deps, state, place);
     done.places.push(...places);
     if (appended.snapshotVersion === undefined) return;

@@ -3,7 +3,7 @@
  * holds when the record of the key has expired.
  */
 import { requestHash } from '../../core/encoding/fingerprint.ts';
-import { schedulerKey } from '../../core/encoding/keys.ts';
+import { schedulerKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import { type Schedule, slotRunId } from '../../core/schedule/schedule.ts';
 import { inputForSlot } from '../../engine/define/slot-input.ts';

@@ -3,8 +3,9 @@
  *
  * Must not: distinguish runs of other tenants from unknown ones, in responses or in reads.
  */
+
+import { githubKey } from '../../core/encoding/idempotency-keys.ts';
 import { isRunId, isRunIdPrefix } from '../../core/encoding/ids.ts';
-import { githubKey } from '../../core/encoding/keys.ts';
 import { wakeAt } from '../../core/run/wake.ts';
 import { foundAs, MAX_NAME_CHARS, type NameOfRun, nameIn } from '../../core/search/found-by.ts';
 import { listedWaits } from '../../core/search/listing.ts';

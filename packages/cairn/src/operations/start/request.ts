@@ -60,7 +60,7 @@ export interface StartRequest {
   readonly input: unknown;
   readonly trigger: Trigger;
   readonly source: EventSource;
-  /** See core/encoding/keys.ts. Undefined: every request is new work (API calls without a key). */
+  /** See core/encoding/idempotency-keys.ts. Undefined: every request is new work (API calls without a key). */
   readonly key: string | undefined;
   readonly requestHash: string;
   /** GitHub only: a second key under which the same content within five seconds counts as the same. */

@@ -33,7 +33,7 @@ export interface Replace {
   readonly secondary?: string | undefined;
 }
 
-/** Born completed: the commit that makes the record also makes the run it answers with. */
+/** A start's record is `completed` from the beginning: the same commit creates the record and the run that it names. */
 function recordOf(request: StartRequest, key: string, draft: Draft): IdempotencyRecord {
   const { response, now } = draft;
   return {

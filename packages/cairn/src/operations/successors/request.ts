@@ -38,7 +38,7 @@ export interface Wanted {
 
 export interface SuccessorRequest extends Wanted {
   readonly actor: string;
-  /** See core/encoding/keys.ts. Undefined: every request is new work. */
+  /** See core/encoding/idempotency-keys.ts. Undefined: every request is new work. */
   readonly key: string | undefined;
   readonly requestHash: string;
   /** The policy of the workflow is passed over, once. */

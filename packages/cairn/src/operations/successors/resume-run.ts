@@ -4,7 +4,7 @@
  *
  * Must not: answer a wait for anybody.
  */
-import { restsAfterFailure } from '../../core/decisions/claim.ts';
+import { isBackingOff } from '../../core/decisions/claim.ts';
 import { recoveryVerdict } from '../../core/decisions/recovery.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
@@ -95,7 +95,7 @@ export function resumptionOf(
   // While a drive works on other branches, nothing holds it up but the people that it asks.
   if (state.lease && waitsFor(state) !== undefined) assertNothingOpen(state, isQuestion);
   if (status !== 'awaiting_approval' && status !== 'waiting_external')
-    return restsAfterFailure(state, { now, deployed }) ? 'put_off' : 'moving';
+    return isBackingOff(state, { now, deployed }) ? 'put_off' : 'moving';
   if (!goesOnByItself(state, now)) assertNothingOpen(state, () => true);
   if (!deployed.available) throw planMissing(registry, state);
   return 'resumed_by_event';

@@ -30,7 +30,7 @@ export interface WakingRun {
   /** End of its lease, epoch ms, as stored; absent: no lease. */
   readonly leasedUntil?: number | undefined;
   /** True if events of it may be unpublished. */
-  readonly owesEvents: boolean;
+  readonly hasUnpublishedEvents: boolean;
 }
 
 export interface StoreLook {

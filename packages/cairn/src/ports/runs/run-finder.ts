@@ -16,7 +16,7 @@ export interface RunFinder {
    */
   ordered(order: IndexedOrder, filter: RunFilter, page: PageRequest): Promise<Page<ListedRun>>;
   /**
-   * Runs with open questions (core/run/asking.ts), longest-waiting first. A page may be short where runs are marked for
+   * Runs with open questions (core/run/open-questions.ts), longest-waiting first. A page may be short where runs are marked for
    * deletion.
    */
   asking(tenantId: string, page: PageRequest): Promise<Page<RunState>>;

@@ -7,7 +7,6 @@ import { FieldValue, Timestamp } from '@google-cloud/firestore';
 import type { BudgetState } from '../../core/budget/budget.ts';
 import { NO_LOGS } from '../../core/logs/segment.ts';
 import { optional as optionalMember } from '../../core/optional.ts';
-import { askingSince } from '../../core/run/asking.ts';
 import type { TaskRef } from '../../core/run/data/takeover.ts';
 import type {
   CheckpointRef,
@@ -18,6 +17,7 @@ import type {
   Trigger,
 } from '../../core/run/events.ts';
 import { type WaitsFor, waitsFor } from '../../core/run/now/waits-for.ts';
+import { askingSince } from '../../core/run/open-questions.ts';
 import type { Lease, RunState, SoftState, Suspicion } from '../../core/run/state.ts';
 import type { RunStatus } from '../../core/run/status.ts';
 import { wakeAt } from '../../core/run/wake.ts';

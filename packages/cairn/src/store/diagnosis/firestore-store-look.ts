@@ -70,7 +70,7 @@ export class FirestoreStoreLook implements StoreLook {
       return {
         wakeAt: timeOf('wakeAt') ?? 0,
         leasedUntil: leasedUntil === undefined ? undefined : Math.max(leasedUntil, extendedTo),
-        owesEvents: publishedSeq !== undefined && publishedSeq < (found.get('head') as number),
+        hasUnpublishedEvents: publishedSeq !== undefined && publishedSeq < (found.get('head') as number),
       };
     });
   }

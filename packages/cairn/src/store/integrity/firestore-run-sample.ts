@@ -1,7 +1,7 @@
 /** Runs to be looked at, drawn from Firestore. Each query has its index in `firestore.indexes.json`. */
 import { FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { COMPLETED_TTL_MS } from '../../core/decisions/idempotency.ts';
-import { encodeKey } from '../../core/encoding/keys.ts';
+import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
 import type { RecordedStart, RunSample } from '../../ports/runs/integrity-store.ts';
 import { call } from '../call.ts';
 import { Shards, shardedPage } from '../lists/shards.ts';

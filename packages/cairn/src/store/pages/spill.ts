@@ -30,7 +30,7 @@ export interface PageBudget {
   readonly commitBytes: number;
 }
 
-/** In a commit there are up to 6 MiB of events and 1 MiB of the run document as well. */
+/** A commit also has up to 6 MiB of events and 1 MiB of the run document. */
 export const PAGE_BUDGET: PageBudget = {
   documentBytes: SNAPSHOT_BUDGET_BYTES,
   pageBytes: PAGE_BYTES,
@@ -162,8 +162,8 @@ function sizeOf(member: unknown): number {
 }
 
 /**
- * The pages that belong to the document; undefined: all of it is there. A worker of before writes the whole state again with
- * its own version and leaves the member `pages` standing, which then says nothing.
+ * Names of the pages of the document; undefined: it is complete without pages. A worker of the first version writes the whole state
+ * with its own schema version but does not remove the member `pages`, which is then ignored.
  *
  * @throws UndecodableDocument
  */
@@ -180,7 +180,7 @@ export function namesIn({ pages }: Members): PageNames | undefined {
     const { of, lists } = JSON.parse(String(pages)) as PageNames;
     if (Number.isSafeInteger(of) && namedBy({ lists }).every(isPageName)) return { of, lists };
   } catch {
-    // Said below, without what stands there.
+    // Reported below, without the content.
   }
   throw new UndecodableDocument("member 'pages' does not name pages");
 }

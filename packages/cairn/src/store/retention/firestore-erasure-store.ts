@@ -2,7 +2,7 @@
 import { FieldPath, type Firestore, type Query, Timestamp } from '@google-cloud/firestore';
 import type { ResultRef } from '../../core/effects/effect.ts';
 import { ownersOf } from '../../core/effects/external.ts';
-import { encodeKey } from '../../core/encoding/keys.ts';
+import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
 import { ERASURE_SCOPES, type Erasure } from '../../core/retention/erasure.ts';
 import type { Page, PageRequest, Version } from '../../ports/run-store.ts';
 import type { ErasureStore, StoredErasure, TenantRun, TenantRuns } from '../../ports/runs/erasure-store.ts';

@@ -6,7 +6,7 @@
  */
 import { type DocumentReference, FieldPath, type Firestore, Timestamp } from '@google-cloud/firestore';
 import { isExternal } from '../../core/effects/external.ts';
-import { encodeKey } from '../../core/encoding/keys.ts';
+import { encodeKey } from '../../core/encoding/idempotency-keys.ts';
 import type { LegalHold } from '../../core/retention/lineage.ts';
 import { END_STATUSES } from '../../core/retention/policy.ts';
 import { isTerminal, type RunStatus } from '../../core/run/status.ts';

@@ -1,6 +1,6 @@
 /**
- * Crashes a user's own workflow at every call that leaves its process, one after the other, and compares what comes of it with the
- * undisturbed performance. Everything is simulated and deterministic; only bodies that really wait take real time.
+ * Crashes a user's own workflow at each call that leaves its process, one after the other, and compares each outcome with that of a
+ * run without crashes. Everything is simulated and deterministic; only bodies that really wait take real time.
  */
 import type { Json } from '../../core/encoding/json.ts';
 import { isOver } from '../../core/run/state.ts';

@@ -4,8 +4,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
 /**
- * True if the signature (`sha256=` and the HMAC in hex) was made over exactly these bytes with one of the secrets. While a
- * secret is being exchanged the old and the new one are both valid. Compares in constant time.
+ * True if the signature (`sha256=` and the HMAC in hex) was made over exactly these bytes with one of the secrets. During a
+ * rotation both the old and the new secret are valid. Compares in constant time.
  */
 export function isSigned(body: Uint8Array, signature: string, secrets: readonly string[]): boolean {
   const [, digits] = SIGNATURE.exec(signature) ?? [];

@@ -1,5 +1,5 @@
 /** Subject of a delivery: repository, pull request, thread. Reads payloads of all event types. */
-import { githubSecondaryKey } from '../../core/encoding/keys.ts';
+import { githubSecondaryKey } from '../../core/encoding/idempotency-keys.ts';
 import type { GithubDelivery } from './delivery.ts';
 
 export interface Subject {

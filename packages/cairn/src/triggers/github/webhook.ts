@@ -4,7 +4,7 @@
  */
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
-import { githubKey } from '../../core/encoding/keys.ts';
+import { githubKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';

@@ -7,7 +7,7 @@
 
 import { correlationId } from '../../core/encoding/correlation.ts';
 import { requestHash } from '../../core/encoding/fingerprint.ts';
-import { pubsubKey } from '../../core/encoding/keys.ts';
+import { pubsubKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError, type ErrorCode } from '../../core/errors.ts';
 import type { TraceContext } from '../../core/trace.ts';
 import type { MessageEvent, PubsubDelivery, PubsubMessage, PubsubStart } from '../../engine/define/pubsub.ts';

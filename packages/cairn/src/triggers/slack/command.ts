@@ -1,7 +1,7 @@
 /** A slash command becomes one run of the workflow that declares it, however often the request arrives. */
 
 import { requestHash } from '../../core/encoding/fingerprint.ts';
-import { slackKey } from '../../core/encoding/keys.ts';
+import { slackKey } from '../../core/encoding/idempotency-keys.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { SlackCommand, SlackSubscription } from '../../engine/define/slack.ts';
 import type { RequestContext } from '../../http/caller-context.ts';

@@ -14,7 +14,7 @@ export interface AnswerDescription {
 }
 
 export interface ApiOperation {
-  /** Unique; generated clients name their methods so. */
+  /** Unique. Generated clients use it as the method name. */
   readonly id: string;
   readonly summary: string;
   /** Lowest role; `open`: public. */
@@ -24,11 +24,11 @@ export interface ApiOperation {
   /** Parameters are not checked: probes add their own. */
   readonly ignoresQuery?: true;
   readonly body?: SchemaName;
-  /** No idempotency key is kept: it changes nothing, or the same again says the same. Default: by the method. */
+  /** No idempotency key is stored, because the route changes nothing or repetitions give the same response. Default: by the method. */
   readonly keyed?: false;
   /** Responses by status, except problems and the 202 of every mutation. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
-  /** Beside those that every route, or every mutation, may answer. */
+  /** Error codes, besides those that every route or every mutation may return. */
   readonly refusals?: readonly ErrorCode[];
 }
 

@@ -1,4 +1,4 @@
-/** The routes by which operators see what is deleted when, and keep it from that. */
+/** Routes about retention: expired runs, erasures and legal holds. */
 import { PAGE, type PathTable } from './describe.ts';
 
 export const RETENTION_PATHS = {

@@ -1,6 +1,6 @@
 /** Report of a change of many runs. */
 import { z } from 'zod';
-import { FORESEEN } from '../../../operations/bulk/foresee.ts';
+import { FORESEEN } from '../../../operations/bulk/preview-change.ts';
 import { BULK_ACTS } from '../../../operations/bulk/target.ts';
 import { ApprovalDecided, Cancellation } from './changes.ts';
 import { Count, Problem } from './common.ts';

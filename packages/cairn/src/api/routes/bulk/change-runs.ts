@@ -6,8 +6,8 @@
  * answered from the records of the single changes.
  */
 import type { z } from 'zod';
+import { apiKey } from '../../../core/encoding/idempotency-keys.ts';
 import type { Json } from '../../../core/encoding/json.ts';
-import { apiKey } from '../../../core/encoding/keys.ts';
 import { CairnError } from '../../../core/errors.ts';
 import { workThrough } from '../../../core/some-at-once.ts';
 import { type Selected, selectTargets } from '../../../operations/bulk/select.ts';
@@ -19,7 +19,7 @@ import type { BulkReport } from '../../openapi/schemas/bulk.ts';
 import { DEFAULT_LIMIT } from '../../query.ts';
 import type { Carried } from '../../route.ts';
 import { runFilter } from '../read-runs.ts';
-import { type BulkSent, changeOne, foreseeOne, notReached, type Result } from './one-run.ts';
+import { type BulkSent, changeOne, notReached, previewOne, type Result } from './one-run.ts';
 
 /** Runs of one request that are changed at once: a tenant's share of an instance is counted in requests. */
 const AT_ONCE = 5;
@@ -31,7 +31,7 @@ type Report = z.input<typeof BulkReport>;
 export const changeRuns: Carried<'POST', '/v1/runs/bulk'> = {
   async answer(sent) {
     assertMakesSense(sent);
-    if (sent.body.dryRun) return report(sent, await selected(sent), (target) => foreseeOne(sent, target));
+    if (sent.body.dryRun) return report(sent, await selected(sent), (target) => previewOne(sent, target));
     try {
       return await answerOnce(sent, async (requestId) => {
         const named = { ...sent, requestId };

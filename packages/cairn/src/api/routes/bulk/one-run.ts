@@ -5,7 +5,7 @@ import { sha256Hex } from '../../../core/encoding/hash.ts';
 import { isRunId } from '../../../core/encoding/ids.ts';
 import { CairnError, type ProblemJson, toProblem } from '../../../core/errors.ts';
 import { asOurs, problemResponse } from '../../../http/problem.ts';
-import { foresee } from '../../../operations/bulk/foresee.ts';
+import { previewChange } from '../../../operations/bulk/preview-change.ts';
 import { approvalOf } from '../../../operations/bulk/question.ts';
 import type { BulkTarget } from '../../../operations/bulk/target.ts';
 import { loadOwn, runNotFound } from '../../../operations/outside-append.ts';
@@ -39,11 +39,11 @@ export async function changeOne(
   return { ...target, outcome: 'done', answer: body as Result['answer'] };
 }
 
-export async function foreseeOne({ deps, caller, body }: BulkSent, target: BulkTarget): Promise<Result> {
+export async function previewOne({ deps, caller, body }: BulkSent, target: BulkTarget): Promise<Result> {
   const { start, registry, effects, bindings } = deps;
   try {
     const { act } = body;
-    const { question, ...would } = await foresee(
+    const { question, ...would } = await previewChange(
       { ...start, registry, effects, bindings },
       { act, tenantId: caller.tenantId, target },
     );

@@ -1,4 +1,4 @@
-/** `GET /v1/runs/{id}?wait=…`: the run once it has ended, or as it is when the time is over. Takes a place of a stream while it waits. */
+/** `GET /v1/runs/{id}?wait=…`: returns the run once it has ended, or its current state after the wait. A waiting request counts as a stream. */
 import { isRunId } from '../../../core/encoding/ids.ts';
 import { isOver } from '../../../core/run/state.ts';
 import { type AwaitEndResult, awaitEnd } from '../../../operations/await-end.ts';
@@ -11,7 +11,7 @@ import { ownRun } from '../own-run.ts';
 type AskedRun = Asked<'GET', '/v1/runs/{id}'>;
 
 /**
- * The watch also says whether there is such a run, so that one that ends meanwhile is not read besides.
+ * The watch also finds out whether the run exists, so it is not read first.
  *
  * @throws CairnError INVALID_INPUT, RUN_NOT_FOUND; RATE_LIMITED or UNAVAILABLE without a place
  */

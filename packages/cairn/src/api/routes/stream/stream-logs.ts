@@ -37,7 +37,7 @@ export const streamLogs: ReadHandler<'GET', '/v1/runs/{id}/logs/stream'> = async
   });
 };
 
-/** The header of a client that comes back counts more than the address it began with. @throws CairnError INVALID_INPUT */
+/** The `Last-Event-ID` of a reconnecting client takes precedence over `after`. @throws CairnError INVALID_INPUT */
 function lastSeen(headers: Headers, after: string | undefined): Position | undefined {
   const header = headers.get('last-event-id');
   const seen = header ?? after;

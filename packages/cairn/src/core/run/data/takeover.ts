@@ -1,4 +1,4 @@
-/** Recognises a dispatch by its delivery, and decides how another takes its run over. */
+/** Types that name the delivery of a dispatch, and the reason why another dispatch took its run over. */
 
 /** A delivery of the queue: two of one task differ in their retry count, which only grows. */
 export interface TaskRef {
@@ -8,8 +8,8 @@ export interface TaskRef {
 }
 
 /**
- * The reason why a lease was taken from its holder: it gave no sign of life for a lease (`silence`), the queue delivered its task
- * again (`redelivered`), or that redelivery said that the dispatch before it had answered (`answered`), which is no death.
+ * The reason why a lease was taken from its holder. `silence`: no heartbeat came for the length of a lease. `redelivered`: the queue delivered
+ * the task again. `answered`: the same, and the queue reports that the previous dispatch answered; its process did not die.
  */
 export const TAKEOVERS = ['silence', 'redelivered', 'answered'] as const;
 export type Takeover = (typeof TAKEOVERS)[number];

@@ -6,7 +6,7 @@ import type { RunEvent, RunLimits, Wait } from '../events.ts';
 import type { RunState } from '../state.ts';
 import { assertTransition, type RunStatus } from '../status.ts';
 import type { Reducers } from './index.ts';
-import { afterDeath, afterLateDeath, afterLettingGo, afterShutdown } from './suspicion.ts';
+import { afterDeath, afterLateDeath, afterRelease, afterShutdown } from './suspicion.ts';
 
 type LifecycleEvent =
   | 'run_claimed'
@@ -63,9 +63,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     inFlight: data.inFlight,
     dueAt: data.dueAt ?? ABSENT,
     failures: data.error ? { times: (state.failures?.times ?? 0) + 1, error: data.error } : ABSENT,
-    ...(data.interrupted
-      ? afterShutdown(state, { interrupted: data.interrupted, at })
-      : afterLettingGo(state)),
+    ...(data.interrupted ? afterShutdown(state, { interrupted: data.interrupted, at }) : afterRelease(state)),
   }),
   run_suspended: (state, event) => ({
     status: moveTo(state, event.data.status),
@@ -77,7 +75,7 @@ export const lifecycleReducers: Reducers<LifecycleEvent> = {
     interruptions: 0,
     failures: ABSENT,
     ...optional('error', state.error ?? event.data.error),
-    ...afterLettingGo(state),
+    ...afterRelease(state),
   }),
   run_resumed: (state) => ({
     status: afterResume(state),

@@ -9,31 +9,34 @@ import { NO_STEP, type RunState, type Suspicion, stepsInFlight, UNDOING } from '
 
 const NOTHING: Suspicion = { times: 0, alone: false, steps: [], deaths: [] };
 
-/** From this time on a suspect stays alone until it ends: what kills later than its step would pass as harmless again and again. */
+/**
+ * A run that becomes a suspect this many times stays alone until it ends. Otherwise a step whose process dies only after the step
+ * has ended would be cleared every time.
+ */
 const ALONE_FOR_GOOD = 2;
 
 /**
- * So many bodies that ended alone without a death between them say that the deaths before were not the run's. More than a
- * timer that a step left behind usually outlives (with five, two of 3,000 drawn crowds lost a sixth process); few enough that a
- * run whose workers are killed from outside now and then gets there.
+ * Number of bodies that must end alone, without a death between them, before earlier deaths stop counting. High enough that a timer
+ * left behind by a step usually fires first (with five, two of 3,000 random crowds lost a sixth process). Low enough to be
+ * reached by a run whose workers are occasionally killed from outside.
  */
 const QUIET_BODIES = 10;
 
 /**
- * A process that is lost (it dies, or is shut down) within so many ends of steps after another one makes both suspicious. Ends
- * of steps without a body count too: in company the journal does not tell them apart.
+ * Two process losses (deaths or shutdowns) make the run a suspect if fewer than this many steps ended between them. Steps without a
+ * body count too, because on shared workers the journal does not distinguish them.
  */
 const QUIET_ENDS = 16;
 
 /**
- * So many bodies have to end alone after that. A shutdown may be the platform's, so the run is not alone for good; a body that
- * sends SIGTERM and then ends well looks harmless each time, so one is not enough.
+ * Number of bodies that must end alone before a run that became a suspect by two losses is cleared. The platform may have caused the shutdown, so the run does
+ * not stay alone until it ends. One body is not enough, because a body that sends SIGTERM and then succeeds looks harmless.
  */
 const QUIET_AFTER_SHUTDOWN = 10;
 
 /**
- * A shutdown alone is blamed on the body if it comes so soon after the last event of the run, which is the beginning of that
- * body. A platform that shuts down again and again seldom meets the same body so soon each time.
+ * A shutdown of a dispatch alone is attributed to the running body if it comes within this time (ms) of the run's last event, the
+ * start of that body. Repeated shutdowns by the platform rarely hit the same body this early each time.
  */
 export const SOON_MS = 60_000;
 
@@ -55,16 +58,19 @@ export function afterDeath(state: RunState): Pick<RunState, 'suspect'> {
 }
 
 /**
- * A dispatch alone lets go of the run with its bodies ended. What these left behind (a timer) may kill the process before it has
- * answered, and only then is that known: the queue delivers its task again.
+ * A dispatch alone releases the run after its bodies have ended. Something they left behind (a timer) may still kill the process
+ * before it answers; this becomes known when the queue redelivers its task.
  */
-export function afterLettingGo(state: RunState): Partial<Pick<RunState, 'suspect'>> {
+export function afterRelease(state: RunState): Partial<Pick<RunState, 'suspect'>> {
   const { suspect, lease } = state;
   if (!suspect || !lease?.task || !isAlone(state) || !hasRunABody(state)) return {};
   return { suspect: { ...suspect, left: { epoch: lease.epoch, task: lease.task } } };
 }
 
-/** It did. A death alone, whatever became of the run meanwhile; a run that was cleared for the bodies that had ended is a suspect again. */
+/**
+ * The process died between the release and its answer. This counts as a death alone whatever happened to the run since. A run that
+ * was cleared in between becomes a suspect again.
+ */
 export function afterLateDeath({ suspect }: RunState, epoch: number): Partial<Pick<RunState, 'suspect'>> {
   if (suspect?.left?.epoch !== epoch) return {};
   const { left: _, ...before } = suspect;
@@ -72,10 +78,10 @@ export function afterLateDeath({ suspect }: RunState, epoch: number): Partial<Pi
 }
 
 /**
- * A process was asked to end, and the drive let go of the run. Once is the normal course of a deployment. In company, a second
- * loss soon after another one, or with the same body cut off, makes a suspect: the body may have sent the signal, also one that
- * ended before its process did. Of a run that was a suspect before, one that cuts bodies off is enough to have it alone
- * until they have ended, which costs an innocent one little.
+ * A process was asked to stop, and its dispatch released the run. One shutdown is normal during a deployment. On shared workers the
+ * run becomes a suspect if a second loss follows soon, or interrupts the same body: the body may have sent the signal, even if it
+ * ended before the process did. For a run that was a suspect before, one shutdown that interrupts bodies is enough to isolate it
+ * until they have ended, because that costs an innocent run little.
  */
 export function afterShutdown(
   state: RunState,
@@ -101,9 +107,9 @@ export function afterShutdown(
 }
 
 /**
- * Nothing else runs in the process, so whatever sent the signal was the platform or this body. Soon after the body began it
- * counts as a death. Later it is counted apart, and ends only a run whose body is cut off many times in a row: a step that takes
- * minutes meets several deployments. A body that has ended by then is no proof of innocence, so the run is a suspect again.
+ * Nothing else runs in the process, so either the platform or this body sent the signal. Soon after the start of the body the
+ * shutdown counts as a death. Later shutdowns are counted separately and fail the run only after many in a row, because a step that
+ * takes minutes can meet several deployments. If the body has already ended, it may still be the cause: the run is a suspect again.
  */
 function shutDownAlone(state: RunState, step: string | undefined, at: number): Suspicion {
   const before = state.suspect ?? NOTHING;

@@ -1,8 +1,8 @@
 /**
- * The waits of a dispatch: holds them, lets time end them, and takes in how others ended them. A wait is in the journal before the
- * outside hears of it.
+ * The open waits of a dispatch: tracks them, ends them at their due time, and applies the ends that other processes appended. A wait
+ * is in the journal before it is announced.
  *
- * Must not: tell the outside of a wait itself (announcer.ts).
+ * Must not: announce a wait itself (announcer.ts).
  */
 import type { EventDraft, Wait } from '../../../core/run/events.ts';
 import { type InboxSignal, type RunState, stepKey } from '../../../core/run/state.ts';
@@ -17,7 +17,7 @@ import type { Working } from '../working.ts';
 const TELL_AGAIN_FIRST_MS = 15_000;
 const TELL_AGAIN_CAP_MS = 3_600_000;
 
-/** After as long again as it has been tried for: each time costs a claim and a release. */
+/** Time of the next attempt to announce a wait. The interval grows with the age of the wait, because each attempt costs a claim and a release. */
 function tellAgainAt({ openedAt }: Wait, now: number, random: number): number {
   const bound = Math.min(TELL_AGAIN_CAP_MS, Math.max(TELL_AGAIN_FIRST_MS, now - openedAt));
   return now + Math.ceil(bound * (0.5 + random / 2));
@@ -46,28 +46,28 @@ export function giveUp(working: Working, wait: Wait): string | undefined {
   return wait.child?.onParentEnd === 'cancel' ? wait.child.runId : undefined;
 }
 
-/** The outside knows of the wait, has answered it, or could not be reached. */
+/** Handles the result of an announcement: announced, answered at once, or failed. */
 export function announced(working: Working, { wait, facts, place, failed }: Announced): void {
   const { deps, waits, runId, now } = working;
   if (facts) endWait(working, wait, { facts, after: place && [{ kind: 'leave_mailbox', place }] });
   if (!failed) return;
-  // A later dispatch repeats it: this one releases the run, which is not a death.
+  // This dispatch releases the run, and a later one repeats the announcement.
   const at = tellAgainAt(wait, now, deps.random.unit());
   waits.tellAgainAt = Math.min(waits.tellAgainAt ?? at, at);
   deps.log.warn('wait_not_announced', { runId, waitId: wait.id, error: failed.message });
 }
 
-/** The time of a wait has come. False: nothing with this key waits. */
+/** Ends a wait whose due time has come. False: no wait has this key. */
 export function expire(working: Working, key: string): boolean {
   const wait = working.waits.of(key);
   if (!wait) return false;
   const { step } = working.unitOf(key);
   const facts = timeUp({ step, wait, now: working.now });
-  // The tie to a child stays until it has told its parent, so that the end of the run would cancel it as well.
+  // The child stays registered until it reports its end, so that the end of the run cancels it as well.
   const { child } = wait;
   endWait(working, wait, {
     facts,
-    // A heartbeat that came first has put its time off.
+    // False if a heartbeat has extended the wait meanwhile.
     mayEnd: ({ dueAt }) => dueAt === wait.dueAt,
     after: child && [{ kind: 'cancel_children', runIds: [child.runId] }],
   });
@@ -107,7 +107,7 @@ function endWait(working: Working, wait: Wait, { facts, mayEnd = () => true, aft
   });
 }
 
-/** Takes in how others ended waits. */
+/** Applies waits that other processes ended or extended. */
 export function adopt(working: Working, state: RunState): void {
   for (const wait of working.waits.takeClosed(state)) {
     working.resting.remove(stepKey(wait.execution));
@@ -116,7 +116,7 @@ export function adopt(working: Working, state: RunState): void {
   for (const wait of working.waits.takePutOff(state)) watch(working, wait);
 }
 
-/** A wait has ended: the journal says what became of its step. */
+/** Applies the end of a wait: continues with the state of its step in the journal. */
 export function takeIn(working: Working, wait: Wait): void {
   if (!working.waits.takeIn(wait)) return;
   const { execution } = wait;
@@ -127,7 +127,7 @@ export function takeIn(working: Working, wait: Wait): void {
     working.do({ kind: 'read_outcome', executed: { unit: working.unitOf(key), execution } });
 }
 
-/** The oldest signal that came before anything waited for it and that this wait takes. */
+/** The oldest buffered signal that matches the wait and that its step accepts. */
 export function signalFor(
   { inbox }: RunState,
   step: EventStep,

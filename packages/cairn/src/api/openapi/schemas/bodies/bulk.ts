@@ -6,7 +6,7 @@ import { BULK_ACTS, MOST_TARGETS } from '../../../../operations/bulk/target.ts';
 const MAX_TEXT_CHARS = 1_000;
 /** Above the longest step key and wait id there can be. */
 const MAX_KEY_CHARS = 500;
-/** With a run id and a question it is an idempotency key (`core/encoding/keys.ts`). */
+/** With a run id and a question it is an idempotency key (`core/encoding/idempotency-keys.ts`). */
 const MAX_BATCH_CHARS = 200;
 /** As in a query. */
 const Value = z.string().min(1).max(2_000).optional();

@@ -1,7 +1,8 @@
 /**
- * Owns the idempotency key of every source, its form as a document id, and where an API caller may put theirs.
+ * Owns the idempotency key of every source of runs (GitHub deliveries, Slack, Pub/Sub, schedules, API callers), its form as a document
+ * id, and the places in a request where an API caller may put a key.
  *
- * Each key is injective: of its parts at most one may contain a colon, and that one's place is fixed.
+ * Different parts give different keys: at most one part may contain a colon, and its position is fixed.
  *
  * Must not: read records or decide what an existing key means (see decisions/idempotency.ts).
  */

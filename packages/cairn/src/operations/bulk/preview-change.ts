@@ -1,5 +1,5 @@
 /**
- * Foresees what a change would do to one run, by the decisions that the change itself makes.
+ * Previews what a bulk change would do to one run, by the same decisions as the change itself.
  *
  * Must not: write anything.
  */
@@ -41,9 +41,13 @@ export interface Foreseeing {
 }
 
 /** @throws CairnError that the change would be refused with */
-export async function foresee(deps: PreviewDeps, { act, tenantId, target }: Foreseeing): Promise<Foreseen> {
+export async function previewChange(
+  deps: PreviewDeps,
+  { act, tenantId, target }: Foreseeing,
+): Promise<Foreseen> {
   const { runId } = target;
-  if (act === 'resume' || act === 'replay') return foreseeSuccessor(deps, { mode: act, tenantId, runId });
+  if (act === 'resume' || act === 'replay')
+    return previewChosenSuccessor(deps, { mode: act, tenantId, runId });
   const { state, readAt } = await loadOwn(deps, { runId, tenantId });
   if (act === 'cancel') {
     const drafts = cancelDrafts(state, { stopKind: 'user' }, deployedFor(deps.registry, state));
@@ -59,7 +63,7 @@ export async function foresee(deps: PreviewDeps, { act, tenantId, target }: Fore
   });
 }
 
-async function foreseeSuccessor(
+async function previewChosenSuccessor(
   deps: PreviewDeps,
   wanted: { readonly mode: 'resume' | 'replay'; readonly tenantId: string; readonly runId: string },
 ): Promise<Foreseen> {

@@ -11,7 +11,7 @@ import {
   readApiIdempotencyHeader,
   schedulerKey,
   slackKey,
-} from '../../../packages/cairn/src/core/encoding/keys.ts';
+} from '../../../packages/cairn/src/core/encoding/idempotency-keys.ts';
 import { CairnError } from '../../../packages/cairn/src/core/errors.ts';
 
 const SLOT = Date.UTC(2024, 11, 19, 13, 37, 42, 123);

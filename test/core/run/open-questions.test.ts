@@ -1,8 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { askingSince, leavesDoubt, questionsOf } from '../../../packages/cairn/src/core/run/asking.ts';
 import type { EventDraft } from '../../../packages/cairn/src/core/run/events.ts';
 import { mustWriteSnapshot } from '../../../packages/cairn/src/core/run/lag.ts';
+import {
+  askingSince,
+  endedInDoubt,
+  questionsOf,
+} from '../../../packages/cairn/src/core/run/open-questions.ts';
 import { isOver, type RunState } from '../../../packages/cairn/src/core/run/state.ts';
 import {
   bySystem,
@@ -92,7 +96,7 @@ describe('since when a run asks a person', () => {
       fc.property(journals(), ({ states }) => {
         for (const state of states) {
           const since = askingSince(state);
-          const asks = isOver(state) ? leavesDoubt(state) : questionsOf(state).length > 0;
+          const asks = isOver(state) ? endedInDoubt(state) : questionsOf(state).length > 0;
           expect([state.status, since !== undefined]).toEqual([state.status, asks]);
           if (since !== undefined) expect(since).toBeLessThanOrEqual(state.updatedAt);
         }

@@ -13,7 +13,7 @@ import { isOver, type RunState } from './state.ts';
  * (operations/inbox/leave-inbox.ts), and `check` asks the ledger whether it may be absent.
  */
 export function askingSince(state: RunState): number | undefined {
-  if (isOver(state)) return leavesDoubt(state) ? (state.completedAt ?? state.updatedAt) : undefined;
+  if (isOver(state)) return endedInDoubt(state) ? (state.completedAt ?? state.updatedAt) : undefined;
   const times = questionsOf(state).map(({ openedAt }) => openedAt);
   return times.length === 0 ? undefined : Math.min(...times);
 }
@@ -26,6 +26,6 @@ export function questionsOf({ waits, cancellation, compensating }: RunState): re
 /**
  * Returns true if the run ended with an effect whose outcome its journal does not have. The ledger may have it since.
  */
-export function leavesDoubt(state: RunState): boolean {
+export function endedInDoubt(state: RunState): boolean {
   return isOver(state) && state.effects.length > 0;
 }
