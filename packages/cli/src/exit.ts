@@ -5,7 +5,7 @@ export const EXIT = {
   ok: 0,
   /** Refused, or a run that was watched ended as `failed`. */
   failed: 1,
-  /** The words make no sense, or no address or key is known. Nothing was sent. */
+  /** The arguments are invalid, or no address or key is configured. Nothing was sent. */
   usage: 2,
   /** There is no such run, step, schedule, client or record. */
   notFound: 3,
@@ -23,12 +23,12 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Not done, without having asked: the message says why. */
+/** The command was refused before any request was sent. The message says why. */
 export class Declined extends Error {
   override readonly name: string = 'Declined';
   readonly exitCode: ExitCode;
   readonly help: string | undefined;
-  /** For programs. */
+  /** Error code for programs. */
   readonly code: string;
 
   constructor(message: string, help?: string, exitCode: ExitCode = EXIT.failed) {
@@ -39,7 +39,7 @@ export class Declined extends Error {
   }
 }
 
-/** The words make no sense; the message says which and why. */
+/** The arguments are invalid. The message says which and why. */
 export class UsageError extends Declined {
   override readonly name = 'UsageError';
 

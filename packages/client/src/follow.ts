@@ -1,4 +1,4 @@
-/** Follows the events of a run over `GET /v1/runs/{id}/stream`, from a seq on, each once and in order, over every cut. */
+/** Follows the events of a run by `GET /v1/runs/{id}/stream`: each event after a seq once, in order, across reconnects. */
 
 import type { Answer } from 'cairn/api/calls';
 import type { CairnClient } from './client.ts';
@@ -18,7 +18,7 @@ export interface Following {
   readonly after?: number;
 }
 
-/** @throws Refusal if the API will not, Unreachable after too many failures in a row */
+/** @throws Refusal if the API refuses the request, Unreachable after too many consecutive failures */
 export async function* followRun(
   client: CairnClient,
   runId: string,

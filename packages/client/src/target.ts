@@ -6,7 +6,7 @@ export interface Filling {
   readonly query?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Every URL parser takes these out of a path, encoded or not: the request would go to another resource. */
+/** Path segments that every URL parser removes, encoded or not. A request with one would go to another resource. */
 const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..']);
 
 /** The path with its parameters and query filled in. @throws Refusal INVALID_INPUT for a value that no path can carry */

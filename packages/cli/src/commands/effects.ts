@@ -5,7 +5,7 @@ import type { CommandContext } from '../context.ts';
 import { Declined, EXIT, UsageError } from '../exit.ts';
 import { clean } from '../render/width.ts';
 import { effectTable } from '../views/effects.ts';
-import { limitOption, tellMore, USUAL_LISTED } from './listed.ts';
+import { limitOption, noteMore, USUAL_LISTED } from './listed.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
 /** The idempotency key and the number of the row. */
@@ -30,7 +30,7 @@ export const listEffects = command({
     const found = await api.list('/v1/runs/{id}/effects', { params, limit: options.limit ?? USUAL_LISTED });
     out.answer(found, (shape) => effectTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('No effects.\n');
-    tellMore(context, found.more);
+    noteMore(context, found.more);
   },
 });
 

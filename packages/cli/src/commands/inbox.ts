@@ -1,7 +1,7 @@
 /** `inbox`: what waits for a person. */
 import { command } from '../arguments/command.ts';
 import { answerLines, externalList, findingList, inboxTable } from '../views/inbox.ts';
-import { limitOption, tellMore, tellUnreadable } from './listed.ts';
+import { limitOption, noteMore, noteUnreadable } from './listed.ts';
 
 const USUAL = 20;
 /** Runs, each with its questions. Ten requests. */
@@ -29,12 +29,12 @@ export const inbox = command({
     );
     if (found.items.length + external.length + findings.length === 0 && !out.json)
       notes.print('No open questions.\n');
-    tellUnreadable({ out, notes }, found.unreadable);
-    tellUnreadable(
+    noteUnreadable({ out, notes }, found.unreadable);
+    noteUnreadable(
       { out, notes },
       found.unreadableEffects,
       () => 'an effect whose row must be restored from a backup',
     );
-    tellMore({ out, notes }, found.more);
+    noteMore({ out, notes }, found.more);
   },
 });

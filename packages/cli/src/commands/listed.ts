@@ -16,13 +16,13 @@ export function limitOption({ most, usual = USUAL_LISTED, what = 'how many' }: L
   return { type: 'number', value: 'N', range: [1, most], help: `${what} (default ${usual})` } as const;
 }
 
-/** Says on the side that the list was cut; a program sees that by itself. */
-export function tellMore({ out, notes }: Pick<CommandContext, 'out' | 'notes'>, more: boolean): void {
+/** Notes that the list was cut. With `--json` nothing is noted: a program sees it in the output. */
+export function noteMore({ out, notes }: Pick<CommandContext, 'out' | 'notes'>, more: boolean): void {
   if (more && !out.json) notes.print(notes.style.dim('More exist: --limit N\n'));
 }
 
-/** Says on the side what the list could not show, and what to do: for a run, the command that names the reason. */
-export function tellUnreadable(
+/** Notes which entries could not be read, and the command that names the reason. */
+export function noteUnreadable(
   { out, notes }: Pick<CommandContext, 'out' | 'notes'>,
   unreadable: readonly string[] = [],
   help: (id: string) => string = (id) => `cairn check ${id}`,

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../exit.ts';
 import { clean } from '../render/width.ts';
 import { logText } from '../views/logs.ts';
 import { StreamedPrint } from '../views/streamed.ts';
-import { tellMore } from './listed.ts';
+import { noteMore } from './listed.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
 const LEVELS = ['info', 'warn', 'error'] as const;
@@ -48,7 +48,7 @@ export const logs = command({
     });
     for (const line of items) context.out.print(lineText(context, line, createdAt));
     if (items.length === 0 && !context.out.json) context.notes.print('No lines.\n');
-    tellMore(context, more);
+    noteMore(context, more);
     return EXIT.ok;
   },
 });

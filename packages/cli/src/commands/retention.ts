@@ -8,7 +8,7 @@ import { UsageError } from '../exit.ts';
 import { moment } from '../render/time.ts';
 import { clean } from '../render/width.ts';
 import { erasuresTable, expiredTable, fateText } from '../views/retention.ts';
-import { limitOption, tellMore, USUAL_LISTED } from './listed.ts';
+import { limitOption, noteMore, USUAL_LISTED } from './listed.ts';
 import { RUN, runIdOf } from './runs/named.ts';
 
 const MOST_LISTED = 5_000;
@@ -27,7 +27,7 @@ export const gc = command({
     const found = await api.list('/v1/retention', { limit });
     out.answer(found, (shape) => expiredTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('No run has expired.\n');
-    tellMore({ out, notes }, found.more);
+    noteMore({ out, notes }, found.more);
   },
 });
 
@@ -120,7 +120,7 @@ export const listErasures = command({
     const found = await api.list('/v1/erasures', { limit });
     out.answer(found, (shape) => erasuresTable(found.items, api.now(), shape));
     if (found.items.length === 0 && !out.json) notes.print('Nothing was erased on request.\n');
-    tellMore({ out, notes }, found.more);
+    noteMore({ out, notes }, found.more);
   },
 });
 

@@ -4,7 +4,7 @@ import { command } from '../arguments/command.ts';
 import { isAgo, jsonValue, timeValue } from '../arguments/values.ts';
 import { UsageError } from '../exit.ts';
 import { scheduleLines, scheduleTable } from '../views/schedules.ts';
-import { limitOption, tellMore } from './listed.ts';
+import { limitOption, noteMore } from './listed.ts';
 
 const SCHEDULE = { help: 'id of the schedule; see schedules list' } as const;
 const CATCH_UPS = ['skip', 'latest', 'all'] as const;
@@ -36,7 +36,7 @@ export const listSchedules = command({
     const { items, more } = await api.list('/v1/schedules', { limit });
     out.answer({ items, more }, (shape) => scheduleTable(items, api.now(), shape));
     if (items.length === 0 && !out.json) notes.print('No schedules.\n');
-    tellMore({ out, notes }, more);
+    noteMore({ out, notes }, more);
   },
 });
 

@@ -10,15 +10,15 @@ import { templatesOf } from './templates.ts';
 
 export interface FileChange {
   readonly path: string;
-  /** Undefined: the file is made. */
+  /** Undefined: the file is created. */
   readonly before: string | undefined;
   readonly after: Uint8Array;
-  /** For a person, a line each. */
+  /** Descriptions of the change, one line each. */
   readonly what: readonly string[];
 }
 
 export interface InitPlan {
-  /** The record is the first: whatever dies after it can be undone. */
+  /** The record is first, so that an interrupted `init` can be undone. */
   readonly changes: readonly FileChange[];
   readonly region: FoundRegion;
 }

@@ -11,7 +11,7 @@ export interface Failure {
   readonly json: unknown;
 }
 
-/** @throws what it is given, if that is no failure that is expected */
+/** @throws the error itself, if it is not an expected failure */
 export function failureOf(error: unknown, style: Style): Failure {
   if (error instanceof Declined) return declined(error, style);
   if (error instanceof Refusal) return refusal(error, style);
@@ -20,7 +20,7 @@ export function failureOf(error: unknown, style: Style): Failure {
 }
 
 function declined({ message, help, exitCode, code }: Declined, style: Style): Failure {
-  // A code of its own is what a person looks up.
+  // Shows the specific code, if there is one, because a person can look it up.
   const name = code === 'USAGE' || code === 'DECLINED' ? 'cairn:' : code;
   return {
     exitCode,
@@ -63,7 +63,7 @@ function unreachable(error: Unreachable, style: Style): Failure {
   };
 }
 
-/** After a change whose outcome is not known: how to find out without doing it twice. */
+/** Hint after a change with an unknown outcome: how to repeat it safely. */
 function repetition(error: Refusal | Unreachable, style: Style): string | undefined {
   if (error.key === undefined || !isUncertain(error)) return undefined;
   return `The request may have been carried out. To repeat it safely, add ${style.bold(`--key ${error.key}`)}`;

@@ -14,10 +14,10 @@ export interface CodePlace {
 
 /** Most operations that are listed; a run can have thousands open. */
 const MOST_PLACES = 10;
-/** Most operations of which an event is read: one request each. */
+/** Most operations for which an event is read, at one request each. */
 const MOST_READ = 3;
 
-/** Those that the run itself names: bodies under way, and open waits. */
+/** Operations that the run document names: running bodies and open waits. */
 export function placesOf({ running, waits }: Pick<Answer<'Run'>, 'running' | 'waits'>): CodePlace[] {
   return [
     ...running.map(({ step, location }) => ({ step, state: 'running' as const, location })),

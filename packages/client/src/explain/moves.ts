@@ -4,9 +4,9 @@ import { stepKey } from '../step-key.ts';
 
 type ExplainedWait = Answer<'Run'>['waits'][number];
 
-/** Something that moves a run. */
+/** A command that lets a waiting run continue. */
 export interface ExplainedMove {
-  /** Words after `cairn`, not quoted. */
+  /** Arguments of `cairn`, not quoted. */
   readonly words: readonly string[];
   /** Effect of the command, or the value to replace. */
   readonly what: string;
@@ -25,7 +25,7 @@ const DECISIONS: Readonly<Record<'approval' | NonNullable<ExplainedWait['purpose
   budget: BUDGET_DECISIONS,
 };
 
-/** Undefined: only time does. */
+/** Undefined: the wait ends only by time. */
 export function moveOf(runId: string, wait: ExplainedWait): ExplainedMove | undefined {
   const { kind, purpose, name = '', key = '', child, effectId } = wait;
   if (effectId !== undefined)

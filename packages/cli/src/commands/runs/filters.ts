@@ -1,4 +1,4 @@
-/** Options that select runs, and the query that they are. */
+/** Options that select runs, and the query parameters that they become. */
 import type { CairnClient } from '@cairn/client';
 import type { OptionsOf } from '../../arguments/command.ts';
 import { isAgo, timeValue } from '../../arguments/values.ts';
@@ -43,7 +43,7 @@ interface TimeRange {
   readonly until: string | undefined;
 }
 
-/** "How long ago" counts from the time of the installation, which its answers tell. */
+/** Resolves relative times such as `3d` against the clock of the installation, which its responses carry. */
 async function createdIn(api: CairnClient, { since, until }: TimeRange): Promise<TimeRange> {
   const range = (now: number) => ({
     since: since === undefined ? undefined : timeValue('--since', since, now),

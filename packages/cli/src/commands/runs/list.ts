@@ -1,14 +1,14 @@
 /** `runs list`. */
 import { command } from '../../arguments/command.ts';
 import { runTable } from '../../views/runs.ts';
-import { tellUnreadable } from '../listed.ts';
+import { noteUnreadable } from '../listed.ts';
 import { nearType } from '../near-type.ts';
 import { FILTERS, queryOf } from './filters.ts';
 
 const USUAL = 20;
 /** Requests for a list by `--match`, or in another order, each of which reads up to 1,000 runs or some more. */
 const MOST_COSTLY_PAGES = 10;
-/** Ten requests. Who wants more goes through the API, page by page. */
+/** Ten requests. For more, page through the API. */
 const MOST = 1_000;
 
 export const listRuns = command({
@@ -56,7 +56,7 @@ export const listRuns = command({
     const found = await api.list('/v1/runs', { query, limit, mostPages });
     out.answer(found, (shape) => runTable(found.items, api.now(), shape));
     if (out.json) return;
-    tellUnreadable({ out, notes }, found.unreadable);
+    noteUnreadable({ out, notes }, found.unreadable);
     if (found.items.length === 0) {
       const isFiltered = Object.values(filter).some((value) => value !== undefined);
       const leftOut = isFiltered && !options.children ? ' Child runs are left out: --children.' : '';

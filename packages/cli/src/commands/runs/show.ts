@@ -15,7 +15,7 @@ import {
   waitList,
 } from '../../views/run-page.ts';
 import { timelineLine } from '../../views/timeline/timeline.ts';
-import { limitOption, tellMore, USUAL_LISTED } from '../listed.ts';
+import { limitOption, noteMore, USUAL_LISTED } from '../listed.ts';
 import { RUN, runIdOf } from './named.ts';
 
 /** Events on the page. A run can have far more; `runs events` and `--events` show them. */
@@ -115,7 +115,7 @@ export const listSteps = command({
       limit: options.limit ?? USUAL_LISTED,
     });
     out.answer(items, (shape) => stepTable(items, shape));
-    tellMore(context, more);
+    noteMore(context, more);
   },
 });
 
@@ -167,7 +167,7 @@ export const listMemos = command({
     });
     out.answer(items, (shape) => memoTable(items, api.now(), shape));
     if (items.length === 0 && !out.json) notes.print('No memos.\n');
-    tellMore(context, more);
+    noteMore(context, more);
   },
 });
 

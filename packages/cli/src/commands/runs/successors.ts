@@ -1,4 +1,4 @@
-/** A new run made from an old one: `resume`, `replay`, `fork`, and `preview`, which says what they would do. */
+/** Commands that create a successor of a run (`resume`, `replay`, `fork`), and `preview`, which shows what they would do. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
 import { jsonValue } from '../../arguments/values.ts';
@@ -66,7 +66,7 @@ export const resumeRun = command({
       );
       return EXIT.ok;
     }
-    return told(context, resumed, options.watch);
+    return printOrFollow(context, resumed, options.watch);
   },
 });
 
@@ -81,7 +81,11 @@ export const replayRun = command({
     const { api } = context;
     const params = { id: await runIdOf(context, args.run) };
     const body = { ...fromOf(options), ...signalsOf(options), ...forceOf(options) };
-    return told(context, await api.change('POST', '/v1/runs/{id}/replay', { params, body }), options.watch);
+    return printOrFollow(
+      context,
+      await api.change('POST', '/v1/runs/{id}/replay', { params, body }),
+      options.watch,
+    );
   },
 });
 
@@ -112,7 +116,11 @@ export const forkRun = command({
       ...(await otherOf(context, options)),
       threadId: options.thread,
     };
-    return told(context, await api.change('POST', '/v1/runs/{id}/fork', { params, body }), options.watch);
+    return printOrFollow(
+      context,
+      await api.change('POST', '/v1/runs/{id}/fork', { params, body }),
+      options.watch,
+    );
   },
 });
 
@@ -171,8 +179,8 @@ async function otherOf({ world }: CommandContext, { input, 'plan-version': planV
   };
 }
 
-/** Prints the id of the run that goes on, or follows it. */
-async function told(
+/** Prints the id of the successor, or follows it with `--watch`. */
+async function printOrFollow(
   context: CommandContext,
   run: Answer<'RunStarted'> | Answer<'Resumed'>,
   isWatched: boolean,

@@ -1,4 +1,4 @@
-/** The journal of a run as lines that a person reads: when, what, by whom. Pure. */
+/** Renders the journal of a run as lines of text: time, event, actor. Pure. */
 
 import type { RunEvent as Event } from '@cairn/client';
 import type { EventType } from 'cairn/journal-events';
