@@ -116,7 +116,7 @@ export const RUN_PATHS = {
       summary: 'Suspends a run: no step is started until it is continued',
       role: 'operator',
       body: 'SuspendBody',
-      answers: { 200: { what: 'The cancellation as first requested', schema: 'Suspension' } },
+      answers: { 200: { what: 'The suspension as first requested', schema: 'Suspension' } },
       refusals: ['RUN_NOT_FOUND', 'RUN_TERMINAL_STATE', 'RUN_INVALID_TRANSITION'],
     },
   },
