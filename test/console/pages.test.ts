@@ -275,10 +275,10 @@ test('health shows the numbers and what they mean', async () => {
 
 test('a workflow shows how its runs end over a time that is chosen, and failed runs are grouped by cause', async () => {
   const page = await open('/workflows/pay-invoice');
-  expect(await page.title()).toBe('pay-invoice · Workflows · Cairn');
   const statistics = page.getByRole('region', { name: 'Statistics' });
   await has(statistics.locator('.readings > div').nth(1), /^Failed\d+/);
   await statistics.locator('.causes tbody tr').first().waitFor();
+  expect(await page.title()).toBe('pay-invoice · Workflows · Cairn');
   expect(await statistics.getByRole('list', { name: 'Runs over time' }).getByRole('listitem').count()).toBe(
     24,
   );
