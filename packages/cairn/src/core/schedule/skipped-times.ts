@@ -13,8 +13,20 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const STRIDE_MS = 7 * DAY_MS;
 
 /** The first jump between two moments, both excluded, over midnight and a time of the line; undefined: there is none. */
-export function jumpOverSlot(timing: Timing, after: number, until: number): number | undefined {
+export type FindJump = (after: number, until: number) => number | undefined;
+
+export function jumpsOverSlots(timing: Timing): FindJump {
   const offsetAt = offsetIn(timing.timezone);
+  return (after, until) => firstJump(timing, { offsetAt, after, until });
+}
+
+interface Search {
+  readonly offsetAt: (at: number) => number;
+  readonly after: number;
+  readonly until: number;
+}
+
+function firstJump(timing: Timing, { offsetAt, after, until }: Search): number | undefined {
   let offset = offsetAt(after);
   for (let from = after; from < until; from += STRIDE_MS) {
     const before = offset;

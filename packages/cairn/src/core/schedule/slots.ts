@@ -10,7 +10,7 @@
  */
 import { Cron } from 'croner';
 import { CairnError } from '../errors.ts';
-import { jumpOverSlot } from './skipped-times.ts';
+import { jumpsOverSlots } from './skipped-times.ts';
 
 /** When a schedule is due. */
 export interface Timing {
@@ -62,22 +62,26 @@ const CRON_HELP = 'Use minute, hour, day of month, month and day of week, for ex
 
 /** The first slot after a moment; undefined: there is none. */
 export function nextSlot(timing: Timing, after: number): number | undefined {
-  return slotAfter(cronOf(timing), timing, after);
+  return slotFinder(timing)(after);
 }
 
-function slotAfter(cron: Cron, timing: Timing, after: number): number | undefined {
-  const next = cron.nextRun(new Date(after))?.getTime();
-  if (next === undefined || !NAMES_TIMES.test(timing.cron)) return next;
-  return jumpOverSlot(timing, after, next) ?? next;
+/** As {@link nextSlot}, for many moments: the expression is parsed, and the time zone loaded, once. */
+function slotFinder(timing: Timing): (after: number) => number | undefined {
+  const cron = cronOf(timing);
+  const jumpOverSlot = NAMES_TIMES.test(timing.cron) ? jumpsOverSlots(timing) : undefined;
+  return (after) => {
+    const next = cron.nextRun(new Date(after))?.getTime();
+    return next === undefined ? undefined : (jumpOverSlot?.(after, next) ?? next);
+  };
 }
 
 /** The slots after `after` up to and with `until`, the first `limit` of them, in order. */
 export function slotsBetween(timing: Timing, after: number, until: number, limit: number): number[] {
-  const cron = cronOf(timing);
+  const slotAfter = slotFinder(timing);
   const slots: number[] = [];
   let last = after;
   while (slots.length < limit) {
-    const next = slotAfter(cron, timing, last);
+    const next = slotAfter(last);
     // A slot that is not later would go round for ever.
     if (next === undefined || next > until || next <= last) break;
     slots.push(next);
