@@ -5,24 +5,29 @@ import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workfl
 import { settle } from '../../support/virtual-clock.ts';
 import { Installation } from '../installation.ts';
 
-test('a policy that refuses a resume is asked before it, sees mode, environment and actor, and leaves the source as it was', async () => {
-  const asked: PolicyQuestion<unknown>[] = [];
+/** An installation whose only workflow, `guarded`, has this policy and fails in its only step. */
+function failingUnder(policy: (question: PolicyQuestion<unknown>) => PolicyVerdict | Promise<PolicyVerdict>) {
   const guarded = defineWorkflow({
     type: 'guarded',
     planVersion: 1,
     input: z.object({}),
-    policy: (question) => {
-      asked.push(question);
-      const allowed = question.mode === undefined || question.actor === 'c.boss';
-      return { allowed, policySnapshotId: 'rules-1', reason: 'only the boss goes on' };
-    },
+    policy,
     steps: (step) => ({
       a: step('a', { retry: { maxAttempts: 1 } }, () => {
         throw new Error('broken');
       }),
     }),
   });
-  const installation = new Installation([guarded]);
+  return new Installation([guarded]);
+}
+
+test('a policy that refuses a resume is asked before it, sees mode, environment and actor, and leaves the source as it was', async () => {
+  const asked: PolicyQuestion<unknown>[] = [];
+  const installation = failingUnder((question) => {
+    asked.push(question);
+    const allowed = question.mode === undefined || question.actor === 'c.boss';
+    return { allowed, policySnapshotId: 'rules-1', reason: 'only the boss goes on' };
+  });
   const { world } = installation;
   const robot = await installation.key('robot', { roles: ['operator'] });
   const boss = await installation.key('boss', { roles: ['operator'] });
@@ -95,19 +100,9 @@ test.each([
 
 test('a resume waits 20 s for a policy that does not answer', async () => {
   let isSilent = false;
-  const guarded = defineWorkflow({
-    type: 'guarded',
-    planVersion: 1,
-    input: z.object({}),
-    policy: () =>
-      isSilent ? new Promise<PolicyVerdict>(() => {}) : { allowed: true, policySnapshotId: 'rules-1' },
-    steps: (step) => ({
-      a: step('a', { retry: { maxAttempts: 1 } }, () => {
-        throw new Error('broken');
-      }),
-    }),
-  });
-  const installation = new Installation([guarded]);
+  const installation = failingUnder(() =>
+    isSilent ? new Promise<PolicyVerdict>(() => {}) : { allowed: true, policySnapshotId: 'rules-1' },
+  );
   const { world } = installation;
   const key = await installation.key('robot', { roles: ['operator'] });
   const started = await installation.post(key, { type: 'guarded', input: {} });

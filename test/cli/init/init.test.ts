@@ -14,6 +14,15 @@ const opening = (project: TemporaryProject) => {
 };
 const withFiles = (files: Readonly<Record<string, string>>) => opening(temporaryProject(withPackage(files)));
 
+/** A project whose `package.json` names a tarball like this. */
+const withTarball = (cairn: string, files: Readonly<Record<string, string>> = {}) =>
+  withFiles({
+    'firebase.json': '{}',
+    'package.json': JSON.stringify({ devDependencies: { cairn } }),
+    'packed/cairn-0.2.0.tgz': 'packed',
+    ...files,
+  });
+
 describe('in the example of an app', () => {
   test('adds a codebase and a database, and changes nothing but what it says', async () => {
     const project = opening(exampleProject());
@@ -226,11 +235,7 @@ describe('other projects', () => {
   });
 
   test('whose cairn came from a file have it in the codebase, which is all that a deployment sees', async () => {
-    const project = withFiles({
-      'firebase.json': '{}',
-      'package.json': '{"devDependencies": {"cairn": "file:packed/cairn-0.2.0.tgz"}}',
-      'packed/cairn-0.2.0.tgz': 'packed',
-    });
+    const project = withTarball('file:packed/cairn-0.2.0.tgz');
     await project.init(['--yes']);
     const files = project.files();
     expect(files['cairn/packages/cairn-0.2.0.tgz']).toBe('packed');
@@ -240,12 +245,7 @@ describe('other projects', () => {
   });
 
   test('whose cairn was added by Yarn, which writes the path without `file:`, have it in the codebase too', async () => {
-    const project = withFiles({
-      'firebase.json': '{}',
-      'package.json': '{"devDependencies": {"cairn": "./packed/cairn-0.2.0.tgz"}}',
-      'packed/cairn-0.2.0.tgz': 'packed',
-      'yarn.lock': '',
-    });
+    const project = withTarball('./packed/cairn-0.2.0.tgz', { 'yarn.lock': '' });
     await project.init(['--yes']);
     expect(JSON.parse(project.files()['cairn/package.json'] ?? '').dependencies.cairn).toBe(
       'file:packages/cairn-0.2.0.tgz',
@@ -253,12 +253,7 @@ describe('other projects', () => {
   });
 
   test('that ignore tarballs and not local files still commit the package, and no secret', async () => {
-    const project = withFiles({
-      'firebase.json': '{}',
-      'package.json': '{"devDependencies": {"cairn": "file:packed/cairn-0.2.0.tgz"}}',
-      'packed/cairn-0.2.0.tgz': 'packed',
-      '.gitignore': 'node_modules/\n*.tgz\n',
-    });
+    const project = withTarball('file:packed/cairn-0.2.0.tgz', { '.gitignore': 'node_modules/\n*.tgz\n' });
     await project.init(['--yes']);
     project.write('cairn/.secret.local', 'STRIPE_KEY=sk_live');
     const git = (...args: string[]) => spawnSync('git', args, { cwd: project.root, encoding: 'utf8' });

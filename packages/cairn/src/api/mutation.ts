@@ -5,6 +5,7 @@
  * Must not: know what a mutation does.
  */
 import type { z } from 'zod';
+import { decideExisting, type ExistingDecision } from '../core/decisions/idempotency.ts';
 import { requestHash } from '../core/encoding/fingerprint.ts';
 import { sha256Hex } from '../core/encoding/hash.ts';
 import { apiKey, readApiIdempotencyHeader } from '../core/encoding/idempotency-keys.ts';
@@ -104,6 +105,13 @@ const LATER_REFUSALS: ReadonlySet<string> = new Set<ErrorCode>([
   'RUN_NOT_FOUND',
 ]);
 
+/** The record under the key is of another request, or no longer counts. */
+const OF_NO_REPETITION: ReadonlySet<ExistingDecision['kind']> = new Set<ExistingDecision['kind']>([
+  'foreign_tenant',
+  'expired',
+  'conflict',
+]);
+
 /**
  * Checks a request before anything is kept. A repetition is answered as before, although it would be refused now: its subject may be gone
  * since, for example because of that request, or the workflow that it names.
@@ -121,8 +129,8 @@ export async function checkUnlessRepeated(
     if (!mayBeLater || key === undefined) throw error;
     const name = apiKey(caller.principal, key);
     const stored = await sendUntilKnown(start, () => start.records.read(name));
-    const isRepeated = stored?.record.requestHash === hash && stored.record.tenantId === caller.tenantId;
-    if (!isRepeated || start.clock.now() >= stored.record.expiresAt) throw error;
+    const repeated = { tenantId: caller.tenantId, requestHash: hash, now: start.clock.now() };
+    if (!stored || OF_NO_REPETITION.has(decideExisting(stored.record, repeated).kind)) throw error;
   }
 }
 

@@ -74,12 +74,14 @@ export function armed(schedule: Schedule, settledUntil: number): Schedule {
 }
 
 /**
- * An active schedule by another timing. Slots before now are not made up for, except those that were not missed and that both timings
- * have: a change in the minute before a slot must not lose it.
+ * The schedule, armed anew if it is active and its timing is another than before. Slots before now are not made up for, except those that
+ * were not missed and that both timings have: a change in the minute before a slot must not lose it.
  *
  * @param before the schedule as it was
  */
 export function retimed(schedule: Schedule, before: Schedule, now: number): Schedule {
+  const isRetimed = schedule.cron !== before.cron || schedule.timezone !== before.timezone;
+  if (!isRetimed || schedule.state !== 'active') return schedule;
   const since = Math.max(before.settledUntil, now - ON_TIME_MS - 1);
   const due = slotsBetween(schedule, since, now, ON_TIME_SLOTS);
   const kept = due.find((slot) => nextSlot(before, slot - 1) === slot);

@@ -83,9 +83,7 @@ export function patchSchedule(
     if (canonicalJson(specOf(next)) === canonicalJson(specOf(current)) && name === current.name)
       return undefined;
     if (changes.input !== undefined) assertTakesInput(deployed(deps, current.type), input);
-    const isRetimed = timing.cron !== current.cron || timing.timezone !== current.timezone;
-    const timed = isRetimed && next.state === 'active' ? retimed(next, current, now) : next;
-    return { ...timed, updatedAt: now };
+    return { ...retimed(next, current, now), updatedAt: now };
   });
 }
 

@@ -39,11 +39,9 @@ export async function keepDeclared(
   const current = found.schedule;
   const isBack = current.state === 'withdrawn';
   if (!isBack && isSame(current, declared) && current.tenantId === tenantId) return;
-  const isRetimed = current.cron !== declared.cron || current.timezone !== declared.timezone;
   const next = { ...current, ...declared, tenantId };
-  const timed = isRetimed && current.state === 'active' ? retimed(next, current, now) : next;
-  const kept = isBack ? armed(next, now) : timed;
-  await sendUntilKnown(deps, () => schedules.write({ ...kept, updatedAt: now }, found.version));
+  const timed = isBack ? armed(next, now) : retimed(next, current, now);
+  await sendUntilKnown(deps, () => schedules.write({ ...timed, updatedAt: now }, found.version));
 }
 
 function isSame(current: Schedule, declared: DeclaredSchedule): boolean {

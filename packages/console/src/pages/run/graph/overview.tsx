@@ -1,5 +1,6 @@
 /** The first tab of a run: its steps as a graph or a table, with the timeline or the selected step beside it. */
 import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import { counted } from '../../../parts/json-view/words.ts';
 import { Segments } from '../../../parts/segments.tsx';
 import { Failure, Loading } from '../../../parts/states.tsx';
 import { useQueryState } from '../../../shell/address.ts';
@@ -130,10 +131,6 @@ function usePlan(
 function countText(steps: number, isPlanned: boolean, operations: number): string {
   const text = `${counted(steps, 'step')}${isPlanned ? '' : ' started'}`;
   return operations === 0 ? text : `${text}, ${counted(operations, 'operation')}`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }
 
 interface FindStepProps {

@@ -89,6 +89,6 @@ export function doneText(mode: BulkMode, { answer }: BulkResult): string {
   return 'started a new run';
 }
 
-function counted(count: number, word: string): string {
+export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }

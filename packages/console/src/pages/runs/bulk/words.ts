@@ -1,6 +1,6 @@
 /** The sentences of the dialog that changes many runs: how many, and what becomes of them. Pure. */
 import { MOST_CHOSEN } from '../selection.ts';
-import type { BulkMode } from './plan.ts';
+import { type BulkMode, counted } from './plan.ts';
 import type { BulkStage } from './use-bulk.ts';
 
 /** Effect of the change on each run. */
@@ -44,17 +44,17 @@ export function progressText(
     case 'finding':
       return 'Finding the runs…';
     case 'looking':
-      return `Checking what would happen: ${looked} of ${runsText(targets)} checked.`;
+      return `Checking what would happen: ${looked} of ${counted(targets, 'run')} checked.`;
     case 'broken':
       return 'The runs could not be listed. Nothing was changed.';
     case 'ready':
       return readyText(mode, hit, targets - hit);
     case 'sending':
-      return `${done + failed} of ${runsText(hit)} sent.`;
+      return `${done + failed} of ${counted(hit, 'run')} sent.`;
     case 'over': {
       const left = hit - done - failed;
       return [
-        `Done for ${done} of ${runsText(hit)}.`,
+        `Done for ${done} of ${counted(hit, 'run')}.`,
         failed > 0 && `${failed} failed.`,
         left > 0 && `${left} not sent.`,
       ]
@@ -66,7 +66,7 @@ export function progressText(
 
 function readyText(mode: BulkMode, hit: number, left: number): string {
   if (hit + left === 0) return 'No run matches.';
-  const willBe = `${runsText(hit)} will be ${DONE[mode]}.`;
+  const willBe = `${counted(hit, 'run')} will be ${DONE[mode]}.`;
   return left === 0 ? willBe : `${willBe} ${left} will not: the list gives the reasons.`;
 }
 
@@ -75,11 +75,7 @@ export function submitText(
   verb: string,
   { hit, left }: { readonly hit: number; readonly left: number },
 ): string {
-  return left > 0 ? `Send the other ${left} again` : `${verb} ${runsText(hit)}`;
+  return left > 0 ? `Send the other ${left} again` : `${verb} ${counted(hit, 'run')}`;
 }
 
 export const CUT_TEXT = `More runs match than are changed at once: only the first ${MOST_CHOSEN} are listed.`;
-
-export function runsText(count: number): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}`;
-}
