@@ -57,6 +57,7 @@ try {
   const before = await heapMb(again);
   await watchAnew(again);
   const pages = await toEnds(again, Math.ceil(RUNS / 100));
+  if ((await rowCount(again)) < RUNS / 2) throw new Error('the list ended before half of the runs');
   const rows = await again.locator(ROW).count();
   const scrolled = await seenOf(again);
   const growthMb = Math.round((await heapMb(again)) * 10 - before * 10) / 10;

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Page, Request } from 'playwright-core';
 import { deliver, riskyPullRequest } from '../../scripts/demo/delivery.ts';
 import { eventually } from '../system/support.ts';
-import { summary } from './runs/support/summaries.ts';
+import { childRuns } from './runs/child-runs.suite.ts';
+import { PAGE, pageOf } from './runs/support/pages.ts';
 import { goTo } from './support/browser.ts';
 import { type Holding, holdTimers } from './support/hold-timers.ts';
 import { setStage } from './support/stage.ts';
@@ -200,68 +201,11 @@ test('who may not act is told so at the buttons', async () => {
   await page.getByText('Requires the role operator').waitFor();
 });
 
-test('child runs are listed where that is asked for, in the menu or by an empty list', async () => {
-  const page = await stage.browser.open('/inbox');
-  const parent = { runId: 'run_top', stepId: 'ask' };
-  const items = [
-    summary({ id: 'run_child', type: 'part', parent }),
-    summary({ id: 'run_top', createdAt: '2025-12-31T00:00:00.000Z' }),
-  ];
-  await page.route('**/v1/runs?*', (route) => {
-    const isPart = new URL(route.request().url()).searchParams.get('type') === 'part';
-    return route.fulfill({ json: { items: isPart ? items.slice(0, 1) : items } });
-  });
-  await page.route('**/v1/runs/stream?*', (route) => route.abort());
-  await page.getByRole('link', { name: 'Runs' }).click();
-  await rowOf(page, 'run_top').waitFor();
-  expect(await rowOf(page, 'run_child').count()).toBe(0);
-  await page.getByText('View', { exact: true }).click();
-  await page.getByLabel('Child runs').check();
-  await rowOf(page, 'run_child').getByText('child').waitFor();
-  await page.getByLabel('Child runs').uncheck();
-  await rowOf(page, 'run_child').waitFor({ state: 'detached' });
-
-  await goTo(page, '/runs?type=part');
-  await page.getByRole('heading', { name: 'Only child runs match' }).waitFor();
-  await page.getByRole('button', { name: 'Show child runs' }).click();
-  await rowOf(page, 'run_child').waitFor();
-});
-
-test('older runs are read on until the screen is full, though nearly all of the newest are child runs', async () => {
-  const page = await stage.browser.open('/inbox');
-  const at = (second: number) => new Date(1_700_000_000_000 - second * 1_000).toISOString();
-  const part = (second: number) =>
-    summary({ id: `run_part_${second}`, parent: { runId: 'run_top', stepId: 'ask' }, createdAt: at(second) });
-  const pages = [
-    { items: [summary({ id: 'run_top', createdAt: at(0) }), part(1)], next: '1' },
-    { items: [part(2), part(3)], next: '2' },
-    { items: [part(4), summary({ id: 'run_old', status: 'pending', createdAt: at(5) })] },
-  ];
-  await page.route('**/v1/runs?*', (route) =>
-    route.fulfill({ json: pages[Number(new URL(route.request().url()).searchParams.get('cursor'))] }),
-  );
-  await page.route('**/v1/runs/stream?*', (route) => route.abort());
-  await page.getByRole('link', { name: 'Runs' }).click();
-  await rowOf(page, 'run_top').waitFor();
-  // It has waited since it was created, as the command line says.
-  await rowOf(page, 'run_old').locator('.c-time', { hasText: 'so far' }).waitFor();
-});
+childRuns(stage);
 
 describe('ten thousand runs', () => {
-  const PAGE = 100;
-  const PAGES = 100;
   /** Generous number of rows on a screen and rendered ahead. */
   const MOST_ROWS = 70;
-
-  /** Pages as the API would answer them, without the work of ten thousand runs. */
-  function pageOf(cursor: string | null) {
-    const page = Number(cursor ?? 0);
-    const at = (i: number) => new Date(1_700_000_000_000 - (page * PAGE + i) * 1_000).toISOString();
-    const items = Array.from({ length: PAGE }, (_, i) =>
-      summary({ id: `run_${page}_${i}`, threadId: 't', status: 'completed', createdAt: at(i) }),
-    );
-    return { items, ...(page + 1 < PAGES ? { next: String(page + 1) } : {}) };
-  }
 
   const inView = (page: Page) =>
     page.evaluate(() => {

@@ -5,6 +5,8 @@ import { Redirect, Route, Switch, useLocation } from 'wouter';
 import type { Api } from './api/client.ts';
 import { isPassing } from './api/problem.ts';
 import { readRunAhead } from './pages/run/live/first-reads.ts';
+// Most sessions begin with this page: it comes with the first script, and does not wait for further ones.
+import RunsPage, { readAhead as readRunsAhead } from './pages/runs/page.tsx';
 import { Loading, NothingHere } from './parts/states.tsx';
 import { SessionGate } from './session/gate.tsx';
 import { PageFault } from './shell/page-fault.tsx';
@@ -12,7 +14,6 @@ import { pageOf, unescaped } from './shell/path.ts';
 import { Shell } from './shell/shell.tsx';
 
 const LOADS = {
-  runs: () => import('./pages/runs/page.tsx'),
   run: () => import('./pages/run/page.tsx'),
   inbox: () => import('./pages/inbox/page.tsx'),
   workflows: () => import('./pages/workflows/page.tsx'),
@@ -21,21 +22,16 @@ const LOADS = {
 };
 interface PageModule<P> {
   readonly default: ComponentType<P>;
-  /** Asks for what the page shows at an address. */
-  readonly readAhead?: (api: Api, queries: QueryClient, search: string) => void;
 }
 
 // The page is fetched while it is asked who looks. If that fails, the page asks for it once more, and says so.
 const fetched = new Map<unknown, unknown>();
-const firstName = pageOf(window.location.pathname);
-const first = fetchPage(firstName).catch(() => undefined);
+const first = fetchPage(pageOf(window.location.pathname)).catch(() => undefined);
 
-async function fetchPage(name: string): Promise<PageModule<unknown> | undefined> {
-  if (!Object.hasOwn(LOADS, name)) return undefined;
+async function fetchPage(name: string): Promise<void> {
+  if (!Object.hasOwn(LOADS, name)) return;
   const load = LOADS[name as keyof typeof LOADS];
-  const module = (await load()) as PageModule<unknown>;
-  fetched.set(load, module);
-  return module;
+  fetched.set(load, await load());
 }
 
 /** React shows that a page is coming for at least 0.3 s, also when it is there already; so one that is there is given at once. */
@@ -48,7 +44,6 @@ function page<P>(load: () => Promise<PageModule<P>>) {
   });
 }
 
-const RunsPage = page(LOADS.runs);
 const RunPage = page(LOADS.run);
 const InboxPage = page(LOADS.inbox);
 const WorkflowsPage = page(LOADS.workflows);
@@ -72,10 +67,10 @@ const queries = new QueryClient({
 async function readAhead(api: Api): Promise<void> {
   const { pathname, search } = window.location;
   const name = pageOf(pathname);
+  if (name === 'runs') void readRunsAhead(api, queries, search);
   // Not by its module, whose scripts take longer than the answers.
   if (name === 'run') void readRunAhead(api, queries, unescaped(pathname.split('/')[2] ?? ''));
-  const module = await first;
-  if (name === firstName) module?.readAhead?.(api, queries, search);
+  await first;
 }
 
 export function App() {

@@ -29,9 +29,14 @@ test.each([
     tag: undefined,
     match: undefined,
     sort: undefined,
+    topLevel: 'true',
     ...wanted,
   });
   expect(isFiltered(filterOf(search))).toBe(Object.keys(wanted).length > 0);
+});
+
+test('child runs are left out, which is no filter, until the address asks for them', () => {
+  expect(filterOf('?children=1')).toEqual({ ...filterOf(''), topLevel: undefined });
 });
 
 test.each([

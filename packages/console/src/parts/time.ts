@@ -45,43 +45,29 @@ export function soFar(ms: number): string {
 export function exactly(iso: string, timeZone?: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
-  const { day, time } = formatsOf(timeZone);
-  return `${day.format(at).replace(',', '')}, ${time.format(at)}`;
+  return `${formatted(at, 'day', timeZone).replace(',', '')}, ${formatted(at, 'time', timeZone)}`;
 }
 
 /** As {@link exactly}, without what goes without saying: `22 Nov, 12:34:07 CET`, and the year if it is another one. */
 export function briefly(iso: string, now: number, timeZone?: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
-  const { date, time } = formatsOf(timeZone);
   const year = at.getUTCFullYear() === new Date(now).getUTCFullYear() ? '' : ` ${at.getUTCFullYear()}`;
-  return `${date.format(at)}${year}, ${time.format(at)}`;
+  return `${formatted(at, 'date', timeZone)}${year}, ${formatted(at, 'time', timeZone)}`;
 }
 
-interface Formats {
-  readonly date: Intl.DateTimeFormat;
-  readonly day: Intl.DateTimeFormat;
-  readonly time: Intl.DateTimeFormat;
-}
+const PARTS = {
+  date: { day: 'numeric', month: 'short' },
+  day: { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' },
+  time: { timeStyle: 'long' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 
 /** To make one takes longer than all that a page does with it. */
-const formats = new Map<string | undefined, Formats>();
+const formats = new Map<string, Intl.DateTimeFormat>();
 
-function formatsOf(timeZone: string | undefined): Formats {
-  const known = formats.get(timeZone);
-  if (known) return known;
-  const zone = timeZone === undefined ? {} : { timeZone };
-  const made = {
-    date: new Intl.DateTimeFormat('en-GB', { ...zone, day: 'numeric', month: 'short' }),
-    day: new Intl.DateTimeFormat('en-GB', {
-      ...zone,
-      weekday: 'short',
-      day: 'numeric',
-      month: 'short',
-      year: 'numeric',
-    }),
-    time: new Intl.DateTimeFormat('en-GB', { ...zone, timeStyle: 'long' }),
-  };
-  formats.set(timeZone, made);
-  return made;
+function formatted(at: Date, part: keyof typeof PARTS, timeZone: string | undefined): string {
+  const key = `${part} ${timeZone}`;
+  const format = formats.get(key) ?? new Intl.DateTimeFormat('en-GB', { ...PARTS[part], timeZone });
+  formats.set(key, format);
+  return format.format(at);
 }

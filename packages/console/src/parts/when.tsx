@@ -1,5 +1,5 @@
 /** A time beside which the clock goes on: how long ago, and on hovering when exactly, here and in UTC. */
-import { useContext, useMemo, useSyncExternalStore } from 'react';
+import { type PointerEvent, useContext, useSyncExternalStore } from 'react';
 import { deviceNow } from '../api/device-clock.ts';
 import { SessionContext } from '../session/session.ts';
 import { briefly, exactly, relative } from './time.ts';
@@ -39,9 +39,12 @@ interface WhenProps {
 
 export function When({ at, exact }: WhenProps) {
   const now = useNow();
-  const here = useMemo(() => exactly(at), [at]);
+  // The first format of a time costs the browser 30 ms, before the first rows of a list.
+  const explain = ({ currentTarget }: PointerEvent) => {
+    currentTarget.setAttribute('title', `${exactly(at)} (${at})`);
+  };
   return (
-    <time dateTime={at} title={`${here} (${at})`}>
+    <time dateTime={at} onPointerEnter={explain}>
       {relative(at, now)}
       {exact && <span className="dim"> · {briefly(at, now)}</span>}
     </time>

@@ -6,7 +6,7 @@ import { Dialog } from '../../../parts/dialog/dialog.tsx';
 import { Failure } from '../../../parts/states.tsx';
 import { duration } from '../../../parts/time.ts';
 import { Text } from '../../../parts/value-text.tsx';
-import type { RunListFilter, Shown } from '../filter/filter.ts';
+import type { RunListFilter } from '../filter/filter.ts';
 import type { Selection } from '../selection.ts';
 import { cliBulk, curlBulk } from './commands.ts';
 import { type BulkMode, meantText, VERBS } from './plan.ts';
@@ -20,7 +20,6 @@ interface BulkDialogProps {
   /** Chosen ones, or all that match. */
   readonly of: Selection | RunListFilter;
   /** The selection among the matching runs. */
-  readonly isShown: Shown;
   /** The same in words, as a sentence begins. */
   readonly what: string;
   /** @param hasChanged something was sent */
@@ -30,8 +29,8 @@ interface BulkDialogProps {
 /** As the API takes it. */
 const MOST_REASON = 1_000;
 
-export function BulkDialog({ mode, of, isShown, what, onClose }: BulkDialogProps) {
-  const bulk = useBulk(mode, of, isShown);
+export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
+  const bulk = useBulk(mode, of);
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
   const why = reason.trim() || undefined;

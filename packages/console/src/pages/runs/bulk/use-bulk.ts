@@ -7,7 +7,7 @@ import { useEffect, useRef, useState } from 'react';
 import { type Api, planned } from '../../../api/client.ts';
 import { refusalOf, shownError } from '../../../api/problem.ts';
 import { useSession } from '../../../session/session.ts';
-import type { RunListFilter, Shown } from '../filter/filter.ts';
+import type { RunListFilter } from '../filter/filter.ts';
 import { readPage } from '../list/use-first-page.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
@@ -39,7 +39,7 @@ export interface Bulk {
   stop(): void;
 }
 
-export function useBulk(mode: BulkMode, of: Selection | RunListFilter, isShown: Shown): Bulk {
+export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
   const { api } = useSession();
   const [stage, setStage] = useState<BulkStage>('finding');
   const [targets, setTargets] = useState<readonly BulkRow[]>([]);
@@ -60,7 +60,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter, isShown: 
     const find = async () => {
       const found = isSelection(of)
         ? { rows: [...of.values()], isCut: false }
-        : await matching(api, { mode, filter: of, isShown, signal });
+        : await matching(api, { mode, filter: of, signal });
       if (signal.aborted) return;
       setCut(found.isCut);
       setTargets(found.rows.map((row) => ({ row })));
@@ -144,18 +144,17 @@ function isSelection(of: Selection | RunListFilter): of is Selection {
 interface BulkMatch {
   readonly mode: BulkMode;
   readonly filter: RunListFilter;
-  readonly isShown: Shown;
   readonly signal: AbortSignal;
 }
 
 /** The newest that match, of each status that is meant, up to the most. */
-async function matching(api: Api, { mode, filter, isShown, signal }: BulkMatch) {
+async function matching(api: Api, { mode, filter, signal }: BulkMatch) {
   const rows: RunRow[] = [];
   for (const one of filtersFor(mode, filter)) {
     let cursor: string | undefined;
     do {
       const page = await readPage(api, { filter: one, cursor, signal });
-      rows.push(...page.rows.filter(isShown));
+      rows.push(...page.rows);
       cursor = page.next;
       if (rows.length > MOST_CHOSEN || (rows.length === MOST_CHOSEN && cursor !== undefined))
         return { rows: rows.slice(0, MOST_CHOSEN), isCut: true };

@@ -61,6 +61,8 @@ export interface RunListFilter {
   readonly sort?: Order | undefined;
   /** ISO: created then or later. */
   readonly since?: string | undefined;
+  /** Child runs are left out. */
+  readonly topLevel?: 'true' | undefined;
 }
 
 /** Names in the address of the page. */
@@ -82,13 +84,8 @@ export function showsChildren(search: string): boolean {
   return new URLSearchParams(search).get(CHILDREN) === '1';
 }
 
-/** The part of a list that is shown. */
-export type Shown = (row: Pick<RunRow, 'isChild'>) => boolean;
-export const ALL: Shown = () => true;
-export const TOP_LEVEL: Shown = ({ isChild }) => !isChild;
-
-export function shownOf(search: string): Shown {
-  return showsChildren(search) ? ALL : TOP_LEVEL;
+export function isShown(row: RunRow, { topLevel }: RunListFilter): boolean {
+  return topLevel === undefined || !row.isChild;
 }
 
 export function filterOf(search: string): RunListFilter {
@@ -105,6 +102,7 @@ export function filterOf(search: string): RunListFilter {
     tag: value('tag'),
     match: value('match'),
     sort: isOrder(sort) ? sort : undefined,
+    topLevel: showsChildren(search) ? undefined : 'true',
   };
 }
 
@@ -137,7 +135,7 @@ export function toggled(status: string | undefined, one: RunStatusName): string 
   return STATUSES.filter((known) => now.has(known)).join(',') || undefined;
 }
 
-export function isFiltered(filter: RunListFilter): boolean {
+export function isFiltered({ topLevel: _, ...filter }: RunListFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }
 

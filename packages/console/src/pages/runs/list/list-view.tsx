@@ -9,7 +9,7 @@ import { StartDialog } from '../../workflows/start.tsx';
 import { BulkDialog } from '../bulk/bulk-dialog.tsx';
 import { BULK_MODES, type BulkMode, VERBS } from '../bulk/plan.ts';
 import { Failures } from '../failures.tsx';
-import { filterOf, filterText, isFiltered, isLive, shownOf, spanOf, startOf } from '../filter/filter.ts';
+import { filterOf, filterText, isFiltered, isLive, spanOf, startOf } from '../filter/filter.ts';
 import { FilterBar } from '../filter/filter-bar.tsx';
 import { NoRuns } from '../no-runs.tsx';
 import type { RunRow } from '../row.ts';
@@ -30,7 +30,7 @@ interface BulkDialogState {
 export function ListView() {
   const search = useSearch();
   // The search is another one for each letter of other values, too; the filter must not be.
-  const { status, type, repoId, threadId, tag, match, sort } = filterOf(search);
+  const { status, type, repoId, threadId, tag, match, sort, topLevel } = filterOf(search);
   const { api } = useSession();
   const span = spanOf(search);
   const filter = useMemo(
@@ -42,12 +42,12 @@ export function ListView() {
       tag,
       match,
       sort,
+      topLevel,
       since: span && startOf(span, deviceNow() + api.reach.shown().clockOffsetMs),
     }),
-    [status, type, repoId, threadId, tag, match, sort, span, api],
+    [status, type, repoId, threadId, tag, match, sort, topLevel, span, api],
   );
-  const isShown = shownOf(search);
-  const list = useRunList(filter, isShown);
+  const list = useRunList(filter);
   const [, navigate] = useLocation();
   const [selection, setSelection] = useState<Selection>(NONE_CHOSEN);
   const [doing, setDoing] = useState<BulkDialogState>();
@@ -125,7 +125,6 @@ export function ListView() {
         <BulkDialog
           mode={doing.mode}
           of={doing.chosen ?? filter}
-          isShown={isShown}
           what={doing.chosen ? selectedText(doing.chosen.size) : capital(filterText(filter))}
           onClose={(hasChanged) => {
             setDoing(undefined);

@@ -6,7 +6,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useRef, useState } from 'react';
 import type { Api } from '../../../api/client.ts';
 import { useSession } from '../../../session/session.ts';
-import { filterOf, isLive, type RunListFilter, shownOf, spanOf } from '../filter/filter.ts';
+import { filterOf, isLive, isShown, type RunListFilter, spanOf } from '../filter/filter.ts';
 import { byAge, type RunRow, rowOf } from '../row.ts';
 import { countsKey, listKey, PAGE, pageKey } from './keys.ts';
 import { headAfter, type Live, NOTHING_LIVE } from './live-head.ts';
@@ -101,7 +101,7 @@ async function readFirst(
   filter: RunListFilter,
   signal: AbortSignal,
 ): Promise<RowPage> {
-  const fresh = await readPage(api, { filter, signal });
+  const fresh = await readNewest(api, filter, signal);
   if (!isLive(filter)) return fresh;
   const before = queries.getQueryData<RowPage>(pageKey(filter, undefined));
   const oldest = fresh.rows.at(-1);
@@ -111,9 +111,13 @@ async function readFirst(
   return older.length === 0 ? fresh : { ...fresh, rows: [...fresh.rows, ...older], next: before.next };
 }
 
-/** Rows that fill a view, and pages of the API to find them: those of a run with hundreds of child runs have few that are shown. */
+/** With their child runs, since the stream moves these rows, and cannot leave child runs out. */
+function readNewest(api: Api, filter: RunListFilter, signal: AbortSignal): Promise<RowPage> {
+  return readPage(api, { filter: { ...filter, topLevel: undefined }, signal });
+}
+
+/** Rows that fill a view. */
 const VIEW_ROWS = 20;
-const MOST_AHEAD = 4;
 
 /**
  * Asks for the rows of an address before anything is drawn: drawing the page takes about as long as they do. Lists that the stream does not keep
@@ -122,19 +126,17 @@ const MOST_AHEAD = 4;
 export async function readAhead(api: Api, queries: QueryClient, search: string): Promise<void> {
   const filter = filterOf(search);
   if (new URLSearchParams(search).has('q') || spanOf(search) || !isLive(filter)) return;
-  let cursor: string | undefined;
-  for (let page = 0, rows = 0; page < MOST_AHEAD && rows < VIEW_ROWS; page += 1) {
-    const from = cursor;
-    const queryKey = pageKey(filter, from);
-    await queries.prefetchQuery({
-      queryKey,
-      queryFn: ({ signal }) => readPage(api, { filter, cursor: from, signal }),
-    });
-    const read = queries.getQueryData<RowPage>(queryKey);
-    rows += read?.rows.filter(shownOf(search)).length ?? 0;
-    cursor = read?.next;
-    if (cursor === undefined) return;
-  }
+  const queryKey = pageKey(filter, undefined);
+  await queries.prefetchQuery({
+    queryKey,
+    queryFn: ({ signal }) => readNewest(api, filter, signal),
+  });
+  const { rows = [], next: cursor } = queries.getQueryData<RowPage>(queryKey) ?? {};
+  if (cursor === undefined || rows.filter((row) => isShown(row, filter)).length >= VIEW_ROWS) return;
+  await queries.prefetchQuery({
+    queryKey: pageKey(filter, cursor),
+    queryFn: ({ signal }) => readPage(api, { filter, cursor, signal }),
+  });
 }
 
 interface RunPageRequest {

@@ -5,7 +5,7 @@
 import { useQueries, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useSession } from '../../../session/session.ts';
-import type { RunListFilter, Shown } from '../filter/filter.ts';
+import type { RunListFilter } from '../filter/filter.ts';
 import type { RunRow } from '../row.ts';
 import { pageKey } from './keys.ts';
 import { type RowPage, readPage } from './use-first-page.ts';
@@ -39,17 +39,17 @@ export interface OlderPages {
   again(): void;
 }
 
-/** @param next cursor at which they begin; undefined: there are none. @param isShown the same while it says the same */
-export function useOlderPages(filter: RunListFilter, next: string | undefined, isShown: Shown): OlderPages {
+/** @param next cursor at which they begin; undefined: there are none */
+export function useOlderPages(filter: RunListFilter, next: string | undefined): OlderPages {
   const { api } = useSession();
   const queries = useQueryClient();
   const [chain, setChain] = useState<readonly KnownPage[]>([]);
   const [wanted, setWanted] = useState({ from: 0, to: -1 });
-  const known = useMemo(
+  const before = useMemo(
     () => (next === undefined ? NONE : chain[0]?.cursor === next ? chain : [{ cursor: next, count: 1 }]),
     [chain, next],
   );
-  const shown = known.slice(wanted.from, wanted.to + 1);
+  const shown = before.slice(wanted.from, wanted.to + 1);
   const results = useQueries({
     queries: shown.map(({ cursor }) => ({
       queryKey: pageKey(filter, cursor),
@@ -61,10 +61,9 @@ export function useOlderPages(filter: RunListFilter, next: string | undefined, i
   });
 
   const read = results.map(({ data }) => data);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the answers are listed one by one
-  useEffect(() => {
-    setChain((before) => chainAfter(before[0]?.cursor === next ? before : known, wanted.from, read, isShown));
-  }, [known, next, wanted.from, isShown, ...read]);
+  // A page without rows is followed by the next one at once: the list is not empty in between.
+  const known = chainAfter(before, wanted.from, read);
+  useEffect(() => setChain(known), [known]);
 
   const want = useCallback((from: number, to: number) => {
     setWanted((before) => (before.from === from && before.to === to ? before : { from, to }));
@@ -78,7 +77,7 @@ export function useOlderPages(filter: RunListFilter, next: string | undefined, i
 
   return {
     pages: known.map(({ cursor, count }) => {
-      const rows = queries.getQueryData<RowPage>(pageKey(filter, cursor))?.rows.filter(isShown);
+      const rows = queries.getQueryData<RowPage>(pageKey(filter, cursor))?.rows;
       return { count: rows?.length ?? count, rows };
     }),
     isStopped: isStopped(known),
@@ -100,13 +99,12 @@ function chainAfter(
   chain: readonly KnownPage[],
   from: number,
   read: readonly (RowPage | undefined)[],
-  isShown: Shown,
 ): readonly KnownPage[] {
   const after = [...chain];
   read.forEach((page, i) => {
     const at = after[from + i];
     if (!page || !at) return;
-    const count = page.rows.filter(isShown).length;
+    const count = page.rows.length;
     if (at.count !== count) after[from + i] = { ...at, count };
     const isLast = from + i === after.length - 1;
     if (isLast && page.next !== undefined && !isStopped(after)) after.push({ cursor: page.next, count: 1 });

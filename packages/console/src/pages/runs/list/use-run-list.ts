@@ -3,7 +3,7 @@
  * scrolls. While one looks further down, what is new is held back, so that nothing moves under the eyes.
  */
 import { useCallback, useMemo, useRef, useState } from 'react';
-import { isLive, type RunListFilter, type Shown } from '../filter/filter.ts';
+import { isLive, isShown, type RunListFilter } from '../filter/filter.ts';
 import { byAge, type RunRow } from '../row.ts';
 import { Sections } from './sections.ts';
 import { useFirstPage } from './use-first-page.ts';
@@ -36,15 +36,15 @@ export interface RunList {
 
 const NO_ROWS: readonly RunRow[] = [];
 
-export function useRunList(filter: RunListFilter, isShown: Shown): RunList {
+export function useRunList(filter: RunListFilter): RunList {
   const atTop = useRef(true);
   const isAtTop = useCallback(() => atTop.current, []);
   const { page, error, stream, isBehind, again, anew } = useFirstPage(filter, isAtTop);
-  const older = useOlderPages(filter, page?.next, isShown);
+  const older = useOlderPages(filter, page?.next);
   const [seen, setSeen] = useState<{ readonly of: RunListFilter; readonly newest: RunRow | undefined }>();
 
   const read = page?.rows ?? NO_ROWS;
-  const head = useMemo(() => read.filter(isShown), [read, isShown]);
+  const head = useMemo(() => read.filter((row) => isShown(row, filter)), [read, filter]);
   const newestSeen = seen?.of === filter ? seen.newest : undefined;
   const shown = newestSeen && isLive(filter) ? head.filter((row) => byAge(newestSeen, row) <= 0) : head;
   const sections = new Sections([{ rows: shown, count: 0 }, ...older.pages]);

@@ -40,7 +40,8 @@ export function useRunStream(filter: RunListFilter, onTold: (live: Live) => void
     void followStream(
       api,
       {
-        target: () => targetOf('/v1/runs/stream', { query: { ...filter, limit: String(PAGE) } }),
+        target: () =>
+          targetOf('/v1/runs/stream', { query: { ...filter, topLevel: undefined, limit: String(PAGE) } }),
         onState: (at) => {
           setState((before) => (before.at === at ? before : { at }));
           if (at !== 'live') return;

@@ -1,0 +1,97 @@
+/** Child runs in the list: left out unless they are asked for. */
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../system/support.ts';
+import { goTo } from '../support/browser.ts';
+import type { Stage } from '../support/stage.ts';
+import { pageOf } from './support/pages.ts';
+import { summary } from './support/summaries.ts';
+
+const rowOf = (page: Page, id: string) => page.locator(`#row-${id}`);
+
+export function childRuns(stage: Stage): void {
+  test('child runs are listed where that is asked for, in the menu or by an empty list', async () => {
+    const page = await stage.browser.open('/inbox');
+    const parent = { runId: 'run_top', stepId: 'ask' };
+    const items = [
+      summary({ id: 'run_child', type: 'part', parent }),
+      summary({ id: 'run_top', createdAt: '2025-12-31T00:00:00.000Z' }),
+    ];
+    await page.route('**/v1/runs?*', (route) => {
+      const isPart = new URL(route.request().url()).searchParams.get('type') === 'part';
+      return route.fulfill({ json: { items: isPart ? items.slice(0, 1) : items } });
+    });
+    await page.route('**/v1/runs/stream?*', (route) => route.abort());
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await rowOf(page, 'run_top').waitFor();
+    expect(await rowOf(page, 'run_child').count()).toBe(0);
+    await page.getByText('View', { exact: true }).click();
+    await page.getByLabel('Child runs').check();
+    await rowOf(page, 'run_child').getByText('child').waitFor();
+    await page.getByLabel('Child runs').uncheck();
+    await rowOf(page, 'run_child').waitFor({ state: 'detached' });
+
+    await goTo(page, '/runs?type=part');
+    await page.getByRole('heading', { name: 'Only child runs match' }).waitFor();
+    await page.getByRole('button', { name: 'Show child runs' }).click();
+    await rowOf(page, 'run_child').waitFor();
+  });
+
+  test('older runs are read on until the screen is full, though nearly all of the newest are child runs', async () => {
+    const page = await stage.browser.open('/inbox');
+    const at = (second: number) => new Date(1_700_000_000_000 - second * 1_000).toISOString();
+    const part = (second: number) =>
+      summary({
+        id: `run_part_${second}`,
+        parent: { runId: 'run_top', stepId: 'ask' },
+        createdAt: at(second),
+      });
+    const pages = [
+      { items: [summary({ id: 'run_top', createdAt: at(0) }), part(1)], next: '1' },
+      { items: [part(2), part(3)], next: '2' },
+      { items: [part(4), summary({ id: 'run_old', status: 'pending', createdAt: at(5) })] },
+    ];
+    await page.route('**/v1/runs?*', (route) => {
+      const { searchParams } = new URL(route.request().url());
+      const { items = [], next } = pages[Number(searchParams.get('cursor'))] ?? {};
+      const isAsked = ({ parent }: { parent?: unknown }) => !(searchParams.has('topLevel') && parent);
+      return route.fulfill({ json: { items: items.filter(isAsked), next } });
+    });
+    await page.route('**/v1/runs/stream?*', (route) => route.abort());
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await rowOf(page, 'run_top').waitFor();
+    // It has waited since it was created, as the command line says.
+    await rowOf(page, 'run_old').locator('.c-time', { hasText: 'so far' }).waitFor();
+  });
+
+  test('below a hundred child runs are read on to the last page, though the first was read before it was drawn', async () => {
+    const page = await stage.browser.open('/inbox');
+    const isEmptyShown = await watchForEmptyList(page);
+    await page.route('**/v1/runs?*', (route) => {
+      const { searchParams } = new URL(route.request().url());
+      const cursor = searchParams.get('cursor');
+      const { items, next } = pageOf(cursor);
+      const parent = { runId: 'run_top', stepId: 'ask' };
+      const shown = cursor === null ? items.map((one) => ({ ...one, parent })) : items;
+      return route.fulfill({ json: { items: shown, ...(Number(cursor) < 3 ? { next } : {}) } });
+    });
+    await page.route('**/v1/runs/stream?*', (route) => route.abort());
+    await page.goto(page.url().replace('/inbox', '/runs'));
+    await rowOf(page, 'run_1_0').waitFor();
+    await eventually('the last run to be in the list', async () => {
+      await page.keyboard.press('End');
+      return (await rowOf(page, 'run_3_99').count()) > 0 || undefined;
+    });
+    expect(await isEmptyShown()).toBe(false);
+  });
+}
+
+/** @returns whether the page has said since its beginning that there are no runs */
+async function watchForEmptyList(page: Page): Promise<() => Promise<boolean>> {
+  await page.addInitScript(() => {
+    new MutationObserver(() => {
+      if (document.querySelector('.runs-page .empty')) document.documentElement.dataset.wasEmpty = '';
+    }).observe(document, { childList: true, subtree: true });
+  });
+  return async () => (await page.locator('html[data-was-empty]').count()) > 0;
+}
