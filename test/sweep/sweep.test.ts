@@ -199,7 +199,7 @@ describe('the sweep finds out', () => {
           return deps.store.commit(rest);
         }),
       }),
-      3,
+      13,
     );
     expect(kinds).toContain('duplicated');
     expect(totals.duplicateEffects).toBeGreaterThan(0);

@@ -97,12 +97,9 @@ export async function rehearse(
   scenario: Scenario,
   { withoutPairs }: Pick<SweepOptions, 'withoutPairs'> = {},
 ): Promise<Rehearsal> {
-  const undisturbed = await new Performance(scenario).perform();
-  const expected = assertUndisturbed(scenario, undisturbed);
-  const calls = undisturbed.calls.made;
-  const limitMs = undisturbed.durationMs + DELAY_LIMIT_MS;
-  const singles = singlesOf(undisturbed.calls);
-  if (!scenario.pairs || withoutPairs) return { expected, calls, points: singles, limitMs };
+  const undisturbed = await performedUndisturbed(scenario);
+  if (!scenario.pairs || withoutPairs) return undisturbed;
+  const { points: singles } = undisturbed;
   const known = new Map<Point, number>();
   const callsAfter = async (point: Point) => {
     const made = known.get(point) ?? (await performPoint(scenario, point)).calls.made.length;
@@ -110,10 +107,31 @@ export async function rehearse(
     return made;
   };
   return {
-    expected,
-    calls,
-    limitMs,
+    ...undisturbed,
     points: [...singles, ...(await pairsOf(singles, seedOf(scenario.name), callsAfter))],
+  };
+}
+
+/** Several sweeps of a process rehearse the same scenarios, which are deterministic. */
+const rehearsed = new WeakMap<Scenario, Promise<Rehearsal>>();
+
+/** With the points at which one thing goes wrong. */
+function performedUndisturbed(scenario: Scenario): Promise<Rehearsal> {
+  const known = rehearsed.get(scenario);
+  if (known) return known;
+  const begun = performUndisturbed(scenario);
+  rehearsed.set(scenario, begun);
+  return begun;
+}
+
+async function performUndisturbed(scenario: Scenario): Promise<Rehearsal> {
+  const undisturbed = await new Performance(scenario).perform();
+  const expected = assertUndisturbed(scenario, undisturbed);
+  return {
+    expected,
+    calls: undisturbed.calls.made,
+    points: singlesOf(undisturbed.calls),
+    limitMs: undisturbed.durationMs + DELAY_LIMIT_MS,
   };
 }
 
