@@ -19,6 +19,8 @@ import { bundle, installedOf, readJson } from '../bundle.mjs';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const MODULES = [
   'functions/src/index.ts',
+  'packages/cairn/src/functions.ts',
+  'packages/cairn/src/index.ts',
   'scripts/agent-kills/functions.ts',
   'test/console/fixtures/functions.ts',
   'test/console/fixtures/showcase.ts',

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { assertFree, portsFrom } from '../../../packages/local/src/dev/ports.ts';
+import { installBuiltCairn } from '../../../scripts/test-functions/built.ts';
 import { eventually } from '../../system/support.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -54,7 +55,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'functions/node_modules'));
   for (const name of ['firebase-functions', 'zod'])
     symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'functions/node_modules', name));
-  symlinkSync(join(ROOT, 'packages/cairn'), join(folder, 'functions/node_modules/cairn'));
+  installBuiltCairn(join(folder, 'functions/node_modules'));
   writeFileSync(join(folder, 'firebase.json'), '{ "functions": { "source": "functions" } }');
   const manifest = { type: 'module', main: 'src/index.ts', dependencies: { cairn: '0.2.0' } };
   writeFileSync(join(folder, 'functions/package.json'), JSON.stringify(manifest));

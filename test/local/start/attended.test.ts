@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { installBuiltCairn } from '../../../scripts/test-functions/built.ts';
 import { eventually } from '../../system/support.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -24,6 +25,9 @@ export const greet = defineWorkflow({
 });
 `;
 
+/** Functions here find the package as its sources: a bundle has other frames. */
+const WITH_SOURCES = 'with-sources';
+
 let folder: string;
 let child: ChildProcess;
 const said = { out: '', err: '' };
@@ -31,10 +35,13 @@ const write = (name: string, text: string) => writeFileSync(join(folder, name), 
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cairn-attended-'));
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(join(ROOT, 'node_modules/zod'), join(folder, 'node_modules/zod'));
-  symlinkSync(join(ROOT, 'packages/cairn'), join(folder, 'node_modules/cairn'));
-  write('package.json', '{ "type": "module" }');
+  for (const own of ['.', WITH_SOURCES]) {
+    mkdirSync(join(folder, own, 'node_modules'), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules/zod'), join(folder, own, 'node_modules/zod'));
+    write(join(own, 'package.json'), '{ "type": "module" }');
+  }
+  installBuiltCairn(join(folder, 'node_modules'));
+  symlinkSync(join(ROOT, 'packages/cairn'), join(folder, WITH_SOURCES, 'node_modules/cairn'));
   write('functions.ts', FUNCTIONS);
   write('greet.ts', GREET('good morning'));
   const main = join(ROOT, 'packages/local/src/main.ts');
@@ -105,10 +112,14 @@ test.each([
 ])(
   'a start that fails names workflow, step and option, and says what to do, before any frame: $flags',
   ({ flags, isWhole }) => {
-    write('broken.ts', FUNCTIONS.replace('./greet.ts', './wrong.ts'));
-    write('wrong.ts', GREET('good night').replace("step('hello',", "step('hello', { timeout: 'soon' },"));
+    const broken = join(WITH_SOURCES, 'broken.ts');
+    write(broken, FUNCTIONS.replace('./greet.ts', './wrong.ts'));
+    write(
+      join(WITH_SOURCES, 'wrong.ts'),
+      GREET('good night').replace("step('hello',", "step('hello', { timeout: 'soon' },"),
+    );
     const main = join(ROOT, 'packages/local/src/main.ts');
-    const words = ['--port', '0', '--data', 'memory', '--functions', join(folder, 'broken.ts'), ...flags];
+    const words = ['--port', '0', '--data', 'memory', '--functions', join(folder, broken), ...flags];
     const { status, stderr } = spawnSync(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', main, ...words],
