@@ -7,6 +7,7 @@ import { setCloud } from '../support.ts';
 import { events } from './events.suite.ts';
 import { deliveriesOfGithub } from './github.suite.ts';
 import { largeValues } from './large-values.suite.ts';
+import { slack } from './slack.suite.ts';
 import { successors } from './successors.suite.ts';
 
 describe('over one cloud,', () => {
@@ -15,4 +16,5 @@ describe('over one cloud,', () => {
   largeValues(stage);
   successors(stage);
   events(stage);
+  slack(stage);
 });

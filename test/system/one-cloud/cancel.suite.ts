@@ -1,0 +1,101 @@
+/** A cancel of a running step and one that comes too late, over the real wire. Moves the clock by a day. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { control } from '../../../packages/local/src/cloud-process.ts';
+import { inspectJournal } from '../../../scripts/demo/journal.ts';
+import { type CloudStage, ended, eventually, startRun } from '../support.ts';
+
+/** Longer than anybody here waits: a step that notes that it was told has not come to its end. */
+const LONG_MS = 600_000;
+
+export function cancels(stage: CloudStage): void {
+  describe('a cancel', () => {
+    /** A run with its step under way, and the notes the step takes. */
+    async function underWay(name: string): Promise<{ runId: string; notes: () => string[] }> {
+      const file = join(stage.cloud.folder, name);
+      const notes = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []);
+      const input = { ms: LONG_MS, notes: file };
+      const { runId } = (await (await startRun(stage.cloud.ready, 'patient', input)).json()) as {
+        runId: string;
+      };
+      await eventually('the step to begin', () => notes()[0]);
+      return { runId, notes };
+    }
+
+    async function cancel(runId: string, key?: string): Promise<Response> {
+      const { gateway, apiKey } = stage.cloud.ready;
+      return fetch(`${gateway}/v1/runs/${runId}/cancel`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
+        },
+        body: JSON.stringify({ reason: 'took too long' }),
+      });
+    }
+
+    async function counts(): Promise<{ readonly created: number; readonly finished: number }> {
+      const { tasks } = await control<{ tasks: { created: number; finished: number } }>(
+        stage.cloud.ready,
+        'GET',
+        '/meter/tasks',
+      );
+      return tasks;
+    }
+
+    test('reaches a running step; the run ends with reason and actor', async () => {
+      const { runId, notes } = await underWay('reached');
+      const answer = await cancel(runId);
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toMatchObject({ runId, status: 'cancelling', reason: 'took too long' });
+      const told = await eventually('the step to be told', () => notes()[1]);
+      expect(told).toMatch(/^cancel \d+$/);
+
+      const run = await ended(stage.cloud.ready, runId);
+      expect(run).toMatchObject({
+        status: 'cancelled',
+        stopKind: 'user',
+        cancellation: { stopKind: 'user', reason: 'took too long', actor: expect.stringMatching(/^c\../) },
+      });
+      const { events, intact } = await inspectJournal(stage.cloud.ready, runId);
+      expect(intact).toBe(true);
+      expect(events.map(({ type }) => type)).toEqual([
+        'run_created',
+        'run_claimed',
+        'run_started',
+        'cancel_requested',
+        'run_cancelled',
+      ]);
+
+      // Nothing moves it again, however late: no task is left, and the scan of a day later finds nothing to do.
+      const settled = await eventually('the queue to be empty', async () => {
+        const { created, finished } = await counts();
+        return created === finished ? created : undefined;
+      });
+      await control(stage.cloud.ready, 'POST', '/clock/advance', { ms: 24 * 3_600_000 });
+      const { runId: later } = (await (await startRun(stage.cloud.ready, 'chain-10', {})).json()) as {
+        runId: string;
+      };
+      await ended(stage.cloud.ready, later);
+      expect((await counts()).created).toBe(settled + 1);
+      expect((await inspectJournal(stage.cloud.ready, runId)).events).toHaveLength(events.length);
+      expect(notes()).toHaveLength(2);
+    });
+
+    test('that comes too late is refused, with a key in the same bytes again', async () => {
+      const { runId } = (await (await startRun(stage.cloud.ready, 'chain-10', {})).json()) as {
+        runId: string;
+      };
+      await ended(stage.cloud.ready, runId);
+      const first = await cancel(runId, 'too-late');
+      const again = await cancel(runId, 'too-late');
+      expect([first.status, again.status]).toEqual([409, 409]);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      const bytes = await first.text();
+      expect(await again.text()).toBe(bytes);
+      expect(JSON.parse(bytes)).toMatchObject({ code: 'RUN_TERMINAL_STATE', details: { from: 'completed' } });
+    });
+  });
+}

@@ -1,0 +1,80 @@
+/** Slash commands and buttons of Slack, signed at the time of this process: the clock of the cloud must not have been moved. */
+import { describe, expect, test } from '@jest/globals';
+import { isRunId } from '../../../packages/cairn/src/core/encoding/ids.ts';
+import { inspectJournal } from '../../../scripts/demo/journal.ts';
+import { commandForm, type Knock, pressOf, slackRequest } from '../../triggers/slack/door.ts';
+import { type CloudStage, ended, eventually, look } from '../support.ts';
+
+interface Asking {
+  readonly status: string;
+  readonly waits: readonly { readonly id: string; readonly execution: { readonly stepId: string } }[];
+}
+
+/** The team that the local cloud connects. */
+const TEAM = 'TLOCAL';
+
+export function slack(stage: CloudStage): void {
+  describe('Slack', () => {
+    async function knock(form: Knock['form'], secret = stage.cloud.ready.secrets.slack) {
+      const { headers, method, body } = slackRequest({ form, secret, now: Date.now() });
+      const url = `${stage.cloud.ready.gateway}/webhooks/slack`;
+      const answer = await fetch(url, { method, headers, body: await new Response(body).text() });
+      return { status: answer.status, text: ((await answer.json()) as { text?: string }).text ?? '' };
+    }
+
+    async function command(trigger: string): Promise<string> {
+      const form = commandForm({ team_id: TEAM, command: '/chat', text: 'go on', trigger_id: trigger });
+      // On a slow machine an answer says first that it takes longer.
+      const runId = await eventually('an answer that names the run', async () => {
+        const { status, text } = await knock(form);
+        expect(status).toBe(200);
+        return /^Started `chatted`: run `(\w+)`\.$/.exec(text)?.[1];
+      });
+      expect(isRunId(runId)).toBe(true);
+      return runId;
+    }
+
+    const asking = (runId: string) =>
+      eventually(`run ${runId} to ask`, async () => {
+        const run = await look<Asking>(stage.cloud.ready, `/v1/runs/${runId}`);
+        return run?.status === 'awaiting_approval' ? run.waits[0] : undefined;
+      });
+
+    test('a command starts a run, which asks, and a button lets it go on', async () => {
+      const runId = await command('1.1');
+      const wait = await asking(runId);
+      const value = { runId, stepId: wait.execution.stepId, waitId: wait.id, decision: 'approve' };
+      const more = { team: { id: TEAM }, user: { id: 'U7', team_id: TEAM } };
+      const payload = JSON.stringify(pressOf(value, more));
+      const first = await knock({ payload });
+      expect(first).toEqual({ status: 200, text: `Approved by <@U7>: \`agree\` of run \`${runId}\`.` });
+      expect(await knock({ payload })).toEqual(first);
+      expect(await ended(stage.cloud.ready, runId)).toMatchObject({
+        status: 'completed',
+        tenantId: 'local',
+        trigger: { userId: `s.${TEAM}.U1` },
+        result: { by: `s.${TEAM}.U7` },
+      });
+      expect((await inspectJournal(stage.cloud.ready, runId)).intact).toBe(true);
+      expect((await knock({ payload })).text).toBe(first.text);
+    });
+
+    test('200 commands at once over 10 triggers are 10 runs, and each answer names its own', async () => {
+      const triggers = Array.from({ length: 200 }, (_, i) => `2.${i % 10}`);
+      const runIds = await Promise.all(triggers.map(command));
+      expect(new Set(runIds).size).toBe(10);
+      runIds.forEach((runId, i) => {
+        expect(runId).toBe(runIds[i % 10]);
+      });
+    });
+
+    test('a request that is not from Slack, or from a team that is not connected, starts nothing', async () => {
+      const form = commandForm({ team_id: TEAM, command: '/chat', trigger_id: '3.1' });
+      expect((await knock(form, 'not the secret')).status).toBe(401);
+      const stranger = await knock({ ...form, team_id: 'TOTHER' });
+      expect(stranger).toMatchObject({ status: 200, text: expect.stringContaining('not connected') });
+      const read = await fetch(`${stage.cloud.ready.gateway}/webhooks/slack`);
+      expect(read.status).toBe(405);
+    });
+  });
+}

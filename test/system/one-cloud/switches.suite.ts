@@ -1,0 +1,131 @@
+/** Pauses of workflows and the kill switch. Moves the clock by minutes. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { control } from '../../../packages/local/src/cloud-process.ts';
+import { type CloudStage, ended, eventually, look, type RunView, startRun } from '../support.ts';
+
+/** Above what a process may take as known of the switches. */
+const KNOWN_MS = 5_000;
+
+interface Workflows {
+  readonly killSwitch: boolean;
+  readonly items: readonly {
+    readonly type: string;
+    readonly paused: { readonly reason?: string } | null;
+    readonly versions: readonly { readonly planVersion: number; readonly liveRuns: number }[];
+  }[];
+}
+
+export function switches(stage: CloudStage): void {
+  describe('switches', () => {
+    async function send(
+      method: 'POST' | 'PUT',
+      path: string,
+      body: unknown,
+    ): Promise<Record<string, unknown>> {
+      const answer = await fetch(stage.cloud.ready.gateway + path, {
+        method,
+        headers: { authorization: `Bearer ${stage.cloud.ready.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      expect(answer.status).toBe(200);
+      return (await answer.json()) as Record<string, unknown>;
+    }
+
+    async function start(type: string, input: unknown = {}): Promise<string> {
+      const answer = await startRun(stage.cloud.ready, type, input);
+      expect(answer.status).toBe(201);
+      return ((await answer.json()) as { runId: string }).runId;
+    }
+
+    function pass(ms: number): Promise<unknown> {
+      return control(stage.cloud.ready, 'POST', '/clock/advance', { ms });
+    }
+
+    /** Waits until every task that was ever created has been answered. */
+    async function quiet(): Promise<void> {
+      await eventually('the queue to be empty', async () => {
+        const { tasks } = await control<{ tasks: { created: number; finished: number } }>(
+          stage.cloud.ready,
+          'GET',
+          '/meter/tasks',
+        );
+        return tasks.created === tasks.finished ? tasks : undefined;
+      });
+    }
+
+    async function statusOf(runId: string): Promise<string | undefined> {
+      return (await look<RunView>(stage.cloud.ready, `/v1/runs/${runId}`))?.status;
+    }
+
+    test('a paused workflow rests, the others go on, and unpausing lets it go on at once', async () => {
+      const before = await start('chain-10');
+      await ended(stage.cloud.ready, before);
+      await send('POST', '/v1/workflows/chain-10/pause', { reason: 'a look at it' });
+      await pass(KNOWN_MS);
+      const held = await start('chain-10');
+      const other = await start('measure', { text: 'abc' });
+      expect((await ended(stage.cloud.ready, other)).status).toBe('completed');
+      await quiet();
+      expect(await statusOf(held)).toBe('pending');
+      // The scan finds it, and puts it aside again.
+      await pass(6 * 60_000);
+      await quiet();
+      expect(await statusOf(held)).toBe('pending');
+
+      const { items } = (await look<Workflows>(stage.cloud.ready, '/v1/workflows')) ?? { items: [] };
+      expect(items.find(({ type }) => type === 'chain-10')).toMatchObject({
+        paused: { reason: 'a look at it' },
+        versions: [{ planVersion: 1, liveRuns: 1 }],
+      });
+      expect(items.find(({ type }) => type === 'measure')).toMatchObject({
+        paused: null,
+        versions: [{ planVersion: 1, liveRuns: 0 }],
+      });
+
+      expect(await send('POST', '/v1/workflows/chain-10/unpause', {})).toMatchObject({ woken: 1 });
+      expect((await ended(stage.cloud.ready, held)).status).toBe('completed');
+    });
+
+    test('a run under way hands over when its workflow is paused, and ends after that', async () => {
+      const notes = join(stage.cloud.folder, 'under-way');
+      const runId = await start('slow', { ms: 4_000, notes });
+      await eventually('the step to begin', async () => existsSync(notes) || undefined);
+      await send('POST', '/v1/workflows/slow/pause', {});
+      // The lease of 90 s has not run out by then.
+      await pass(KNOWN_MS);
+      const released = await eventually('the drive to let go', async () => {
+        const run = await look<RunView & { lease?: unknown }>(stage.cloud.ready, `/v1/runs/${runId}`);
+        return run && run.lease === undefined ? run : undefined;
+      });
+      expect(released.status).toBe('running');
+      await quiet();
+      expect(await statusOf(runId)).toBe('running');
+      await send('POST', '/v1/workflows/slow/unpause', {});
+      const run = await ended(stage.cloud.ready, runId);
+      expect(run).toMatchObject({ status: 'completed', resumeCount: 0 });
+      expect(readFileSync(notes, 'utf8')).toContain('end ');
+    });
+
+    test('the kill switch stops everything, and nothing is lost', async () => {
+      expect(await send('PUT', '/v1/runtime', { killSwitch: true })).toEqual({ killSwitch: true, woken: 0 });
+      await pass(KNOWN_MS);
+      const runIds = [
+        await start('chain-10'),
+        await start('measure', { text: 'abc' }),
+        await start('chain-10'),
+      ];
+      await quiet();
+      await pass(10 * 60_000);
+      await quiet();
+      expect(await Promise.all(runIds.map(statusOf))).toEqual(['pending', 'pending', 'pending']);
+      expect(await send('PUT', '/v1/runtime', { killSwitch: false })).toEqual({
+        killSwitch: false,
+        woken: 3,
+      });
+      const ends = await Promise.all(runIds.map((runId) => ended(stage.cloud.ready, runId)));
+      expect(ends.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+    });
+  });
+}
