@@ -1,16 +1,11 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
 import { eventually } from '../system/support.ts';
 import { holdTimers } from './support/hold-timers.ts';
-import { makeShowcase, type Showcase } from './support/showcase.ts';
 import { SIZES } from './support/sizes.ts';
-import { setStage } from './support/stage.ts';
-
-const stage = setStage({ fixture: 'showcase.ts' });
-let show: Showcase;
-beforeAll(async () => {
-  show = await makeShowcase(stage.cloud, 'for the office in March');
-});
+// Its tests come first, over the same cloud and browser: they change nothing.
+import './one-stage/focus.suite.ts';
+import { show, stage } from './one-stage/showcase-stage.ts';
 
 /** Parts that are clicked may move, as they do for most people. */
 const MOVING = { reducedMotion: 'no-preference' } as const;

@@ -1,13 +1,7 @@
-import { beforeAll, expect, test } from '@jest/globals';
+/** Focus of the keyboard after dialogs, refusals and pages. Changes nothing of the showcase. */
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { makeShowcase, type Showcase } from './support/showcase.ts';
-import { setStage } from './support/stage.ts';
-
-const stage = setStage({ fixture: 'showcase.ts' });
-let show: Showcase;
-beforeAll(async () => {
-  show = await makeShowcase(stage.cloud, 'for the office in March');
-});
+import { show, stage } from './showcase-stage.ts';
 
 /** The element with the focus, by its id, label or text. */
 const focused = (page: Page) =>
