@@ -3,36 +3,61 @@
 /** Characters after which a slash begins a regular expression, not a division. */
 const BEFORE_PATTERN = new Set('(,=:[!&|?{};+-*%~^<>\n');
 
+/** Several rules read the same files. */
+function remembering<T>(read: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const result = known.get(text) ?? read(text);
+    known.set(text, result);
+    return result;
+  };
+}
+
 /** The text with everything blanked that is not code: comments, the contents of texts, regular expressions. */
-export function codeOf(text: string): string {
-  let code = '';
+export const codeOf = remembering(readCode);
+
+function readCode(text: string): string {
+  const code: string[] = [];
+  /** Last character of the code that is no white space. */
+  let last = '\n';
   /** For each template that is open: how many braces are open in its present `${…}`. */
   const templates: number[] = [];
   let at = 0;
+  const take = (found: string) => {
+    code.push(found);
+    last = found.trimEnd().at(-1) ?? last;
+    at += found.length;
+  };
   const skip = (pattern: RegExp) => {
     pattern.lastIndex = at;
     const [found = text[at] ?? ''] = pattern.exec(text) ?? [];
-    code += found.replace(/[^\n]/g, ' ');
+    code.push(found.replace(/[^\n]/g, ' '));
     at += found.length;
   };
+  const plain = /[^/'"`{}]+/y;
   while (at < text.length) {
+    plain.lastIndex = at;
+    const [found] = plain.exec(text) ?? [];
+    if (found !== undefined) {
+      take(found);
+      continue;
+    }
     const char = text[at] ?? '';
     const open = templates.at(-1);
     if (text.startsWith('//', at)) skip(/\/\/[^\n]*/y);
     else if (text.startsWith('/*', at)) skip(/\/\*[\s\S]*?\*\//y);
     else if (char === "'" || char === '"') skip(/(['"])(?:\\[\s\S]|(?!\1)[^\\\n])*\1/y);
-    else if (char === '/' && BEFORE_PATTERN.has(code.trimEnd().at(-1) ?? '\n')) {
+    else if (char === '/' && BEFORE_PATTERN.has(last)) {
       skip(/\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y);
     } else if (char === '`') skipTemplate();
     else if (char === '}' && open === 0) skipTemplate();
     else {
       if (open !== undefined && char === '{') templates[templates.length - 1] = open + 1;
       if (open !== undefined && char === '}') templates[templates.length - 1] = open - 1;
-      code += char;
-      at += 1;
+      take(char);
     }
   }
-  return code;
+  return code.join('');
 
   /** From the backtick, or the brace that ends a `${…}`, to the next `${` or the closing backtick. */
   function skipTemplate(): void {
@@ -48,7 +73,9 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-export function importsOf(text: string): Import[] {
+export const importsOf = remembering(readImports);
+
+function readImports(text: string): readonly Import[] {
   const statements = text.matchAll(/^\s*(?:import|export)\s+(type\s)?(?:[\w*\s{},$]+\s+from\s+)?'([^']+)'/gm);
   const dynamic = text.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g);
   // A template may hold the text of a module that is written somewhere.
