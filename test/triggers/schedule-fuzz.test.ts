@@ -9,7 +9,7 @@ import { document } from '../api/openapi/checked.ts';
 import { changed } from '../support/image.ts';
 
 /** Some seconds; `FUZZ_INPUTS=20000` before the command that runs this test looks longer. */
-const INPUTS = Number(process.env.FUZZ_INPUTS ?? 150);
+const INPUTS = Number(process.env.FUZZ_INPUTS ?? 80);
 /** Generous for a busy machine. */
 const TIMEOUT_MS = 240_000 + INPUTS * 60;
 /** Requests and ticks of one installation, one after the other. */

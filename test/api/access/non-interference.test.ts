@@ -17,7 +17,7 @@ const TENANT_ROLES = ['viewer', 'submitter', 'operator', 'admin'] as const satis
 const OTHER = 'others';
 const REQUESTS = 60;
 /** `PROGRAMS=200` before the command tries more. */
-const PROGRAMS = Number(process.env.PROGRAMS ?? 5);
+const PROGRAMS = Number(process.env.PROGRAMS ?? 2);
 
 interface Observed {
   readonly request: string;

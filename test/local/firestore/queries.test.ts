@@ -12,7 +12,7 @@ import { toQuery } from './support/to-query.ts';
 const INVALID_ARGUMENT = 3;
 const FAILED_PRECONDITION = 9;
 /** `QUERY_ROUNDS=13` before the command asks thousands. */
-const ROUNDS = Number(process.env.QUERY_ROUNDS ?? 2);
+const ROUNDS = Number(process.env.QUERY_ROUNDS ?? 1);
 const DOCS = 60;
 const QUESTIONS = 200;
 const AT_ONCE = 25;

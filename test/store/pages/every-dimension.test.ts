@@ -315,7 +315,7 @@ test('every document has room, and a cancel ends the run', async () => {
       expect(await cancelled(state)).toBe('cancelled');
     }),
     {
-      numRuns: Number(process.env.DIMENSIONS ?? 4),
+      numRuns: Number(process.env.DIMENSIONS ?? 3),
       examples: [[all(1, ESCAPED)], [all(1, CJK)], [all(0, CJK)]],
     },
   );
