@@ -1,10 +1,11 @@
 /** Requests on their way to a worker by its link: what may happen before the worker has them. */
 import { once } from 'node:events';
-import { createServer, request, type Server } from 'node:http';
+import { createServer, type OutgoingHttpHeaders, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import type { FrameClient } from '@cairn/local-kit/wire/frame-client';
 import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
 import { Forwarder } from '../../../packages/local/src/host/forward.ts';
 import type { FunctionHandler, FunctionSpec } from '../../../packages/local/src/host/function-spec.ts';
 import { functionsServer } from '../../../packages/local/src/host/functions-server.ts';
@@ -119,6 +120,45 @@ test('a request whose sender leaves before its body is whole takes no place', as
   outgoing.destroy();
   await closed;
   expect(taken).toBe(0);
+});
+
+const MIB = 1024 * 1024;
+const STALLED: readonly (readonly [framing: string, headers: OutgoingHttpHeaders, sent: number])[] = [
+  ['of unknown length', { 'transfer-encoding': 'chunked' }, 5],
+  ['of unknown length, almost 1 MiB', { 'transfer-encoding': 'chunked' }, MIB],
+  ['of 20 MiB', { 'content-length': 20 * MIB }, 5],
+  ['that is encoded', { 'content-length': 10, 'content-encoding': 'gzip' }, 5],
+];
+
+test.each(STALLED)('a body %s that stalls takes no place', async (_framing, headers, sent) => {
+  const { port } = front.address() as AddressInfo;
+  const outgoing = request({ port, method: 'POST', headers });
+  outgoing.write(Buffer.alloc(sent));
+  const [response] = await once(outgoing, 'response');
+  expect(response.statusCode).toBe(504);
+  expect(taken).toBe(0);
+  outgoing.destroy();
+});
+
+test('a body arrives as it was sent, whatever its framing and its pieces', async () => {
+  const { port } = front.address() as AddressInfo;
+  const framing = fc.constantFrom('chunked', 'length');
+  const pieces = fc.array(fc.nat({ max: MIB / 2 }), { maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(framing, pieces, async (framed, lengths) => {
+      const parts = lengths.map((length, at) => Buffer.alloc(length, at + 1));
+      const body = Buffer.concat(parts);
+      const headers: OutgoingHttpHeaders =
+        framed === 'chunked' ? { 'transfer-encoding': 'chunked' } : { 'content-length': body.length };
+      const outgoing = request({ port, method: 'POST', headers });
+      for (const part of parts) if (part.length > 0) outgoing.write(part);
+      outgoing.end();
+      const [response] = await once(outgoing, 'response');
+      expect((await buffer(response)).equals(body)).toBe(true);
+    }),
+    { numRuns: 15 },
+  );
+  await until(() => places === 0, 'the end of the requests');
 });
 
 test('a request is not lost with a link that ends while its body is read', async () => {

@@ -164,7 +164,7 @@ export class Forwarder {
     const { spec, line, isWhole, receiver, carriage, signal } = carrying;
     const goesWhole = isWhole && spec.takesWhole;
     // Before a worker is asked for: a caller that sends slowly takes no place of others.
-    const body = goesWhole ? await whole(carrying.body, spec.timeoutSeconds) : carrying.body;
+    const body = await arrived(carrying.body, spec.timeoutSeconds);
     if (body instanceof NoWorkerError) return body;
     for (;;) {
       const lease = await this.#lease(spec, signal);
@@ -218,27 +218,37 @@ function hasBody(headers: IncomingMessage['headers']): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The bytes of the body, or the reason why it does not end. */
-function whole(body: RequestBody, timeoutSeconds: number): Promise<Uint8Array | NoWorkerError> | Uint8Array {
+/**
+ * The bytes of a small body, or a large one to be read, of which more than {@link MAX_WHOLE_BYTES} have arrived; or the reason why neither
+ * comes. No function sees a part of its body, so that nothing is lost by waiting.
+ */
+function arrived(
+  body: RequestBody,
+  timeoutSeconds: number,
+): Promise<RequestBody | NoWorkerError> | Uint8Array {
   if (body instanceof Uint8Array) return body;
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
-    let isSettled = false;
-    const settle = (read: Uint8Array | NoWorkerError) => {
-      isSettled = true;
+    let bytes = 0;
+    const settle = (read: RequestBody | NoWorkerError) => {
       cancel();
+      body.off('data', take).off('end', end).off('error', gone).off('close', gone);
       resolve(read);
     };
-    const cancel = after(timeoutSeconds, () => settle(new NoWorkerError(504, TIMEOUT)));
-    const gone = () => {
-      // As every body is closed that was read.
-      if (!isSettled) settle(new NoWorkerError(503, 'the request was aborted'));
+    const inHand = () => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    const take = (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= MAX_WHOLE_BYTES) return;
+      body.pause();
+      settle(body);
+      body.unshift(inHand());
     };
-    body.on('data', (chunk: Buffer) => chunks.push(chunk));
-    body.once('end', () => settle(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    body.once('error', gone);
-    body.once('close', gone);
+    const end = () => settle(inHand());
     // Its sender may have left before, and nothing follows then.
+    const gone = () => settle(new NoWorkerError(503, 'the request was aborted'));
+    const cancel = after(timeoutSeconds, () => settle(new NoWorkerError(504, TIMEOUT)));
+    body.on('data', take).once('end', end).once('error', gone).once('close', gone);
     if (body.destroyed) gone();
   });
 }
