@@ -12,6 +12,8 @@ const LARGE = Buffer.alloc(9 * 1024 * 1024, 'abc');
 async function answerFor(request: Request): Promise<Response> {
   if (new URL(request.url).pathname === '/empty')
     return new Response(null, { status: 204, headers: { 'x-own': '1' } });
+  // As the router answers it: the answer to GET without its body.
+  if (new URL(request.url).pathname === '/head') return new Response(null);
   if (new URL(request.url).pathname === '/large') return new Response(LARGE);
   const bytes = Buffer.from(await request.arrayBuffer());
   return Response.json(
@@ -52,6 +54,11 @@ describe('a request through the adapter', () => {
     answer.resume();
     expect(answer.statusCode).toBe(405);
     expect(answer.headers['content-type']).toBe('application/problem+json');
+  });
+
+  test('an answer to HEAD says nothing of the length of the body that it does not have', async () => {
+    const answer = await fetch(`${origin}/head`, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, null]);
   });
 
   test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('%s keeps every byte of its body', async (method) => {

@@ -52,6 +52,7 @@ const functions = new Map<string, FunctionHandler>(
       response.end();
     }),
     nothing: onRequest((_request, response) => void response.writeHead(204).end()),
+    empty: onRequest((_request, response) => void response.end()),
     throws: onRequest(() => {
       throw new Error('on purpose');
     }),
@@ -184,6 +185,7 @@ describe('by frames a function is asked and answers as by HTTP', () => {
     ],
     ['a DELETE with a body', 'echo', { method: 'DELETE', headers: { 'content-type': 'x/y' }, body: 'ä\0' }],
     ['a status without a body', 'nothing', {}],
+    ['an answer to HEAD, whose length is not known', 'empty', { method: 'HEAD' }],
     ['an uncaught exception', 'throws', {}],
     ['a header that HTTP cannot carry', 'header', {}],
     ['a head that HTTP cannot carry', 'header', { method: 'POST' }],

@@ -65,10 +65,11 @@ export async function exchange(
   await send(
     refused ? problemResponse(methodNotAllowed(method, ALLOWED), log) : await answer(toRequest(request)),
     response,
+    method,
   );
 }
 
-async function send(answer: Response, response: FunctionResponse): Promise<void> {
+async function send(answer: Response, response: FunctionResponse, method: string): Promise<void> {
   const headers = Object.fromEntries(answer.headers);
   if (headers['content-type']?.startsWith(STREAM_TYPE) && answer.body) {
     response.writeHead(answer.status, headers);
@@ -76,7 +77,9 @@ async function send(answer: Response, response: FunctionResponse): Promise<void>
   }
   const body =
     answer instanceof TextResponse ? Buffer.from(answer.whole) : Buffer.from(await answer.arrayBuffer());
-  if (body.length <= WHOLE_BYTES) headers['content-length'] = String(body.length);
+  // Its answer to HEAD comes without the body that GET would have, so that the length is not known.
+  if (body.length <= WHOLE_BYTES && (method !== 'HEAD' || body.length > 0))
+    headers['content-length'] = String(body.length);
   response.writeHead(answer.status, headers);
   response.end(body);
 }

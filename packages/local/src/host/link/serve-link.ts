@@ -92,7 +92,7 @@ export class ServedLink extends EventEmitter {
         return;
       }
       const request = new WholeRequest(message);
-      const response = new WholeResponse(call, this.#now());
+      const response = new WholeResponse(call, { dateMs: this.#now(), method: request.method });
       this.#inHand += 1;
       response.once('close', () => {
         this.#inHand -= 1;

@@ -20,14 +20,17 @@ const MAX_PIECE_BYTES = 16 * 1024 * 1024;
 
 export class WholeResponse extends EventEmitter {
   readonly #call: AnsweredCall;
+  readonly #isHead: boolean;
   readonly #headers: Record<string, Headers[string]> = {};
   statusCode = 200;
   headersSent = false;
   closed = false;
 
-  constructor(call: AnsweredCall, dateMs: number) {
+  /** @param method of the request: an answer to HEAD has no body, and says nothing of the length of one */
+  constructor(call: AnsweredCall, { dateMs, method }: { readonly dateMs: number; readonly method: string }) {
     super();
     this.#call = call;
+    this.#isHead = method === 'HEAD';
     this.setHeader('date', new Date(dateMs).toUTCString());
     call.on('drain', () => this.emit('drain'));
     call.once('cancelled', () => this.#close());
@@ -75,7 +78,8 @@ export class WholeResponse extends EventEmitter {
     if (this.closed) return this;
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     if (!this.headersSent) {
-      if (!WITHOUT_BODY.has(this.statusCode)) this.#headers['content-length'] ??= String(bytes.length);
+      if (!this.#isHead && !WITHOUT_BODY.has(this.statusCode))
+        this.#headers['content-length'] ??= String(bytes.length);
       this.write(bytes);
     } else if (bytes.length > 0) this.write(bytes);
     this.#call.end();
