@@ -2,7 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
 import { PullRequestEvent } from '../../../functions/src/workflows/review-pull-request/event.ts';
 import {
   CairnError,
@@ -138,6 +140,48 @@ describe('the port', () => {
     });
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
   });
+
+  test('a whole address in the request line is served as its path is, under its own host', async () => {
+    const word = fc.stringMatching(/^[a-z][\w.~% -]{0,7}$/).map(encodeURIComponent);
+    const path = fc
+      .tuple(fc.array(word, { maxLength: 3 }), fc.option(word))
+      .map(([words, query]) => `/v1/${words.join('/')}${query === null ? '' : `?${query}`}`);
+    const host = fc.tuple(fc.constantFrom('a.example', '127.0.0.1', '[::1]'), fc.option(fc.nat(65_535)));
+    await fc.assert(
+      fc.asyncProperty(path, host, fc.constantFrom('http', 'HTTPS'), async (asked, [name, port], scheme) => {
+        const authority = port === null ? name : `${name}:${port}`;
+        served.length = 0;
+        const head = 'Host: other\r\nConnection: close\r\n\r\n';
+        expect(await sent(`GET ${scheme}://${authority}${asked} HTTP/1.1\r\n${head}`)).toMatch(/ 200 OK/);
+        expect(served).toEqual([`api ${asked} ${authority}`]);
+      }),
+    );
+    expect(await sent('GET http://h?q HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')).toContain(
+      'welcome',
+    );
+  });
+
+  test('a request for a tunnel is answered before the connection is closed', async () => {
+    expect(await sent('CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 400 [\s\S]*"INVALID_INPUT"/,
+    );
+  });
+
+  test('the key is for reading pages of this address only, whatever the line says', async () => {
+    const ask = (line: string, host: string) =>
+      sent(`${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(await ask('GET /console.json', 'localhost:1')).toMatch(/"local":true/);
+    expect(await ask('GET http://a.example/console.json', 'localhost')).toMatch(/ 403 /);
+    for (const method of ['OPTIONS', 'POST', 'TRACE', 'DELETE'])
+      expect(await ask(`${method} /console.json`, 'localhost')).toMatch(/ 404 /);
+  });
+
+  /** All that comes back until the connection is closed. */
+  async function sent(request: string): Promise<string> {
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    socket.write(request);
+    return text(socket);
+  }
 
   test('has a welcome page, for reading only', async () => {
     expect(await (await fetch(gateway.url)).text()).toBe('welcome');

@@ -13,6 +13,7 @@ interface Unreadable {
 }
 
 const MALFORMED: Unreadable = { status: 400, detail: 'the request is not valid HTTP' };
+const TUNNEL: Unreadable = { status: 400, detail: 'this server is no proxy and opens no tunnel (CONNECT)' };
 const UNREADABLE: Readonly<Record<string, Unreadable>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
@@ -32,25 +33,30 @@ export function answerUnreadable(server: Server): void {
     open.set(socket, responses.add(response));
     response.once('close', () => responses.delete(response));
   });
+  server.on('connect', (_request, socket) => end(socket, TUNNEL));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const [response, ...others] = open.get(socket) ?? [];
-    const { status, detail } = UNREADABLE[error.code ?? ''] ?? MALFORMED;
+    const unreadable = UNREADABLE[error.code ?? ''] ?? MALFORMED;
     if (socket.writable && response && !response.headersSent && others.length === 0) {
       response.shouldKeepAlive = false;
-      refuse(response, status, detail);
+      refuse(response, unreadable.status, unreadable.detail);
       return;
     }
     if (!socket.writable || response) {
       socket.destroy();
       return;
     }
-    const { headers, body } = refusalOf(status, detail);
-    const head = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-    ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    end(socket, unreadable);
   });
+}
+
+function end(socket: Duplex, { status, detail }: Unreadable): void {
+  const { headers, body } = refusalOf(status, detail);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

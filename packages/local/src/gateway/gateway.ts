@@ -9,10 +9,11 @@ import { drainable } from '@cairn/local-kit/http/drain';
 import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
+import { readTarget } from '@cairn/local-kit/http/target';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import { giveBackAtRest } from '../give-back.ts';
 import type { Rewrite } from './rewrites.ts';
-import type { Site } from './site.ts';
+import { isReading, type Site } from './site.ts';
 
 export interface GatewayOptions {
   /** 0: a free port. */
@@ -55,6 +56,7 @@ export async function startGateway({
     response.setHeader('date', new Date(now()).toUTCString());
     if (isHostless(request))
       return refuse(response, 400, 'the request has no Host header', { field: 'Host' });
+    readTarget(request);
     const path = pathOf(request);
     const rewrite = path === undefined ? undefined : rewrites().find((candidate) => candidate.matches(path));
     if (path === undefined) refuse(response, 400, 'the path is not percent-encoded UTF-8', { field: 'path' });
@@ -63,12 +65,12 @@ export async function startGateway({
       // A request of HTTP/1.0 need not say whom it asks.
       if (host !== undefined) request.headers['x-forwarded-host'] ??= host;
       serve(rewrite.functionName, request, response);
-    } else if (path === '/console.json' && consoleJson) {
+    } else if (path === '/console.json' && consoleJson && isReading(request)) {
       if (!isOwnPage(request)) refuse(response, 403, 'only pages of this address may use it');
       else response.writeHead(200, JSON_HEADERS).end(consoleJson());
     } else if (site?.serve(path, request, response)) {
       return;
-    } else if (path === '/' && welcome && (request.method === 'GET' || request.method === 'HEAD')) {
+    } else if (path === '/' && welcome && isReading(request)) {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(welcome());
     } else if (!site?.miss(path, request, response))
       refuse(response, 404, `nothing is served at ${path.slice(0, SHOWN_PATH_CHARS)}`);

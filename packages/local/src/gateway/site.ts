@@ -78,7 +78,7 @@ function isFileOf(root: string, path: string): boolean {
   return existsSync(place) && statSync(place, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-function isReading({ method }: IncomingMessage): boolean {
+export function isReading({ method }: IncomingMessage): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 

@@ -8,6 +8,7 @@ import { KEEP_ALIVE_MS } from '@cairn/local-kit/http/keep-alive';
 import { refusedCaller } from '@cairn/local-kit/http/loopback';
 import { createServer } from '@cairn/local-kit/http/node-http';
 import { answerExpectations, refuse } from '@cairn/local-kit/http/problem';
+import { readTarget } from '@cairn/local-kit/http/target';
 import { answerUnreadable } from '@cairn/local-kit/http/unreadable';
 import type { MovableClock } from '@cairn/local-kit/time/clock';
 import type { DispatchOutcome, DispatchRequest } from '@cairn/local-tasks/attempt';
@@ -108,6 +109,7 @@ export async function startFunctionsHost(options: HostOptions): Promise<Function
   }
 
   const front = createServer((request, response) => {
+    readTarget(request);
     // No platform stands in front of this port and asks who calls, as it does for private functions in production.
     const refused = refusedCaller(request.headers, 'local pages');
     if (refused !== undefined) return refuse(response, 403, refused);
