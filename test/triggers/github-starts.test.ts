@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { z } from 'zod';
 import { GITHUB_SECONDARY_WINDOW_MS } from '../../packages/cairn/src/core/decisions/idempotency.ts';
+import { WorkflowRegistry } from '../../packages/cairn/src/engine/define/registry.ts';
 import { defineWorkflow } from '../../packages/cairn/src/engine/define/workflow.ts';
 import { githubWebhook } from '../../packages/cairn/src/triggers/github/webhook.ts';
 import { secretsIn } from '../../packages/cairn/src/triggers/secrets.ts';
@@ -66,6 +68,33 @@ test('a captured delivery of an event about no pull request is one run under eve
   expect(await deliver('d-2', push('sha-1'))).toBe(200);
   expect(await deliver('d-3', push('sha-2'))).toBe(202);
   expect(installation.world.db.runs.size).toBe(2);
+});
+
+test('a redelivery that later versions refuse is answered with the runs that it started', async () => {
+  const narrow = z.looseObject({ other: z.string() });
+  const types = fc.uniqueArray(fc.constantFrom('one', 'two', 'three'), { minLength: 1 });
+  await fc.assert(
+    fc.asyncProperty(types, fc.func(fc.boolean()), async (all, isNarrowed) => {
+      const installation = new Installation(all.map((type) => listener(type, 'pull_request')));
+      const body = payload();
+      const first = await installation.deliver({ id: 'd-1', body });
+      const { runId, runIds = [runId] } = (await first.json()) as { runId: string; runIds?: string[] };
+      const later = all.map((type) => {
+        const next = listener(type, 'pull_request', isNarrowed(type) ? narrow : undefined);
+        return { ...next, planVersion: 2 };
+      });
+      const deps = { ...installation.github, registry: new WorkflowRegistry(later) };
+      const again = await githubWebhook(deps, deliveryRequest({ id: 'd-1', body }));
+      expect(again.status).toBe(200);
+      expect(await again.json()).toMatchObject({ duplicate: true, runId });
+      expect(installation.world.db.runs.size).toBe(runIds.length);
+      // One that started nothing is refused as before.
+      const other = deliveryRequest({ id: 'd-2', body: payload({ after: 'sha-2' }) });
+      if (all.every((type) => isNarrowed(type)))
+        expect(await (await githubWebhook(deps, other)).json()).toMatchObject({ ignored: true });
+    }),
+    { numRuns: 30 },
+  );
 });
 
 test('the same content a day later is a new run', async () => {

@@ -15,6 +15,7 @@ import { jsonResponse } from '../../http/buffered.ts';
 import { contextOf, type RequestContext } from '../../http/caller-context.ts';
 import { assertPostTo } from '../../http/post-only.ts';
 import { problemResponse } from '../../http/problem.ts';
+import { startedBefore } from '../../operations/start/known-start.ts';
 import type { StartDeps, StartOutcome } from '../../operations/start/request.ts';
 import { startRun } from '../../operations/start/start-run.ts';
 import { type GithubDelivery, readDelivery } from './delivery.ts';
@@ -61,10 +62,41 @@ async function answer(
   const fitting = listeners.filter((workflow) => workflow.input.safeParse(payload).success);
   if (fitting.length === 0) {
     const reason = misfit(listeners, payload);
+    const before = await startsBefore(deps, delivery, { tenantId, workflows: listeners, reason });
+    if (before.length > 0) return answerFor(before);
     deps.start.log.warn('github_delivery_ignored', { deliveryId: delivery.id, event, action, reason });
     return json(202, { ignored: true, reason });
   }
   return answerFor(await startAll(deps, delivery, { tenantId, workflows: fitting, context }));
+}
+
+interface Refused {
+  readonly tenantId: string;
+  readonly workflows: readonly Workflow[];
+  readonly reason: string;
+}
+
+/** What the delivery started, as a version that was deployed before accepted it: it may be a redelivery. */
+async function startsBefore(
+  { start }: GithubDeps,
+  delivery: GithubDelivery,
+  { tenantId, workflows, reason }: Refused,
+): Promise<readonly StartOutcome[]> {
+  const refusal = new CairnError('INVALID_INPUT', reason);
+  const outcomes: StartOutcome[] = [];
+  for (const suffix of ['', ...workflows.map(({ type }) => `:${type}`)]) {
+    try {
+      outcomes.push(await startedBefore(start, { tenantId, ...identityOf(delivery, suffix) }, refusal));
+    } catch (error) {
+      if (error !== refusal) throw error;
+    }
+  }
+  return outcomes;
+}
+
+/** Key and content by which a repetition of a start is recognised. */
+function identityOf({ id, event, payload }: GithubDelivery, suffix: string) {
+  return { key: `${githubKey(id)}${suffix}`, requestHash: requestHash(`github:${event}`, payload) };
 }
 
 interface Listeners {
@@ -132,8 +164,7 @@ function start(
     input: delivery.payload,
     trigger: { source: 'webhook', userId: userOf(delivery.payload), webhookEventId: delivery.id },
     source: 'github_webhook',
-    key: `${githubKey(delivery.id)}${suffix}`,
-    requestHash: requestHash(`github:${delivery.event}`, delivery.payload),
+    ...identityOf(delivery, suffix),
     ...context,
     secondaryKey: `${contentKey(delivery, subject, tenantId)}${suffix}`,
     ...subject,
