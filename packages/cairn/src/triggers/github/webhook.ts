@@ -76,7 +76,7 @@ interface Refused {
   readonly reason: string;
 }
 
-/** What the delivery started, as a version that was deployed before accepted it: it may be a redelivery. */
+/** Runs that the delivery started while another version was deployed: it may be a redelivery. */
 async function startsBefore(
   { start }: GithubDeps,
   delivery: GithubDelivery,
