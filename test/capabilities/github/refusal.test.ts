@@ -66,6 +66,27 @@ test('no failure of the server is ever taken for a refusal', () => {
   );
 });
 
+test('only a number of seconds or a date is one: what is neither is as if nothing was said', () => {
+  const number = fc.oneof(
+    fc.integer({ min: -9_999, max: -1 }).map(String),
+    fc.nat(9_999).map((seconds) => `+${seconds}`),
+    fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99)).map((parts) => parts.join('.')),
+    fc.nat(9_999).map((seconds) => `${seconds}s`),
+    fc.nat(9_999).map((seconds) => `${seconds}e3`),
+    fc.constantFrom('soon', '', '0x10', '2015-10-21', '1/2', 'May 5'),
+  );
+  fc.assert(fc.property(number, (text) => expect(retryAfter(text, NOW)).toBeUndefined()));
+  fc.assert(
+    fc.property(fc.nat(80_000), fc.nat(999), (seconds, ms) => {
+      const fraction = `${seconds}.${String(ms).padStart(3, '0')}`;
+      const at = retryAfter(fraction, NOW) ?? 0;
+      expect(Math.abs(at - (NOW + seconds * 1_000 + ms))).toBeLessThanOrEqual(1);
+      const date = new Date(NOW + seconds * 1_000).toUTCString();
+      expect(retryAfter(date, NOW)).toBe(Math.max(NOW, Date.parse(date)));
+    }),
+  );
+});
+
 test('whatever a receiver says of its patience, the time is one between now and a day on, or none', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.nat().map(String), fc.date().map(String)), (text) => {

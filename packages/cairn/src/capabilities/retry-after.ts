@@ -3,11 +3,18 @@
 /** A receiver that asks for longer is not waited for longer: it can say so again. */
 const LONGEST_MS = 24 * 60 * 60 * 1000;
 
+/** Some receivers send fractions of a second, which the RFC does not know. */
+const SECONDS = /^\d+(?:\.\d+)?$/;
+/** All forms of a date begin with the name of its day. `Date.parse` takes `-5` and `1.5` for days of the year 2001. */
+const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/;
+
 /** Epoch ms; undefined for a missing or invalid header. */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  const at = /^\d+$/.test(text) ? now + Number(text) * 1000 : Date.parse(text);
+  const at = SECONDS.test(text)
+    ? now + Math.ceil(Number(text) * 1000)
+    : Date.parse(DATE.test(text) ? text : '');
   return Number.isNaN(at) ? undefined : notBeyond(at, now);
 }
 
