@@ -29,7 +29,8 @@ export class StreamPlaces {
     if (own >= ofOneTenant) {
       throw new CairnError(
         'RATE_LIMITED',
-        `the caller has ${own} open streams, the most allowed; close one first`,
+        `the tenant has ${own} streams and waits open at this instance, the most allowed`,
+        { help: 'Close one, read without `wait`, or ask again after the time in `Retry-After`.' },
       );
     }
     if (this.#all >= ofAll) throw new CairnError('UNAVAILABLE', 'too many streams are open');
