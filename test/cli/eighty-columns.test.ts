@@ -11,15 +11,16 @@ import { Stage } from './support/stage.ts';
 
 const COLUMNS = 80;
 /** Commands to copy are never cut. */
-const COMMAND = /^(?:cairn|gcloud) /;
+const COMMAND = /^(?:(?:npx |npm run )?cairn|gcloud) /;
 
 const tooWide = (text: string) =>
   text
     .split('\n')
     .filter((line) => cells(line) > COLUMNS && !COMMAND.test(stripVTControlCharacters(line).trim()));
 
-test('every help fits 80 columns', () => {
-  const helps = [helpOfGroup([], COMMANDS, PLAIN), ...COMMANDS.map((command) => helpOf(command, PLAIN))];
+test.each(['cairn', 'npx cairn', 'npm run cairn --'])('every help of %s fits 80 columns', (call) => {
+  const layout = { style: PLAIN, room: COLUMNS, call };
+  const helps = [helpOfGroup([], COMMANDS, layout), ...COMMANDS.map((command) => helpOf(command, layout))];
   expect(helps.flatMap(tooWide)).toEqual([]);
 });
 

@@ -48,7 +48,7 @@ const asked = ({ method, target, body = {} }: ChangeRequest): Request => ({
 const normal = (body: unknown) => JSON.parse(JSON.stringify(body)) as unknown;
 
 /** The words that a shell makes of the text for the command it names. */
-function wordsOf(text: string, name: 'npm' | 'curl'): string[] {
+function wordsOf(text: string, name: 'npx' | 'curl'): string[] {
   const script = `uuidgen() { printf uuid; }\n${name}() { printf '%s\\0' "$@"; }\n${text}`;
   const env = { CAIRN_API_KEY: 'secret', PATH: '' };
   const { stdout, stderr } = spawnSync('/bin/sh', ['-c', script], { encoding: 'utf8', env });
@@ -56,9 +56,9 @@ function wordsOf(text: string, name: 'npm' | 'curl'): string[] {
   return stdout.split('\0').slice(0, -1);
 }
 
-/** Request sent by `npm run cairn -- …`. */
+/** Request sent by `npx cairn …`. */
 async function sentByCli(words: readonly string[]): Promise<Request> {
-  expect(words.slice(0, 3)).toEqual(['run', 'cairn', '--']);
+  expect(words[0]).toBe('cairn');
   const sent: Request[] = [];
   const world = listening({
     env: { CAIRN_URL: ORIGIN, CAIRN_API_KEY: 'secret' },
@@ -69,7 +69,7 @@ async function sentByCli(words: readonly string[]): Promise<Request> {
       return Response.json({ legalHold: { by: 'c.1', at: RANGE.from, reason: 'r' } });
     },
   });
-  const { err } = await saying(['--json', ...words.slice(3)], world);
+  const { err } = await saying(['--json', ...words.slice(1)], world);
   expect(err).toBe('');
   expect(sent).toHaveLength(1);
   return sent[0] as Request;
@@ -177,7 +177,7 @@ describe('as a command', () => {
     if (!shown) throw new Error('nothing would be sent');
     const request = asked(shown.planned);
     expect(sentByCurl(wordsOf(curlText(shown.planned, ORIGIN), 'curl'))).toEqual(request);
-    expect(await sentByCli(wordsOf(cliText(shown.cli), 'npm'))).toEqual(request);
+    expect(await sentByCli(wordsOf(cliText(shown.cli), 'npx'))).toEqual(request);
   });
 
   test('a change of many runs is the request of the dialog, whatever the reason', () => {
@@ -201,8 +201,7 @@ describe('as a command', () => {
           run.cancelRun(RUN, typed),
           workflows.startRun({ type: 'chain-10', input: JSON.parse(json), threadId }),
         ];
-        for (const act of acts)
-          expect(await sentByCli(['run', 'cairn', '--', ...act.cli])).toEqual(asked(act.planned));
+        for (const act of acts) expect(await sentByCli(['cairn', ...act.cli])).toEqual(asked(act.planned));
       }),
       { numRuns: 100 },
     );

@@ -1,5 +1,6 @@
 /** Context of a command: the API, its output, and the global options. */
 import type { CairnClient } from '@cairn/client';
+import { callOf } from './call.ts';
 import { PLAIN, type Style, styleFor } from './render/style.ts';
 import type { World } from './world.ts';
 
@@ -18,6 +19,7 @@ export class Output {
   /** Print the answer as JSON. */
   readonly json: boolean;
   readonly columns: number | undefined;
+  readonly call: string;
   readonly #world: World;
   readonly #to: 'stdout' | 'stderr';
 
@@ -31,12 +33,13 @@ export class Output {
     this.json = wish.json;
     this.style = wish.json ? PLAIN : styleFor(world[to], world, wish.plain);
     this.columns = world[to].isTty ? world[to].columns : undefined;
+    this.call = callOf(world.env);
   }
 
   /** Print an answer of the API: as JSON if requested, else the text of `text`. */
   answer(answer: unknown, text: (shape: OutputShape) => string): void {
     if (this.json) this.print(`${JSON.stringify(answer, null, 2)}\n`);
-    else this.print(text({ style: this.style, columns: this.columns }));
+    else this.print(text({ style: this.style, columns: this.columns, call: this.call }));
   }
 
   /** Nothing is added; an empty text prints nothing. */
@@ -45,8 +48,10 @@ export class Output {
   }
 }
 
-/** Width and colours of the output. */
+/** Width and colours of the output, and the words before those of a printed command. */
 export interface OutputShape {
   readonly style: Style;
   readonly columns: number | undefined;
+  /** Default: `cairn`. */
+  readonly call?: string;
 }

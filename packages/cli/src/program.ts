@@ -3,8 +3,9 @@ import type { CairnClient } from '@cairn/client';
 import { apiOf } from './api/client.ts';
 import { connect } from './api/connection.ts';
 import type { CliCommand } from './arguments/command.ts';
-import { helpOf, helpOfGroup } from './arguments/help.ts';
+import { helpOf, helpOfGroup, USUAL_COLUMNS } from './arguments/help.ts';
 import { type Parsed, parse } from './arguments/parse.ts';
+import { callOf } from './call.ts';
 import { COMMANDS } from './commands/all.ts';
 import { type CommandContext, Output } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -30,7 +31,8 @@ export async function run(
     return (await parsed.command.run(contextFor(parsed, world), parsed.given as never)) ?? EXIT.ok;
   } catch (error) {
     if (world.interrupted.aborted) return EXIT.interrupted;
-    const { exitCode, text, json } = failureOf(error, styleFor(world.stderr, world, wish.plain || wish.json));
+    const style = styleFor(world.stderr, world, wish.plain || wish.json);
+    const { exitCode, text, json } = failureOf(error, style, callOf(world.env));
     world.stderr.write(wish.json ? `${JSON.stringify(json)}\n` : text);
     return exitCode;
   }
@@ -56,9 +58,11 @@ function printHelp(
   commands: readonly CliCommand[],
 ): ExitCode {
   const style = styleFor(world.stdout, world);
-  const columns = world.stdout.isTty ? world.stdout.columns : undefined;
-  world.stdout.write(
-    'run' in about ? helpOf(about, style, columns) : helpOfGroup(about, commands, style, columns),
-  );
+  const layout = {
+    style,
+    room: (world.stdout.isTty ? world.stdout.columns : undefined) ?? USUAL_COLUMNS,
+    call: callOf(world.env),
+  };
+  world.stdout.write('run' in about ? helpOf(about, layout) : helpOfGroup(about, commands, layout));
   return EXIT.ok;
 }

@@ -143,6 +143,15 @@ describe('what was edited since', () => {
     edit('cairn/src/index.js', (text) => `${text}// mine\n`);
     edit('firebase.json', (text) => text.replace('"public": "public"', '"public": "site"'));
     edit('.gitignore', (text) => `${text}coverage/\n`);
+    // Told before it is asked for, by the same decisions.
+    const edited = project.files();
+    const { err } = await project.init(['--undo'], { answer: 'n' });
+    expect(project.files()).toEqual(edited);
+    const [removed = '', takenOut = '', left = ''] = err.split(/It (?:takes|leaves)/);
+    expect(removed).toContain('  cairn/package.json\n');
+    expect(removed).not.toMatch(/firebase\.json|cairn\/src\/index\.js/);
+    expect(takenOut).toContain('  firebase.json\n  .gitignore\n');
+    expect(left).toContain('  cairn/src/index.js: it was edited since\n');
     const { code, out } = await project.init(['--undo', '--yes', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({

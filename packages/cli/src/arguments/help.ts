@@ -1,4 +1,5 @@
 /** Help texts, made from the table of commands. Pure. */
+import { asCalled } from '../call.ts';
 import type { Style } from '../render/style.ts';
 import { cells, pad, wrap } from '../render/width.ts';
 import { type CliCommand, GLOBAL_OPTIONS, KEY_OPTION, type OptionSpec, type OptionSpecs } from './command.ts';
@@ -12,17 +13,16 @@ By default it talks to the local cloud of this folder. For another
 installation, set CAIRN_URL and CAIRN_API_KEY, or give --url and --key-file.
 To see why a run is where it is: cairn explain RUN`;
 
-const OUTRO = `cairn COMMAND --help shows its options, with examples. cairn --version prints
-the version. Exit codes: 0 done, 1 refused or failed, 2 wrong usage,
-3 not found, 4 unreachable, 5 not allowed, 6 cancelled, 7 found a problem.`;
+const OUTRO =
+  'COMMAND --help shows its options, with examples. cairn --version prints the version. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not found, 4 unreachable, 5 not allowed, 6 cancelled, 7 found a problem.';
 
 /** Commands that begin with the words; all, if there are none. */
 export function helpOfGroup(
   words: readonly string[],
   commands: readonly CliCommand[],
-  style: Style,
-  room = USUAL_COLUMNS,
+  layout: HelpLayout,
 ): string {
+  const { style, room, call } = layout;
   const start = words.join(' ');
   const those = commands.filter(({ name }) => start === '' || name.startsWith(`${start} `));
   const groups = Map.groupBy(those, ({ name }) => (name.includes(' ') ? (name.split(' ')[0] ?? '') : ''));
@@ -33,19 +33,20 @@ export function helpOfGroup(
     ),
   );
   if (start !== '') return `${lists.join('\n\n')}\n`;
-  return `${INTRO}\n\n${style.bold('Commands')}\n\n${lists.join('\n\n')}\n\n${optionList('Options of all commands', GLOBAL_OPTIONS, { style, room })}\n\n${OUTRO}\n`;
+  return `${asCalled(INTRO, call)}\n\n${style.bold('Commands')}\n\n${lists.join('\n\n')}\n\n${optionList('Options of all commands', GLOBAL_OPTIONS, layout)}\n\n${wrap(asCalled(OUTRO, call), room).join('\n')}\n`;
 }
 
-export function helpOf(command: CliCommand, style: Style, room = USUAL_COLUMNS): string {
+export function helpOf(command: CliCommand, layout: HelpLayout): string {
+  const { style, room, call } = layout;
   const { summary, details, args, options, mutates, examples } = command;
   const own = { ...options, ...(mutates ? KEY_OPTION : {}) };
   const parts = [
-    `${style.bold(`cairn ${usageOf(command)}`)}${Object.keys(own).length > 0 ? ' [options]' : ''}`,
+    `${style.bold(`${call} ${usageOf(command)}`)}${Object.keys(own).length > 0 ? ' [options]' : ''}`,
     wrap([`${summary}.`, details?.replaceAll('\n', ' ')].filter(Boolean).join(' '), room).join('\n'),
-    ...(Object.keys(args).length === 0 ? [] : [argumentList(command, { style, room })]),
-    ...(Object.keys(own).length === 0 ? [] : [optionList('Options', own, { style, room })]),
-    optionList('Options of all commands', GLOBAL_OPTIONS, { style, room }),
-    `${style.bold('Examples')}\n\n${examples.map(([line, what]) => `  ${style.dim(`# ${what}`)}\n  cairn ${line}`).join('\n\n')}`,
+    ...(Object.keys(args).length === 0 ? [] : [argumentList(command, layout)]),
+    ...(Object.keys(own).length === 0 ? [] : [optionList('Options', own, layout)]),
+    optionList('Options of all commands', GLOBAL_OPTIONS, layout),
+    `${style.bold('Examples')}\n\n${examples.map(([line, what]) => `  ${style.dim(`# ${asCalled(what, call)}`)}\n  ${call} ${line}`).join('\n\n')}`,
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -62,12 +63,14 @@ interface HelpLayout {
   readonly style: Style;
   /** Cells of a line. */
   readonly room: number;
+  /** Words before those of a command. */
+  readonly call: string;
 }
 
-function argumentList({ args }: CliCommand, { style, room }: HelpLayout): string {
+function argumentList({ args }: CliCommand, { style, room, call }: HelpLayout): string {
   const rows = Object.entries(args).map(
     ([name, { help, choices }]) =>
-      [name.toUpperCase(), choices ? `${help}: ${choices.join(', ')}` : help] as const,
+      [name.toUpperCase(), asCalled(choices ? `${help}: ${choices.join(', ')}` : help, call)] as const,
   );
   return `${style.bold('Arguments')}\n\n${columns(rows, { room })}`;
 }
@@ -94,7 +97,7 @@ interface Columns {
 }
 
 /** Without a terminal. */
-const USUAL_COLUMNS = 80;
+export const USUAL_COLUMNS = 80;
 /** A longer left side has a line of its own. */
 const MOST_LEFT = 30;
 

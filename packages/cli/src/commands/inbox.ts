@@ -23,7 +23,7 @@ export const inbox = command({
       found,
       (shape) =>
         inboxTable(found.items, api.now(), shape) +
-        answerLines(found.items, shape.columns) +
+        answerLines(found.items, shape) +
         externalList(external, api.now(), shape) +
         findingList(findings, api.now(), shape),
     );

@@ -25,7 +25,7 @@ export function noteMore({ out, notes }: Pick<CommandContext, 'out' | 'notes'>, 
 export function noteUnreadable(
   { out, notes }: Pick<CommandContext, 'out' | 'notes'>,
   unreadable: readonly string[] = [],
-  help: (id: string) => string = (id) => `cairn check ${id}`,
+  help: (id: string) => string = (id) => `${notes.call} check ${id}`,
 ): void {
   if (out.json) return;
   for (const id of unreadable)

@@ -52,6 +52,21 @@ export function filesOf(root: string): Files {
   };
 }
 
+/** The same files, of which nothing is changed: to see the result of a change in advance. */
+export function readingOnly({ read, exists }: Files): Files {
+  const nothing = () => {};
+  return {
+    read,
+    exists,
+    write: nothing,
+    rename: nothing,
+    remove: nothing,
+    removeAll: nothing,
+    makeFolder: () => [],
+    removeFolder: nothing,
+  };
+}
+
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

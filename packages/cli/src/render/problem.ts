@@ -1,5 +1,6 @@
 /** An error as text: what, where, and what to do next. Pure. */
 import { isUncertain, type Problem, Refusal, Unreachable } from '@cairn/client';
+import { asCalled, PLAIN_CALL } from '../call.ts';
 import { Declined, EXIT, type ExitCode } from '../exit.ts';
 import type { Style } from './style.ts';
 import { clean } from './width.ts';
@@ -12,24 +13,28 @@ export interface Failure {
 }
 
 /** @throws the error itself, if it is not an expected failure */
-export function failureOf(error: unknown, style: Style): Failure {
-  if (error instanceof Declined) return declined(error, style);
-  if (error instanceof Refusal) return refusal(error, style);
+export function failureOf(error: unknown, style: Style, call = PLAIN_CALL): Failure {
+  const hint = (help: string | undefined) => (help === undefined ? undefined : asCalled(help, call));
+  if (error instanceof Declined) return declined(error, style, hint);
+  if (error instanceof Refusal) return refusal(error, style, hint);
   if (error instanceof Unreachable) return unreachable(error, style);
   throw error;
 }
 
-function declined({ message, help, exitCode, code }: Declined, style: Style): Failure {
+/** A hint of ours, with the commands as this program was called. */
+type Hint = (help: string | undefined) => string | undefined;
+
+function declined({ message, help, exitCode, code }: Declined, style: Style, hint: Hint): Failure {
   // Shows the specific code, if there is one, because a person can look it up.
   const name = code === 'USAGE' || code === 'DECLINED' ? 'cairn:' : code;
   return {
     exitCode,
-    text: lines([`${style.paint('bad', name)} ${clean(message)}`, help]),
+    text: lines([`${style.paint('bad', name)} ${clean(message)}`, hint(help)]),
     json: { error: { code, detail: message, help }, exitCode },
   };
 }
 
-function refusal(error: Refusal, style: Style): Failure {
+function refusal(error: Refusal, style: Style, hint: Hint): Failure {
   const { problem, key } = error;
   const { code, title, detail, field, stepId, help, details, status } = problem;
   const exitCode = exitCodeOf(problem);
@@ -43,7 +48,7 @@ function refusal(error: Refusal, style: Style): Failure {
       field === undefined ? undefined : `  field: ${clean(field)}`,
       stepId === undefined ? undefined : `  step: ${clean(stepId)}`,
       ...facts,
-      help === undefined ? undefined : clean(help),
+      hint(help && clean(help)),
       repetition(error, style),
     ]),
     json: { error: problem, exitCode, key },

@@ -2,6 +2,7 @@
 
 import type { CodePlace, Explanation } from '@cairn/client';
 import { ago } from '@cairn/client';
+import { asCalled, PLAIN_CALL } from '../call.ts';
 import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
@@ -24,7 +25,7 @@ export function explanationPage(
   now: number,
   shape: OutputShape,
 ): string {
-  const { style, columns = USUAL_COLUMNS } = shape;
+  const { style, columns = USUAL_COLUMNS, call = PLAIN_CALL } = shape;
   const status = style.paint(statusTone(run.status), statusText(run));
   const paragraph = (words: string) =>
     wrap(clean(words), Math.max(20, columns - INDENT))
@@ -40,12 +41,12 @@ export function explanationPage(
     error ? paragraph(`${error.code}: ${error.message}`) : '',
     at('since', since),
     at('until', until),
-    help === undefined ? '' : `\n${paragraph(help)}`,
+    help === undefined ? '' : `\n${paragraph(asCalled(help, call))}`,
     section('Code', codeTable(code, shape), shape),
     finding ? section('Problem', findingText(finding, shape), shape) : '',
     section(
       'Commands',
-      moves.map((move) => `  ${commandOf(move)}\n    ${style.dim(move.what)}\n`).join(''),
+      moves.map((move) => `  ${commandOf(move, call)}\n    ${style.dim(move.what)}\n`).join(''),
       shape,
     ),
   ].join('');

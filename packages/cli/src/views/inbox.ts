@@ -1,6 +1,7 @@
 /** Questions that wait for a person, with the commands that answer them. Pure. */
 import { ago, BUDGET_DECISIONS, DOUBT_DECISIONS } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
+import { PLAIN_CALL } from '../call.ts';
 import type { OutputShape } from '../context.ts';
 import { table } from '../render/table.ts';
 import { moment } from '../render/time.ts';
@@ -56,33 +57,36 @@ export function externalList(
 ): string {
   const told = external.map(
     ({ owner, effectId, question, openedAt, answers }) =>
-      `  ${clean(question)} ${shape.style.dim(ago(openedAt, now))}\n    cairn effects resolve ${quoted(owner)} ${effectId} ${answers.join('|')}\n`,
+      `  ${clean(question)} ${shape.style.dim(ago(openedAt, now))}\n    ${shape.call ?? PLAIN_CALL} effects resolve ${quoted(owner)} ${effectId} ${answers.join('|')}\n`,
   );
   return section('Effects without a run', told.join(''), shape);
 }
 
 /** One command for each run, since a person looks at a run before answering it. Hints that a terminal has no room for are below it. */
-export function answerLines(items: readonly Item[], columns = Number.POSITIVE_INFINITY): string {
-  const lines = new Set(items.map(answerLine));
+export function answerLines(
+  items: readonly Item[],
+  { columns = Number.POSITIVE_INFINITY, call = PLAIN_CALL }: Partial<OutputShape> = {},
+): string {
+  const lines = new Set(items.map((item) => answerLine(item, call)));
   const shown = [...lines].map((line) => (cells(line) > columns ? line.replaceAll('   (', '\n  (') : line));
   return shown.length === 0 ? '' : `\n${shown.join('\n')}\n`;
 }
 
-function answerLine({ kind, runId, step, effectId, answers, more, dataSchema }: Item): string {
-  const rest = more === undefined ? '' : `   (and ${more} more: cairn runs show ${runId})`;
-  if (answers.length === 0) return `cairn runs show ${runId}   (nothing can be answered now)${rest}`;
+function answerLine({ kind, runId, step, effectId, answers, more, dataSchema }: Item, call: string): string {
+  const rest = more === undefined ? '' : `   (and ${more} more: ${call} runs show ${runId})`;
+  if (answers.length === 0) return `${call} runs show ${runId}   (nothing can be answered now)${rest}`;
   if (kind === 'effect_in_doubt' || kind === 'left_in_doubt') {
     const outcomes = answers.filter((answer) => answer !== 'resume').join('|');
-    const or = answers.includes('resume') ? `   (or cairn runs resume ${runId})` : '';
-    return `cairn effects resolve ${runId} ${effectId} ${outcomes}${or}${rest}`;
+    const or = answers.includes('resume') ? `   (or ${call} runs resume ${runId})` : '';
+    return `${call} effects resolve ${runId} ${effectId} ${outcomes}${or}${rest}`;
   }
   if (kind === 'step_in_doubt')
-    return `cairn runs approve ${runId} ${quoted(step)}   (${DOUBT_DECISIONS})${rest}`;
+    return `${call} runs approve ${runId} ${quoted(step)}   (${DOUBT_DECISIONS})${rest}`;
   if (kind === 'budget_reached')
-    return `cairn runs approve ${runId} ${quoted(step)}   (${BUDGET_DECISIONS})${rest}`;
+    return `${call} runs approve ${runId} ${quoted(step)}   (${BUDGET_DECISIONS})${rest}`;
   const others = answers.filter((answer) => answer !== 'approve').map((answer) => WORDS[answer] ?? answer);
   const data = dataSchema === undefined ? '' : ' --data JSON';
-  return `cairn runs approve ${runId} ${quoted(step)}${data}   (or ${others.join(', ')})${rest}`;
+  return `${call} runs approve ${runId} ${quoted(step)}${data}   (or ${others.join(', ')})${rest}`;
 }
 
 /** Decisions as commands. */

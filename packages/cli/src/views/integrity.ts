@@ -1,5 +1,6 @@
 /** Problems of a run, and the changes of a repair. Pure. */
 import type { Answer } from 'cairn/api/calls';
+import { asCalled } from '../call.ts';
 import type { OutputShape } from '../context.ts';
 import type { Tone } from '../render/style.ts';
 import { clean } from '../render/width.ts';
@@ -58,13 +59,13 @@ export function repairText(
 
 function problemText(
   { code, severity, healable, subject, title, help, evidence }: Consistency['problems'][number],
-  { style }: OutputShape,
+  { style, call }: OutputShape,
 ): string {
   const facts = Object.entries(evidence).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   return [
     `  ${style.paint(severity === 'error' ? 'bad' : 'warn', code)} ${clean(subject)}${healable ? style.dim(' (healable)') : ''}\n`,
     `    ${clean(title)}${facts.length === 0 ? '' : style.dim(`: ${clean(facts.join(', '))}`)}\n`,
-    healable ? '' : `    ${style.dim(clean(help))}\n`,
+    healable ? '' : `    ${style.dim(asCalled(clean(help), call))}\n`,
   ].join('');
 }
 

@@ -1,6 +1,7 @@
 /** Preview of a successor, as a page. Pure. */
 import { stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
+import { asCalled } from '../call.ts';
 import type { OutputShape } from '../context.ts';
 import type { Tone } from '../render/style.ts';
 import { table } from '../render/table.ts';
@@ -16,11 +17,11 @@ const WOULD: Readonly<Record<Preview['would'], string>> = {
 };
 
 export function previewText(preview: Preview, shape: OutputShape): string {
-  const { style } = shape;
+  const { style, call } = shape;
   const { mode, would, planVersion, steps, effects, effectsCut, unread, blockers } = preview;
   const stops = blockers.map(
     ({ code, detail, help }) =>
-      `  ${style.paint('bad', code)} ${clean(detail)}\n    ${style.dim(clean(help))}\n`,
+      `  ${style.paint('bad', code)} ${clean(detail)}\n    ${style.dim(asCalled(clean(help), call))}\n`,
   );
   return [
     `${style.bold(mode)} of ${clean(preview.runId)} ${WOULD[would]} on v${planVersion}\n`,

@@ -1,6 +1,7 @@
 /** One run as a page: what it is, its steps, what it waits for and how to answer, and what happened. Pure. */
 import { ago, budgetLines, duration, type Move, moveOf, stepKey } from '@cairn/client';
 import type { Answer } from 'cairn/api/calls';
+import { asCalled, PLAIN_CALL } from '../call.ts';
 import type { OutputShape } from '../context.ts';
 import { statusTone } from '../render/style.ts';
 import { table } from '../render/table.ts';
@@ -16,17 +17,21 @@ type RunWait = RunView['waits'][number];
 const VALUE_CHARS = 400;
 
 /** @param now epoch ms */
-export function runHead(run: RunView, now: number, { style, columns }: OutputShape): string {
+export function runHead(
+  run: RunView,
+  now: number,
+  { style, columns, call = PLAIN_CALL }: OutputShape,
+): string {
   const status = style.paint(statusTone(run.status), statusText(run));
   const took = run.durationMs === undefined ? '' : ` in ${duration(run.durationMs)}`;
-  const rows = factsOf(run, now).map(
+  const rows = factsOf(run, now, call).map(
     ([name, value]) =>
       `  ${style.dim(name.padEnd(10))}  ${cutTo(clean(value), columns === undefined ? VALUE_CHARS : Math.max(20, columns - 14))}`,
   );
   return `${style.bold(`${run.type} v${run.planVersion}`)} ${status}${took}  ${style.dim(run.id)}\n${rows.join('\n')}\n`;
 }
 
-function factsOf(run: RunView, now: number): (readonly [string, string])[] {
+function factsOf(run: RunView, now: number, call: string): (readonly [string, string])[] {
   const { trigger, source, parent, lease, error, cancellation } = run;
   const about = [run.prUrl ?? run.prId, run.prId === undefined ? run.repoId : undefined];
   const facts: (readonly [string, string | undefined])[] = [
@@ -39,8 +44,8 @@ function factsOf(run: RunView, now: number): (readonly [string, string])[] {
     ['thread', run.threadId === run.id ? undefined : run.threadId],
     ['tags', run.tags?.join('  ')],
     ['tenant', run.tenantId],
-    ['input', valueText(run.input, run.inputRef)],
-    ['result', valueText(run.result, run.resultRef)],
+    ['input', valueText(run.input, run.inputRef, call)],
+    ['result', valueText(run.result, run.resultRef, call)],
     [
       'error',
       error &&
@@ -142,19 +147,19 @@ function suspicionText({ suspect }: RunView): string | undefined {
 /** The reason why the run cannot go on, in one sentence, and what to do. */
 export function findingText(
   { code, title, message, stepId, help }: Omit<NonNullable<RunView['finding']>, 'since'>,
-  { style }: OutputShape,
+  { style, call }: OutputShape,
 ): string {
   const at = stepId === undefined ? '' : ` at step ${clean(stepId)}`;
-  return `  ${style.paint('bad', code)} ${title}${at}: ${clean(message)}\n    ${style.dim(help)}\n`;
+  return `  ${style.paint('bad', code)} ${title}${at}: ${clean(message)}\n    ${style.dim(asCalled(help, call))}\n`;
 }
 
 /** The reason why the run makes no progress, since when, and what to do. */
 export function blockedText(
   { message, since, help }: NonNullable<RunView['blocked']>,
   now: number,
-  { style }: OutputShape,
+  { style, call }: OutputShape,
 ): string {
-  return `  ${clean(message)} ${style.dim(`(${ago(since, now)})`)}\n    ${style.dim(help)}\n`;
+  return `  ${clean(message)} ${style.dim(`(${ago(since, now)})`)}\n    ${style.dim(asCalled(help, call))}\n`;
 }
 
 /** Billed operations, and their price without free tiers. */
@@ -176,8 +181,9 @@ export function costText({ reads, writes, deletes, tasks, usd }: RunView['cost']
 function valueText(
   value: unknown,
   ref: { readonly bytes: number; readonly checkpoint: number } | undefined,
+  call: string,
 ): string | undefined {
-  if (ref) return `${ref.bytes} bytes, see cairn runs output … ${ref.checkpoint}`;
+  if (ref) return `${ref.bytes} bytes, see ${call} runs output … ${ref.checkpoint}`;
   return value === undefined ? undefined : JSON.stringify(value);
 }
 
@@ -237,7 +243,7 @@ function stepTook({ status, durationMs, startedAt, updatedAt }: Step): string {
 export function waitList(
   run: RunView,
   now: number,
-  { style, columns = Number.POSITIVE_INFINITY }: OutputShape,
+  { style, columns = Number.POSITIVE_INFINITY, call = PLAIN_CALL }: OutputShape,
 ): string {
   return run.waits
     .map((wait) => {
@@ -247,7 +253,7 @@ export function waitList(
         execution.location === undefined ? '' : `\n    ${style.dim(`asked for at ${execution.location}`)}`;
       const due = dueAt === undefined ? '' : ` (${ago(dueAt, now)}${lastBeat(wait, now)})`;
       const move = moveOf(run.id, wait);
-      const hint = move === undefined ? '' : hintText(move, columns);
+      const hint = move === undefined ? '' : hintText(move, columns, call);
       const told = wrap(`${clean(whatFor(step, wait))}${due}`, columns - INDENT);
       const what = told.map((line) => `  ${style.paint('warn', line)}`).join('\n');
       return `${what}${place}${hint && style.dim(hint)}\n`;
@@ -258,8 +264,8 @@ export function waitList(
 const INDENT = 2;
 
 /** The command, and what it does: below it where the terminal has no room beside it. */
-function hintText(move: Move, columns: number): string {
-  const [command, what] = [`    ${commandOf(move)}`, `(${move.what})`];
+function hintText(move: Move, columns: number, call: string): string {
+  const [command, what] = [`    ${commandOf(move, call)}`, `(${move.what})`];
   return cells(`${command}   ${what}`) > columns ? `\n${command}\n      ${what}` : `\n${command}   ${what}`;
 }
 
@@ -303,8 +309,8 @@ export function signalTable(
 }
 
 /** As a line for a shell. */
-export function commandOf({ words }: Move): string {
-  return `cairn ${words.map(quoted).join(' ')}`;
+export function commandOf({ words }: Move, call: string): string {
+  return `${call} ${words.map(quoted).join(' ')}`;
 }
 
 /** For a shell, if it needs that. */

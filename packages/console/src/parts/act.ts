@@ -3,7 +3,7 @@ import type { ChangingMethod, PathWith, Planned } from '../api/client.ts';
 
 export interface PlannedAct<M extends ChangingMethod, P extends PathWith<M>> {
   readonly planned: Planned<M, P>;
-  /** Words after `npm run cairn --`. */
+  /** Words after `cairn`. */
   readonly cli: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export function curlText({ method, target, body }: ChangeRequest, origin: string
 }
 
 export function cliText(words: readonly string[]): string {
-  return ['npm run cairn --', ...words.map(quoted)].join(' ');
+  return ['npx cairn', ...words.map(quoted)].join(' ');
 }
 
 /** As one word of a shell, whatever is in it. */

@@ -5,7 +5,7 @@ import { copyWords, useCopy } from './copy/use-copy.ts';
 
 interface CommandsProps {
   readonly sending: ChangeRequest;
-  /** Words after `npm run cairn --`. */
+  /** Words after `cairn`. */
   readonly cli: readonly string[];
 }
 

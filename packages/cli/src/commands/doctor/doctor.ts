@@ -1,6 +1,7 @@
 /** `doctor`: prints the health of an installation, and where to look for what its API does not show. */
 import { type Finding, NOT_SEEN } from '@cairn/client';
 import { command } from '../../arguments/command.ts';
+import { asCalled } from '../../call.ts';
 import { EXIT } from '../../exit.ts';
 import type { Tone } from '../../render/style.ts';
 import { clean, wrap } from '../../render/width.ts';
@@ -25,7 +26,7 @@ export const doctor = command({
   ],
   async run({ api, out }) {
     const findings = await examine(api);
-    out.answer({ findings, notSeen: NOT_SEEN }, ({ style, columns = Number.POSITIVE_INFINITY }) => {
+    out.answer({ findings, notSeen: NOT_SEEN }, ({ style, call, columns = Number.POSITIVE_INFINITY }) => {
       const within = (text: string, indent: string) =>
         wrap(text, columns - indent.length).join(`\n${indent}`);
       const lines = findings.map(({ code, state, what, help }) => {
@@ -33,7 +34,9 @@ export const doctor = command({
         // Problems are looked up by their code.
         const name = state === 'wrong' ? `  ${style.dim(code)}` : '';
         const told = `${style.paint(tone, mark)} ${within(`${clean(what)}${name}`, '  ')}\n`;
-        return help === undefined ? told : `${told}    ${style.dim(within(clean(help), '    '))}\n`;
+        return help === undefined
+          ? told
+          : `${told}    ${style.dim(within(asCalled(clean(help), call), '    '))}\n`;
       });
       const hidden = NOT_SEEN.map(({ what, look }) => `  ${within(`${what}: ${look}`, '    ')}\n`);
       return `${lines.join('')}\n${style.bold('Not checked from here')}\n\n${hidden.join('')}`;

@@ -1,9 +1,10 @@
 /** The conversation of `init`, in its order; `src/init/` decides and writes. Only this command loads it, because nothing else needs the JSON parser. */
 import { join } from 'node:path';
+import { PLAIN_CALL } from '../../call.ts';
 import { declined, SAY_YES } from '../../confirm.ts';
 import type { CommandContext } from '../../context.ts';
 import { apply, type Restored, undo } from '../../init/edits.ts';
-import { type Files, filesOf } from '../../init/files.ts';
+import { type Files, filesOf, readingOnly } from '../../init/files.ts';
 import { readFirebaseJson } from '../../init/firebase-json.ts';
 import { assertName, type FileChange, type InitPlan, planOf } from '../../init/plan.ts';
 import { InitProblem } from '../../init/problem.ts';
@@ -109,8 +110,8 @@ function tellAdded({ out }: CommandContext, { root, name, files }: InitTarget, r
   const steps = next.map(({ command, why }) => `Run ${command} for the ${why}.\n`).join('');
   out.answer(
     { root, name, changes: [], installed: [], next },
-    () =>
-      `Nothing to change: Cairn ${record.cairn} was added as '${name}'.\ncairn init --undo removes it.\n${steps}`,
+    ({ call = PLAIN_CALL }) =>
+      `Nothing to change: Cairn ${record.cairn} was added as '${name}'.\n${call} init --undo removes it.\n${steps}`,
   );
 }
 
@@ -125,8 +126,7 @@ async function takeOut(
       `there is no ${recordPath(place.name)} in ${place.root}`,
       'cairn init was not run here, or was undone. Another installation is named with --name NAME.',
     );
-  const paths = [...record.edited, ...record.created].map(({ path }) => `  ${path}\n`);
-  tell(context, `cairn init --undo in ${clean(place.root)} restores or removes:\n\n${paths.join('')}\n`);
+  tell(context, undoText(undo(record, readingOnly(place.files)), place.root));
   await confirm(context, place, 'Take Cairn out?');
   const restored = undo(record, place.files);
   const next = stepsAfterUndo(place.files);
@@ -178,6 +178,19 @@ database '${name}'.\n\n`;
 
 function verbOf({ before }: FileChange): string {
   return before === undefined ? 'create' : 'edit  ';
+}
+
+function undoText({ restored, takenOut, left }: Restored, root: string): string {
+  const list = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? '' : `${title}\n\n${lines.map((line) => `  ${clean(line)}\n`).join('')}\n`;
+  return [
+    list(`cairn init --undo in ${clean(root)} restores or removes:`, restored),
+    list('It takes only its own entries and lines out of:', takenOut),
+    list(
+      'It leaves:',
+      left.map(({ path, why }) => `${path}: ${why}`),
+    ),
+  ].join('');
 }
 
 function restoredText({ restored, takenOut, left }: Restored, style: Style): string {

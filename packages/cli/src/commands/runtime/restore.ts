@@ -1,6 +1,7 @@
 /** After the database was restored: `restore show`, `begin`, `release`. */
 import type { Answer } from 'cairn/api/calls';
 import { command } from '../../arguments/command.ts';
+import { PLAIN_CALL } from '../../call.ts';
 import { moment } from '../../render/time.ts';
 import { clean } from '../../render/width.ts';
 
@@ -15,7 +16,7 @@ export const showRestore = command({
   examples: [['restore show', 'the database in use, and since when it is held']],
   async run({ api, out }) {
     const restore = await api.get('/v1/restore');
-    out.answer(restore, () => `${clean(restore.home)}: ${textOf(restore)}\n`);
+    out.answer(restore, ({ call }) => `${clean(restore.home)}: ${textOf(restore, call)}\n`);
   },
 });
 
@@ -31,7 +32,7 @@ export const beginRestore = command({
   async run({ api, out, world }) {
     const restore = await api.change('POST', '/v1/restore/begin', { body: {} });
     await world.sleep(KNOWN_AFTER_MS);
-    out.answer(restore, () => `${textOf(restore)}\n`);
+    out.answer(restore, ({ call }) => `${textOf(restore, call)}\n`);
   },
 });
 
@@ -44,12 +45,12 @@ export const releaseRestore = command({
   examples: [['restore release', 'the questions are in the inbox: cairn inbox']],
   async run({ api, out }) {
     const restore = await api.change('POST', '/v1/restore/release', { body: {} });
-    out.answer(restore, () => `${textOf(restore)}, ${restore.woken} runs were woken\n`);
+    out.answer(restore, ({ call }) => `${textOf(restore, call)}, ${restore.woken} runs were woken\n`);
   },
 });
 
-function textOf({ held, restoredAt, by }: Answer<'Restore'>): string {
+function textOf({ held, restoredAt, by }: Answer<'Restore'>, call = PLAIN_CALL): string {
   if (restoredAt === undefined) return held ? 'a copy from elsewhere, held' : 'never restored';
   const what = `restored at ${moment(restoredAt)} (${clean(by ?? '')})`;
-  return held ? `${what}, held: no run moves until cairn restore release` : `${what}, released`;
+  return held ? `${what}, held: no run moves until ${call} restore release` : `${what}, released`;
 }

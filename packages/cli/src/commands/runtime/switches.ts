@@ -52,7 +52,7 @@ export const listWorkflows = command({
       ),
     );
     if (list.killSwitch && !out.json)
-      notes.print(notes.style.paint('bad', 'The kill switch is on: cairn unpause --everything\n'));
+      notes.print(notes.style.paint('bad', `The kill switch is on: ${notes.call} unpause --everything\n`));
   },
 });
 

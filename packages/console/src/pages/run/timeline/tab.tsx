@@ -69,7 +69,7 @@ export function TimelineTab() {
         <p className="note">
           The page shows the first {events.length.toLocaleString('en')} of {head.toLocaleString('en')} events.
           The command line shows the rest:{' '}
-          <code>{`npm run cairn -- runs watch ${id} --after ${events.length}`}</code>.
+          <code>{`npx cairn runs watch ${id} --after ${events.length}`}</code>.
         </p>
       )}
       {history.error !== undefined && <Failure error={history.error} again={more} />}

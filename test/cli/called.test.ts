@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { order } from '../../examples/order/order.ts';
+import { pretendedBindings } from '../../examples/order/payments.ts';
+import { asCalled, callOf } from '../../packages/cli/src/call.ts';
+import { Stage } from './support/stage.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const NPX = { npm_config_user_agent: 'npm/11.0.0 node/v24.0.0', npm_command: 'exec' };
+const SCRIPT = {
+  npm_config_user_agent: 'npm/11.0.0 node/v24.0.0',
+  npm_lifecycle_event: 'cairn',
+  npm_config_local_prefix: '/home/ada/cairn',
+};
+
+test.each([
+  ['cairn', {}],
+  ['npx cairn', NPX],
+  ['npm run cairn --', { ...SCRIPT, INIT_CWD: '/home/ada/cairn' }],
+  ['npm run cairn --', { ...SCRIPT, INIT_CWD: '/home/ada/cairn/docs' }],
+  ['cairn', { ...SCRIPT, INIT_CWD: '/home/ada/cairn-two' }],
+  ['cairn', { ...SCRIPT, npm_lifecycle_event: 'demo', INIT_CWD: '/home/ada/cairn' }],
+  ['pnpm exec cairn', { npm_config_user_agent: 'pnpm/10.0.0 npm/? node/v24.0.0', npm_command: 'exec' }],
+  ['cairn', { npm_config_user_agent: 'yarn/4.0.0 npm/? node/v24.0.0' }],
+])('%s is how it was called with %j', (call, env) => {
+  expect(callOf(env)).toBe(call);
+});
+
+test('only commands of a hint are rewritten, and those that work already stay', () => {
+  const hint =
+    'Run cairn init, or npx cairn dev. The package cairn, cairn/testing and /srv/cairn app stay; `cairn doctor`.';
+  expect(asCalled(hint, 'npx cairn')).toBe(
+    'Run npx cairn init, or npx cairn dev. The package cairn, cairn/testing and /srv/cairn app stay; `npx cairn doctor`.',
+  );
+  expect(asCalled(hint, 'cairn')).toBe(hint);
+});
+
+describe('printed commands can be pasted', () => {
+  const waiting = async () => {
+    const stage = new Stage([order], [...pretendedBindings]);
+    const run = (
+      await stage.cairn(['runs', 'start', 'order', '--input', '{"amountCents":120000}'])
+    ).out.trim();
+    await stage.drive();
+    return { stage, run };
+  };
+
+  test.each([['explain'], ['runs show'], ['inbox']])('of %s', async (command) => {
+    const { stage, run } = await waiting();
+    const words = [...command.split(' '), ...(command === 'inbox' ? [] : [run])];
+    const { out } = await stage.cairn(words, { env: NPX });
+    const line = out.split('\n').find((text) => text.includes('cairn runs approve')) ?? '';
+    const pasted = line.trim().split('   ')[0]?.split(' ') ?? [];
+    expect(pasted.slice(0, 4)).toEqual(['npx', 'cairn', 'runs', 'approve']);
+    expect((await stage.cairn(pasted.slice(2))).code).toBe(0);
+    expect((await stage.cairn(words)).out).not.toContain('npx');
+  });
+
+  test('of refusals and of help', async () => {
+    const { stage, run } = await waiting();
+    const said = async (...words: string[]) => (await stage.cairn(words, { env: NPX })).err;
+    expect(await said('runs', 'show', run, '--bogus')).toContain('See npx cairn runs show --help.');
+    expect(await said('runs', 'show', 'nonsense')).toContain('npx cairn runs search');
+    const { out } = await stage.cairn(['runs', 'show', '--help'], { env: NPX });
+    expect(out).toMatch(/^npx cairn runs show RUN/);
+    expect(out).toMatch(/^ {2}npx cairn runs show last/m);
+  });
+
+  test('from a terminal in this repository', () => {
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/i.test(name)),
+    );
+    const { stderr, status } = spawnSync('npm', ['run', '--silent', 'cairn', '--', 'runs', 'show'], {
+      cwd: ROOT,
+      env,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([2, expect.stringContaining('See npm run cairn -- runs show --help.')]);
+  });
+});
