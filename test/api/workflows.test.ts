@@ -59,8 +59,8 @@ interface Listed {
   }[];
 }
 
-async function list(key = viewer): Promise<Listed> {
-  const answer = await installation.get('/v1/workflows', key);
+async function list(key = viewer, query = ''): Promise<Listed> {
+  const answer = await installation.get(`/v1/workflows${query}`, key);
   expect(answer.status).toBe(200);
   return (await answer.json()) as Listed;
 }
@@ -201,7 +201,24 @@ describe('GET /v1/workflows', () => {
     expect(forInstallation.items[0]?.paused).toEqual({ since, reason: 'wrong labels' });
   });
 
-  test('takes no parameters', async () => {
+  test('is as short as its names and versions on request, with live runs and pauses', async () => {
+    await installation.world.start('deploy', {}, { tenantId: 'acme' });
+    await send('/v1/workflows/deploy/pause', { body: { reason: 'wrong labels' } });
+    const whole = await list();
+    const short = whole.items.map((workflow) => ({
+      ...workflow,
+      versions: workflow.versions.map(({ planVersion, deployed, liveRuns }) => ({
+        planVersion,
+        deployed,
+        liveRuns,
+      })),
+    }));
+    expect(await list(viewer, '?summary=true')).toEqual({ ...whole, items: short });
+    expect(await list(viewer, '?summary=false')).toEqual(whole);
+  });
+
+  test('takes no other parameters, and no other value', async () => {
+    expect((await installation.get('/v1/workflows?summary=yes', viewer)).status).toBe(400);
     expect((await installation.get('/v1/workflows?type=echo', viewer)).status).toBe(400);
   });
 });

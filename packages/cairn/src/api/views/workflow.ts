@@ -17,12 +17,15 @@ export interface WorkflowFacts {
   readonly paused: PauseMark | undefined;
   /** The reason of a pause may name other tenants' affairs. */
   readonly showsReason: boolean;
+  /** Without steps and triggers. */
+  readonly isSummary: boolean;
 }
 
-export function workflowView({ type, deployed, live, changes, paused, showsReason }: WorkflowFacts): View {
+export function workflowView(facts: WorkflowFacts): View {
+  const { type, deployed, live, changes, paused, showsReason, isSummary } = facts;
   const liveRuns = new Map(live.map(({ planVersion, runs }) => [planVersion, runs]));
   const here = deployed.map((workflow) => ({
-    ...outline(workflow),
+    ...(isSummary ? { planVersion: workflow.planVersion } : outline(workflow)),
     deployed: true,
     liveRuns: liveRuns.get(workflow.planVersion) ?? 0,
     changed: changedIn(changes, workflow.planVersion),

@@ -20,8 +20,8 @@ export function ScheduleForm({ schedule, onClose }: ScheduleFormProps) {
   const { api } = useSession();
   const [, navigate] = useLocation();
   const { data: workflows } = useQuery({
-    queryKey: ['workflows'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { signal }),
+    queryKey: ['workflows', 'summary'],
+    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: 'true' }, signal }),
   });
   const [type, setType] = useState(schedule?.type ?? '');
   const [name, setName] = useState(schedule?.name ?? '');

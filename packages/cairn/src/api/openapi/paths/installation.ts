@@ -53,6 +53,10 @@ export const INSTALLATION_PATHS = {
       id: 'listWorkflows',
       summary: 'Lists workflows and their versions, with the number of runs of the tenant on each version',
       role: 'viewer',
+      query: {
+        summary:
+          '`true`: leave out the steps, the triggers and the changes of each version. Default: `false`. The whole list can have hundreds of kilobytes.',
+      },
       answers: { 200: { what: 'All workflows', schema: 'WorkflowList' } },
     },
   },

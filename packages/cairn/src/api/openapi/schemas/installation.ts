@@ -26,12 +26,12 @@ const Version = z.object({
     .array(z.string())
     .optional()
     .describe(
-      'Differences between the deployed definition and the one the version had when its first run started. Absent if there are none.',
+      'Differences between the deployed definition and the one the version had when its first run started. Absent if there are none, and with `summary=true`.',
     ),
   steps: z
     .array(z.object({ id: z.string(), kind: z.string(), needs: z.array(z.string()) }))
     .optional()
-    .describe('Present if the version is deployed.'),
+    .describe('Present if the version is deployed, unless `summary=true`.'),
   on: z
     .object({
       github: z.array(z.object({ event: z.string(), actions: z.array(z.string()).optional() })),
@@ -46,7 +46,9 @@ const Version = z.object({
         .describe('Schedules that the newest version declares. See /v1/schedules/{id}.'),
     })
     .optional()
-    .describe('Triggers that start runs, besides the API. They start the newest version only.'),
+    .describe(
+      'Triggers that start runs, besides the API. They start the newest version only. Absent with `summary=true`.',
+    ),
 });
 
 const Workflow = z.object({

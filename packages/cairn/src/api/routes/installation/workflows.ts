@@ -13,6 +13,7 @@ import {
 } from '../../../operations/runtime/pause-workflow.ts';
 import type { LiveVersion } from '../../../ports/run-statistics.ts';
 import { mayActAs } from '../../auth.ts';
+import { flag } from '../../query.ts';
 import type { ChangeHandler, ReadHandler, Sent } from '../../route.ts';
 import { inputSchemaOf } from '../../views/input-schema.ts';
 import { pauseView, workflowView } from '../../views/workflow.ts';
@@ -21,12 +22,13 @@ import { actingOf, runtimeDeps } from './runtime.ts';
 /** Versions with live runs that are counted. More than this is years of deployments with runs never ended. */
 const MAX_LIVE_VERSIONS = 200;
 /** Live runs are those of the caller's tenant. Bounded by what is deployed and {@link MAX_LIVE_VERSIONS}: no pages. */
-export const listWorkflows: ReadHandler<'GET', '/v1/workflows'> = async ({ deps, caller }) => {
+export const listWorkflows: ReadHandler<'GET', '/v1/workflows'> = async ({ deps, caller, query }) => {
   const { registry, statistics, start } = deps;
+  const isSummary = flag('summary', query.summary ?? 'false');
   const [config, live, changes] = await Promise.all([
     readConfig({ ...start, config: deps.config }),
     statistics.liveVersions(caller.tenantId, MAX_LIVE_VERSIONS),
-    changesIn(start.plans, registry),
+    isSummary ? [] : changesIn(start.plans, registry),
   ]);
   // A part of a loop is no workflow of its own, and its loop's run is counted.
   const declared = live.filter(({ type }) => declaredType(type) === type);
@@ -40,6 +42,7 @@ export const listWorkflows: ReadHandler<'GET', '/v1/workflows'> = async ({ deps,
       changes: changes.filter((change) => change.type === type),
       paused: config.paused.get(type),
       showsReason: mayActAs(caller.role, 'installation'),
+      isSummary,
     }),
   );
   const { killSwitch } = config;

@@ -143,8 +143,9 @@ function Count({ of, status }: CountProps) {
 function TypeField({ value, isAsked, onChange }: FieldProps & { readonly isAsked: boolean }) {
   const { api } = useSession();
   const { data } = useQuery({
-    queryKey: ['runs', 'types'],
-    queryFn: async ({ signal }) => (await api.get('/v1/workflows', { signal })).items.map(({ type }) => type),
+    queryKey: ['workflows', 'summary'],
+    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: 'true' }, signal }),
+    select: ({ items }) => items.map(({ type }) => type),
     enabled: isAsked,
   });
   const types = [...new Set([...(data ?? []), ...(value ? [value] : [])])];
