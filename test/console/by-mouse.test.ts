@@ -110,6 +110,53 @@ test.each(at)(
   },
 );
 
+test.each(at)(
+  '$name: a refusal of an input stands at its field until that is corrected',
+  async ({ viewport }) => {
+    const page = await stage.browser.open('/workflows/gift', { viewport, ...MOVING });
+    await page.getByRole('button', { name: 'Start a run' }).click();
+    const dialog = page.getByRole('dialog');
+    const [cents, to] = [
+      dialog.getByRole('textbox', { name: 'cents' }),
+      dialog.getByRole('textbox', { name: 'to' }),
+    ];
+    await cents.fill('-3');
+    await to.fill('nobody');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+    await dialog.getByRole('alert').waitFor();
+    const below = async (field: typeof cents) =>
+      page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).textContent();
+    expect(await below(cents)).toMatch(/^Too small/);
+    expect(await below(to)).toMatch(/^Invalid email/);
+    expect(await cents.getAttribute('aria-invalid')).toBe('true');
+    await cents.fill('300');
+    expect(await below(cents)).toBe('');
+    expect(await below(to)).toMatch(/^Invalid email/);
+    await to.fill('ada@example.com');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL('**/runs/run_*');
+  },
+);
+
+test('a choice of workflows does not load what they are made of', async () => {
+  const asked: string[] = [];
+  const page = await stage.browser.open('/runs', {
+    ...MOVING,
+    prepare: async (one) => {
+      one.on('request', (request) => {
+        const { pathname, search } = new URL(request.url());
+        if (pathname === '/v1/workflows') asked.push(search);
+      });
+    },
+  });
+  await page.getByRole('button', { name: 'Start a run' }).click();
+  await page.getByRole('dialog').getByRole('combobox').first().selectOption('pay-invoice');
+  await page.getByRole('dialog').getByRole('textbox', { name: 'invoice' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Workflow').selectOption('pay-invoice');
+  expect([...new Set(asked)]).toEqual(['?summary=true']);
+});
+
 test('an approval that takes data shows who is asked, all that is wrong, and is given by its form', async () => {
   const started = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
     type: 'refund',

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { ActionDialog } from '../../parts/dialog/action-dialog.tsx';
 import { type Entered, NOTHING_ENTERED, readEntered } from '../../parts/schema-form/entered.ts';
+import { type RefusedEntry, refusedAt } from '../../parts/schema-form/refused.ts';
 import { SchemaInput } from '../../parts/schema-form/schema-input.tsx';
 import { useSession } from '../../session/session.ts';
 import { startRun } from './acts.ts';
@@ -24,6 +25,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
   const [, navigate] = useLocation();
   const [chosen, setChosen] = useState(fixed ?? '');
   const [entered, setEntered] = useState<Entered>(NOTHING_ENTERED);
+  const [refused, setRefused] = useState<RefusedEntry>();
   const [threadId, setThreadId] = useState('');
   const { data: schema, isLoading } = useQuery({
     queryKey: ['workflows', chosen, 'input'],
@@ -32,7 +34,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
     queryFn: async ({ signal }) =>
       (await api.get('/v1/workflows/{type}/input', { params: { type: chosen }, signal })).schema ?? null,
   });
-  const { hasValue, value } = readEntered(schema, entered, input);
+  const { hasValue, value, fields, typed } = readEntered(schema, entered, input);
   const start = chosen !== '' && hasValue ? startRun({ type: chosen, input: value, threadId }) : undefined;
   return (
     <ActionDialog
@@ -40,6 +42,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
       verb="Start"
       act={start}
       onDone={({ runId }) => navigate(`/runs/${runId}`)}
+      onRefused={(error) => setRefused({ typed, issues: refusedAt(error, 'input', fields) })}
       onClose={onClose}
     >
       {fixed === undefined && (
@@ -48,6 +51,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
           onChange={(next) => {
             setChosen(next);
             setEntered(NOTHING_ENTERED);
+            setRefused(undefined);
           }}
         />
       )}
@@ -57,6 +61,7 @@ export function StartDialog({ type: fixed, input, onClose }: StartDialogProps) {
         entered={entered}
         begin={input}
         hint={isLoading ? 'Reading the schema…' : 'JSON that the workflow accepts.'}
+        refused={refused}
         onEntered={setEntered}
       />
       <label className="field">
@@ -75,8 +80,8 @@ interface WorkflowFieldProps {
 function WorkflowField({ value, onChange }: WorkflowFieldProps) {
   const { api } = useSession();
   const { data } = useQuery({
-    queryKey: ['workflows'],
-    queryFn: ({ signal }) => api.get('/v1/workflows', { signal }),
+    queryKey: ['workflows', 'summary'],
+    queryFn: ({ signal }) => api.get('/v1/workflows', { query: { summary: 'true' }, signal }),
   });
   const types = data?.items.filter(({ newest }) => newest !== null).map(({ type }) => type) ?? [];
   return (

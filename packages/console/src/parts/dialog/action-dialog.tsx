@@ -22,13 +22,15 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
   readonly children?: ReactNode;
   /** Left out: the dialog closes. */
   onDone?(answer: AnswerOf<M, P>): void;
+  /** Beside the failure that the dialog shows. */
+  onRefused?(error: unknown): void;
   onClose(): void;
 }
 
 export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
   props: ActionDialogProps<M, P>,
 ) {
-  const { title, verb, danger, act, children, onClose, onDone = onClose } = props;
+  const { title, verb, danger, act, children, onClose, onDone = onClose, onRefused } = props;
   const { api } = useSession();
   const queries = useQueryClient();
   const keyOf = useKeyPerContent();
@@ -44,6 +46,7 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
       onDone(answer);
     } catch (failure) {
       setError(failure);
+      onRefused?.(failure);
       setBusy(false);
     }
   };

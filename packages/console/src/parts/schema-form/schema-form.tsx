@@ -9,10 +9,12 @@ interface SchemaFormProps {
   readonly fields: readonly Field[];
   readonly typed: Typed;
   readonly issues: readonly FieldIssue[];
+  /** By the API, for what stands there still. */
+  readonly refused: readonly FieldIssue[];
   onTyped(typed: Typed): void;
 }
 
-export function SchemaForm({ label, fields, typed, issues, onTyped }: SchemaFormProps) {
+export function SchemaForm({ label, fields, typed, issues, refused, onTyped }: SchemaFormProps) {
   return (
     <fieldset className="schema-form">
       <legend>{label}</legend>
@@ -22,6 +24,7 @@ export function SchemaForm({ label, fields, typed, issues, onTyped }: SchemaForm
           field={field}
           text={typed[field.name] ?? ''}
           why={issues.find(({ name }) => name === field.name)?.why}
+          refusal={refused.find(({ name }) => name === field.name)?.why}
           onText={(text) => onTyped({ ...typed, [field.name]: text })}
         />
       ))}
@@ -33,13 +36,15 @@ interface OneFieldProps {
   readonly field: Field;
   readonly text: string;
   readonly why: string | undefined;
+  readonly refusal: string | undefined;
   onText(text: string): void;
 }
 
-function OneField({ field, text, why, onText }: OneFieldProps) {
+function OneField({ field, text, why, refusal, onText }: OneFieldProps) {
   const { name, kind, isRequired, description } = field;
   const id = useId();
-  const isBad = why !== undefined && text !== '';
+  const bad = text === '' ? refusal : (why ?? refusal);
+  const isBad = bad !== undefined;
   const shared = { id, 'aria-describedby': `${id}-hint`, 'aria-invalid': isBad };
   const change = (event: { readonly target: { readonly value: string } }) => onText(event.target.value);
   return (
@@ -68,7 +73,7 @@ function OneField({ field, text, why, onText }: OneFieldProps) {
         />
       )}
       <p id={`${id}-hint`} className={isBad ? 'hint bad' : 'hint'}>
-        {isBad ? why : visibleText(description ?? (kind === 'json' ? 'JSON' : ''))}
+        {isBad ? visibleText(bad) : visibleText(description ?? (kind === 'json' ? 'JSON' : ''))}
       </p>
     </div>
   );

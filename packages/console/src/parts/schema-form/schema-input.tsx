@@ -1,6 +1,7 @@
 /** Enters a value for a schema: in a form where there is one, or as JSON. Says every issue at once. */
 import { JsonInput } from '../json-view/json-input.tsx';
 import { asForm, asJson, type Entered, readEntered } from './entered.ts';
+import { type RefusedEntry, stillRefused } from './refused.ts';
 import { SchemaForm } from './schema-form.tsx';
 
 interface SchemaInputProps {
@@ -11,10 +12,12 @@ interface SchemaInputProps {
   /** `Input` or `Data`. */
   readonly label: string;
   readonly hint: string;
+  /** Refused by the API when it was last sent. */
+  readonly refused?: RefusedEntry | undefined;
   onEntered(entered: Entered): void;
 }
 
-export function SchemaInput({ schema, entered, begin, label, hint, onEntered }: SchemaInputProps) {
+export function SchemaInput({ schema, entered, begin, label, hint, refused, onEntered }: SchemaInputProps) {
   const reading = readEntered(schema, entered, begin);
   const { fields, isForm, typed, issues, jsonText } = reading;
   return (
@@ -43,6 +46,7 @@ export function SchemaInput({ schema, entered, begin, label, hint, onEntered }: 
           fields={fields}
           typed={typed}
           issues={issues}
+          refused={stillRefused(refused, typed)}
           onTyped={(next) => onEntered({ ...entered, typed: next })}
         />
       ) : (

@@ -1,0 +1,36 @@
+/** Refusals of a value by the API, at the fields of its form. Pure. */
+import { ApiError } from '../../api/problem.ts';
+import type { Field, FieldIssue, Typed } from './fields.ts';
+
+export interface RefusedEntry {
+  /** As it was sent. */
+  readonly typed: Typed;
+  readonly issues: readonly FieldIssue[];
+}
+
+/**
+ * The detail of such a refusal is `input.amount: Too small; input.lines[2].name: …`: a path and a reason each.
+ *
+ * @param root member of the request that the form fills
+ */
+export function refusedAt(error: unknown, root: string, fields: readonly Field[]): readonly FieldIssue[] {
+  if (!(error instanceof ApiError) || error.problem.code !== 'INVALID_INPUT') return [];
+  const told = (error.problem.detail ?? '').split(`; ${root}.`);
+  const [first = '', ...rest] = told;
+  if (!first.startsWith(`${root}.`)) return [];
+  const issues = [first.slice(root.length + 1), ...rest].flatMap((text): FieldIssue[] => {
+    const field = fields
+      .filter(({ name }) => text.startsWith(name) && /^[.:[]/.test(text.slice(name.length)))
+      .toSorted((a, b) => b.name.length - a.name.length)[0];
+    if (field === undefined) return [];
+    // Of a member within the field the path stays: it says which.
+    const after = text.slice(field.name.length);
+    return [{ name: field.name, why: after.startsWith(': ') ? after.slice(2) : after.replace(/^\./, '') }];
+  });
+  return issues;
+}
+
+/** Those of fields that say what was refused. */
+export function stillRefused(refused: RefusedEntry | undefined, typed: Typed): readonly FieldIssue[] {
+  return refused?.issues.filter(({ name }) => refused.typed[name] === typed[name]) ?? [];
+}

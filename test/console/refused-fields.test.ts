@@ -1,0 +1,52 @@
+import { expect, test } from '@jest/globals';
+import { ApiError } from '../../packages/console/src/api/problem.ts';
+import { fieldsOf } from '../../packages/console/src/parts/schema-form/fields.ts';
+import { refusedAt, stillRefused } from '../../packages/console/src/parts/schema-form/refused.ts';
+
+const FIELDS =
+  fieldsOf({
+    type: 'object',
+    properties: {
+      to: { type: 'string' },
+      'to.name': { type: 'string' },
+      cents: { type: 'integer' },
+      lines: {},
+    },
+  }) ?? [];
+
+const refused = (detail: string, code = 'INVALID_INPUT') =>
+  refusedAt(new ApiError({ type: '', title: '', status: 400, code, detail } as never), 'input', FIELDS);
+
+test.each([
+  ['input.cents: Too small', [['cents', 'Too small']]],
+  [
+    'input.cents: Too small; expected >0; input.to: Invalid email',
+    [
+      ['cents', 'Too small; expected >0'],
+      ['to', 'Invalid email'],
+    ],
+  ],
+  ['input.to.name: too long', [['to.name', 'too long']]],
+  ['input.lines[2].sku: Invalid', [['lines', '[2].sku: Invalid']]],
+  ['input.lines.sku: Invalid', [['lines', 'sku: Invalid']]],
+  ['input.centsOff: Invalid; input.to: Invalid', [['to', 'Invalid']]],
+  ['input: Unrecognized key: "x"', []],
+  ['threadId: too long', []],
+])('%s is told at its fields', (detail, issues) => {
+  expect(refused(detail).map(({ name, why }) => [name, why])).toEqual(issues);
+});
+
+test('another failure is told at no field', () => {
+  expect(refused('input.cents: Too small', 'WORKFLOW_UNKNOWN')).toEqual([]);
+  expect(refusedAt(new Error('input.cents: x'), 'input', FIELDS)).toEqual([]);
+});
+
+test('a corrected field is not refused any more', () => {
+  const issues = [
+    { name: 'cents', why: 'a' },
+    { name: 'to', why: 'b' },
+  ];
+  const entry = { typed: { cents: '-3', to: 'x' }, issues };
+  expect(stillRefused(entry, { cents: '-3', to: 'y' }).map(({ name }) => name)).toEqual(['cents']);
+  expect(stillRefused(undefined, {})).toEqual([]);
+});
