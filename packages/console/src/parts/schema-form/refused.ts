@@ -23,7 +23,7 @@ export function refusedAt(error: unknown, root: string, fields: readonly Field[]
       .filter(({ name }) => text.startsWith(name) && /^[.:[]/.test(text.slice(name.length)))
       .toSorted((a, b) => b.name.length - a.name.length)[0];
     if (field === undefined) return [];
-    // Of a member within the field the path stays: it says which.
+    // The path of a member within the field stays: it says which.
     const after = text.slice(field.name.length);
     return [{ name: field.name, why: after.startsWith(': ') ? after.slice(2) : after.replace(/^\./, '') }];
   });
