@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { goTo, settled } from './support/browser.ts';
 import { makeShowcase, type Showcase } from './support/showcase.ts';
-import { SIZES } from './support/sizes.ts';
+import { QUARTERED, SIZES } from './support/sizes.ts';
 import { setStage } from './support/stage.ts';
 import { OTHER_VIEWS, VIEWS } from './support/views.ts';
 
@@ -58,6 +58,18 @@ test.each(OTHER_VIEWS)(
     await page.setViewportSize(SIZES.desktop);
   },
 );
+
+test('no page scrolls sideways at a zoom of 400 %', async () => {
+  await page.setViewportSize(QUARTERED);
+  for (const { path, shows } of VIEWS) {
+    await goTo(page, path(show));
+    // A column that is left out at this width is there all the same.
+    await page.getByText(shows).first().waitFor({ state: 'attached' });
+    await settled(page);
+    expect([path(show), await beyond(page)]).toEqual([path(show), []]);
+  }
+  await page.setViewportSize(SIZES.desktop);
+});
 
 test('on a phone the head of a page is one line and the search, and no list of a page scrolls sideways', async () => {
   await page.setViewportSize(SIZES.phone);

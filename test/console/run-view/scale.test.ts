@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Scale, ticksOf } from '../../../packages/console/src/pages/run/timeline/scale.ts';
+import { Scale, ticksOf, tickText } from '../../../packages/console/src/pages/run/timeline/scale.ts';
 
 const HOUR = 3_600_000;
 const busyTimes = fc
@@ -53,8 +53,24 @@ describe('time on a scale', () => {
           // Its label begins there.
           expect(tick.place).toBeLessThanOrEqual(0.95 + 1e-9);
         }
+        const labels = ticks.map(({ at, step }) => tickText(at, step));
+        expect(labels).toEqual([...new Set(labels)]);
         expect(ticks.length).toBeLessThanOrEqual(11);
       }),
     );
+  });
+
+  test.each([
+    [0, 10, '0ms'],
+    [2_460, 20, '2.46s'],
+    [2_500, 500, '2.5s'],
+    [10_500, 500, '10.5s'],
+    [30_000, 10_000, '30s'],
+    [60_500, 500, '1m 0.5s'],
+    [3_630_000, 30_000, '1h 0m 30s'],
+    [90_060_000, 60_000, '1d 1h 1m'],
+    [7_200_000, 3_600_000, '2h'],
+  ])('%i ms, %i ms from the next, is %s', (ms, step, label) => {
+    expect(tickText(ms, step)).toBe(label);
   });
 });

@@ -4,3 +4,6 @@ export const SIZES = {
   phone: { width: 390, height: 844 },
   zoomed: { width: 640, height: 400 },
 } as const;
+
+/** A desktop at a zoom of 400 %: nothing may have to be read in two directions. */
+export const QUARTERED = { width: 320, height: 256 } as const;

@@ -46,6 +46,7 @@ export const OTHER_VIEWS: readonly View[] = [
   { name: 'a resume', path: ({ failed }) => `/runs/${failed}?do=resume`, shows: 'What would happen' },
   { name: 'a fork', path: ({ failed }) => `/runs/${failed}?do=fork`, shows: 'What would happen' },
   { name: 'a long text', path: ({ successor }) => `/runs/${successor}`, shows: 'check-line' },
+  { name: 'a workflow with one run', path: () => '/workflows/review-pull-request', shows: '1 run, 0 live' },
   { name: 'no such workflow', path: () => '/workflows/nothing', shows: 'No such workflow' },
   { name: 'a schedule list', path: () => '/schedules', shows: 'chain-10' },
   { name: 'no page', path: () => '/nothing', shows: 'Nothing is here' },

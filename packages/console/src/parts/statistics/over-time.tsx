@@ -1,5 +1,6 @@
 /** The runs of each part of a time as bars: those that completed, failed, and others. The same as text on hover. */
 import type { CSSProperties } from 'react';
+import { counted } from '../json-view/words.ts';
 import { duration } from '../time.ts';
 import './statistics.css';
 import type { Statistics } from './use-statistics.ts';
@@ -12,7 +13,7 @@ export function OverTime({ parts, until }: Pick<Statistics, 'parts' | 'until'>) 
         {parts.map(({ from, runs, completed, failed, p95Ms }) => {
           const others = runs - completed - failed;
           const took = p95Ms === undefined ? '' : `, p95 ${duration(p95Ms)}`;
-          const text = `${stamp(from)}: ${runs} runs, ${completed} completed, ${failed} failed, ${others} others${took}`;
+          const text = `${stamp(from)}: ${counted(runs, 'run')}, ${completed} completed, ${failed} failed, ${others} others${took}`;
           return (
             <li key={from} title={text}>
               <span className="visually-hidden">{text}</span>

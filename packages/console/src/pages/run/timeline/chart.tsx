@@ -9,7 +9,7 @@ import type { TimelineSpan } from '../live/span.ts';
 import { endText, endTone } from '../live/span-words.ts';
 import type { Undone } from '../live/undone.ts';
 import type { Drive, Life, TimelineRow } from './model.ts';
-import { type Scale, ticksOf } from './scale.ts';
+import { type Scale, ticksOf, tickText } from './scale.ts';
 
 interface ChartProps {
   readonly rows: readonly TimelineRow[];
@@ -107,9 +107,9 @@ function Axis({
 }) {
   return (
     <>
-      {ticksOf(scale, from, apart).map(({ at, place }) => (
+      {ticksOf(scale, from, apart).map(({ at, place, step }) => (
         <span key={at} className="tick" style={placed(place)}>
-          {duration(at - from)}
+          {tickText(at - from, step)}
         </span>
       ))}
       {scale.segments

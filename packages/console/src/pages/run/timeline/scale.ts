@@ -3,6 +3,8 @@
  * compressed to a gap, so that seconds of work beside days of waiting can still be seen.
  */
 
+import { duration } from '../../../parts/time.ts';
+
 export interface Interval {
   readonly from: number;
   readonly to: number;
@@ -111,6 +113,31 @@ const LONG_STEPS_MS = [
 export interface Tick {
   readonly at: number;
   readonly place: number;
+  /** Distance of the ticks around it, ms: its label must be as exact. */
+  readonly step: number;
+}
+
+/** As {@link duration}, with the digits that tell a tick from the next: `2.46s`, `1m 0.5s`, `1h 0m 30s`. */
+export function tickText(ms: number, step: number): string {
+  if (step >= resolutionOf(ms)) return duration(ms);
+  const digits = step % 1_000 === 0 ? 0 : step % 100 === 0 ? 1 : step % 10 === 0 ? 2 : 3;
+  const minutes = Math.floor(ms / 60_000);
+  const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24];
+  const parts = [
+    days > 0 && `${days}d`,
+    minutes >= 60 && `${hours}h`,
+    minutes > 0 && `${minutes % 60}m`,
+    step < 60_000 && `${((ms % 60_000) / 1_000).toFixed(digits)}s`,
+  ];
+  return parts.filter(Boolean).join(' ');
+}
+
+/** Distance of times that {@link duration} tells apart, ms. */
+function resolutionOf(ms: number): number {
+  if (ms < 1_000) return 1;
+  if (ms < 10_000) return 100;
+  if (ms < 3_600_000) return 1_000;
+  return ms < 86_400_000 ? 60_000 : 3_600_000;
 }
 
 /**
@@ -131,7 +158,7 @@ export function ticksOf({ segments }: Scale, from: number, apart: number): Tick[
     for (let at = first; at <= segment.to; at += step) {
       const place = segment.start + (at - segment.from) * perMs;
       if (segment.end - place >= room && place - (ticks.at(-1)?.place ?? -1) >= apart)
-        ticks.push({ at, place });
+        ticks.push({ at, place, step });
     }
   }
   return ticks;
