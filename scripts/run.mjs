@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { helpText } from './help.mjs';
+import { installedText, installText } from './install-progress.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const pinnedNode = join(root, 'node_modules/node/bin/node');
@@ -130,7 +131,7 @@ async function npmInstall(env, lock) {
     npm.once('error', () => resolve(1));
     npm.once('exit', (code) => resolve(code ?? 1));
   });
-  over();
+  over(status === 0);
   if (status === 0) return;
   process.stderr.write('cairn: `npm install` failed; see its output above\n');
   process.exit(status);
@@ -144,17 +145,19 @@ function showProgress(lock) {
     .map(([path]) => path);
   const began = Date.now();
   const { isTTY } = process.stderr;
-  const show = (end = '') => {
+  const show = (isDone = false) => {
     const there = paths.filter((path) => existsSync(join(root, path, 'package.json'))).length;
     const seconds = Math.round((Date.now() - began) / 1_000);
-    const text = `cairn: installing dependencies (once): ${there} of ${paths.length} packages, ${seconds} s`;
-    process.stderr.write(isTTY ? `\r${text}${end}` : `${text}\n`);
+    const text = isDone ? installedText(there, seconds) : installText({ there, of: paths.length, seconds });
+    // A line can be shorter than the one before it.
+    process.stderr.write(isTTY ? `\r${text}\x1b[K` : `${text}\n`);
   };
   show();
   const ticker = setInterval(show, isTTY ? 500 : 10_000);
-  return () => {
+  return (isDone) => {
     clearInterval(ticker);
-    show('\n');
+    show(isDone);
+    if (isTTY) process.stderr.write('\n');
   };
 }
 

@@ -67,6 +67,17 @@ describe('printed commands can be pasted', () => {
     expect(out).toMatch(/^ {2}npx cairn runs show last/m);
   });
 
+  test('without an announcement of Node that its SQLite is experimental; other warnings stay', () => {
+    const warn = `data:text/javascript,process.emitWarning('SQLite','ExperimentalWarning');process.emitWarning('old','Other')`;
+    const main = join(ROOT, 'packages/cli/src/main.ts');
+    const { stdout, stderr } = spawnSync(process.execPath, ['--import', warn, main, 'help', 'runs', 'list'], {
+      encoding: 'utf8',
+    });
+    expect(stdout).toContain('runs list');
+    expect(stderr).toContain('Other: old');
+    expect(stderr).not.toContain('Experimental');
+  });
+
   test('from a terminal in this repository', () => {
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$/i.test(name)),

@@ -12,6 +12,13 @@ import type { ProgramEnd, Terminal, World } from './world.ts';
 modules.enableCompileCache?.();
 const { run } = await import('./program.ts');
 
+// Node 22 announces in the middle of `cairn dev` that its SQLite is experimental, which nobody can do anything about.
+const shown = process.listeners('warning');
+process.removeAllListeners('warning');
+process.on('warning', (warning) => {
+  if (warning.name !== 'ExperimentalWarning') for (const show of shown) show(warning);
+});
+
 const interrupted = new AbortController();
 process.once('SIGINT', () => interrupted.abort());
 process.once('SIGTERM', () => interrupted.abort());

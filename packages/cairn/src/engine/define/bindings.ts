@@ -3,6 +3,8 @@ import { CairnError } from '../../core/errors.ts';
 import type { Binding, Capability } from './capability.ts';
 import type { WorkflowRegistry } from './registry.ts';
 
+const ADD = 'Add a binding (defineBinding) to the bindings of the deployment.';
+
 export class Bindings {
   readonly #byCapability = new Map<string, Binding>();
 
@@ -11,7 +13,10 @@ export class Bindings {
     for (const binding of bindings) {
       const { id } = binding.capability;
       if (this.#byCapability.has(id)) {
-        throw new CairnError('INVALID_INPUT', `capability '${id}' is bound twice`, { field: 'bindings' });
+        throw new CairnError('INVALID_INPUT', `capability '${id}' is bound twice`, {
+          field: 'bindings',
+          help: 'Leave one of the two bindings out of the bindings of the deployment.',
+        });
       }
       this.#byCapability.set(id, binding);
     }
@@ -32,7 +37,7 @@ export class Bindings {
     if (binding) return binding;
     throw new CairnError('INVALID_INPUT', `capability '${capabilityId}' has no binding`, {
       field: 'bindings',
-      help: 'Add a binding (defineBinding) to the bindings of the deployment.',
+      help: ADD,
     });
   }
 
@@ -68,7 +73,7 @@ export class Bindings {
     throw new CairnError(
       'INVALID_INPUT',
       `step '${stepId}' of workflow '${type}' uses '${capability.id}', which has no binding`,
-      { field: 'bindings', stepId },
+      { field: 'bindings', stepId, help: ADD },
     );
   }
 }
