@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { UNDO_MS } from '../../packages/console/src/pages/inbox/approval-queue.ts';
 import { eventually } from '../system/support.ts';
-import { holdTimers } from './support/hold-timers.ts';
+import { type Holding, holdTimers } from './support/hold-timers.ts';
 import { SIZES } from './support/sizes.ts';
 // Its tests come first, over the same cloud and browser: they change nothing.
 import './one-stage/focus.suite.ts';
@@ -137,6 +137,51 @@ test.each(at)(
     await page.waitForURL('**/runs/run_*');
   },
 );
+
+test('an approval that another tab was faster to reject is told as not given', async () => {
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
+    type: 'pay-invoice',
+    input: { invoice: 'T-1', text: 'for two' },
+  });
+  const open = () =>
+    stage.browser.open('/inbox', { ...MOVING, prepare: (one) => one.addInitScript(holdTimers, UNDO_MS) });
+  const [slow, fast] = [await open(), await open()];
+  const cardOf = (page: typeof slow) =>
+    page.locator('li.card', { has: page.locator(`a[href="/runs/${runId}"]`) });
+  await cardOf(slow).getByRole('button', { name: 'Approve', exact: true }).click();
+  await cardOf(fast).getByRole('button', { name: 'Reject', exact: true }).click();
+  await fast.getByRole('dialog').getByRole('button', { name: 'Reject', exact: true }).click();
+  await cardOf(fast).waitFor({ state: 'detached' });
+  await slow.evaluate(() => {
+    for (const call of (globalThis as unknown as Holding).held.splice(0)) call();
+  });
+  const told = slow.getByRole('alert').filter({ hasText: 'Not approved' });
+  await told.filter({ hasText: 'Pay T-1?' }).waitFor();
+  await told.getByRole('button', { name: 'Dismiss' }).click();
+  await told.waitFor({ state: 'detached' });
+});
+
+test('a form says that its run has ended, or its question is answered, and keeps what was typed', async () => {
+  const { runId } = await stage.cloud.call<{ runId: string }>('POST', '/v1/runs', {
+    type: 'pay-invoice',
+    input: { invoice: 'T-2', text: 'for one' },
+  });
+  const [answers, cancels] = [
+    await stage.browser.open(`/runs/${runId}`, MOVING),
+    await stage.browser.open(`/runs/${runId}`, MOVING),
+  ];
+  await answers.getByRole('button', { name: 'Answer approve' }).first().click();
+  await answers.getByRole('textbox', { name: /^Note/ }).fill('looks right');
+  await cancels.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await cancels.getByRole('textbox', { name: /^Reason/ }).fill('too late');
+  await stage.cloud.call('POST', `/v1/runs/${runId}/cancel`, { reason: 'by another' });
+  await answers.getByRole('dialog').getByText('The question is not open any more').waitFor();
+  await cancels.getByRole('dialog').getByText('The run has ended: it is cancelled.').waitFor();
+  expect(await answers.getByRole('textbox', { name: /^Note/ }).inputValue()).toBe('looks right');
+  expect(await cancels.getByRole('textbox', { name: /^Reason/ }).inputValue()).toBe('too late');
+  const send = cancels.getByRole('dialog').getByRole('button', { name: 'Cancel the run' });
+  expect(await send.isDisabled()).toBe(true);
+});
 
 test('a choice of workflows does not load what they are made of', async () => {
   const asked: string[] = [];

@@ -11,6 +11,7 @@ import { ResolveDialog } from '../run/actions/resolve-dialog.tsx';
 import { External } from './external.tsx';
 import { Findings } from './findings.tsx';
 import { canApprove, type InboxItem, keyOf } from './item.ts';
+import { NotApproved } from './not-approved.tsx';
 import { Question } from './row.tsx';
 import { useRowKeys } from './row-keys.ts';
 import { useApprovals } from './use-approvals.ts';
@@ -30,7 +31,7 @@ export default function InboxPage() {
   });
   const { pages, items, error } = list;
   const { findings = [], external = [], unreadableEffects = [] } = pages?.[0] ?? {};
-  const { states, approve, undo } = useApprovals();
+  const { states, refused, forget, approve, undo } = useApprovals();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const chosen = items.filter((item) => canApprove(item) && selected.has(keyOf(item)));
   const select = (item: InboxItem, isSelected: boolean) => {
@@ -66,6 +67,10 @@ export default function InboxPage() {
           <p>Approvals and actions in doubt appear here.</p>
         </Empty>
       )}
+      <NotApproved
+        refused={refused.filter(({ item }) => !items.some((one) => keyOf(one) === keyOf(item)))}
+        onClose={forget}
+      />
       {findings.length > 0 && <Findings findings={findings} />}
       {external.length > 0 && <External external={external} />}
       {chosen.length > 0 && (

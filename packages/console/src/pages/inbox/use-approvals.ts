@@ -1,7 +1,7 @@
 /** Approvals of the inbox: sent a few seconds after the click, together with those that were approved with them. */
 import { sendBulk } from '@cairn/client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { planned } from '../../api/client.ts';
 import { refusalOf, shownError } from '../../api/problem.ts';
 import { useSession } from '../../session/session.ts';
@@ -14,9 +14,16 @@ function approvalOf(items: readonly InboxItem[]) {
   return planned('POST', '/v1/runs/bulk', { body: { act: 'approve', runs } });
 }
 
+/** An approval that the API refused. */
+export interface RefusedApproval {
+  readonly item: InboxItem;
+  readonly error: unknown;
+}
+
 export function useApprovals() {
   const { api } = useSession();
   const queries = useQueryClient();
+  const [refused, setRefused] = useState<readonly RefusedApproval[]>([]);
   const queue = useMemo(
     (): ApprovalQueue<InboxItem> =>
       new ApprovalQueue<InboxItem>({
@@ -29,7 +36,10 @@ export function useApprovals() {
           await sendBulk(items, {
             send: (some) => api.change(approvalOf(some), crypto.randomUUID()),
             onSent: (item, sent) => {
-              if (sent.at === 'failed') onEnd(item, shownError(sent.error));
+              if (sent.at !== 'failed') return;
+              const error = shownError(sent.error);
+              setRefused((all) => [...all.filter((one) => keyOf(one.item) !== keyOf(item)), { item, error }]);
+              onEnd(item, error);
             },
             onPause: () => {},
             refusalOf,
@@ -52,5 +62,5 @@ export function useApprovals() {
     window.addEventListener('beforeunload', warn);
     return () => window.removeEventListener('beforeunload', warn);
   }, [hasWaiting]);
-  return { states, approve: queue.approve, undo: queue.undo };
+  return { states, refused, forget: () => setRefused([]), approve: queue.approve, undo: queue.undo };
 }

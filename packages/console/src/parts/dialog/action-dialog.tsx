@@ -19,6 +19,8 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
   readonly danger?: boolean;
   /** The request; undefined while the form is incomplete. */
   readonly act: PlannedAct<M, P> | undefined;
+  /** The reason why the act is not possible any more since the form was opened. The form keeps what was typed. */
+  readonly outdated?: string | undefined;
   readonly children?: ReactNode;
   /** Left out: the dialog closes. */
   onDone?(answer: AnswerOf<M, P>): void;
@@ -30,7 +32,7 @@ export interface ActionDialogProps<M extends ChangingMethod, P extends PathWith<
 export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
   props: ActionDialogProps<M, P>,
 ) {
-  const { title, verb, danger, act, children, onClose, onDone = onClose, onRefused } = props;
+  const { title, verb, danger, act, outdated, children, onClose, onDone = onClose, onRefused } = props;
   const { api } = useSession();
   const queries = useQueryClient();
   const keyOf = useKeyPerContent();
@@ -59,13 +61,22 @@ export function ActionDialog<M extends ChangingMethod, P extends PathWith<M>>(
         }}
       >
         {children}
+        {outdated !== undefined && !busy && (
+          <p className="note" role="status">
+            {outdated}
+          </p>
+        )}
         {error !== undefined && <FocusedFailure error={error} />}
         {act && <Commands sending={act.planned} cli={act.cli} />}
         <footer>
           <button type="button" onClick={onClose}>
             Close
           </button>
-          <button type="submit" className={danger ? 'danger' : 'primary'} disabled={!act || busy}>
+          <button
+            type="submit"
+            className={danger ? 'danger' : 'primary'}
+            disabled={!act || busy || outdated !== undefined}
+          >
             {busy ? 'Sending…' : verb}
           </button>
         </footer>

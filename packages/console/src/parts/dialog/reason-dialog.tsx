@@ -4,7 +4,7 @@ import type { ChangingMethod, PathWith } from '../../api/client.ts';
 import { ActionDialog, type ActionDialogProps } from './action-dialog.tsx';
 
 interface ReasonDialogProps<M extends ChangingMethod, P extends PathWith<M>>
-  extends Pick<ActionDialogProps<M, P>, 'title' | 'verb' | 'danger' | 'onClose'> {
+  extends Pick<ActionDialogProps<M, P>, 'title' | 'verb' | 'danger' | 'outdated' | 'onClose'> {
   /** The action with the reason as typed; undefined while it lacks one. */
   plan(reason: string): ActionDialogProps<M, P>['act'];
   readonly label?: string;

@@ -23,6 +23,7 @@ import { useAct } from './use-act.ts';
 export function ActForm({ run }: { readonly run: Run }) {
   const { act, about, close } = useAct();
   const form = { runId: run.id, onClose: close };
+  const ended = isFinal(run.status) ? `The run has ended: it is ${run.status}.` : undefined;
   switch (act) {
     case undefined:
       return null;
@@ -46,9 +47,9 @@ export function ActForm({ run }: { readonly run: Run }) {
       return <FailDialog {...form} step={wait && stepKey(wait.execution)} key={about.wait} />;
     }
     case 'cancel':
-      return <CancelDialog {...form} />;
+      return <CancelDialog {...form} outdated={ended} />;
     case 'suspend':
-      return <SuspendDialog {...form} />;
+      return <SuspendDialog {...form} outdated={ended} />;
     case 'continue':
       return <ContinueDialog {...form} />;
     case 'hold':
@@ -92,6 +93,7 @@ function Decide({ run, waitId, onClose }: DecideProps) {
       detail={wait.detail}
       dataSchema={wait.dataSchema}
       dueAt={wait.dueAt}
+      outdated={open ? undefined : 'The question is not open any more: it was answered, or timed out.'}
       before={graph?.nodes && stepsBefore(graph.nodes, stepIdOf(wait.execution.stepId))}
       onClose={onClose}
     />

@@ -35,11 +35,25 @@ export interface DecideDialogProps {
   readonly first?: DecisionName | undefined;
   /** Steps that can be sent back; undefined: the plan is not known here, and what the approval needs is. */
   readonly before?: readonly string[] | undefined;
+  /** The reason why it cannot be answered any more. */
+  readonly outdated?: string | undefined;
   onClose(): void;
 }
 
 export function DecideDialog(props: DecideDialogProps) {
-  const { runId, step, waitId, asked, detail, dataSchema, dueAt, first, before = [], onClose } = props;
+  const {
+    runId,
+    step,
+    waitId,
+    asked,
+    detail,
+    dataSchema,
+    dueAt,
+    first,
+    before = [],
+    outdated,
+    onClose,
+  } = props;
   const [filled, setFilled] = useState<Filled>({ ...UNFILLED, ...(first && { decision: first }) });
   const fill = (part: Partial<Filled>) => setFilled({ ...filled, ...part });
   const choice = CHOICES[asked].find(({ decision }) => decision === filled.decision);
@@ -53,6 +67,7 @@ export function DecideDialog(props: DecideDialogProps) {
       title={asked === 'doubt' ? `What became of ${step}?` : `Answer ${step}`}
       verb={choice?.verb ?? 'Send'}
       danger={choice?.isDanger ?? false}
+      outdated={outdated}
       act={
         lack === undefined && data?.hasValue !== false
           ? {

@@ -5,6 +5,8 @@ import { cancelRun, continueRun, failWait, holdRun, releaseRun, suspendRun } fro
 
 interface OfRun {
   readonly runId: string;
+  /** The reason why it is not possible any more. */
+  readonly outdated?: string | undefined;
   onClose(): void;
 }
 
@@ -12,9 +14,10 @@ interface OfRun {
 const MOST_REASON = 1_000;
 const MOST_HOLD_REASON = 500;
 
-export function CancelDialog({ runId, onClose }: OfRun) {
+export function CancelDialog({ runId, outdated, onClose }: OfRun) {
   return (
     <ReasonDialog
+      outdated={outdated}
       title="Cancel the run"
       verb="Cancel the run"
       danger
@@ -31,9 +34,10 @@ export function CancelDialog({ runId, onClose }: OfRun) {
   );
 }
 
-export function SuspendDialog({ runId, onClose }: OfRun) {
+export function SuspendDialog({ runId, outdated, onClose }: OfRun) {
   return (
     <ReasonDialog
+      outdated={outdated}
       title="Suspend the run"
       verb="Suspend it"
       plan={(reason) => suspendRun(runId, reason)}
