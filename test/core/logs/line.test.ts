@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { lineOf, MAX_FIELDS_BYTES, MAX_MESSAGE_CHARS } from '../../../packages/cairn/src/core/logs/line.ts';
-import { maskOf, secretTexts } from '../../../packages/cairn/src/core/logs/secrets.ts';
+import { maskOf, secretTexts } from '../../../packages/cairn/src/core/secrets/mask.ts';
 
 const by = { step: 'charge', revision: 1, attempt: 1 };
 const logged = (message: unknown, fields?: Record<string, unknown>) =>
@@ -80,9 +80,9 @@ describe('secret values of the input', () => {
   });
 
   test('are taken out of messages and fields, at any depth', () => {
-    const masked = maskOf(secrets);
+    const mask = maskOf(secrets);
     const fields = { header: 'Bearer tok_123456', deep: [{ number: 4_242_424_242 }], fine: 42 };
-    expect(lineOf(by, { at: 5, level: 'info', message: 'with tok_123456!', fields, masked })).toMatchObject({
+    expect(lineOf(by, { at: 5, level: 'info', message: 'with tok_123456!', fields, mask })).toMatchObject({
       message: 'with [redacted]!',
       fields: { header: 'Bearer [redacted]', deep: [{ number: '[redacted]' }], fine: 42 },
     });
@@ -93,13 +93,13 @@ describe('secret values of the input', () => {
     fc.assert(
       fc.property(secret, fc.string(), fc.string(), (token, before, after) => {
         const text = `${before}${token}${after}`;
-        const masked = maskOf(secretTexts({ token }, ['token']));
+        const mask = maskOf(secretTexts({ token }, ['token']));
         const line = lineOf(by, {
           at: 5,
           level: 'info',
           message: text,
           fields: { text, in: { text } },
-          masked,
+          mask,
         });
         const shown = text.replaceAll(token, '[redacted]');
         expect([line.message, line.fields]).toEqual([shown, { text: shown, in: { text: shown } }]);

@@ -2,8 +2,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { LogTotals } from '../../../packages/cairn/src/core/logs/segment.ts';
-import { StreamMask } from '../../../packages/cairn/src/core/logs/stream-mask.ts';
 import { isLogLine, type StoredLine } from '../../../packages/cairn/src/core/logs/text.ts';
+import { StreamMask } from '../../../packages/cairn/src/core/secrets/stream-mask.ts';
 import { RunLog } from '../../../packages/cairn/src/engine/drive/bodies/run-log.ts';
 import type { LogStore } from '../../../packages/cairn/src/ports/runs/log-store.ts';
 import { TextReader } from './text-reader.ts';

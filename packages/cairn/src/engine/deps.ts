@@ -3,6 +3,7 @@
 import type { LimitsOf } from '../core/budget/day-limits.ts';
 import type { ChildWait } from '../core/run/events.ts';
 import type { RunState } from '../core/run/state.ts';
+import type { Mask } from '../core/secrets/mask.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FindingStore } from '../ports/diagnosis/findings.ts';
 import type { Log } from '../ports/log.ts';
@@ -53,7 +54,7 @@ export interface EngineDeps extends Pools {
   readonly random: Randomness;
   readonly log: Log;
   /** Takes the secret members of the input out of a text that is recorded; absent: there are none. Only a dispatch has it. */
-  readonly masked?: ((text: string) => string) | undefined;
+  readonly mask?: Mask | undefined;
   readonly metrics: Metrics;
   /** Absent: no collector is configured. */
   readonly tracer?: Tracer;

@@ -79,7 +79,7 @@ export function passedOver(actor: string | undefined): EventDraft[] {
 
 /** `stopped`: the signal of the call aborted first. */
 export async function askPolicy(
-  { clock, log, masked = String }: EngineDeps,
+  { clock, log, mask = String }: EngineDeps,
   policy: AnyPolicy,
   { state, input, at, stepId, signal }: PolicyCall,
 ): Promise<PolicyAnswer | PolicyFailed | 'stopped'> {
@@ -100,7 +100,7 @@ export async function askPolicy(
         withinMs: endsAt - clock.now(),
         signal,
       });
-      const why = reason === undefined ? {} : { reason: masked(reason) };
+      const why = reason === undefined ? {} : { reason: mask(reason) };
       const evaluated: EventDraft = {
         type: 'policy_evaluated',
         initiator: 'policy',
@@ -115,7 +115,7 @@ export async function askPolicy(
       return { allowed, drafts: [evaluated, refused] };
     } catch (error) {
       if (signal.aborted) return 'stopped';
-      const message = masked(messageOf(error));
+      const message = mask(messageOf(error));
       log.warn('policy_failed', { runId, ...step, asked, error: message });
       if (asked === MAX_ASKED || clock.now() + ASK_AGAIN_MS >= endsAt) return { failed: { message } };
       await pause(clock, ASK_AGAIN_MS, signal);

@@ -1,7 +1,7 @@
 /** The input of a run, wherever it is kept, as step bodies see it: people see it without its secret members. */
 
-import { secretsBetween } from '../core/logs/secrets.ts';
 import type { RunState } from '../core/run/state.ts';
+import { secretsBetween } from '../core/secrets/mask.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { parseFrozen } from './facts/output.ts';
 import { storedText } from './stored-text.ts';

@@ -1,9 +1,9 @@
 /** Pages over the memos of a step, as people may read them: values of secret members of the input are masked. */
 import type { Json } from '../core/encoding/json.ts';
-import { maskedValue, maskOf } from '../core/logs/secrets.ts';
 import { runningNow } from '../core/run/now/running.ts';
 import { fromText } from '../core/run/readable.ts';
 import { undoMemoKey } from '../core/run/state.ts';
+import { maskOf, maskValue } from '../core/secrets/mask.ts';
 import { inputSecrets } from '../engine/run-input.ts';
 import type { LoadedRun, Page, PageRequest, RunStore } from '../ports/run-store.ts';
 
@@ -39,11 +39,11 @@ export async function listMemos(
     store.listMemos(state.id, of, page),
     inputSecrets(store, state),
   ]);
-  const masked = maskOf(secrets);
+  const mask = maskOf(secrets);
   const shown = items.map(({ name, text, recordedAt }) => {
     const value = fromText(text);
-    if (!masked) return { name, value, recordedAt };
-    return { name: masked(name), value: maskedValue(value, masked), recordedAt };
+    if (!mask) return { name, value, recordedAt };
+    return { name: mask(name), value: maskValue(value, mask), recordedAt };
   });
   return { ...more, revision: of.revision, items: shown };
 }

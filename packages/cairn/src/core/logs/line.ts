@@ -5,6 +5,7 @@
  */
 import type { RunningStep } from '../run/now/running.ts';
 import { cut } from '../run/records.ts';
+import type { Mask } from '../secrets/mask.ts';
 import { messageOf, stackOf } from '../thrown.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -45,14 +46,14 @@ export interface Logged {
   readonly message: unknown;
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
   /** Takes secret values out of a text. */
-  readonly masked?: ((text: string) => string) | undefined;
+  readonly mask?: Mask | undefined;
 }
 
 /** The line as it is stored: every value is JSON, within the bounds of one line. */
-export function lineOf(by: LoggedBy, { at, level, message, fields, masked = same }: Logged): LogLine {
-  const whole = masked(messageOf(message));
+export function lineOf(by: LoggedBy, { at, level, message, fields, mask = same }: Logged): LogLine {
+  const whole = mask(messageOf(message));
   const text = cut(whole, MAX_MESSAGE_CHARS);
-  const stored = storedFields(fields, masked);
+  const stored = storedFields(fields, mask);
   const isCut = text !== whole || stored.isCut;
   return {
     kind: 'log',
@@ -75,11 +76,11 @@ type LineFields = Readonly<Record<string, unknown>>;
 
 function storedFields(
   fields: LineFields | undefined,
-  masked: (text: string) => string,
+  mask: Mask,
 ): { readonly fields?: LineFields; readonly isCut: boolean } {
   if (fields === undefined) return { isCut: false };
   for (const most of [undefined, CUT_FIELD_CHARS]) {
-    const text = textOf(fields, { masked, most });
+    const text = textOf(fields, { mask, most });
     if (text === undefined) return { isCut: true };
     if (Buffer.byteLength(text) > MAX_FIELDS_BYTES) continue;
     const parsed: unknown = JSON.parse(text);
@@ -91,7 +92,7 @@ function storedFields(
 }
 
 interface LineForm {
-  readonly masked: (text: string) => string;
+  readonly mask: Mask;
   /** Longest text; undefined: any. */
   readonly most: number | undefined;
 }
@@ -105,11 +106,11 @@ function textOf(fields: LineFields, form: LineForm): string | undefined {
   }
 }
 
-function plain(value: unknown, { masked, most }: LineForm): unknown {
+function plain(value: unknown, { mask, most }: LineForm): unknown {
   const text = value instanceof Error ? (stackOf(value) ?? messageOf(value)) : value;
   if (typeof text === 'object' || typeof text === 'boolean' || text === undefined) return text;
   const whole = String(text);
-  const shown = masked(whole);
+  const shown = mask(whole);
   if (typeof text === 'number' && shown === whole) return text;
   return most === undefined ? shown : cut(shown, most);
 }

@@ -6,7 +6,7 @@ import type { ZodType } from 'zod';
 import { canonicalJson, type Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
-import { redacted } from '../../core/redaction.ts';
+import { maskPaths } from '../../core/secrets/mask.ts';
 
 /** For looking whether an input will be taken: what is due when does not change that. */
 const ANY_SLOT = Date.UTC(2024, 0, 1);
@@ -31,7 +31,7 @@ interface Taker {
 /** Better refused now than every night. @throws CairnError INVALID_INPUT naming the member */
 export function assertTakesInput({ input: schema, secretInput }: Taker, input: Json): void {
   const text = canonicalJson(input);
-  const secret = secretInput.find((path) => redacted(text, [path]) !== text);
+  const secret = secretInput.find((path) => maskPaths(text, [path]) !== text);
   if (secret !== undefined) {
     const why = 'is secret, but everyone who can read a schedule can read its input';
     throw new CairnError('INVALID_INPUT', `input.${secret}: ${why}`, { field: `input.${secret}` });

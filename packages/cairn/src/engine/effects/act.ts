@@ -218,8 +218,8 @@ async function call(effectCall: PerformCall, key: string, written: MadeCall): Pr
     if (written.inDoubtBefore) {
       return { kind: 'doubt', cause: laterIf(cause), settled: [settled(effectCall, effectId, 'in_doubt')] };
     }
-    const { clock, masked = String } = deps;
-    const failed = failedChange(masked(messageOf(cause)), clock.now());
+    const { clock, mask = String } = deps;
+    const failed = failedChange(mask(messageOf(cause)), clock.now());
     const late = await recordAnswer(deps, written, failed);
     if (late === 'late') return { kind: 'stopped' };
     return { kind: 'not_applied', cause, settled: [settled(effectCall, effectId, 'failed')] };

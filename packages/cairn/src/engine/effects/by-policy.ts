@@ -53,7 +53,7 @@ export async function stoppedByPolicy(
   n: number,
 ): Promise<ActEnd | undefined> {
   const { deps, judge, request, caller, isBudgeted: mayAsk } = effectCall;
-  const { masked = String } = deps;
+  const { mask = String } = deps;
   if (!judge) return undefined;
   const same = place.rows.filter((row) => row.requestHash === request.hash);
   // A person's permission holds for this request until it is done, whatever the policy says by then.
@@ -67,7 +67,7 @@ export async function stoppedByPolicy(
     return { kind: 'not_applied', cause, settled: [] };
   }
   if (verdict.decision === 'allow') return undefined;
-  const reason = cut(masked(messageOf(verdict.reason)), MAX_REASON_CHARS);
+  const reason = cut(mask(messageOf(verdict.reason)), MAX_REASON_CHARS);
   if (verdict.decision === 'deny')
     return denied(effectCall, `a policy forbids the call of '${id}': ${reason}`);
   if (!mayAsk) {
@@ -75,7 +75,7 @@ export async function stoppedByPolicy(
     return denied(effectCall, `${why}: ${reason}`);
   }
   const asked = same.find(isOpen);
-  const who = verdict.who === undefined ? '' : `${cut(masked(messageOf(verdict.who)), MAX_REASON_CHARS)}: `;
+  const who = verdict.who === undefined ? '' : `${cut(mask(messageOf(verdict.who)), MAX_REASON_CHARS)}: `;
   return confirmFirst(effectCall, place, { kind: 'confirm', n, asked }, `${who}${reason}`);
 }
 

@@ -14,7 +14,7 @@ import type { CheckedRequest, EffectCaller, EffectOwner, NewRow } from './rows.t
 /** Calls of this drive that have not answered, by effect: some outlive the attempt that made them. */
 export type AliveCalls = Map<string, Promise<unknown>>;
 
-export type LedgerDeps = Pick<EngineDeps, 'effects' | 'clock' | 'random' | 'log' | 'masked' | 'tracer'> & {
+export type LedgerDeps = Pick<EngineDeps, 'effects' | 'clock' | 'random' | 'log' | 'mask' | 'tracer'> & {
   readonly store: Pick<EngineDeps['store'], 'load' | 'writePayload' | 'readPayload'>;
 };
 

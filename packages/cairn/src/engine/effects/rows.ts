@@ -18,7 +18,7 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, Fatal } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
-import { redacted } from '../../core/redaction.ts';
+import { maskPaths } from '../../core/secrets/mask.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
@@ -73,7 +73,7 @@ export function requestOf(capability: Capability, given: unknown): CheckedReques
   const what = `the request to '${capability.id}'`;
   const text = toJsonText(parsed.data, what);
   assertFits(text, what, CHECKPOINT_VALUE_BYTES);
-  const shown = redacted(text, capability.secrets.request);
+  const shown = maskPaths(text, capability.secrets.request);
   return {
     value: parsed.data,
     hash: sha256Hex(text),
@@ -179,7 +179,7 @@ export async function answerOf(
   response: unknown,
 ): Promise<{ readonly answer: StoredAnswer; readonly text: string }> {
   const what = `the answer of '${capability.id}'`;
-  const text = redacted(toJsonText(response ?? null, what), capability.secrets.response);
+  const text = maskPaths(toJsonText(response ?? null, what), capability.secrets.response);
   assertFits(text, what, MAX_PAYLOAD_BYTES);
   const responseHash = sha256Hex(text);
   if (!needsPayload(text)) return { answer: { responseHash, resultText: text }, text };

@@ -13,6 +13,7 @@ import type { PayloadRef, RecordedError } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import { assertFits, needsPayload } from '../../core/run/values.ts';
+import type { Mask } from '../../core/secrets/mask.ts';
 import { messageOf, stackOf } from '../../core/thrown.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 
@@ -110,16 +111,12 @@ function frozen(value: unknown): unknown {
  * An error as the journal keeps it.
  *
  * @param cause readable (core/thrown.ts); it need not be an error
- * @param masked takes secrets out, before a cut could leave a part of one; undefined: there are none
+ * @param mask takes secrets out, before a cut could leave a part of one; undefined: there are none
  */
-export function recorded(
-  stepId: string,
-  cause: unknown,
-  masked: ((text: string) => string) | undefined,
-): RecordedError {
+export function recorded(stepId: string, cause: unknown, mask: Mask | undefined): RecordedError {
   const code = codeOf(cause);
   const retryable = !(cause instanceof CairnError || cause instanceof Fatal);
-  const kept = (text: string) => cut(masked ? masked(text) : text, TRACE_CHARS);
+  const kept = (text: string) => cut(mask ? mask(text) : text, TRACE_CHARS);
   const trace = stackOf(cause);
   return {
     code,

@@ -5,11 +5,11 @@ import type { Cost } from '../../core/budget/budget.ts';
 import { childRunId } from '../../core/encoding/ids.ts';
 import { type Json, toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
-import { maskedValue } from '../../core/logs/secrets.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, EventWait, StepExecution, StepQuestion, Wait } from '../../core/run/events.ts';
 import { firstDueAt } from '../../core/run/heartbeat.ts';
 import { stepKey } from '../../core/run/state.ts';
+import { type Mask, maskValue } from '../../core/secrets/mask.ts';
 import { dataSchemaText } from '../define/data-schema.ts';
 import type { ApprovalStep, Context, EventStep, WaitStep } from '../define/steps.ts';
 
@@ -28,7 +28,7 @@ export interface Opening {
   /** Epoch ms. */
   readonly now: number;
   /** Takes secrets out of a question; absent: there are none. */
-  readonly masked?: ((text: string) => string) | undefined;
+  readonly mask?: Mask | undefined;
 }
 
 /** @throws what the author's function throws, and CairnError for a key or question that cannot be one */
@@ -99,7 +99,7 @@ export function doubtOf(execution: StepExecution, now: number, why: Doubt = 'cut
   };
 }
 
-function detailOf({ id, ask, escalate }: ApprovalStep, { seen, now, masked }: Opening): string {
+function detailOf({ id, ask, escalate }: ApprovalStep, { seen, now, mask }: Opening): string {
   const asked = ask(seen);
   const detail = typeof asked === 'string' ? { question: asked } : { ...Object(asked) };
   if (typeof detail.question !== 'string' || detail.question === '')
@@ -119,7 +119,7 @@ function detailOf({ id, ask, escalate }: ApprovalStep, { seen, now, masked }: Op
   };
   const what = `question of step '${id}'`;
   const whole = toJsonText({ ...detail, ...escalation }, what);
-  const text = masked ? toJsonText(maskedValue(JSON.parse(whole) as Json, masked), what) : whole;
+  const text = mask ? toJsonText(maskValue(JSON.parse(whole) as Json, mask), what) : whole;
   if (Buffer.byteLength(text) <= MAX_QUESTION_BYTES) return text;
   throw new CairnError(
     'PAYLOAD_TOO_LARGE',

@@ -5,7 +5,6 @@ import { shardOf } from '../../core/encoding/ids.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import { allIssues } from '../../core/first-issue.ts';
-import { redacted } from '../../core/redaction.ts';
 import { emptyChain, seal } from '../../core/run/chain.ts';
 import type { CheckpointRef, PayloadRef, RunEvent, RunIdentity, StoredValue } from '../../core/run/events.ts';
 import { MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
@@ -14,6 +13,7 @@ import { type CarriedOutput, checkpointOf } from '../../core/run/records.ts';
 import { initialState } from '../../core/run/reduce/index.ts';
 import { assertFits, needsPayload, storedValue } from '../../core/run/values.ts';
 import { type Tags, tagsOf } from '../../core/search/tags.ts';
+import { maskPaths } from '../../core/secrets/mask.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import { planOf } from '../../engine/plans/plan-of.ts';
@@ -184,7 +184,7 @@ export interface CheckedInput {
 export function checkedInput(workflow: Workflow, input: unknown): CheckedInput {
   const whole = toJsonText(validated(workflow, input), 'input');
   assertFits(whole, 'input', MAX_PAYLOAD_BYTES);
-  return { whole, text: redacted(whole, workflow.secretInput) };
+  return { whole, text: maskPaths(whole, workflow.secretInput) };
 }
 
 /** A resume continues the same work; a replay or a fork may call again, and is distinguished by its id (E4, E6). */

@@ -4,10 +4,10 @@
  * evaluates it again and records the result.
  */
 import { CairnError } from '../../core/errors.ts';
-import { maskOf, secretTexts } from '../../core/logs/secrets.ts';
 import { optional } from '../../core/optional.ts';
 import type { SuccessorMode } from '../../core/run/events.ts';
 import type { RunState } from '../../core/run/state.ts';
+import { maskOf, secretTexts } from '../../core/secrets/mask.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
 import type { PolicyVerdict } from '../../engine/define/types.ts';
@@ -45,7 +45,7 @@ export async function assertAllowed(
   { source, workflow: { policy, secretInput }, mode, actor, input }: PermissionRequest,
 ): Promise<void> {
   if (!policy) return;
-  const masked = maskOf(secretTexts(input, secretInput)) ?? String;
+  const mask = maskOf(secretTexts(input, secretInput)) ?? String;
   const { id: runId, tenantId, environment, type } = source;
   const by = optional('actor', actor);
   let verdict: PolicyVerdict;
@@ -53,7 +53,7 @@ export async function assertAllowed(
     const question = { input, runId, tenantId, environment, type, ...by, mode, at: 'start' } as const;
     verdict = await verdictOf(policy, question, { clock: deps.clock, withinMs: POLICY_REQUEST_MS });
   } catch (error) {
-    deps.log.warn('policy_failed', { ...ofRun(source), mode, error: masked(messageOf(error)) });
+    deps.log.warn('policy_failed', { ...ofRun(source), mode, error: mask(messageOf(error)) });
     throw new CairnError('UNAVAILABLE', 'the policy of the workflow could not be evaluated', {
       cause: error,
     });
@@ -61,7 +61,7 @@ export async function assertAllowed(
   if (verdict.allowed) return;
   const { policySnapshotId, reason } = verdict;
   deps.log.info('policy_refused', { ...ofRun(source), mode, actor, policySnapshotId });
-  const why = reason === undefined ? '' : `: ${masked(reason)}`;
+  const why = reason === undefined ? '' : `: ${mask(reason)}`;
   throw new CairnError('FORBIDDEN', `the policy of '${type}' does not allow this ${mode}${why}`, {
     details: { policySnapshotId, runId },
     help: `Run ${runId} is unchanged. Ask someone whom the policy allows, or an admin with "force": true.`,

@@ -3,6 +3,7 @@
 import { CairnError, Fatal, RetryAt } from '../../../core/errors.ts';
 import type { RecordedError } from '../../../core/run/events.ts';
 import type { OpenEffect } from '../../../core/run/state.ts';
+import type { Mask } from '../../../core/secrets/mask.ts';
 import { readable } from '../../../core/thrown.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { isDegraded } from '../../define/body-result.ts';
@@ -57,7 +58,7 @@ export interface AttemptParams {
   readonly abort: AbortController;
   readonly clock: Clock;
   /** Takes secrets out of the error, or of the reason of a degraded output; absent: there are none. */
-  readonly masked?: ((text: string) => string) | undefined;
+  readonly mask?: Mask | undefined;
   /** Has `beat` called at each sign of life of the body. */
   readonly onBeat?: (beat: () => void) => void;
   /** Resolves when the body cannot continue before a decision. */
@@ -99,18 +100,18 @@ export async function runAttempt(params: AttemptParams): Promise<AttemptResult> 
   }
 }
 
-async function callBody({ step, context, abort, masked = String }: AttemptParams): Promise<AttemptResult> {
+async function callBody({ step, context, abort, mask = String }: AttemptParams): Promise<AttemptResult> {
   try {
     const returned = await step.body(context);
     const value = isDegraded(returned) ? returned.value : returned;
     const output = outputOf(checked(step, value), `output of step '${step.id}'`);
-    const worth = isDegraded(returned) ? { degraded: masked(returned.reason) } : {};
+    const worth = isDegraded(returned) ? { degraded: mask(returned.reason) } : {};
     return { kind: 'succeeded', output, ...worth };
   } catch (thrown) {
     if (abort.signal.aborted) return { kind: 'unfinished' };
     const cause = readable(thrown);
     const polled = step.poll && cause instanceof RetryAt ? { polled: true as const } : {};
-    return { kind: 'failed', cause: permanent(cause), error: recorded(step.id, cause, masked), ...polled };
+    return { kind: 'failed', cause: permanent(cause), error: recorded(step.id, cause, mask), ...polled };
   }
 }
 

@@ -201,7 +201,7 @@ export class Bodies {
     if (answer === 'stopped') return { kind: 'unfinished' };
     if ('failed' in answer) {
       const cause = new Error(`the policy of step '${step.id}' could not be evaluated`);
-      return { kind: 'failed', cause, error: recorded(step.id, cause, deps.masked) };
+      return { kind: 'failed', cause, error: recorded(step.id, cause, deps.mask) };
     }
     await this.#scope.appendHeld(() => answer.drafts);
     return answer.allowed ? undefined : { kind: 'unfinished' };

@@ -8,6 +8,7 @@ import { optional } from '../../../core/optional.ts';
 import type { EventDraft, RecordedError, StepExecution } from '../../../core/run/events.ts';
 import { cut, TRACE_CHARS } from '../../../core/run/records.ts';
 import { feedbackFor, type OpenEffect, undoMemoKey } from '../../../core/run/state.ts';
+import type { Mask } from '../../../core/secrets/mask.ts';
 import { messageOf } from '../../../core/thrown.ts';
 import type { Decide } from '../../../journal/batch.ts';
 import type { Appended, RunJournal } from '../../../journal/run-journal.ts';
@@ -94,7 +95,7 @@ export class BodyAttempt {
 
   /** Calls the body, and resolves when its calls have ended as well. */
   async run(step: Attempted): Promise<AttemptResult> {
-    const { clock, tracer, masked } = this.#params.deps;
+    const { clock, tracer, mask } = this.#params.deps;
     const endCalls = this.#giveCallsTime();
     const attempt = () =>
       runAttempt({
@@ -102,7 +103,7 @@ export class BodyAttempt {
         context: this.context,
         abort: this.abort,
         clock,
-        masked,
+        mask,
         onBeat: (beat) => {
           this.#beat = beat;
         },
@@ -171,12 +172,12 @@ export class BodyAttempt {
     if (first === undefined || undoes) {
       const cause = doubt ?? (first && new Error(`the outcome of '${first.capabilityId}' is unknown`));
       const isUnknown = ended.kind === 'succeeded' && cause !== undefined;
-      return isUnknown ? { kind: 'failed', cause, error: recorded(id, cause, deps.masked) } : ended;
+      return isUnknown ? { kind: 'failed', cause, error: recorded(id, cause, deps.mask) } : ended;
     }
     // A person who is asked about a repetition may have the step fail: by then all that it did must be known.
     return ended.kind === 'asks' && ended.ask.why === 'doubt'
       ? ended
-      : inDoubt(id, open, { cause: doubt, masked: deps.masked });
+      : inDoubt(id, open, { cause: doubt, mask: deps.mask });
   }
 
   #performerOf(): Performer {
@@ -222,17 +223,17 @@ function unanswered(stepId: string): Error {
 
 interface InDoubt {
   readonly cause: unknown;
-  readonly masked: EngineDeps['masked'];
+  readonly mask: Mask | undefined;
 }
 
 function inDoubt(
   stepId: string,
   doubts: readonly OpenEffect[],
-  { cause, masked = (text) => text }: InDoubt,
+  { cause, mask = (text) => text }: InDoubt,
 ): AttemptResult {
   const names = doubts.map(({ capabilityId }) => `'${capabilityId}'`).join(', ');
   const why = cause instanceof Error ? `: ${messageOf(cause)}` : '';
-  const message = cut(masked(`the outcome of ${names} is unknown${why}`), TRACE_CHARS);
+  const message = cut(mask(`the outcome of ${names} is unknown${why}`), TRACE_CHARS);
   const error: RecordedError = { code: 'EFFECT_IN_DOUBT', message, stepId, retryable: true };
   const isLater = cause instanceof RetryAt;
   const thrown = isLater ? new RetryAt(cause.at, message, { cause }) : new Error(message, { cause });

@@ -5,7 +5,6 @@
  * Must not: write. A line that is lost with its process is still in the process log.
  */
 import { droppedLine, type Logged, type LoggedBy, lineOf } from '../../../core/logs/line.ts';
-import { maskOf } from '../../../core/logs/secrets.ts';
 import {
   type LogTotals,
   type LogUpdate,
@@ -19,10 +18,11 @@ import {
   segmentId,
 } from '../../../core/logs/segment.ts';
 import { isLogLine, isTextLine, SHOW_TEXT_AFTER_MS, type StoredLine } from '../../../core/logs/text.ts';
+import { type Mask, maskOf } from '../../../core/secrets/mask.ts';
 import { type AttemptText, RunTexts, type WaitingLine } from './run-texts.ts';
 
 /** Keeps lines of one attempt. */
-export type KeepLine = (line: Omit<Logged, 'masked'>) => void;
+export type KeepLine = (line: Omit<Logged, 'mask'>) => void;
 
 interface LineBatch {
   readonly lines: readonly WaitingLine[];
@@ -34,7 +34,7 @@ type LineCounts = Pick<LogTotals, 'lines' | 'bytes' | 'dropped'>;
 const EMPTY: LineBatch = { lines: [], dropped: 0 };
 
 export class RunLog {
-  #masked: ((text: string) => string) | undefined;
+  #mask: Mask | undefined;
   /** Totals of the lines that were written, or whose write was assumed. */
   #totals: LineCounts;
   #pending: WaitingLine[] = [];
@@ -60,7 +60,7 @@ export class RunLog {
   /** The dispatch holds the lease of this epoch. Secret texts are taken out of all lines. */
   begin(epoch: number, secrets: readonly string[]): void {
     this.#epoch = epoch;
-    this.#masked = maskOf(secrets);
+    this.#mask = maskOf(secrets);
     this.#texts.secrets = secrets;
   }
 
@@ -71,7 +71,7 @@ export class RunLog {
     let isFull = false;
     return (logged) => {
       if (!isFull) {
-        const line = waiting(lineOf(by, { ...logged, masked: this.#masked }));
+        const line = waiting(lineOf(by, { ...logged, mask: this.#mask }));
         lines += 1;
         bytes += line.bytes;
         isFull = lines > MAX_ATTEMPT_LINES || bytes > MAX_ATTEMPT_BYTES || !this.#hasRoom(line);

@@ -7,7 +7,6 @@
 import { BoundedMap } from '../../../core/bounded-map.ts';
 import { CairnError } from '../../../core/errors.ts';
 import type { LoggedBy } from '../../../core/logs/line.ts';
-import { StreamMask } from '../../../core/logs/stream-mask.ts';
 import {
   MAX_PIECE_CHARS,
   MAX_TEXT_BYTES,
@@ -18,6 +17,7 @@ import {
   type TextLine,
   textName,
 } from '../../../core/logs/text.ts';
+import { StreamMask } from '../../../core/secrets/stream-mask.ts';
 
 /** A line that waits to be written, or that is being written. */
 export interface WaitingLine {

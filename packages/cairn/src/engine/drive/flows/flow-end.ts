@@ -5,10 +5,10 @@
 import { CairnError, Fatal } from '../../../core/errors.ts';
 import type { EventDraft, RecordedError, StepExecution, Wait } from '../../../core/run/events.ts';
 import type { RunState } from '../../../core/run/state.ts';
+import type { Mask } from '../../../core/secrets/mask.ts';
 import { readable } from '../../../core/thrown.ts';
 import { isDegraded } from '../../define/body-result.ts';
 import type { FlowStep, StepDefinition } from '../../define/steps.ts';
-import type { EngineDeps } from '../../deps.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { checked, type Output, outputOf, recorded } from '../../facts/output.ts';
 import { resolved } from '../../waits/settle.ts';
@@ -34,12 +34,12 @@ export function flowEnded(working: Working, { step, execution, end: codeEnd }: E
   if (codeEnd.kind === 'diverged') {
     // The run fails whatever `onFailure` says: recorded results must not be mixed with those of changed code.
     const message = `the flow '${step.id}' has diverged: ${codeEnd.message}`;
-    const { masked = String } = deps;
-    const error = { code: 'FLOW_DIVERGED', message: masked(message), stepId: step.id, retryable: false };
+    const { mask = String } = deps;
+    const error = { code: 'FLOW_DIVERGED', message: mask(message), stepId: step.id, retryable: false };
     end(working, endBy(executed, [drafts.failed(ending, error)]));
     return;
   }
-  const result = resultOf(step, codeEnd, deps.masked);
+  const result = resultOf(step, codeEnd, deps.mask);
   if (result.kind === 'done') {
     const { output, degraded } = result;
     const facts = (kept: Output) => [drafts.done(ending, kept, { degraded })];
@@ -62,9 +62,9 @@ export function flowEnded(working: Working, { step, execution, end: codeEnd }: E
 function resultOf(
   { id, returns }: FlowStep,
   end: Exclude<CodeEnd, { kind: 'diverged' }>,
-  masked: EngineDeps['masked'] = String,
+  mask: Mask | undefined = String,
 ): CodeResult {
-  if (end.kind === 'threw') return failure(recorded(id, end.cause, masked), end.cause, end.code);
+  if (end.kind === 'threw') return failure(recorded(id, end.cause, mask), end.cause, end.code);
   try {
     const { value } = end;
     const returned = isDegraded(value) ? value.value : value;
@@ -72,10 +72,10 @@ function resultOf(
       checked({ id, ...(returns && { output: returns }) }, returned),
       `output of step '${id}'`,
     );
-    return { kind: 'done', output, ...(isDegraded(value) && { degraded: masked(value.reason) }) };
+    return { kind: 'done', output, ...(isDegraded(value) && { degraded: mask(value.reason) }) };
   } catch (thrown) {
     const cause = readable(thrown);
-    return failure(recorded(id, cause, masked), cause);
+    return failure(recorded(id, cause, mask), cause);
   }
 }
 

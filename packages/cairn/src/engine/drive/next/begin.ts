@@ -156,7 +156,7 @@ function notEntered(
   const fact =
     entry.kind === 'skip'
       ? drafts.skipped(ending, 'its condition was false')
-      : drafts.failedByPolicy(ending, recorded(unit.step.id, entry.cause, working.deps.masked));
+      : drafts.failedByPolicy(ending, recorded(unit.step.id, entry.cause, working.deps.mask));
   end(working, endBy({ unit, execution }, [fact]));
 }
 
@@ -171,7 +171,7 @@ function openWait(working: Working, unit: Unit, step: WaitStep): void {
   }
   let wait: Wait;
   try {
-    wait = waitOf(step, { runId, execution, seen: working.seenBy(unit), now, masked: deps.masked });
+    wait = waitOf(step, { runId, execution, seen: working.seenBy(unit), now, mask: deps.mask });
     working.waits.assertRoomFor(wait, journal.state);
   } catch (thrown) {
     notEntered(working, unit, execution, { kind: 'failed', cause: readable(thrown) });

@@ -131,7 +131,7 @@ export class Announcer {
   #refused(wait: Wait, error: unknown): Announced {
     const { step } = this.#working.unitOf(stepKey(wait.execution));
     const { deps, now } = this.#working;
-    const why = recorded(step.id, error, deps.masked);
+    const why = recorded(step.id, error, deps.mask);
     return { wait, facts: refused({ step, wait, now }, { initiator: 'system' }, why) };
   }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { MASK } from '../../../packages/cairn/src/core/logs/secrets.ts';
-import { StreamMask } from '../../../packages/cairn/src/core/logs/stream-mask.ts';
 import { MAX_PIECE_CHARS, piecesOf } from '../../../packages/cairn/src/core/logs/text.ts';
+import { REDACTED } from '../../../packages/cairn/src/core/secrets/mask.ts';
+import { StreamMask } from '../../../packages/cairn/src/core/secrets/stream-mask.ts';
 
 function masked(secrets: readonly string[], chunks: readonly string[]): string {
   const mask = new StreamMask(secrets);
@@ -12,7 +12,7 @@ function masked(secrets: readonly string[], chunks: readonly string[]): string {
 describe('secret values in a stream of text', () => {
   test('are taken out wherever the stream is cut into chunks', () => {
     const text = 'key tok_123456, again tok_123456 and tok_12';
-    const expected = `key ${MASK}, again ${MASK} and tok_12`;
+    const expected = `key ${REDACTED}, again ${REDACTED} and tok_12`;
     for (let at = 0; at <= text.length; at += 1)
       expect(masked(['tok_123456'], [text.slice(0, at), text.slice(at)])).toBe(expected);
     expect(masked(['tok_123456'], [...text])).toBe(expected);
@@ -30,7 +30,8 @@ describe('secret values in a stream of text', () => {
       fc.property(secrets, fc.array(letters, { maxLength: 12 }), (hidden, chunks) => {
         const shown = masked(hidden, chunks);
         expect(shown).toBe(masked(hidden, [chunks.join('')]));
-        for (const part of shown.split(MASK)) for (const secret of hidden) expect(part).not.toContain(secret);
+        for (const part of shown.split(REDACTED))
+          for (const secret of hidden) expect(part).not.toContain(secret);
       }),
     );
   });

@@ -2,8 +2,9 @@
  * Takes secret values out of a text that comes in chunks, wherever the chunks are cut. Pure but for what it holds back: the end of
  * what came, as long as it may be the beginning of a secret value or half of a character.
  */
-import { MASK } from './secrets.ts';
-import { isHighSurrogate } from './text.ts';
+
+import { isHighSurrogate } from '../logs/text.ts';
+import { REDACTED } from './mask.ts';
 
 export class StreamMask {
   /** By their first character, longest first. */
@@ -38,7 +39,7 @@ export class StreamMask {
       if (!isEnd && secrets.some((secret) => mayBegin(text, at, secret))) break;
       const found = secrets.find((secret) => text.startsWith(secret, at));
       if (found === undefined) continue;
-      shown += text.slice(from, at) + MASK;
+      shown += text.slice(from, at) + REDACTED;
       from = at + found.length;
       at = from - 1;
     }
