@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   GRACE_MS,
-  lineageVerdict,
+  lineageDecision,
   type Member,
   relativesOf,
 } from '../../packages/cairn/src/core/retention/lineage.ts';
@@ -32,9 +32,9 @@ function member(changes: Partial<Member> = {}): Member {
   };
 }
 
-function verdict(members: readonly Member[], there: Readonly<Record<string, boolean>> = {}, now = NOW) {
+function decision(members: readonly Member[], there: Readonly<Record<string, boolean>> = {}, now = NOW) {
   const relatives = new Map(Object.entries(there).map(([runId, isOver]) => [runId, { isOver }]));
-  return lineageVerdict({ members, relatives }, { now, retentionOf: KEPT });
+  return lineageDecision({ members, relatives }, { now, retentionOf: KEPT });
 }
 
 const marked = { markedAt: NOW };
@@ -70,7 +70,7 @@ describe('a lineage stays', () => {
   ])('%s', (_name, one, why) => {
     const members = [member({ runId: 'run_0' }), { ...one, runId: 'run_2' }];
     const there = { run_p: true, run_c: false, run_over: true };
-    expect(verdict(members, there)).toMatchObject({
+    expect(decision(members, there)).toMatchObject({
       kind: 'keep',
       reason: { why, runId: 'run_2' },
       unmark: [],
@@ -79,27 +79,27 @@ describe('a lineage stays', () => {
 
   test('and then none of it is marked any more', () => {
     const members = [member({ ...marked }), member({ runId: 'run_2', hold: HOLD })];
-    expect(verdict(members)).toMatchObject({ kind: 'keep', unmark: ['run_1'] });
+    expect(decision(members)).toMatchObject({ kind: 'keep', unmark: ['run_1'] });
   });
 
   test('but not because it would be kept longer since it was marked: something of it may be gone', () => {
     const members = [member({ status: 'failed', markedAt: NOW - GRACE_MS })];
-    expect(verdict(members)).toEqual({ kind: 'delete' });
+    expect(decision(members)).toEqual({ kind: 'delete' });
   });
 });
 
 describe('a lineage goes', () => {
   test('once its parent and its children do not need it: those that are gone, and children that are over', () => {
     const one = member({ parentRunId: 'run_gone', childRunIds: ['run_over', 'run_gone'] });
-    expect(verdict([one], { run_over: true })).toEqual({ kind: 'mark', runIds: ['run_1'] });
+    expect(decision([one], { run_over: true })).toEqual({ kind: 'mark', runIds: ['run_1'] });
   });
 
   test('after all of it has been marked for the time of grace', () => {
     const both = [member({ markedAt: NOW - GRACE_MS }), member({ runId: 'run_2', ...marked })];
-    expect(verdict([member(), both[1] as Member])).toEqual({ kind: 'mark', runIds: ['run_1'] });
-    expect(verdict(both)).toEqual({ kind: 'wait', until: NOW + GRACE_MS });
-    expect(verdict(both, {}, NOW + GRACE_MS - 1)).toMatchObject({ kind: 'wait' });
-    expect(verdict(both, {}, NOW + GRACE_MS)).toEqual({ kind: 'delete' });
+    expect(decision([member(), both[1] as Member])).toEqual({ kind: 'mark', runIds: ['run_1'] });
+    expect(decision(both)).toEqual({ kind: 'wait', until: NOW + GRACE_MS });
+    expect(decision(both, {}, NOW + GRACE_MS - 1)).toMatchObject({ kind: 'wait' });
+    expect(decision(both, {}, NOW + GRACE_MS)).toEqual({ kind: 'delete' });
   });
 
   test('which is longer than any function may take', () => {
@@ -139,7 +139,7 @@ test('nothing goes, or is marked, that anything speaks against; and what nothing
   fc.assert(
     fc.property(lineages, fc.subarray([...there.keys()]), (members, names) => {
       const relatives = new Map([...there].filter(([name]) => names.includes(name)));
-      const told = lineageVerdict({ members, relatives }, { now: NOW, retentionOf: KEPT });
+      const told = lineageDecision({ members, relatives }, { now: NOW, retentionOf: KEPT });
       seen.add(told.kind === 'keep' ? told.reason.why : told.kind);
       const speaksAgainst = members.some(
         ({ status, owes, hold, markedAt, completedAt = 0, parentRunId = '', childRunIds }) =>

@@ -8,7 +8,12 @@ export { CairnError, type ErrorCode, Fatal, NotApplied, OperationFailed, RetryAt
 export type { Approved } from './engine/define/approval.ts';
 export type { Degraded } from './engine/define/body-result.ts';
 export { degraded, isDegraded } from './engine/define/body-result.ts';
-export type { CallPolicy, CallQuestion, CallVerdict } from './engine/define/call-policy.ts';
+export type {
+  CallDecision,
+  CallDecision as CallVerdict,
+  CallPolicy,
+  CallQuestion,
+} from './engine/define/call-policy.ts';
 export {
   type Binding,
   type BindingOptions,
@@ -44,8 +49,9 @@ export type {
   Needs,
   OnFailure,
   Policy,
+  PolicyDecision,
+  PolicyDecision as PolicyVerdict,
   PolicyQuestion,
-  PolicyVerdict,
   ScheduleSubscription,
   StepContext,
   StepFactory,

@@ -183,20 +183,20 @@ export class QueueRunner {
       dispatchedAt,
       respondedAt: now,
     });
-    const verdict = afterFailure(this.#config.retry, {
+    const decision = afterFailure(this.#config.retry, {
       attempts: progress.dispatchCount,
       firstAttemptAt: progress.first?.dispatchedAt ?? dispatchedAt,
       now,
       retryAfterMs: outcome.kind === 'answered' ? retryAfterMs(outcome.retryAfter, now) : undefined,
     });
-    if (verdict.kind === 'give-up') {
+    if (decision.kind === 'give-up') {
       this.#events.finished(entry, record);
       return;
     }
-    entry.dueAt = verdict.atMs;
+    entry.dueAt = decision.atMs;
     // An uncached task stays so: the next attempt reads it from storage, where this progress is written too.
-    if (entry.record) entry.record = { ...record, scheduledAt: verdict.atMs, progress };
-    this.#events.retrying(entry, verdict.atMs, progress);
+    if (entry.record) entry.record = { ...record, scheduledAt: decision.atMs, progress };
+    this.#events.retrying(entry, decision.atMs, progress);
     this.add(entry);
   }
 }

@@ -1,12 +1,14 @@
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import type { PolicyQuestion, PolicyVerdict } from '../../../packages/cairn/src/engine/define/types.ts';
+import type { PolicyDecision, PolicyQuestion } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { settle } from '../../support/virtual-clock.ts';
 import { Installation } from '../installation.ts';
 
 /** An installation whose only workflow, `guarded`, has this policy and fails in its only step. */
-function failingUnder(policy: (question: PolicyQuestion<unknown>) => PolicyVerdict | Promise<PolicyVerdict>) {
+function failingUnder(
+  policy: (question: PolicyQuestion<unknown>) => PolicyDecision | Promise<PolicyDecision>,
+) {
   const guarded = defineWorkflow({
     type: 'guarded',
     planVersion: 1,
@@ -75,7 +77,7 @@ test.each([
       input: z.object({ token: z.string() }),
       secretInput: ['token'],
       policy: ({ input }) =>
-        (started ? answer(input.token) : { allowed: true, policySnapshotId: 'p' }) as PolicyVerdict,
+        (started ? answer(input.token) : { allowed: true, policySnapshotId: 'p' }) as PolicyDecision,
       steps: (step) => ({
         a: step('a', { retry: { maxAttempts: 1 } }, () => {
           throw new Error('broken');
@@ -101,7 +103,7 @@ test.each([
 test('a resume waits 20 s for a policy that does not answer', async () => {
   let isSilent = false;
   const installation = failingUnder(() =>
-    isSilent ? new Promise<PolicyVerdict>(() => {}) : { allowed: true, policySnapshotId: 'rules-1' },
+    isSilent ? new Promise<PolicyDecision>(() => {}) : { allowed: true, policySnapshotId: 'rules-1' },
   );
   const { world } = installation;
   const key = await installation.key('robot', { roles: ['operator'] });

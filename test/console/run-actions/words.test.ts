@@ -13,7 +13,7 @@ import {
   effectWords,
   isToldByPerson,
 } from '../../../packages/console/src/pages/run/effects/words.ts';
-import { verdictOf } from '../../../packages/console/src/pages/run/integrity/words.ts';
+import { integritySummary } from '../../../packages/console/src/pages/run/integrity/words.ts';
 import {
   countsOf,
   type Preview,
@@ -105,7 +105,7 @@ describe('checkpoints', () => {
 
 describe('a check', () => {
   const found = (part: object) =>
-    verdictOf({ runId: 'r', problems: [], unread: [], checkedAt: '', ...part } as never).words;
+    integritySummary({ runId: 'r', problems: [], unread: [], checkedAt: '', ...part } as never).words;
 
   test.each([
     [{ verdict: 'consistent', head: 34 }, 'Checked: whole, 34 events.'],

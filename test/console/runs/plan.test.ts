@@ -4,41 +4,41 @@ import {
   doneText,
   filtersFor,
   meantText,
-  verdictOf,
+  targetDecision,
 } from '../../../packages/console/src/pages/runs/bulk/plan.ts';
 import { STATUSES } from '../../../packages/console/src/pages/runs/filter/filter.ts';
 
 const POSSIBLE: BulkResult = { runId: 'run_a', outcome: 'possible' };
 
 test.each([
-  [{ would: { would: 'end_at_once' } }, { isHit: true, what: 'ends at once' }],
+  [{ would: { would: 'end_at_once' } }, { isIncluded: true, what: 'ends at once' }],
   [
     { would: { would: 'ask_to_end' } },
-    { isHit: true, what: 'ends once its steps have stopped and completed ones are undone' },
+    { isIncluded: true, what: 'ends once its steps have stopped and completed ones are undone' },
   ],
-  [{ would: { would: 'continue' } }, { isHit: true, what: 'is dispatched again' }],
-  [{ would: { would: 'nothing' } }, { isHit: false, why: 'nothing to do' }],
+  [{ would: { would: 'continue' } }, { isIncluded: true, what: 'is dispatched again' }],
+  [{ would: { would: 'nothing' } }, { isIncluded: false, why: 'nothing to do' }],
   [
     { stepId: 'agree', waitId: 'agree.1', would: { would: 'approve' } },
-    { isHit: true, what: 'step agree is approved', question: { stepId: 'agree', waitId: 'agree.1' } },
+    { isIncluded: true, what: 'step agree is approved', question: { stepId: 'agree', waitId: 'agree.1' } },
   ],
   [
     { outcome: 'failed', problem: { title: 'No', detail: 'the version is not deployed' } },
-    { isHit: false, why: 'the version is not deployed' },
+    { isIncluded: false, why: 'the version is not deployed' },
   ],
   [
     { would: { would: 'start_successor', stepsReused: 1, stepsRun: 2 } },
-    { isHit: true, what: 'starts a new run: 1 step reused, 2 steps to run' },
+    { isIncluded: true, what: 'starts a new run: 1 step reused, 2 steps to run' },
   ],
   [
     { would: { would: 'start_successor', stepsReused: 0, stepsRun: 1, effectsRepeated: 2, effectsAsked: 1 } },
     {
-      isHit: true,
+      isIncluded: true,
       what: 'starts a new run: 0 steps reused, 1 step to run; 2 outside actions repeated; a person is asked about 1 outside action',
     },
   ],
-] as [Partial<BulkResult>, object][])('what a dry run like %j says is said', (part, verdict) => {
-  expect(verdictOf({ ...POSSIBLE, ...part } as BulkResult)).toEqual(verdict);
+] as [Partial<BulkResult>, object][])('what a dry run like %j says is said', (part, decision) => {
+  expect(targetDecision({ ...POSSIBLE, ...part } as BulkResult)).toEqual(decision);
 });
 
 test.each([

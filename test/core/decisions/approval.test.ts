@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  approvalVerdict,
+  approvalDecision,
   assertFeedbackFits,
   MAX_KEPT_FEEDBACK_BYTES,
   MAX_REVISIONS,
@@ -33,13 +33,13 @@ describe('an answer to any question of any run', () => {
           );
           const decided = state.decisions.find(({ stepId }) => stepId === step);
           try {
-            const verdict = approvalVerdict(state, { step, decision, payloadHash }, now);
-            kinds = kinds.add(verdict.kind);
-            if (verdict.kind === 'repeated') expect(verdict.decided).toBe(decided);
+            const outcome = approvalDecision(state, { step, decision, payloadHash }, now);
+            kinds = kinds.add(outcome.kind);
+            if (outcome.kind === 'repeated') expect(outcome.decided).toBe(decided);
             else {
-              expect(verdict.wait).toBe(open);
+              expect(outcome.wait).toBe(open);
               expect(isOver(state) || state.cancellation !== undefined || state.compensating).toBe(false);
-              expect(now).toBeLessThan(verdict.wait.dueAt ?? Number.POSITIVE_INFINITY);
+              expect(now).toBeLessThan(outcome.wait.dueAt ?? Number.POSITIVE_INFINITY);
             }
           } catch (error) {
             if (!(error instanceof CairnError)) throw error;

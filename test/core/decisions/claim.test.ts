@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  claimVerdict,
+  claimDecision,
   lateDeath,
   type TaskDelivery,
 } from '../../../packages/cairn/src/core/decisions/claim.ts';
@@ -74,7 +74,7 @@ describe('what a drive may do with a run', () => {
     ],
     ['a driven run without any beat yet', leased, at(T0 + 1), { kind: 'leased', freeAt: T0 + LEASE_MS }],
   ] as const)('%s', (_, state, { readAt, soft, leaseMs }, expected) => {
-    expect(claimVerdict({ state, soft, readAt, leaseMs })).toEqual(expected);
+    expect(claimDecision({ state, soft, readAt, leaseMs })).toEqual(expected);
   });
 
   describe('of a driven run whose holder was heard of lately', () => {
@@ -127,7 +127,7 @@ describe('what a drive may do with a run', () => {
       ['an outside action is under way', acting, delivery(3), 'leased'],
       ['it is being undone', { ...held, compensating: true }, delivery(3), 'leased'],
     ] as const)('if %s', (_, state, delivery, expected) => {
-      const verdict = claimVerdict({
+      const decision = claimDecision({
         state,
         soft: {},
         readAt: T0 + 1,
@@ -135,13 +135,13 @@ describe('what a drive may do with a run', () => {
         delivery,
         deployed,
       });
-      expect('why' in verdict ? verdict.why : verdict.kind).toBe(expected);
+      expect('why' in decision ? decision.why : decision.kind).toBe(expected);
     });
 
     test('if its plan is not deployed', () => {
       const gone = { ...deployed, available: false };
       const seen = { state: held, soft: {}, readAt: T0 + 1, leaseMs: LEASE_MS };
-      expect(claimVerdict({ ...seen, delivery: delivery(3), deployed: gone })).toMatchObject({
+      expect(claimDecision({ ...seen, delivery: delivery(3), deployed: gone })).toMatchObject({
         kind: 'leased',
       });
     });
@@ -152,7 +152,7 @@ describe('what a drive may do with a run', () => {
       fc.property(journals(), fc.integer({ min: -20_000, max: 200_000 }), ({ states }, laterMs) => {
         for (const state of states) {
           const readAt = state.updatedAt + laterMs;
-          const { kind } = claimVerdict({ state, soft: {}, readAt, leaseMs: LEASE_MS });
+          const { kind } = claimDecision({ state, soft: {}, readAt, leaseMs: LEASE_MS });
           expect(kind === 'over').toBe(isOver(state));
           if (state.lease) expect(['leased', 'orphaned']).toContain(kind);
           if (kind !== 'claim' || !['awaiting_approval', 'waiting_external'].includes(state.status)) continue;

@@ -5,7 +5,7 @@ import { compensationsDue } from '../../../packages/cairn/src/core/decisions/com
 import { conclude } from '../../../packages/cairn/src/core/decisions/conclude.ts';
 import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { MAX_DEATHS_ALONE } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
-import { recoveryVerdict } from '../../../packages/cairn/src/core/decisions/recovery.ts';
+import { recoveryDecision } from '../../../packages/cairn/src/core/decisions/recovery.ts';
 import {
   endsAfterChildren,
   isOver,
@@ -57,7 +57,7 @@ function ofDrive(state: RunState, { isCompensable }: DeployedPlan): Means {
 
 /** Decision of recovery; a run that it only resumes is left to the drive that follows. */
 function ofRecovery(state: RunState, deployed: DeployedPlan): Means | 'left to a drive' {
-  switch (recoveryVerdict(state, deployed).kind) {
+  switch (recoveryDecision(state, deployed).kind) {
     case 'cancel':
       return 'cancelled';
     case 'fail':

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import {
   type CompletionRule,
   FanOutProgress,
-  type FanOutVerdict,
-  fanOutVerdict,
+  type FanOutStatus,
+  fanOutStatus,
   type ItemCounts,
   type ItemState,
   MAX_ITEMS,
@@ -16,7 +16,7 @@ const share = (percent: number): CompletionRule => ({ kind: 'share', percent });
 const atLeast = (successes: number): CompletionRule => ({ kind: 'at_least', successes });
 
 describe('whether the outcome of a set of items is decided', () => {
-  test.each<[string, CompletionRule, readonly [number, number, number], FanOutVerdict]>([
+  test.each<[string, CompletionRule, readonly [number, number, number], FanOutStatus]>([
     ['no items: nothing is missing', ALL, [0, 0, 0], 'succeeded'],
     ['all: one is missing', ALL, [3, 2, 0], 'open'],
     ['all: none is missing', ALL, [3, 3, 0], 'succeeded'],
@@ -38,8 +38,8 @@ describe('whether the outcome of a set of items is decided', () => {
     ['two must succeed: only one still can', atLeast(2), [5, 0, 4], 'failed'],
     ['two must succeed: of one that cannot be', atLeast(2), [1, 0, 0], 'failed'],
     ['none must succeed', atLeast(0), [3, 0, 0], 'succeeded'],
-  ])('%s', (_, completion, [items, succeeded, failed], verdict) => {
-    expect(fanOutVerdict(completion, { items, succeeded, failed })).toBe(verdict);
+  ])('%s', (_, completion, [items, succeeded, failed], status) => {
+    expect(fanOutStatus(completion, { items, succeeded, failed })).toBe(status);
   });
 
   test('a share is that of the decimal fraction that was written, at every number of items', () => {
@@ -47,20 +47,20 @@ describe('whether the outcome of a set of items is decided', () => {
       const percent = Number((thousandths / 1_000).toFixed(3));
       for (let items = 1; items <= MAX_ITEMS; items += 7) {
         const most = Number((BigInt(items) * BigInt(thousandths)) / 100_000n);
-        const verdict = (failed: number) =>
-          fanOutVerdict(share(percent), { items, succeeded: items - failed, failed });
-        if (verdict(most) !== 'succeeded') throw new Error(`${percent} % of ${items} must allow ${most}`);
-        if (most < items && verdict(most + 1) !== 'failed')
+        const status = (failed: number) =>
+          fanOutStatus(share(percent), { items, succeeded: items - failed, failed });
+        if (status(most) !== 'succeeded') throw new Error(`${percent} % of ${items} must allow ${most}`);
+        if (most < items && status(most + 1) !== 'failed')
           throw new Error(`${percent} % of ${items} must not allow ${most + 1}`);
       }
     }
-    expect(fanOutVerdict(share(16.4), { items: 750, succeeded: 627, failed: 123 })).toBe('succeeded');
+    expect(fanOutStatus(share(16.4), { items: 750, succeeded: 627, failed: 123 })).toBe('succeeded');
   });
 
   test('agrees with a judge who goes through every way it can end', () => {
     fc.assert(
       fc.property(completions(), countsOf(8), (completion, counts) => {
-        expect(fanOutVerdict(completion, counts)).toBe(judged(completion, counts));
+        expect(fanOutStatus(completion, counts)).toBe(judged(completion, counts));
       }),
       { numRuns: 2_000 },
     );
@@ -70,12 +70,12 @@ describe('whether the outcome of a set of items is decided', () => {
     fc.assert(
       fc.property(completions(), countsOf(8), fc.boolean(), (completion, counts, succeeds) => {
         const { items, succeeded, failed } = counts;
-        const before = fanOutVerdict(completion, counts);
+        const before = fanOutStatus(completion, counts);
         if (before === 'open' || succeeded + failed === items) return;
         const next = succeeds
           ? { items, succeeded: succeeded + 1, failed }
           : { items, succeeded, failed: failed + 1 };
-        expect(fanOutVerdict(completion, next)).toBe(before);
+        expect(fanOutStatus(completion, next)).toBe(before);
       }),
       { numRuns: 1_000 },
     );
@@ -90,7 +90,7 @@ describe('the progress of a set of items', () => {
     expect(progress.next()).toBeUndefined();
     progress.settle(1, 'succeeded');
     expect(begin(progress)).toBe(2);
-    expect([progress.open, progress.verdict]).toEqual([2, 'open']);
+    expect([progress.open, progress.status]).toEqual([2, 'open']);
   });
 
   test('goes on from where an earlier drive left it', () => {
@@ -98,7 +98,7 @@ describe('the progress of a set of items', () => {
     expect(progress.open).toBe(1);
     expect([begin(progress), begin(progress), progress.next()]).toEqual([1, 3, undefined]);
     progress.settle(1, 'failed');
-    expect(progress.verdict).toBe('failed');
+    expect(progress.status).toBe('failed');
   });
 
   test('begins nothing more once it is decided, and counts those that still end', () => {
@@ -106,9 +106,9 @@ describe('the progress of a set of items', () => {
     begin(progress);
     begin(progress);
     progress.settle(1, 'succeeded');
-    expect([progress.verdict, progress.next(), progress.open]).toEqual(['succeeded', undefined, 1]);
+    expect([progress.status, progress.next(), progress.open]).toEqual(['succeeded', undefined, 1]);
     progress.settle(0, 'failed');
-    expect([progress.verdict, progress.open]).toEqual(['succeeded', 0]);
+    expect([progress.status, progress.open]).toEqual(['succeeded', 0]);
   });
 
   test('begins an item again that has become idle', () => {
@@ -122,7 +122,7 @@ describe('the progress of a set of items', () => {
   test('knows nothing of an item that is not one of the set', () => {
     const progress = new FanOutProgress(idle(1), ALL, 1);
     progress.settle(7, 'failed');
-    expect([progress.verdict, progress.stateOf(7), progress.stateOf(0)]).toEqual(['open', undefined, 'idle']);
+    expect([progress.status, progress.stateOf(7), progress.stateOf(0)]).toEqual(['open', undefined, 'idle']);
   });
 
   test('counts right whatever happens: it says what counting anew would say', () => {
@@ -143,10 +143,10 @@ describe('the progress of a set of items', () => {
             if (index < model.length) model[index] = state;
             const count = (of: ItemState) => model.filter((one) => one === of).length;
             const counts = { items: model.length, succeeded: count('succeeded'), failed: count('failed') };
-            const verdict = fanOutVerdict(completion, counts);
-            expect(progress.verdict).toBe(verdict);
+            const status = fanOutStatus(completion, counts);
+            expect(progress.status).toBe(status);
             expect(progress.open).toBe(count('open'));
-            const mayBegin = verdict === 'open' && count('open') < concurrency && model.includes('idle');
+            const mayBegin = status === 'open' && count('open') < concurrency && model.includes('idle');
             expect(progress.next()).toBe(mayBegin ? model.indexOf('idle') : undefined);
             expect(progress.stateOf(index)).toBe(model[index]);
           }
@@ -168,7 +168,7 @@ describe('the progress of a set of items', () => {
             }
           }
         }
-        expect(progress.verdict).not.toBe('open');
+        expect(progress.status).not.toBe('open');
         expect(began).toEqual(began.map((_, i) => i));
       }),
     );
@@ -205,7 +205,7 @@ function countsOf(most: number): fc.Arbitrary<ItemCounts> {
 }
 
 /** Plays every outcome of the items that are left, and says what they have in common. */
-function judged(completion: CompletionRule, { items, succeeded, failed }: ItemCounts): FanOutVerdict {
+function judged(completion: CompletionRule, { items, succeeded, failed }: ItemCounts): FanOutStatus {
   const left = items - succeeded - failed;
   const endings: boolean[] = [];
   for (let outcomes = 0; outcomes < 2 ** left; outcomes += 1) {

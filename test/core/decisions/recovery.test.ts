@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { DeployedPlan } from '../../../packages/cairn/src/core/decisions/deployed.ts';
 import { MAX_DEATHS_ALONE, stepsInDoubt } from '../../../packages/cairn/src/core/decisions/end-facts.ts';
-import { recoveryVerdict } from '../../../packages/cairn/src/core/decisions/recovery.ts';
+import { recoveryDecision } from '../../../packages/cairn/src/core/decisions/recovery.ts';
 import {
   endsAfterChildren,
   isOver,
@@ -142,7 +142,7 @@ describe('what becomes of an interrupted run', () => {
       { kind: 'undo', steps: ['done'], error: { code: 'RUN_ORPHANED', stepId: 's1' } },
     ],
   ] as const)('it %s', (_, state, deployed, expected) => {
-    expect(recoveryVerdict(state, deployed)).toMatchObject(expected);
+    expect(recoveryDecision(state, deployed)).toMatchObject(expected);
   });
 
   test.each([
@@ -154,11 +154,11 @@ describe('what becomes of an interrupted run', () => {
     ['has no checkpoint', { ...interrupted, checkpointHead: 0 }, safe],
     ['died often while it undid', { ...done, suspect: alone(MAX_DEATHS_ALONE) }, undoing],
   ])('one that %s ends if somebody had asked for that', (_, state, deployed) => {
-    expect(recoveryVerdict(cancelled(state), deployed)).toMatchObject({ kind: 'cancel' });
+    expect(recoveryDecision(cancelled(state), deployed)).toMatchObject({ kind: 'cancel' });
   });
 
   test('one that was cancelled and has something to undo goes on to undo it', () => {
-    expect(recoveryVerdict(cancelled(done), undoing)).toEqual({ kind: 'resume' });
+    expect(recoveryDecision(cancelled(done), undoing)).toEqual({ kind: 'resume' });
   });
 
   test('is decided by what counts most: its plan, its deaths, its open questions, its missing checkpoint', () => {
@@ -168,12 +168,12 @@ describe('what becomes of an interrupted run', () => {
       waits: asking.waits,
       checkpointHead: 0,
     };
-    expect(recoveryVerdict(everything, gone)).toMatchObject({ reason: 'PLAN_VERSION_UNAVAILABLE' });
-    expect(recoveryVerdict(everything, unsafe)).toMatchObject({ error: { code: 'RUN_RESUME_FAILED' } });
+    expect(recoveryDecision(everything, gone)).toMatchObject({ reason: 'PLAN_VERSION_UNAVAILABLE' });
+    expect(recoveryDecision(everything, unsafe)).toMatchObject({ error: { code: 'RUN_RESUME_FAILED' } });
     const { suspect: _, ...rest } = everything;
-    expect(recoveryVerdict(rest, unsafe)).toMatchObject({ kind: 'park' });
+    expect(recoveryDecision(rest, unsafe)).toMatchObject({ kind: 'park' });
     const silent: RunState = { ...rest, waits: [] };
-    expect(recoveryVerdict(silent, unsafe)).toMatchObject({ error: { code: 'RUN_ORPHANED', stepId: 's1' } });
+    expect(recoveryDecision(silent, unsafe)).toMatchObject({ error: { code: 'RUN_ORPHANED', stepId: 's1' } });
   });
 
   test('always has one answer', () => {
@@ -181,7 +181,7 @@ describe('what becomes of an interrupted run', () => {
       fc.property(journals(), fc.constantFrom(safe, unsafe, unsure, gone), ({ states }, deployed) => {
         for (const open of states.filter((one) => !isOver(one))) {
           const state = open.lease ? lost(open) : open;
-          const { kind } = recoveryVerdict(state, deployed);
+          const { kind } = recoveryDecision(state, deployed);
           expect(['resume', 'park', 'fail', 'fail_after_children', 'ask', 'cancel']).toContain(kind);
           const isAsked = state.cancellation !== undefined;
           // After children that it waits out, a drive ends it.
@@ -217,11 +217,11 @@ describe('a step is in doubt', () => {
     const two = grownBy(leased, [began('s1'), began('s2'), began('safe')]);
     const isIdempotent = (key: string) => key === 'safe';
     expect(stepsInDoubt(two, { isIdempotent })).toEqual(['s1', 's2']);
-    expect(recoveryVerdict(lost(two), { ...unsure, isIdempotent })).toEqual({
+    expect(recoveryDecision(lost(two), { ...unsure, isIdempotent })).toEqual({
       kind: 'ask',
       steps: ['s1', 's2'],
     });
-    expect(recoveryVerdict(lost(two), { ...unsafe, isIdempotent })).toMatchObject({
+    expect(recoveryDecision(lost(two), { ...unsafe, isIdempotent })).toMatchObject({
       kind: 'fail',
       error: { stepId: 's1' },
     });

@@ -2,14 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { isOver } from '../../../packages/cairn/src/core/run/state.ts';
-import type { PolicyVerdict } from '../../../packages/cairn/src/engine/define/types.ts';
+import type { PolicyDecision } from '../../../packages/cairn/src/engine/define/types.ts';
 import { defineWorkflow } from '../../../packages/cairn/src/engine/define/workflow.ts';
 import { cancelRun } from '../../../packages/cairn/src/operations/cancel-run.ts';
 import { suspendRun } from '../../../packages/cairn/src/operations/suspend-run.ts';
 import { World } from '../../support/world.ts';
 
-/** All that is no verdict; the type of an author's own JavaScript is not checked. */
-const NO_VERDICTS = {
+/** All that is no decision; the type of an author's own JavaScript is not checked. */
+const NO_DECISIONS = {
   throws: () => {
     throw new Error('nobody answers');
   },
@@ -21,8 +21,8 @@ const NO_VERDICTS = {
   'a number': () => Promise.resolve({ allowed: 1, policySnapshotId: 'p' }),
   'no rules': () => ({ allowed: true }),
 } as const;
-type NoVerdict = keyof typeof NO_VERDICTS;
-const ALLOWS: PolicyVerdict = { allowed: true, policySnapshotId: 'p' };
+type NoDecision = keyof typeof NO_DECISIONS;
+const ALLOWS: PolicyDecision = { allowed: true, policySnapshotId: 'p' };
 
 test('a policy that is down for a day is asked less and less often, and the run goes on once it answers', async () => {
   let up = false;
@@ -55,11 +55,11 @@ test('a policy that is down for a day is asked less and less often, and the run 
   expect(world.stateOf(id).failures).toBeUndefined();
 });
 
-const noVerdict = fc.constantFrom(...(Object.keys(NO_VERDICTS) as NoVerdict[]));
+const noDecision = fc.constantFrom(...(Object.keys(NO_DECISIONS) as NoDecision[]));
 
 test('whatever a policy does in place of an answer, nothing runs unasked, and the run goes on with the first answer', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(noVerdict, { maxLength: 12 }), async (before) => {
+    fc.asyncProperty(fc.array(noDecision, { maxLength: 12 }), async (before) => {
       const left = [...before];
       let unaskedAtBody = -1;
       const workflow = defineWorkflow({
@@ -68,7 +68,7 @@ test('whatever a policy does in place of an answer, nothing runs unasked, and th
         input: z.object({}),
         policy: () => {
           const next = left.shift();
-          return next === undefined ? ALLOWS : (NO_VERDICTS[next]() as PolicyVerdict);
+          return next === undefined ? ALLOWS : (NO_DECISIONS[next]() as PolicyDecision);
         },
         steps: (step) => ({
           a: step('a', () => {
@@ -88,7 +88,7 @@ test('whatever a policy does in place of an answer, nothing runs unasked, and th
   );
 });
 
-test.each(Object.keys(NO_VERDICTS) as NoVerdict[])(
+test.each(Object.keys(NO_DECISIONS) as NoDecision[])(
   'a cancel ends a run whose policy (%s) gives no answer',
   async (kind) => {
     let ran = false;
@@ -96,7 +96,7 @@ test.each(Object.keys(NO_VERDICTS) as NoVerdict[])(
       type: 'guarded',
       planVersion: 1,
       input: z.object({}),
-      policy: () => NO_VERDICTS[kind]() as PolicyVerdict,
+      policy: () => NO_DECISIONS[kind]() as PolicyDecision,
       steps: (step) => ({
         a: step('a', () => {
           ran = true;
@@ -123,7 +123,7 @@ async function asking() {
     input: z.object({}),
     policy: () => {
       asked += 1;
-      return NO_VERDICTS['never answers']() as Promise<PolicyVerdict>;
+      return NO_DECISIONS['never answers']() as Promise<PolicyDecision>;
     },
     steps: (step) => ({ a: step('a', () => 1) }),
   });
@@ -176,7 +176,7 @@ test('a silent policy is asked once a dispatch: three questions together have 60
     input: z.object({}),
     policy: () => {
       asked.push(world.clock.now());
-      return NO_VERDICTS['never answers']() as Promise<PolicyVerdict>;
+      return NO_DECISIONS['never answers']() as Promise<PolicyDecision>;
     },
     steps: (step) => ({ a: step('a', () => 1) }),
   });
@@ -199,7 +199,7 @@ test('a step whose policy is silent stops within seconds of a cancel', async () 
         {
           policy: () => {
             isAsked = true;
-            return NO_VERDICTS['never answers']() as Promise<PolicyVerdict>;
+            return NO_DECISIONS['never answers']() as Promise<PolicyDecision>;
           },
         },
         () => 1,

@@ -4,7 +4,7 @@
  *
  * Must not: decide whether there is anything to drive.
  */
-import { claimVerdict } from '../core/decisions/claim.ts';
+import { claimDecision } from '../core/decisions/claim.ts';
 import { declaredType } from '../core/flow/parts.ts';
 import type { RunState } from '../core/run/state.ts';
 import { isTerminal } from '../core/run/status.ts';
@@ -80,7 +80,7 @@ export async function postpone(
   const { state, soft, snapshotVersion } = loaded;
   const dueAt = wakeAt(state, soft);
   if (dueAt === undefined) return;
-  if (claimVerdict({ ...loaded, leaseMs: settings.leaseMs }).kind === 'leased') return;
+  if (claimDecision({ ...loaded, leaseMs: settings.leaseMs }).kind === 'leased') return;
   const aside = heldUntil({ clock, random });
   // Stale: somebody has touched it since, and its time is what that one wrote.
   await store.touch({ runId: state.id, seen: snapshotVersion, wakeAt: Math.max(dueAt, aside) });

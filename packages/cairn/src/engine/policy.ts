@@ -4,7 +4,7 @@ import type { RunState } from '../core/run/state.ts';
 import { messageOf } from '../core/thrown.ts';
 import { type Clock, pause } from '../ports/clock.ts';
 import type { AnyPolicy } from './define/steps.ts';
-import type { PolicyQuestion, PolicyVerdict } from './define/types.ts';
+import type { PolicyDecision, PolicyQuestion } from './define/types.ts';
 import type { EngineDeps } from './deps.ts';
 
 /** Calls of a throwing policy before the run is deferred. */
@@ -41,12 +41,12 @@ interface Patience {
   readonly signal?: AbortSignal;
 }
 
-/** @throws whatever the policy throws; an Error if it gives no verdict, none in time, or none before the signal aborts */
-export async function verdictOf(
+/** @throws whatever the policy throws; an Error if it gives no decision, none in time, or none before the signal aborts */
+export async function policyDecision(
   policy: AnyPolicy,
   question: PolicyQuestion<unknown>,
   { clock, withinMs, signal }: Patience,
-): Promise<PolicyVerdict> {
+): Promise<PolicyDecision> {
   const silent = Promise.withResolvers<never>();
   const cancel = clock.timer(withinMs, () =>
     silent.reject(new Error(`the policy did not answer within ${withinMs} ms`)),
@@ -54,8 +54,8 @@ export async function verdictOf(
   const stop = () => silent.reject(new Error('nobody waits for the policy any more'));
   signal?.addEventListener('abort', stop, { once: true });
   try {
-    const verdict: Partial<PolicyVerdict> = await Promise.race([policy(question), silent.promise]);
-    const { allowed, policySnapshotId, reason } = verdict;
+    const answer: Partial<PolicyDecision> = await Promise.race([policy(question), silent.promise]);
+    const { allowed, policySnapshotId, reason } = answer;
     if (typeof allowed !== 'boolean') throw new Error("'allowed' of a policy must be true or false");
     if (typeof policySnapshotId !== 'string')
       throw new Error('policySnapshotId of a policy must be a string');
@@ -78,7 +78,7 @@ export function passedOver(actor: string | undefined): EventDraft[] {
 }
 
 /** `stopped`: the signal of the call aborted first. */
-export async function askPolicy(
+export async function evaluatePolicy(
   { clock, log, mask = String }: EngineDeps,
   policy: AnyPolicy,
   { state, input, at, stepId, signal }: PolicyCall,
@@ -95,7 +95,7 @@ export async function askPolicy(
     if (signal.aborted) return 'stopped';
     try {
       const question = { ...about, input, at, ...step };
-      const { allowed, policySnapshotId, reason } = await verdictOf(policy, question, {
+      const { allowed, policySnapshotId, reason } = await policyDecision(policy, question, {
         clock,
         withinMs: endsAt - clock.now(),
         signal,

@@ -1,7 +1,7 @@
 /** Recovers one run whose worker died. Used by the scan, and by a drive that finds such a run itself. */
-import { claimVerdict, type Observation, type TaskDelivery } from '../core/decisions/claim.ts';
+import { claimDecision, type Observation, type TaskDelivery } from '../core/decisions/claim.ts';
 import { stepsToAttemptAnew } from '../core/decisions/end-facts.ts';
-import { type RecoveryVerdict, recoveryVerdict } from '../core/decisions/recovery.ts';
+import { type RecoveryDecision, recoveryDecision } from '../core/decisions/recovery.ts';
 import type { Takeover } from '../core/run/data/takeover.ts';
 import type { EventDraft, StepExecution } from '../core/run/events.ts';
 import { type RunState, stepRefOf } from '../core/run/state.ts';
@@ -35,7 +35,7 @@ export interface Recovering {
   readonly delivery?: TaskDelivery | undefined;
 }
 
-/** Input of {@link claimVerdict}. */
+/** Input of {@link claimDecision}. */
 export function observation(
   { settings, registry }: Pick<EngineDeps, 'settings' | 'registry'>,
   loaded: Pick<LoadedRun, 'state' | 'soft' | 'readAt'>,
@@ -58,10 +58,10 @@ export async function recoverRun(
   await learnPlan(deps, loaded.state);
   const span = tracer?.open(recoverySpan(loaded.state, by));
   const journal = new RunJournal(deps, loaded, { ...settings });
-  const verdict = claimVerdict(observation(deps, loaded, { delivery }));
-  if (verdict.kind === 'orphaned') {
-    const { lastHeartbeatAt, why } = verdict;
-    const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, verdict));
+  const decision = claimDecision(observation(deps, loaded, { delivery }));
+  if (decision.kind === 'orphaned') {
+    const { lastHeartbeatAt, why } = decision;
+    const { events } = await journal.append((state) => orphanDrafts(state, loaded.state, decision));
     if (events.length > 0) {
       log.warn('orphan_detected', { ...ofRun(loaded.state), lastHeartbeat: lastHeartbeatAt, why });
       reportDeadSpans(deps, loaded.state);
@@ -111,10 +111,10 @@ function orphanDrafts(
 function recoveryDrafts(deps: EngineDeps, state: RunState, now: number): EventDraft[] {
   if (state.status !== 'interrupted') return [];
   const deployed = deployedFor(deps.registry, state);
-  const verdict = recoveryVerdict(state, deployed);
-  const drafts = verdictDrafts(state, verdict, now);
-  if (verdict.kind === 'resume') return [resumedDraft(whyResumed(stepsToAttemptAnew(state, deployed)))];
-  return verdict.kind === 'undo' ? [resumedDraft('what it did is to be undone'), ...drafts] : drafts;
+  const decision = recoveryDecision(state, deployed);
+  const drafts = recoveryDecisionDrafts(state, decision, now);
+  if (decision.kind === 'resume') return [resumedDraft(whyResumed(stepsToAttemptAnew(state, deployed)))];
+  return decision.kind === 'undo' ? [resumedDraft('what it did is to be undone'), ...drafts] : drafts;
 }
 
 /** Most step names in a message. */
@@ -132,34 +132,38 @@ function resumedDraft(reason: string): EventDraft {
 }
 
 /** Events that a recovery decision adds to a run that continues; none if that is all. */
-export function verdictDrafts(state: RunState, verdict: RecoveryVerdict, now: number): EventDraft[] {
-  switch (verdict.kind) {
+export function recoveryDecisionDrafts(
+  state: RunState,
+  decision: RecoveryDecision,
+  now: number,
+): EventDraft[] {
+  switch (decision.kind) {
     case 'resume':
       return [];
     case 'fail':
-      return [runFailed(verdict.error)];
+      return [runFailed(decision.error)];
     case 'park': {
-      const { status, reason } = verdict;
+      const { status, reason } = decision;
       const data = reason === undefined ? {} : { reason, until: now + FIRST_PARKED_LOOK_MS };
       return [{ type: 'run_suspended', initiator: 'system', data: { status, ...data } }];
     }
     case 'cancel':
-      return [runCancelled(state, verdict.notUndone)];
+      return [runCancelled(state, decision.notUndone)];
     case 'undo': {
       // The run is failing from this event on. The next dispatch runs the compensations.
-      const { steps, error } = verdict;
+      const { steps, error } = decision;
       return [compensationStarted(steps, error)];
     }
     case 'fail_after_children': {
       // The run is failing from this event on. The next dispatch cancels the children, and the run waits for them.
-      const data = { status: 'waiting_external' as const, error: verdict.error };
+      const data = { status: 'waiting_external' as const, error: decision.error };
       return [
         { type: 'run_suspended', initiator: 'system', data },
         resumedDraft('its children are to end before it does'),
       ];
     }
     case 'ask':
-      return asking(state, verdict.steps, now);
+      return asking(state, decision.steps, now);
   }
 }
 

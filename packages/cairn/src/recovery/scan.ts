@@ -2,7 +2,7 @@
  * Recovers runs that were not touched by `wakeAt` (J10): lost tasks, dead drives, due retries, blocked runs; and has those whose
  * worker has fallen silent looked at when its lease ends. Safe to run concurrently.
  */
-import { claimVerdict } from '../core/decisions/claim.ts';
+import { claimDecision } from '../core/decisions/claim.ts';
 import { taskName } from '../core/encoding/task-name.ts';
 import { SCAN_PAGE } from '../core/recovery/scan-order.ts';
 import { hasObligations, hasUnpublishedEvents } from '../core/run/state.ts';
@@ -152,7 +152,7 @@ async function handle(
 }
 
 /**
- * Judges the run by `claimVerdict`, as a dispatch would, and enqueues it. Three verdicts are carried out here: a run with nothing
+ * Judges the run by `claimDecision`, as a dispatch would, and enqueues it. Three decisions are carried out here: a run with nothing
  * to do is put off by one write, since a dispatch for each of thousands of waiting runs would cost a task and find nothing; an
  * event that lies ready is delivered; and a dead run is recovered, so that its interruption is in the journal, and its run among
  * the suspects, before the queue delivers anything: a queue that is paused or full must not hide a death. Both recoveries are
@@ -161,9 +161,9 @@ async function handle(
 async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | undefined): Promise<Handled> {
   const { settings, clock } = deps;
   const { state } = loaded;
-  const verdict = claimVerdict({ ...loaded, leaseMs: settings.leaseMs });
+  const decision = claimDecision({ ...loaded, leaseMs: settings.leaseMs });
   const owes = hasUnpublishedEvents(state, loaded.soft);
-  switch (verdict.kind) {
+  switch (decision.kind) {
     case 'over':
       // Its end still concerns others, and whoever brought it about did not live to see to that.
       return owes || (hasObligations(state) && !loaded.soft.obligationsMet)
@@ -171,19 +171,19 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
         : 'skipped';
     case 'leased':
       // The holder may die before it ever writes `wakeAt` again.
-      return enqueue(deps, loaded, { at: clock.now() + (verdict.freeAt - loaded.readAt), trace });
+      return enqueue(deps, loaded, { at: clock.now() + (decision.freeAt - loaded.readAt), trace });
     case 'early':
       if (owes) return enqueue(deps, loaded, { trace });
       if ((await bringReady(deps, state)) === 'not_yet')
-        return lookAgain(deps, loaded, Math.min(PARKED_MS, verdict.at - loaded.readAt));
-      return enqueue(deps, loaded, { at: verdict.at, trace });
+        return lookAgain(deps, loaded, Math.min(PARKED_MS, decision.at - loaded.readAt));
+      return enqueue(deps, loaded, { at: decision.at, trace });
     case 'claim':
       return enqueue(deps, loaded, { trace });
     case 'suspended':
       return owes ? enqueue(deps, loaded, { trace }) : lookAgain(deps, loaded, OPEN_WAIT_MS);
     case 'waiting':
       if (owes) return enqueue(deps, loaded, { trace });
-      if (verdict.parked) return unpark(deps, loaded, trace);
+      if (decision.parked) return unpark(deps, loaded, trace);
       return lookAgain(
         deps,
         loaded,
@@ -194,7 +194,7 @@ async function act(deps: EngineDeps, loaded: LoadedRun, trace: TraceContext | un
       const { kind } = await recoverRun(deps, loaded, { by: trace });
       if (kind !== 'resumed') return kind === 'moved_on' ? 'skipped' : 'recovered';
       // Whoever takes an orphan over makes a suspect of it.
-      const alone = verdict.kind === 'orphaned' || state.suspect?.alone;
+      const alone = decision.kind === 'orphaned' || state.suspect?.alone;
       await deps.queue.enqueue({ runId: state.id, reason: 'resume', ...placed(deps, state), alone, trace });
       return 'recovered';
     }

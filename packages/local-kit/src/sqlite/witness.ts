@@ -128,8 +128,8 @@ function damageOf(file: string): string | undefined {
 function inside(file: string): { readonly number: number; readonly at: number } | string {
   const db = new DatabaseSync(file, { readOnly: true, timeout: HANDOVER_MS });
   try {
-    const verdict = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
-    if (verdict !== 'ok') return `${verdict.replaceAll('\n', ' ')}.`;
+    const result = String(Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]);
+    if (result !== 'ok') return `${result.replaceAll('\n', ' ')}.`;
     const known = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'commits'").get();
     const row = known && db.prepare('SELECT number, at FROM commits').get();
     return { number: Number(row?.number ?? 0), at: Number(row?.at ?? 0) };

@@ -1,7 +1,7 @@
 /** When, if ever, a failed task is tried again. Pure; follows the retry rules of the Cloud Tasks reference. */
 import type { RetryConfig } from '../model.ts';
 
-export type RetryVerdict =
+export type RetryDecision =
   | { readonly kind: 'retry'; readonly atMs: number }
   | { readonly kind: 'give-up'; readonly reason: string };
 
@@ -32,7 +32,7 @@ export function backoffMs(config: RetryConfig, failedAttempts: number): number {
  * A task is given up when the limits that are set are all reached: with attempts and duration both limited, the
  * later one decides; no limit means for ever.
  */
-export function afterFailure(config: RetryConfig, failed: FailedTask): RetryVerdict {
+export function afterFailure(config: RetryConfig, failed: FailedTask): RetryDecision {
   const attemptsLimited = config.maxAttempts !== -1;
   const durationLimited = config.maxRetryDurationMs > 0;
   const attemptsSpent = !attemptsLimited || failed.attempts >= config.maxAttempts;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fanOutVerdict } from '../../../../packages/cairn/src/core/decisions/fan-out.ts';
+import { fanOutStatus } from '../../../../packages/cairn/src/core/decisions/fan-out.ts';
 import { Fatal } from '../../../../packages/cairn/src/core/errors.ts';
 import type { Handle, StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
 import { startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
@@ -206,15 +206,15 @@ describe('whatever the items of a set, and the order in which they end', () => {
             'atLeast' in completion
               ? ({ kind: 'at_least', successes: completion.atLeast } as const)
               : ({ kind: 'tolerate', failures: completion.tolerate } as const);
-          const verdict = fanOutVerdict(rule, counts);
+          const status = fanOutStatus(rule, counts);
           const own = events.filter(
             ({ type, data }) =>
               (type === 'step_succeeded' || type === 'step_skipped') && !('itemKey' in data),
           );
           expect(own.map(({ type }) => type)).toEqual([
-            verdict === 'succeeded' ? 'step_succeeded' : 'step_skipped',
+            status === 'succeeded' ? 'step_succeeded' : 'step_skipped',
           ]);
-          expect(verdict).not.toBe('open');
+          expect(status).not.toBe('open');
           // No item begins once the set is decided: those that had begun by then are all there are.
           expect(dispatch.working.bodies.size).toBe(0);
           expect([...begun.keys()].toSorted((a, b) => a - b)).toEqual([...begun.keys()].map((_, at) => at));

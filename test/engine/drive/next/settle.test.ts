@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Wait } from '../../../../packages/cairn/src/core/run/events.ts';
 import type { StepFactory } from '../../../../packages/cairn/src/engine/define/types.ts';
-import type { Consequence, Ending } from '../../../../packages/cairn/src/engine/drive/messages.ts';
+import type { Consequence, ExecutionEnd } from '../../../../packages/cairn/src/engine/drive/messages.ts';
 import { startReady } from '../../../../packages/cairn/src/engine/drive/next/begin.ts';
 import * as settling from '../../../../packages/cairn/src/engine/drive/next/settle.ts';
 import { type Outcome, outputFrom } from '../../../../packages/cairn/src/engine/facts/output.ts';
@@ -26,7 +26,7 @@ async function begun(steps: (step: Factory) => Record<string, { readonly id: str
   return dispatch;
 }
 
-function endingOf(dispatch: Dispatch, key: string, outcome: Outcome): Ending {
+function endingOf(dispatch: Dispatch, key: string, outcome: Outcome): ExecutionEnd {
   const unit = dispatch.unit(key);
   return { unit, execution: dispatch.working.nextExecution(unit), outcome, facts: [] };
 }

@@ -4,7 +4,7 @@ import { differing, textOf } from '../../core/integrity/differing.ts';
 import type { PlaceChange, RepairChange } from '../../core/integrity/plan.ts';
 import { type ConsistencyProblem, PROBLEMS } from '../../core/integrity/problems.ts';
 import { cut } from '../../core/run/records.ts';
-import { type ConsistencyReport, verdictOf } from '../../operations/integrity/check.ts';
+import { type ConsistencyReport, consistencyStatusOf } from '../../operations/integrity/check.ts';
 import type { RepairReport } from '../../operations/integrity/repair.ts';
 import type { View } from './run.ts';
 import { iso } from './values.ts';
@@ -18,7 +18,7 @@ export function consistencyView({ runId, checkedAt, head, problems, unread }: Co
   return {
     runId,
     checkedAt: iso(checkedAt),
-    verdict: verdictOf(problems),
+    verdict: consistencyStatusOf(problems),
     head,
     problems: problems.slice(0, MAX_SHOWN).map(problemView),
     ...moreOf(problems.length),

@@ -21,14 +21,14 @@ export function expiredRunView({ type, status, completedAt, ...fate }: ExpiredRu
 }
 
 /** A lineage that was deleted since it was found counts as deleted. */
-function fateView({ runId, rootRunId, runs, verdict }: Fate): View {
-  const keeps = verdict.kind === 'keep';
+function fateView({ runId, rootRunId, runs, decision }: Fate): View {
+  const keeps = decision.kind === 'keep';
   return {
     runId,
     rootRunId,
     runs,
     would: keeps ? 'keep' : 'delete',
-    because: keeps ? reasonView(verdict.reason) : undefined,
+    because: keeps ? reasonView(decision.reason) : undefined,
   };
 }
 

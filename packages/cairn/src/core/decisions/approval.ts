@@ -28,7 +28,7 @@ export interface ApprovalAnswer {
   readonly payloadHash: string;
 }
 
-export type ApprovalVerdict =
+export type ApprovalDecision =
   | { readonly kind: 'decide'; readonly wait: Wait }
   | { readonly kind: 'repeated'; readonly decided: Decided };
 
@@ -37,7 +37,7 @@ export type ApprovalVerdict =
  * @throws CairnError APPROVAL_DECIDED, APPROVAL_EXPIRED, RUN_TERMINAL_STATE, RUN_INVALID_TRANSITION (the step waits for
  *   something else, or the run is being ended), NOT_FOUND (the step was never asked about)
  */
-export function approvalVerdict(state: RunState, answer: ApprovalAnswer, now: number): ApprovalVerdict {
+export function approvalDecision(state: RunState, answer: ApprovalAnswer, now: number): ApprovalDecision {
   const waits = state.waits.filter(({ execution }) => stepKey(execution) === answer.step);
   const open = waits.find(({ kind, id }) => kind === 'approval' && isMeant(answer, id));
   const decided = state.decisions.find(

@@ -27,7 +27,7 @@ export interface Observation {
   readonly isAsked?: boolean;
 }
 
-export type ClaimVerdict =
+export type ClaimDecision =
   /** The run has ended. */
   | { readonly kind: 'over' }
   /** A worker holds it; `freeAt` (store time, epoch ms) is when that lease expires unless it is extended. */
@@ -43,7 +43,7 @@ export type ClaimVerdict =
   | { readonly kind: 'early'; readonly at: number }
   | { readonly kind: 'claim' };
 
-function waitingVerdict(state: RunState, readAt: number): ClaimVerdict {
+function waitingDecision(state: RunState, readAt: number): ClaimDecision {
   if (isParked(state)) return { kind: 'waiting', parked: true };
   if (isDue(state, readAt)) return { kind: 'claim' };
   const due = nextDue(state);
@@ -51,17 +51,17 @@ function waitingVerdict(state: RunState, readAt: number): ClaimVerdict {
 }
 
 /** Checks the strictest obstacle first. */
-export function claimVerdict(seen: Observation): ClaimVerdict {
+export function claimDecision(seen: Observation): ClaimDecision {
   const { state, readAt } = seen;
   if (isOver(state)) return { kind: 'over' };
-  if (state.lease) return leasedVerdict(seen);
+  if (state.lease) return leasedDecision(seen);
   if (isSuspendedWithoutWorker(state)) return { kind: 'suspended' };
   switch (state.status) {
     case 'interrupted':
       return { kind: 'interrupted' };
     case 'awaiting_approval':
     case 'waiting_external':
-      return waitingVerdict(state, readAt);
+      return waitingDecision(state, readAt);
     default: {
       const { dueAt } = state;
       if (dueAt === undefined || dueAt <= readAt || skipsBackoff(seen)) return { kind: 'claim' };
@@ -82,10 +82,10 @@ export function isBackingOff(
   { now, deployed }: { readonly now: number; readonly deployed: DeployedPlan },
 ): boolean {
   const early = { state, soft: {}, readAt: now, leaseMs: 0, deployed };
-  return claimVerdict(early).kind === 'early' && claimVerdict({ ...early, isAsked: true }).kind === 'claim';
+  return claimDecision(early).kind === 'early' && claimDecision({ ...early, isAsked: true }).kind === 'claim';
 }
 
-function leasedVerdict({ state, soft, readAt, leaseMs, delivery, deployed }: Observation): ClaimVerdict {
+function leasedDecision({ state, soft, readAt, leaseMs, delivery, deployed }: Observation): ClaimDecision {
   const lastHeartbeatAt = soft.lastHeartbeatAt ?? state.updatedAt;
   const freeAt = lastHeartbeatAt + leaseMs;
   const why = takeover(state, delivery);

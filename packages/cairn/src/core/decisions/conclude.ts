@@ -1,5 +1,5 @@
 /**
- * Conclusion of a drive from its running and remaining steps: wait, close the run (as ending.ts decides), or release
+ * DispatchDecision of a drive from its running and remaining steps: wait, close the run (as ending.ts decides), or release
  * it. Pure and total: every combination has one answer.
  */
 import type { RecordedError } from '../run/events.ts';
@@ -46,7 +46,7 @@ export interface DriveFacts {
   readonly stop: 'budget' | 'shutdown' | 'renewal' | 'held' | 'cleared' | undefined;
 }
 
-export type Conclusion =
+export type DispatchDecision =
   | { readonly kind: 'wait' }
   | Exclude<EndingDecision, { kind: 'goes_on' }>
   /** `until` absent: nothing happens without external input. */
@@ -61,7 +61,7 @@ export type Conclusion =
       readonly error?: RecordedError;
     };
 
-export function conclude(facts: DriveFacts): Conclusion {
+export function conclude(facts: DriveFacts): DispatchDecision {
   if (facts.active > 0) return { kind: 'wait' };
   const { cancellation, undoes: undoDue, failure, unsettled, childrenOpen } = facts;
   const ended = { allEnded: unsettled === 0, childrenOpen };

@@ -15,7 +15,7 @@ export type CompletionRule =
   | { readonly kind: 'share'; readonly percent: number }
   | { readonly kind: 'at_least'; readonly successes: number };
 
-export type FanOutVerdict = 'open' | 'succeeded' | 'failed';
+export type FanOutStatus = 'open' | 'succeeded' | 'failed';
 
 export interface ItemCounts {
   readonly items: number;
@@ -24,10 +24,10 @@ export interface ItemCounts {
 }
 
 /** Decides whether the outcome of the map step is settled. Running items are still awaited. */
-export function fanOutVerdict(
+export function fanOutStatus(
   completion: CompletionRule,
   { items, succeeded, failed }: ItemCounts,
-): FanOutVerdict {
+): FanOutStatus {
   if (completion.kind === 'at_least') {
     const wanted = completion.successes;
     if (succeeded >= wanted) return 'succeeded';
@@ -67,9 +67,9 @@ export class FanOutProgress {
     for (const state of states) if (state !== 'idle') this.#counts[state] += 1;
   }
 
-  get verdict(): FanOutVerdict {
+  get status(): FanOutStatus {
     const { succeeded, failed } = this.#counts;
-    return fanOutVerdict(this.#completion, { items: this.#states.length, succeeded, failed });
+    return fanOutStatus(this.#completion, { items: this.#states.length, succeeded, failed });
   }
 
   /** Items begun and not ended. */
@@ -83,7 +83,7 @@ export class FanOutProgress {
 
   /** The next item that may begin now, if one may. */
   next(): number | undefined {
-    if (this.#counts.open >= this.#concurrency || this.verdict !== 'open') return undefined;
+    if (this.#counts.open >= this.#concurrency || this.status !== 'open') return undefined;
     while (this.#next < this.#states.length && this.#states[this.#next] !== 'idle') this.#next += 1;
     return this.#next < this.#states.length ? this.#next : undefined;
   }

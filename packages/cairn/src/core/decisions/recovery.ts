@@ -11,7 +11,7 @@ import type { DeployedPlan } from './deployed.ts';
 import { endFactsOf } from './end-facts.ts';
 import { endingOf, type FailedEnding, type GoesOn } from './ending.ts';
 
-export type RecoveryVerdict =
+export type RecoveryDecision =
   | {
       readonly kind: 'park';
       readonly status: 'waiting_external' | 'awaiting_approval';
@@ -30,7 +30,7 @@ export type RecoveryVerdict =
   | { readonly kind: 'cancel'; readonly notUndone: readonly string[] };
 
 /** Decision about an `interrupted` run, or one that was released with steps running. */
-export function recoveryVerdict(state: RunState, deployed: DeployedPlan): RecoveryVerdict {
+export function recoveryDecision(state: RunState, deployed: DeployedPlan): RecoveryDecision {
   const ending = endingOf(endFactsOf(state, deployed));
   switch (ending.kind) {
     case 'goes_on':
@@ -50,7 +50,7 @@ export function recoveryVerdict(state: RunState, deployed: DeployedPlan): Recove
   }
 }
 
-function goingOn(ending: GoesOn, { changed }: DeployedPlan): RecoveryVerdict {
+function goingOn(ending: GoesOn, { changed }: DeployedPlan): RecoveryDecision {
   switch (ending.held) {
     case 'without_plan':
       return {

@@ -1,13 +1,14 @@
 /**
  * Foretells what a successor will do about the outside actions that the runs before it took in the steps it runs again. The
- * verdicts are those of the ledger (effects/verdict.ts); only what will be asked for is not known yet, so each is taken to
+ * decisions are those of the ledger (effects/decision.ts); only what will be asked for is not known yet, so each is taken to
  * be asked for as it was.
  *
  * Must not: read rows, or say which steps run (successor.ts).
  */
+
+import { type DoubtRemedy, effectDecision, inheritedEffectDecision, type Rows } from '../effects/decision.ts';
 import { type EffectRecord, type Idempotency, isWithoutCall, type ReplayPolicy } from '../effects/effect.ts';
 import { type EffectPlace, effectKey } from '../effects/keys.ts';
-import { type DoubtRemedy, effectVerdict, lineageVerdict, type Rows } from '../effects/verdict.ts';
 import type { EffectScope } from '../run/events.ts';
 import { stepKey } from '../run/state.ts';
 
@@ -70,26 +71,28 @@ function foretold({ scopes, mode, capabilityOf }: EffectsOf, call: CallRows): Fo
   const request = { ...facts, requestHash };
   const isOwn = rows === call.own || scope === undefined;
   const asked = call.own.find(({ blockedBy }) => blockedBy === 'policy');
-  const verdict = isOwn ? effectVerdict(rows, request) : lineageVerdict(rows, request, scope, asked);
+  const decision = isOwn
+    ? effectDecision(rows, request)
+    : inheritedEffectDecision(rows, request, scope, asked);
   // A new action under its own key has not been confirmed by anybody yet.
-  const isUnconfirmed = verdict.kind === 'own' && facts.requiresConfirmation;
-  const { action, why } = toldOf(isUnconfirmed ? { kind: 'confirm' } : verdict, acted);
+  const isUnconfirmed = decision.kind === 'own' && facts.requiresConfirmation;
+  const { action, why } = toldOf(isUnconfirmed ? { kind: 'confirm' } : decision, acted);
   return { effectId, runId, stepId, itemKey, revision, capabilityId, action, why };
 }
 
 function toldOf(
-  verdict: { readonly kind: string; readonly remedy?: DoubtRemedy },
+  decision: { readonly kind: string; readonly remedy?: DoubtRemedy },
   acted: EffectRecord,
 ): Pick<ForetoldEffect, 'action' | 'why'> {
-  switch (verdict.kind) {
+  switch (decision.kind) {
     case 'reuse':
       return { action: 'reused', why: 'recorded' };
     case 'ask':
     case 'confirm':
       return { action: 'asked', why: 'policy' };
     case 'doubt':
-      if (verdict.remedy === 'ask') return { action: 'asked', why: 'in_doubt' };
-      return { action: verdict.remedy === 'lookup' ? 'looked_up' : 're-executed', why: 'in_doubt' };
+      if (decision.remedy === 'ask') return { action: 'asked', why: 'in_doubt' };
+      return { action: decision.remedy === 'lookup' ? 'looked_up' : 're-executed', why: 'in_doubt' };
     default:
       return { action: 're-executed', why: acted.status === 'failed' ? 'not_applied' : 'policy' };
   }

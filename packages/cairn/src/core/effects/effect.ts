@@ -1,6 +1,6 @@
 /**
  * One row of the side-effect ledger: what was asked of the outside for which step, and what is known of
- * it. Every idempotency key has rows `{key}.0001`, `{key}.0002`, …; the newest one that counts is decided by verdict.ts.
+ * it. Every idempotency key has rows `{key}.0001`, `{key}.0002`, …; the newest one that counts is decided by decision.ts.
  * Times are epoch milliseconds; `…Text` fields are canonical JSON.
  */
 import type { Without } from '../optional.ts';

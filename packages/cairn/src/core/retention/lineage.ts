@@ -72,7 +72,7 @@ interface LineageCheck {
   readonly graceMs?: number | undefined;
 }
 
-export function lineageVerdict(
+export function lineageDecision(
   { members, relatives }: LineageFacts,
   { now, retentionOf, graceMs = GRACE_MS }: LineageCheck,
 ): LineageDecision {
@@ -88,7 +88,7 @@ export function lineageVerdict(
   return now < until ? { kind: 'wait', until } : { kind: 'delete' };
 }
 
-/** Runs of other lineages that the verdict depends on. */
+/** Runs of other lineages that the decision depends on. */
 export function relativesOf(members: readonly Member[]): string[] {
   const own = new Set(members.map(({ runId }) => runId));
   const named = members.flatMap(({ parentRunId, childRunIds }) =>

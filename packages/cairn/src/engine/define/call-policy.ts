@@ -17,16 +17,16 @@ export interface CallQuestion {
   readonly actor?: string | undefined;
 }
 
-export type CallVerdict =
+export type CallDecision =
   | { readonly decision: 'allow' }
   /** A person must allow it first. `who`: whom the question is for. */
   | { readonly decision: 'ask'; readonly reason: string; readonly who?: string }
   | { readonly decision: 'deny'; readonly reason: string };
 
-export type CallPolicy = (call: CallQuestion) => CallVerdict | Promise<CallVerdict>;
+export type CallPolicy = (call: CallQuestion) => CallDecision | Promise<CallDecision>;
 
-/** @throws TypeError for what is no verdict */
-export function checkedVerdict(given: CallVerdict | undefined): CallVerdict {
+/** @throws TypeError for what is no decision */
+export function checkedDecision(given: CallDecision | undefined): CallDecision {
   if (given?.decision === 'allow') return given;
   if (given?.decision !== 'ask' && given?.decision !== 'deny')
     throw new TypeError(`'decision' of a call policy must be 'allow', 'ask' or 'deny'`);

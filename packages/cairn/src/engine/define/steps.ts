@@ -11,7 +11,7 @@ import type { Tags } from '../../core/search/tags.ts';
 import type { Capability } from './capability.ts';
 import type { PubsubSubscription } from './pubsub.ts';
 import type { SlackSubscription } from './slack.ts';
-import type { ErrorRetry, GithubSubscription, PolicyQuestion, PolicyVerdict } from './types.ts';
+import type { ErrorRetry, GithubSubscription, PolicyDecision, PolicyQuestion } from './types.ts';
 
 /** The one argument of an author's function: the input, the outputs needed, and for a body all that it may use. */
 export type Context = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ export type FailurePolicy =
   | { readonly kind: 'skip' }
   | { readonly kind: 'degrade'; readonly text: string };
 
-export type AnyPolicy = (question: PolicyQuestion<unknown>) => PolicyVerdict | Promise<PolicyVerdict>;
+export type AnyPolicy = (question: PolicyQuestion<unknown>) => PolicyDecision | Promise<PolicyDecision>;
 
 interface AnyStep {
   readonly id: string;

@@ -114,7 +114,7 @@ export interface RetryOptions extends Partial<RetryPolicy> {
 }
 
 /** Result of a policy, with the id of the rules it used. */
-export interface PolicyVerdict {
+export interface PolicyDecision {
   readonly allowed: boolean;
   readonly policySnapshotId: string;
   readonly reason?: string;
@@ -136,7 +136,7 @@ export interface PolicyQuestion<Input> {
 }
 
 /** May refuse: then the run is cancelled with `stopKind: policy`. One that throws is asked again; nothing runs unasked. */
-export type Policy<Input> = (question: PolicyQuestion<Input>) => PolicyVerdict | Promise<PolicyVerdict>;
+export type Policy<Input> = (question: PolicyQuestion<Input>) => PolicyDecision | Promise<PolicyDecision>;
 
 export interface CommonOptions<Input, N extends Needs> {
   /** Steps whose outputs this one reads, by the name its functions use. */

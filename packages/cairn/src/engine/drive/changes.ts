@@ -2,7 +2,7 @@
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import * as drafts from '../facts/drafts.ts';
 import { NO_OUTPUT, type Outcome } from '../facts/output.ts';
-import type { Consequence, Ending, Executed, ExecutionChange } from './messages.ts';
+import type { Consequence, Executed, ExecutionChange, ExecutionEnd } from './messages.ts';
 import { sizeOf } from './waiting/open-waits.ts';
 
 /** Facts that hold on every newer state. */
@@ -16,14 +16,14 @@ export function changeOf(
 }
 
 /** The end that these facts are. */
-export function endBy({ unit, execution }: Executed, facts: readonly EventDraft[]): Ending {
+export function endBy({ unit, execution }: Executed, facts: readonly EventDraft[]): ExecutionEnd {
   const outcome = drafts.outcomeOf(facts);
   if (!outcome) throw new Error(`the journal has no end of step '${unit.step.id}'`);
   return { unit, execution, outcome, facts };
 }
 
 /** @param outcome with the output as it is kept */
-export function changeToEnd(ending: Ending, outcome: Outcome): ExecutionChange {
+export function changeToEnd(ending: ExecutionEnd, outcome: Outcome): ExecutionChange {
   const { facts } = ending;
   const written =
     typeof facts === 'function' ? facts(outcome.kind === 'done' ? outcome.output : NO_OUTPUT) : facts;

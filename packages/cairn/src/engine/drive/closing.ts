@@ -1,7 +1,7 @@
 /** The last event of a drive, from what was concluded. Pure. */
 
 import { leftUndone } from '../../core/decisions/compensation.ts';
-import type { Conclusion } from '../../core/decisions/conclude.ts';
+import type { DispatchDecision } from '../../core/decisions/conclude.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventDraft, RecordedError, StepRef } from '../../core/run/events.ts';
 import { type RunState, stepIdOf, stepKey, UNDOING } from '../../core/run/state.ts';
@@ -22,7 +22,7 @@ export type SessionEnd =
   | { readonly kind: 'lease_lost' };
 
 /** Compensations run before the last event. */
-export type Closing = Exclude<Conclusion, { kind: 'wait' | 'undo_first' }>;
+export type ClosingDecision = Exclude<DispatchDecision, { kind: 'wait' | 'undo_first' }>;
 
 export interface ClosingFacts {
   readonly workflow: Workflow;
@@ -33,7 +33,7 @@ export interface ClosingFacts {
 }
 
 /** @throws Error rather than call a run complete of which the journal knows no end of some step */
-export function closingDraft(closing: Closing, state: RunState, facts: ClosingFacts): EventDraft {
+export function closingDraft(closing: ClosingDecision, state: RunState, facts: ClosingFacts): EventDraft {
   switch (closing.kind) {
     case 'cancelled':
       return terminal.runCancelled(
@@ -101,7 +101,7 @@ export function canWaitOut({ steps }: Workflow): boolean {
   );
 }
 
-export function sessionEndOf(closing: Closing): SessionEnd {
+export function sessionEndOf(closing: ClosingDecision): SessionEnd {
   switch (closing.kind) {
     case 'end_children':
       return { kind: 'suspended' };

@@ -2,8 +2,8 @@
  * One dispatch of the queue: takes the run if it is free, executes it as far as possible, and leaves it so that it will
  * be continued. Any number of drives of one run may be running; the journal lets one of them work.
  */
-import { type ClaimVerdict, claimVerdict } from '../../core/decisions/claim.ts';
-import { type RecoveryVerdict, recoveryVerdict } from '../../core/decisions/recovery.ts';
+import { type ClaimDecision, claimDecision } from '../../core/decisions/claim.ts';
+import { type RecoveryDecision, recoveryDecision } from '../../core/decisions/recovery.ts';
 import { taskName } from '../../core/encoding/task-name.ts';
 import { optional } from '../../core/optional.ts';
 import type { EventData, EventDraft } from '../../core/run/events.ts';
@@ -29,7 +29,7 @@ import { bringOverlooked } from '../mailbox/collect.ts';
 import { meetObligations } from '../obligations.ts';
 import type { RunPublisher } from '../publish/run-publisher.ts';
 import { publisherFor, settleEvents, type UnpublishedEvents, unpublishedOf } from '../publish/settle.ts';
-import { observation, recoverRun, verdictDrafts } from '../recover-run.ts';
+import { observation, recoverRun, recoveryDecisionDrafts } from '../recover-run.ts';
 import { runInput } from '../run-input.ts';
 import { DriveAccount, type DriveRequest } from '../tracing/drive-account.ts';
 import { endUnwritable, nameIfStuck } from '../unwritable.ts';
@@ -138,19 +138,19 @@ async function act(
   account: DriveAccount,
 ): Promise<DriveEnd | 'look_again'> {
   const { clock, queue } = deps;
-  const verdict = claimVerdict(observation(deps, loaded, account));
+  const decision = claimDecision(observation(deps, loaded, account));
   const runId = loaded.state.id;
   const trace = optional('trace', account.trace);
   const more = { ...placed(deps, loaded.state), ...optional('alone', loaded.state.suspect?.alone), ...trace };
-  switch (verdict.kind) {
+  switch (decision.kind) {
     case 'over':
       await meetObligations(deps, loaded.state, unpublishedOf(deps, loaded));
       return 'over';
     case 'leased': {
       if (account.watches) return 'leased';
       // Named by the epoch: however many tasks find the run taken, one comes back for it.
-      const at = clock.now() + (verdict.freeAt - loaded.readAt) + LEASE_MARGIN_MS;
-      const name = taskName(runId, loaded.state.epoch, verdict.freeAt);
+      const at = clock.now() + (decision.freeAt - loaded.readAt) + LEASE_MARGIN_MS;
+      const name = taskName(runId, loaded.state.epoch, decision.freeAt);
       await queue.enqueue({ runId, reason: 'lease_expiry', at, name, ...more });
       return 'leased';
     }
@@ -158,7 +158,7 @@ async function act(
       if (await bringOverlooked(deps, loaded.state)) return 'look_again';
       await settleRest(deps, loaded);
       // Unnamed: the task at hand may itself carry the name of this due time.
-      await queue.enqueue({ runId, reason: 'early', at: verdict.at, ...more });
+      await queue.enqueue({ runId, reason: 'early', at: decision.at, ...more });
       return 'early';
     case 'orphaned':
     case 'interrupted': {
@@ -168,7 +168,7 @@ async function act(
       return goesOn ? 'look_again' : 'recovered';
     }
     case 'waiting':
-      if (verdict.parked && deployedFor(deps.registry, loaded.state).available)
+      if (decision.parked && deployedFor(deps.registry, loaded.state).available)
         return claimAndGo(deps, loaded, account);
       if (await bringOverlooked(deps, loaded.state)) return 'look_again';
       await settleRest(deps, loaded);
@@ -177,7 +177,7 @@ async function act(
       await settleRest(deps, loaded);
       return 'held';
     case 'claim':
-      if (!restsWithoutPlan(loaded.state, verdictOf(deps, loaded.state)))
+      if (!restsWithoutPlan(loaded.state, recoveryDecisionOf(deps, loaded.state)))
         return (await bringOverlooked(deps, loaded.state)) ? 'look_again' : claimAndGo(deps, loaded, account);
       // It woke up before the version it needs was deployed: the scan looks again.
       await settleRest(deps, loaded);
@@ -336,10 +336,10 @@ function claimDrafts(deps: EngineDeps, state: RunState, { isAsked, ...by }: Clai
   const { clock, settings, registry } = deps;
   const now = clock.now();
   const seen = observation(deps, { state, soft: {}, readAt: now }, { isAsked });
-  if (!isClaimable(state, claimVerdict(seen))) return [];
+  if (!isClaimable(state, claimDecision(seen))) return [];
   // Steps that an earlier drive left running are decided before anything runs.
-  const verdict = verdictOf(deps, state);
-  if (restsWithoutPlan(state, verdict)) return [];
+  const decision = recoveryDecisionOf(deps, state);
+  if (restsWithoutPlan(state, decision)) return [];
   const drafts: EventDraft[] = [];
   if (isWaiting(state))
     drafts.push({
@@ -352,7 +352,7 @@ function claimDrafts(deps: EngineDeps, state: RunState, { isAsked, ...by }: Clai
   const claim = { ...by, epoch: state.epoch + 1, expiresAt: now + settings.leaseMs };
   drafts.push({ type: 'run_claimed', initiator: 'system', data: { ...claim, ...(isNew ? {} : limits) } });
   if (isNew) drafts.push({ type: 'run_started', initiator: 'system', data: limits });
-  return [...drafts, ...verdictDrafts(state, verdict, now)];
+  return [...drafts, ...recoveryDecisionDrafts(state, decision, now)];
 }
 
 function isWaiting({ status }: RunState): boolean {
@@ -360,17 +360,17 @@ function isWaiting({ status }: RunState): boolean {
 }
 
 /** Without its plan it stays as it is: it is parked already, or it takes steps over, and cannot be parked from there. */
-function restsWithoutPlan(state: RunState, { kind }: RecoveryVerdict): boolean {
+function restsWithoutPlan(state: RunState, { kind }: RecoveryDecision): boolean {
   return kind === 'park' && (isWaiting(state) || state.status === 'replaying');
 }
 
-function verdictOf({ registry }: EngineDeps, state: RunState): RecoveryVerdict {
-  return recoveryVerdict(state, deployedFor(registry, state));
+function recoveryDecisionOf({ registry }: EngineDeps, state: RunState): RecoveryDecision {
+  return recoveryDecision(state, deployedFor(registry, state));
 }
 
-function isClaimable(state: RunState, verdict: ClaimVerdict): boolean {
+function isClaimable(state: RunState, decision: ClaimDecision): boolean {
   if (state.lease) return false;
-  return verdict.kind === 'claim' || (verdict.kind === 'waiting' && verdict.parked);
+  return decision.kind === 'claim' || (decision.kind === 'waiting' && decision.parked);
 }
 
 /** The enqueue follows the acknowledgement of its commit; if it is lost, the scan finds the run by `wakeAt`. */

@@ -43,7 +43,7 @@ export interface EndedFlow {
 }
 
 /** The last record of an execution. */
-export interface Ending extends Executed {
+export interface ExecutionEnd extends Executed {
   readonly outcome: Outcome;
   /** A function where no checkpoint may be able to carry the output, which is kept first. */
   readonly facts: readonly EventDraft[] | ((kept: Output) => readonly EventDraft[]);
@@ -61,7 +61,7 @@ export type Consequence =
   /** `outcome` absent: others ended the wait, or the run is ending; the journal says what became of the step. */
   | { readonly kind: 'wait_ended'; readonly wait: Wait; readonly outcome?: Outcome | undefined }
   /** Waits of a flow whose code has ended were closed; none: the flow can end. */
-  | { readonly kind: 'waits_closed'; readonly waits: readonly Wait[]; readonly ending: Ending };
+  | { readonly kind: 'waits_closed'; readonly waits: readonly Wait[]; readonly ending: ExecutionEnd };
 
 export interface ExecutionChange extends Executed {
   /** Decided again on each newer state. Not asked once the run is another's or the step was sent back: then `otherwise` follows. */
@@ -83,7 +83,7 @@ export interface ExecutionChange extends Executed {
 export type Command =
   | { readonly kind: 'record'; readonly change: ExecutionChange }
   /** Puts a large output where it is kept. */
-  | { readonly kind: 'keep'; readonly ending: Ending }
+  | { readonly kind: 'keep'; readonly ending: ExecutionEnd }
   | { readonly kind: 'find_question'; readonly ended: SpentBody; readonly doubt: EffectDoubt }
   /** Tells the outside of a wait. */
   | { readonly kind: 'announce'; readonly wait: Wait }
@@ -123,7 +123,7 @@ export type StepMessage =
   | { readonly kind: 'body_ended'; readonly ended: EndedBody }
   | { readonly kind: 'recorded'; readonly change: ExecutionChange; readonly consequence: Consequence }
   | { readonly kind: 'effect_moved'; readonly change: ExecutionChange }
-  | { readonly kind: 'kept'; readonly ending: Ending; readonly output: Output }
+  | { readonly kind: 'kept'; readonly ending: ExecutionEnd; readonly output: Output }
   | {
       readonly kind: 'question_found';
       readonly ended: SpentBody;
@@ -136,7 +136,7 @@ export type StepMessage =
   | { readonly kind: 'outcome_read'; readonly executed: Executed; readonly outcome: Outcome | undefined }
   | { readonly kind: 'results_read'; readonly set: FanOutSet }
   | ({ readonly kind: 'flow_ended' } & EndedFlow)
-  | { readonly kind: 'close_waits'; readonly ending: Ending };
+  | { readonly kind: 'close_waits'; readonly ending: ExecutionEnd };
 
 /** Message about the dispatch as a whole. */
 export type DriveMessage =

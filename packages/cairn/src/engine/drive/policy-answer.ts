@@ -6,9 +6,9 @@ import type { RunJournal } from '../../journal/run-journal.ts';
 import type { CancelTimer } from '../../ports/clock.ts';
 import type { Workflow } from '../define/steps.ts';
 import type { EngineDeps } from '../deps.ts';
-import { askPolicy, passedOver } from '../policy.ts';
+import { evaluatePolicy, passedOver } from '../policy.ts';
 import { StepAborted } from './bodies/attempt.ts';
-import type { Closing } from './closing.ts';
+import type { ClosingDecision } from './closing.ts';
 
 /**
  * A policy that could not be asked is asked again after this, and after twice as long each time: every time costs a claim and
@@ -39,7 +39,7 @@ export function restedForPolicy({ status, policyDue, dueAt, updatedAt }: RunStat
 /** Undefined: nothing is to be asked, or no more. `drafts` record the answer; a release: there is none. */
 export async function policyAnswer(
   params: PolicyParams,
-): Promise<{ readonly drafts: readonly EventDraft[] } | Closing | undefined> {
+): Promise<{ readonly drafts: readonly EventDraft[] } | ClosingDecision | undefined> {
   const { deps, journal, workflow, input, letGo } = params;
   const { state } = journal;
   if (!workflow.policy || !state.policyDue || state.cancellation || state.error) return undefined;
@@ -50,7 +50,7 @@ export async function policyAnswer(
   const signal = AbortSignal.any([letGo, needless.signal]);
   const endWatch = watchForStops(params, () => needless.abort());
   try {
-    const answer = await askPolicy(deps, workflow.policy, { state, input, at, signal });
+    const answer = await evaluatePolicy(deps, workflow.policy, { state, input, at, signal });
     if (answer === 'stopped') return stopped(params);
     return 'failed' in answer ? putOff(params, answer.failed.message) : answer;
   } finally {
@@ -85,7 +85,7 @@ function isStopped({ cancellation, suspension }: RunState): boolean {
   return cancellation !== undefined || suspension !== undefined;
 }
 
-function stopped(params: PolicyParams): Closing | undefined {
+function stopped(params: PolicyParams): ClosingDecision | undefined {
   const { journal, deps, budgetEndsAt, letGo } = params;
   if (journal.state.cancellation) return undefined;
   if (journal.state.suspension) return { kind: 'release', reason: 'held' };
@@ -94,7 +94,7 @@ function stopped(params: PolicyParams): Closing | undefined {
   return { kind: 'release', reason: isShutdown ? 'shutdown' : 'budget' };
 }
 
-function putOff({ deps, workflow, restedMs = 0 }: PolicyParams, message: string): Closing {
+function putOff({ deps, workflow, restedMs = 0 }: PolicyParams, message: string): ClosingDecision {
   const restMs = Math.min(POLICY_RETRY_CAP_MS, Math.max(POLICY_RETRY_FIRST_MS, 2 * restedMs));
   const error = notEvaluated(workflow.type, message);
   return { kind: 'release', reason: 'retry', dueAt: deps.clock.now() + restMs, error };

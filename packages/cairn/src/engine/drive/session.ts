@@ -6,7 +6,7 @@
  * Must not: know how a step is started or recorded (next/), or how steps are compensated (compensate.ts).
  */
 
-import { type Conclusion, conclude } from '../../core/decisions/conclude.ts';
+import { conclude, type DispatchDecision } from '../../core/decisions/conclude.ts';
 import { isSuspended, type RunState } from '../../core/run/state.ts';
 import { needsPayload } from '../../core/run/values.ts';
 import { LeaseLost, type RunJournal } from '../../journal/run-journal.ts';
@@ -20,7 +20,7 @@ import type { BodyReport } from './bodies/body-report.ts';
 import { withoutSecrets } from './bodies/masking.ts';
 import { CommandRunner } from './carry-out.ts';
 import {
-  type Closing,
+  type ClosingDecision,
   canCompensate,
   canWaitOut,
   closingDraft,
@@ -334,7 +334,7 @@ export class DriveSession {
   }
 
   /** Decided on the newest state: if others have appended meanwhile, the conclusion is recomputed. */
-  async #carryOut(conclusion: Exclude<Conclusion, { kind: 'wait' }>): Promise<void> {
+  async #carryOut(conclusion: Exclude<DispatchDecision, { kind: 'wait' }>): Promise<void> {
     const { journal, workflow } = this.#params;
     if (conclusion.kind === 'end_children') {
       await this.#announcer.endChildren();
@@ -366,7 +366,7 @@ export class DriveSession {
   }
 
   /** The end that follows, or a release: the drive had to let go before all was undone. */
-  async #undo({ end }: Extract<Conclusion, { kind: 'undo_first' }>): Promise<Closing> {
+  async #undo({ end }: Extract<DispatchDecision, { kind: 'undo_first' }>): Promise<ClosingDecision> {
     const error = end.kind === 'failed' ? end.error : undefined;
     this.#working.outputs.releaseResult();
     const undone = await compensate({ ...this.#params, error, stop: this.#letGo.signal });

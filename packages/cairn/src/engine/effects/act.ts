@@ -1,6 +1,6 @@
 /**
  * Carries out one effect call: reads the ledger, and calls, uses the recorded result, or determines the outcome of an
- * earlier call (rules E1–E8, decided in core/effects/verdict.ts). The row and the event of the attempt are one commit,
+ * earlier call (rules E1–E8, decided in core/effects/decision.ts). The row and the event of the attempt are one commit,
  * acknowledged before the binding is called: a drive that lost its run cannot call.
  *
  * Must not: ask for a decision itself; it reports that one is required.
@@ -74,25 +74,25 @@ function unsaid(effectCall: PerformCall, { rows }: LedgerPlace): EventDraft[] {
 }
 
 async function actOn(effectCall: PerformCall, place: LedgerPlace): Promise<ActEnd | 'look_again'> {
-  const { verdict } = place;
-  switch (verdict.kind) {
+  const { decision } = place;
+  switch (decision.kind) {
     case 'act':
       return (
-        (await stoppedByPolicy(effectCall, place, verdict.n)) ??
-        attempt(effectCall, place.key, { n: verdict.n })
+        (await stoppedByPolicy(effectCall, place, decision.n)) ??
+        attempt(effectCall, place.key, { n: decision.n })
       );
     case 'presume':
-      return presume(effectCall, place, verdict.n);
+      return presume(effectCall, place, decision.n);
     case 'confirm':
-      return confirmFirst(effectCall, place, verdict);
+      return confirmFirst(effectCall, place, decision);
     case 'reuse':
-      return reuse(effectCall, place, verdict.origin);
+      return reuse(effectCall, place, decision.origin);
     case 'mismatch':
-      return refuse(effectCall, place, verdict.origin);
+      return refuse(effectCall, place, decision.origin);
     case 'ask':
-      return askFirst(effectCall, place, verdict.origin);
+      return askFirst(effectCall, place, decision.origin);
     case 'doubt':
-      return resolveDoubt(effectCall, place, verdict);
+      return resolveDoubt(effectCall, place, decision);
   }
 }
 
@@ -272,13 +272,13 @@ async function refuse(effectCall: PerformCall, place: LedgerPlace, origin: Recor
   return { kind: 'mismatch', cause };
 }
 
-type DoubtVerdict = Extract<LedgerPlace['verdict'], { kind: 'doubt' }>;
+type DoubtDecision = Extract<LedgerPlace['decision'], { kind: 'doubt' }>;
 
 /** E5. */
 async function resolveDoubt(
   effectCall: PerformCall,
   place: LedgerPlace,
-  { row, remedy }: DoubtVerdict,
+  { row, remedy }: DoubtDecision,
 ): Promise<ActEnd | 'look_again'> {
   const { caller } = effectCall;
   const stored = place.stored(row);

@@ -19,7 +19,7 @@ export function askFirst(effectCall: PerformCall, place: LedgerPlace, origin: Re
 export function confirmFirst(
   effectCall: PerformCall,
   place: LedgerPlace,
-  { n, asked }: Extract<LedgerPlace['verdict'], { kind: 'confirm' }>,
+  { n, asked }: Extract<LedgerPlace['decision'], { kind: 'confirm' }>,
   reason?: string,
 ): ActEnd {
   if (asked) return asking(effectCall, place.stored(asked), 'confirmation');

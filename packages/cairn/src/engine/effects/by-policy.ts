@@ -8,7 +8,7 @@ import type { StepExecution } from '../../core/run/events.ts';
 import { cut } from '../../core/run/records.ts';
 import { type RunState, stepKey } from '../../core/run/state.ts';
 import { messageOf } from '../../core/thrown.ts';
-import { type CallPolicy, type CallVerdict, checkedVerdict } from '../define/call-policy.ts';
+import { type CallDecision, type CallPolicy, checkedDecision } from '../define/call-policy.ts';
 import type { Capability } from '../define/capability.ts';
 import { CallForbidden } from '../facts/output.ts';
 import { confirmFirst } from './ask-operator.ts';
@@ -59,23 +59,23 @@ export async function stoppedByPolicy(
   // A person's permission holds for this request until it is done, whatever the policy says by then.
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return undefined;
   const { id } = caller.capability;
-  let verdict: CallVerdict;
+  let answer: CallDecision;
   try {
-    verdict = checkedVerdict(await judge());
+    answer = checkedDecision(await judge());
   } catch (error) {
     const cause = new NotApplied(`the call policy could not decide about '${id}': ${messageOf(error)}`);
     return { kind: 'not_applied', cause, settled: [] };
   }
-  if (verdict.decision === 'allow') return undefined;
-  const reason = cut(mask(messageOf(verdict.reason)), MAX_REASON_CHARS);
-  if (verdict.decision === 'deny')
+  if (answer.decision === 'allow') return undefined;
+  const reason = cut(mask(messageOf(answer.reason)), MAX_REASON_CHARS);
+  if (answer.decision === 'deny')
     return denied(effectCall, `a policy forbids the call of '${id}': ${reason}`);
   if (!mayAsk) {
     const why = `a policy wants a person asked about '${id}', and a step with 'idempotent: false' cannot be`;
     return denied(effectCall, `${why}: ${reason}`);
   }
   const asked = same.find(isOpen);
-  const who = verdict.who === undefined ? '' : `${cut(mask(messageOf(verdict.who)), MAX_REASON_CHARS)}: `;
+  const who = answer.who === undefined ? '' : `${cut(mask(messageOf(answer.who)), MAX_REASON_CHARS)}: `;
   return confirmFirst(effectCall, place, { kind: 'confirm', n, asked }, `${who}${reason}`);
 }
 

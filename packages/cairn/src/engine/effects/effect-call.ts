@@ -7,7 +7,7 @@ import type { EffectRecord, EffectWrite } from '../../core/effects/effect.ts';
 import type { CairnError, Fatal, NotApplied } from '../../core/errors.ts';
 import type { EventDraft } from '../../core/run/events.ts';
 import type { TraceContext } from '../../core/trace.ts';
-import type { CallVerdict } from '../define/call-policy.ts';
+import type { CallDecision } from '../define/call-policy.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { CheckedRequest, EffectCaller, EffectOwner, NewRow } from './rows.ts';
 
@@ -41,7 +41,7 @@ export interface PerformCall {
   /** Asked before each call: why the budget of the tenant's day refuses it. Absent: it has none. */
   readonly refusedBy?: (() => Promise<BudgetRefusal | undefined>) | undefined;
   /** Asks the installation's policy; absent: there is none, or it has no say here. */
-  readonly judge?: (() => Promise<CallVerdict>) | undefined;
+  readonly judge?: (() => Promise<CallDecision>) | undefined;
   /** The run may have acted before the restore of this time; epoch ms. */
   readonly restoredAt?: number | undefined;
   /** True if an earlier attempt, drive or run may have left rows. */

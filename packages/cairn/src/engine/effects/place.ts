@@ -3,15 +3,16 @@
  * per call. A replay or fork reads its own key first (repeated calls), then those of the replays and forks it was made
  * from, then that of the lineage (E4, E6).
  */
-import { type EffectRecord, isWithoutCall } from '../../core/effects/effect.ts';
-import { effectKey } from '../../core/effects/keys.ts';
+
 import {
   type EffectRequest as Asked,
-  type EffectVerdict,
-  effectVerdict,
-  type LineageVerdict,
-  lineageVerdict,
-} from '../../core/effects/verdict.ts';
+  type EffectDecision,
+  effectDecision,
+  type InheritedEffectDecision,
+  inheritedEffectDecision,
+} from '../../core/effects/decision.ts';
+import { type EffectRecord, isWithoutCall } from '../../core/effects/effect.ts';
+import { effectKey } from '../../core/effects/keys.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import type { StoredEffect } from '../../ports/runs/effect-store.ts';
 import type { PerformCall } from './effect-call.ts';
@@ -20,7 +21,7 @@ export interface LedgerPlace {
   readonly key: string;
   /** The newest first. */
   readonly rows: readonly EffectRecord[];
-  readonly verdict: EffectVerdict | Extract<LineageVerdict, { kind: 'ask' }>;
+  readonly decision: EffectDecision | Extract<InheritedEffectDecision, { kind: 'ask' }>;
   /** Key and row number with which the run calls again, and asks whether it may. */
   readonly own: { readonly key: string; readonly n: number };
   /** The row that holds the question. */
@@ -49,9 +50,9 @@ export async function placeOf(effectCall: PerformCall): Promise<LedgerPlace> {
     const rows = await read(effectCall, key);
     if (key === base) rowsOfBase = rows;
     if (!hasActed(rows)) continue;
-    const verdict = lineageVerdict(records(rows), asked, { ...scope, goesOnIn }, question?.record);
-    if (verdict.kind === 'own') break;
-    return { key, rows: records(rows), verdict, own: acting, asked: question, stored: storedIn(rows) };
+    const decision = inheritedEffectDecision(records(rows), asked, { ...scope, goesOnIn }, question?.record);
+    if (decision.kind === 'own') break;
+    return { key, rows: records(rows), decision, own: acting, asked: question, stored: storedIn(rows) };
   }
   // A call that no run of the lineage has made is made for the whole lineage, unless each run calls by itself.
   const shared = scope.mode === 'replay' && asked.replayPolicy === 'use_recorded_result';
@@ -68,7 +69,7 @@ function plain(key: string, rows: readonly StoredEffect[], asked: Asked): Ledger
   return {
     key,
     rows: found,
-    verdict: effectVerdict(found, asked),
+    decision: effectDecision(found, asked),
     own,
     asked: undefined,
     stored: storedIn(rows),

@@ -1,7 +1,7 @@
 /**
  * Creates ledger rows: for a call, a response, a reuse. Pure except for the author's schema.
  *
- * Must not: decide which row to create (core/effects/verdict.ts).
+ * Must not: decide which row to create (core/effects/decision.ts).
  */
 import {
   type AskingEffect,
@@ -18,12 +18,12 @@ import { sha256Hex } from '../../core/encoding/hash.ts';
 import { toJsonText } from '../../core/encoding/json.ts';
 import { CairnError, Fatal } from '../../core/errors.ts';
 import { firstIssue } from '../../core/first-issue.ts';
-import { maskPaths } from '../../core/secrets/mask.ts';
 import type { StepExecution } from '../../core/run/events.ts';
 import { CHECKPOINT_VALUE_BYTES, MAX_PAYLOAD_BYTES } from '../../core/run/limits.ts';
 import { cut, TRACE_CHARS } from '../../core/run/records.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { assertFits, needsPayload } from '../../core/run/values.ts';
+import { maskPaths } from '../../core/secrets/mask.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { Binding, Capability } from '../define/capability.ts';
 

@@ -23,7 +23,7 @@ export interface PlanChange {
 }
 
 /** `unknown`: no run of the version was ever started, or none since plans are kept. */
-export type PlanVerdict = 'same' | 'unknown' | PlanChange;
+export type PlanComparison = 'same' | 'unknown' | PlanChange;
 
 /** Cache time of every result except agreement: the first run may start, or the stored plan may be deleted. */
 const DOUBT_MS = 30_000;
@@ -34,14 +34,14 @@ export interface KnownPlansDeps extends SendDeps {
 
 export class KnownPlans {
   readonly #deps: KnownPlansDeps;
-  readonly #known = new WeakMap<Workflow, { readonly verdict: PlanVerdict; readonly until: number }>();
+  readonly #known = new WeakMap<Workflow, { readonly comparison: PlanComparison; readonly until: number }>();
 
   constructor(deps: KnownPlansDeps) {
     this.#deps = deps;
   }
 
   /** @throws CairnError UNAVAILABLE */
-  async look(workflow: Workflow): Promise<PlanVerdict> {
+  async look(workflow: Workflow): Promise<PlanComparison> {
     return this.#recall(workflow) ?? this.#remember(workflow, await this.#compare(workflow));
   }
 
@@ -52,9 +52,10 @@ export class KnownPlans {
    * @throws CairnError UNAVAILABLE
    */
   async meet(workflow: Workflow, by: string): Promise<PlanChange | undefined> {
-    let verdict = this.#recall(workflow) ?? 'unknown';
-    if (verdict === 'unknown') verdict = this.#remember(workflow, await this.#compareOrKeep(workflow, by));
-    return verdict === 'same' || verdict === 'unknown' ? undefined : verdict;
+    let comparison = this.#recall(workflow) ?? 'unknown';
+    if (comparison === 'unknown')
+      comparison = this.#remember(workflow, await this.#compareOrKeep(workflow, by));
+    return comparison === 'same' || comparison === 'unknown' ? undefined : comparison;
   }
 
   /**
@@ -80,20 +81,20 @@ export class KnownPlans {
     return undoable;
   }
 
-  #recall(workflow: Workflow): PlanVerdict | undefined {
+  #recall(workflow: Workflow): PlanComparison | undefined {
     const known = this.#known.get(workflow);
-    return known && this.#deps.clock.now() < known.until ? known.verdict : undefined;
+    return known && this.#deps.clock.now() < known.until ? known.comparison : undefined;
   }
 
-  #remember(workflow: Workflow, verdict: PlanVerdict): PlanVerdict {
-    const until = verdict === 'same' ? Number.POSITIVE_INFINITY : this.#deps.clock.now() + DOUBT_MS;
-    this.#known.set(workflow, { verdict, until });
-    return verdict;
+  #remember(workflow: Workflow, comparison: PlanComparison): PlanComparison {
+    const until = comparison === 'same' ? Number.POSITIVE_INFINITY : this.#deps.clock.now() + DOUBT_MS;
+    this.#known.set(workflow, { comparison, until });
+    return comparison;
   }
 
-  async #compareOrKeep(workflow: Workflow, by: string): Promise<PlanVerdict> {
-    const verdict = await this.#compare(workflow);
-    if (verdict !== 'unknown') return verdict;
+  async #compareOrKeep(workflow: Workflow, by: string): Promise<PlanComparison> {
+    const comparison = await this.#compare(workflow);
+    if (comparison !== 'unknown') return comparison;
     const { type, planVersion } = workflow;
     const { plan, fingerprint } = planOf(workflow);
     const createdAt = this.#deps.clock.now();
@@ -103,10 +104,10 @@ export class KnownPlans {
     return created === 'created' ? 'same' : this.#compare(workflow);
   }
 
-  async #compare(workflow: Workflow): Promise<PlanVerdict> {
+  async #compare(workflow: Workflow): Promise<PlanComparison> {
     const { type, planVersion } = workflow;
     const stored = await sendUntilKnown(this.#deps, () => this.#deps.store.read(type, planVersion));
-    return stored === undefined ? 'unknown' : verdictOn(workflow, stored);
+    return stored === undefined ? 'unknown' : comparisonOf(workflow, stored);
   }
 }
 
@@ -133,11 +134,11 @@ export function firstDifferenceText([first, ...rest]: readonly PlanDifference[])
 /** All definitions of this process that are not what their versions were. @throws CairnError UNAVAILABLE */
 export async function changesIn(plans: KnownPlans, registry: WorkflowRegistry): Promise<PlanChange[]> {
   const deployed = registry.types().flatMap((type) => registry.versions(type));
-  const verdicts = await Promise.all(deployed.map((workflow) => plans.look(workflow)));
-  return verdicts.filter((verdict) => typeof verdict === 'object');
+  const comparisons = await Promise.all(deployed.map((workflow) => plans.look(workflow)));
+  return comparisons.filter((comparison) => typeof comparison === 'object');
 }
 
-function verdictOn(workflow: Workflow, { fingerprint, planText: before }: StoredPlan): PlanVerdict {
+function comparisonOf(workflow: Workflow, { fingerprint, planText: before }: StoredPlan): PlanComparison {
   const { type, planVersion } = workflow;
   const deployed = planOf(workflow);
   if (!differ(fingerprint, deployed.fingerprint)) return 'same';

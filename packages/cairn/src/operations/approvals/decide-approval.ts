@@ -2,7 +2,7 @@
  * Records what a person decided about an approval, or about a step in doubt: one pure decision, one append, and a drive
  * to carry on. The first answer in the journal counts; later callers get that decision.
  */
-import { type ApprovalVerdict, approvalVerdict } from '../../core/decisions/approval.ts';
+import { type ApprovalDecision, approvalDecision } from '../../core/decisions/approval.ts';
 import { sha256Hex } from '../../core/encoding/hash.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
 import type { WorkflowRegistry } from '../../engine/define/registry.ts';
@@ -23,14 +23,14 @@ export interface DecideDeps extends JournalDeps, DriveAfterDeps, RaiseDayDeps {
 
 /**
  * @throws CairnError INVALID_INPUT, PAYLOAD_TOO_LARGE, RUN_NOT_FOUND, PLAN_VERSION_UNAVAILABLE, UNAVAILABLE (send the
- *   same again), and what `approvalVerdict` throws; nothing is written then
+ *   same again), and what `approvalDecision` throws; nothing is written then
  */
 export async function decideApproval(deps: DecideDeps, request: DecideRequest): Promise<ApprovalDecided> {
   assertMakesSense(request);
   const { runId, tenantId, stepId: step, decision } = request;
   const answer = { step, decision, payloadHash: sha256Hex(payloadTextOf(request)) };
   let { waitId } = request;
-  let verdict: ApprovalVerdict | undefined;
+  let outcome: ApprovalDecision | undefined;
   let dayAsked: Wait | undefined;
   let raised: Wait | undefined;
   const append = () =>
@@ -38,9 +38,9 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
       runId,
       tenantId,
       decide: (state, now) => {
-        verdict = approvalVerdict(state, { ...answer, waitId }, now);
-        if (verdict.kind === 'repeated') return [];
-        const { wait } = verdict;
+        outcome = approvalDecision(state, { ...answer, waitId }, now);
+        if (outcome.kind === 'repeated') return [];
+        const { wait } = outcome;
         // Whoever is overtaken by feedback has not answered the question that follows from it.
         waitId = wait.id;
         const decided = draftsOn(deps, { state, request, wait, now });
@@ -62,12 +62,12 @@ export async function decideApproval(deps: DecideDeps, request: DecideRequest): 
   if (raised && events.length > 0)
     await resumeAsking(deps, { run: appended.state, wait: raised, actor: request.actor });
   const [resolved] = events;
-  if (resolved && verdict?.kind === 'decide') {
-    return viewOf(request, { waitId: verdict.wait.id, actor: request.actor, at: resolved.at });
+  if (resolved && outcome?.kind === 'decide') {
+    return viewOf(request, { waitId: outcome.wait.id, actor: request.actor, at: resolved.at });
   }
-  if (verdict?.kind !== 'repeated')
+  if (outcome?.kind !== 'repeated')
     throw new Error(`run ${runId}: '${step}' was neither decided nor repeated`);
-  return viewOf(request, verdict.decided);
+  return viewOf(request, outcome.decided);
 }
 
 type Situation = Omit<Parameters<typeof decisionDrafts>[0], 'workflow' | 'deployed'>;

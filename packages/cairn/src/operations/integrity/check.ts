@@ -33,7 +33,7 @@ export interface ConsistencyReport {
 }
 
 /** `healable`: a repair puts all of it right. `broken`: the journal itself is in question, and nothing can be repaired. */
-export type ConsistencyVerdict = 'consistent' | 'healable' | 'needs_person' | 'broken';
+export type ConsistencyStatus = 'consistent' | 'healable' | 'needs_person' | 'broken';
 
 /** @param which a run, or the owner of effects without a run. @throws CairnError RUN_NOT_FOUND, UNAVAILABLE, PAYLOAD_TOO_LARGE */
 export async function checkConsistency(deps: ReadFactsDeps, which: WhichRun): Promise<ConsistencyReport> {
@@ -64,7 +64,7 @@ export function consistencyOf(facts: RunFacts, unread: readonly string[]): Consi
   return { runId, checkedAt, head: journal.state?.head, problems: checkRun(facts), unread };
 }
 
-export function verdictOf(problems: readonly ConsistencyProblem[]): ConsistencyVerdict {
+export function consistencyStatusOf(problems: readonly ConsistencyProblem[]): ConsistencyStatus {
   if (problems.length === 0) return 'consistent';
   if (problems.some(isBlocking)) return 'broken';
   return problems.every(({ healable }) => healable) ? 'healable' : 'needs_person';

@@ -11,7 +11,7 @@ import type { ProblemMetrics } from '../../ports/metrics.ts';
 import type { Randomness } from '../../ports/randomness.ts';
 import type { RunStatistics } from '../../ports/run-statistics.ts';
 import type { RunSample } from '../../ports/runs/integrity-store.ts';
-import { consistencyOf, verdictOf } from './check.ts';
+import { consistencyOf, consistencyStatusOf } from './check.ts';
 import { type Owned, type ReadFactsDeps, readFacts } from './read-facts.ts';
 
 /** Runs looked at in one sample, half of them new ones: a few thousand reads an hour at most. */
@@ -114,7 +114,7 @@ async function lookAt(
     const found = {
       runId,
       tenantId,
-      verdict: verdictOf(problems),
+      verdict: consistencyStatusOf(problems),
       codes,
       problems: problems.length,
       subjects,

@@ -23,17 +23,17 @@ export interface LineageWork {
 
 /** @throws errors of the store; the next tick continues */
 export async function carryOut(deps: CarryDeps, work: LineageWork): Promise<Done> {
-  const { members, verdict } = work.looked;
-  switch (verdict.kind) {
+  const { members, decision } = work.looked;
+  switch (decision.kind) {
     case 'gone':
       return 'gone';
     case 'keep':
-      await unmark(deps, members, verdict.unmark);
+      await unmark(deps, members, decision.unmark);
       return 'kept';
     case 'wait':
       return 'waits';
     case 'mark':
-      return mark(deps, work, verdict.runIds);
+      return mark(deps, work, decision.runIds);
     case 'delete':
       return remove(deps, work);
   }
@@ -57,8 +57,8 @@ async function mark(
 
 /** One of the runs is being held or resumed: the others become visible immediately, not at the next tick. */
 async function takeBack(deps: CarryDeps, rootRunId: string): Promise<Done> {
-  const { members, verdict } = await lookAtLineage(deps, rootRunId);
-  if (verdict.kind === 'keep') await unmark(deps, members, verdict.unmark);
+  const { members, decision } = await lookAtLineage(deps, rootRunId);
+  if (decision.kind === 'keep') await unmark(deps, members, decision.unmark);
   return 'moved';
 }
 

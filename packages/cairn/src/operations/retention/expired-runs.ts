@@ -14,7 +14,7 @@ export interface Fate {
   readonly runId: string;
   readonly rootRunId: string;
   readonly runs: number;
-  readonly verdict: Looked['verdict'];
+  readonly decision: Looked['decision'];
 }
 
 export interface RunFate extends Fate {
@@ -41,12 +41,12 @@ export async function fateOf(
   run: { readonly runId: string; readonly tenantId: string },
 ): Promise<RunFate> {
   const { state, soft } = await loadOwn(deps, run);
-  const { members, verdict } = await sendUntilKnown(deps, () => lookAtLineage(deps, state.rootRunId));
+  const { members, decision } = await sendUntilKnown(deps, () => lookAtLineage(deps, state.rootRunId));
   return {
     runId: state.id,
     rootRunId: state.rootRunId,
     runs: members.length,
-    verdict,
+    decision,
     expireAt: expireAt(state, deps.retentionOf),
     hold: soft.legalHold,
   };
@@ -68,8 +68,8 @@ export async function expiredRuns(
       if (run.tenantId === tenantId) {
         const look = lineages.get(rootRunId) ?? lookAtLineage(deps, rootRunId);
         lineages.set(rootRunId, look);
-        const { members, verdict } = await look;
-        items.push({ ...bucket, runId, rootRunId, completedAt, runs: members.length, verdict });
+        const { members, decision } = await look;
+        items.push({ ...bucket, runId, rootRunId, completedAt, runs: members.length, decision });
       }
       looked += 1;
       if (items.length === limit || looked >= MAX_LOOKED)

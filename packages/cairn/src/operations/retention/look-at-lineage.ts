@@ -2,7 +2,7 @@
 import {
   type LineageDecision,
   type LineageFacts,
-  lineageVerdict,
+  lineageDecision,
   relativesOf,
 } from '../../core/retention/lineage.ts';
 import type { LineageMember } from '../../ports/runs/retention-store.ts';
@@ -11,7 +11,7 @@ import { type LookDeps, MAX_MEMBERS } from './deps.ts';
 export interface Looked {
   readonly members: readonly LineageMember[];
   /** `gone`: there is no such lineage any more. */
-  readonly verdict: LineageDecision | { readonly kind: 'gone' };
+  readonly decision: LineageDecision | { readonly kind: 'gone' };
 }
 
 /** @throws errors of the store, also for an unreadable run: then it is unknown whether anything may be deleted */
@@ -22,11 +22,11 @@ export async function lookAtLineage(
   const members = await retention.lineage(rootRunId, MAX_MEMBERS + 1);
   if (members.length > MAX_MEMBERS) {
     const reason = { why: 'too_many' as const, runId: rootRunId };
-    return { members, verdict: { kind: 'keep', reason, unmark: [] } };
+    return { members, decision: { kind: 'keep', reason, unmark: [] } };
   }
   // Deleted since it was found.
-  if (members.length === 0) return { members, verdict: { kind: 'gone' } };
+  if (members.length === 0) return { members, decision: { kind: 'gone' } };
   const relatives = await retention.present(relativesOf(members));
   const facts: LineageFacts<LineageMember> = { members, relatives };
-  return { members, verdict: lineageVerdict(facts, { now: clock.now(), retentionOf, graceMs }) };
+  return { members, decision: lineageDecision(facts, { now: clock.now(), retentionOf, graceMs }) };
 }

@@ -120,15 +120,15 @@ async function sweepLineages(
     guarded(deps, sweep, rootRunId, async () => {
       const looked = await lookAtLineage(deps, rootRunId);
       budget.looked(looked.members.length);
-      if (looked.verdict.kind === 'keep' && looked.verdict.reason.why === 'too_many')
+      if (looked.decision.kind === 'keep' && looked.decision.reason.why === 'too_many')
         deps.log.warn('lineage_too_large', { rootRunId });
-      if (looked.verdict.kind === 'delete') sweep.underway.add(rootRunId);
+      if (looked.decision.kind === 'delete') sweep.underway.add(rootRunId);
       else sweep.underway.delete(rootRunId);
       sentences.push({ rootRunId, looked });
     }),
   );
   // First noted, then begun: should they be kept longer by tomorrow, what is left of them still goes.
-  if (sentences.some(({ looked }) => looked.verdict.kind === 'delete')) {
+  if (sentences.some(({ looked }) => looked.decision.kind === 'delete')) {
     const runs = place && placeText(place);
     await save(deps, sweep, { runs, payloads: sweep.progress.payloads });
   }

@@ -99,21 +99,21 @@ async function place(
       return created(deps, request, draft);
 
     const stored = await readRecords(deps, request);
-    let verdict: StartDecision;
+    let decision: StartDecision;
     try {
-      verdict = judge(deps, request, draft, stored);
+      decision = judge(deps, request, draft, stored);
     } catch (refusal) {
       await withdrawInput(deps, request, draft);
       throw refusal;
     }
-    if (verdict.kind === 'again') {
-      records = recordsFor(request, draft, verdict.replace);
+    if (decision.kind === 'again') {
+      records = recordsFor(request, draft, decision.replace);
       continue;
     }
     // The conflict may be another start that superseded the same run: that run is read again.
     if (supersedes && request.key === undefined) continue;
-    if (verdict.kind !== 'ours') await withdrawInput(deps, request, draft);
-    return answered(deps, request, draft, verdict);
+    if (decision.kind !== 'ours') await withdrawInput(deps, request, draft);
+    return answered(deps, request, draft, decision);
   }
   await withdrawInput(deps, request, draft);
   throw new CairnError('UNAVAILABLE', 'too many concurrent requests with this idempotency key');
@@ -140,13 +140,13 @@ async function answered(
   deps: StartDeps,
   request: StartRequest,
   draft: Draft,
-  verdict: Exclude<StartDecision, { kind: 'again' }>,
+  decision: Exclude<StartDecision, { kind: 'again' }>,
 ): Promise<StartOutcome> {
-  if (verdict.kind === 'ours') return created(deps, request, draft);
-  if (verdict.kind === 'in_flight') return verdict;
-  logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: verdict.runId });
-  if (verdict.pointHere) await pointPrimaryAt(deps, request, verdict.record);
-  return { kind: 'replayed', runId: verdict.runId, response: verdict.response };
+  if (decision.kind === 'ours') return created(deps, request, draft);
+  if (decision.kind === 'in_flight') return decision;
+  logHit(deps.log, { ...request, traceId: request.trace?.traceId, cachedRunId: decision.runId });
+  if (decision.pointHere) await pointPrimaryAt(deps, request, decision.record);
+  return { kind: 'replayed', runId: decision.runId, response: decision.response };
 }
 
 /**

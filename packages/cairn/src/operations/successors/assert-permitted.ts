@@ -10,8 +10,8 @@ import type { RunState } from '../../core/run/state.ts';
 import { maskOf, secretTexts } from '../../core/secrets/mask.ts';
 import { messageOf } from '../../core/thrown.ts';
 import type { Workflow } from '../../engine/define/steps.ts';
-import type { PolicyVerdict } from '../../engine/define/types.ts';
-import { POLICY_REQUEST_MS, verdictOf } from '../../engine/policy.ts';
+import type { PolicyDecision } from '../../engine/define/types.ts';
+import { POLICY_REQUEST_MS, policyDecision } from '../../engine/policy.ts';
 import { runInput } from '../../engine/run-input.ts';
 import { sendUntilKnown } from '../../journal/send-until-known.ts';
 import { ofRun } from '../../ports/log.ts';
@@ -48,18 +48,18 @@ export async function assertAllowed(
   const mask = maskOf(secretTexts(input, secretInput)) ?? String;
   const { id: runId, tenantId, environment, type } = source;
   const by = optional('actor', actor);
-  let verdict: PolicyVerdict;
+  let decision: PolicyDecision;
   try {
     const question = { input, runId, tenantId, environment, type, ...by, mode, at: 'start' } as const;
-    verdict = await verdictOf(policy, question, { clock: deps.clock, withinMs: POLICY_REQUEST_MS });
+    decision = await policyDecision(policy, question, { clock: deps.clock, withinMs: POLICY_REQUEST_MS });
   } catch (error) {
     deps.log.warn('policy_failed', { ...ofRun(source), mode, error: mask(messageOf(error)) });
     throw new CairnError('UNAVAILABLE', 'the policy of the workflow could not be evaluated', {
       cause: error,
     });
   }
-  if (verdict.allowed) return;
-  const { policySnapshotId, reason } = verdict;
+  if (decision.allowed) return;
+  const { policySnapshotId, reason } = decision;
   deps.log.info('policy_refused', { ...ofRun(source), mode, actor, policySnapshotId });
   const why = reason === undefined ? '' : `: ${mask(reason)}`;
   throw new CairnError('FORBIDDEN', `the policy of '${type}' does not allow this ${mode}${why}`, {

@@ -45,8 +45,8 @@ export async function prepare(deps: SuccessorDeps, wanted: Wanted): Promise<Prep
   const { state } = loaded;
   assertAllowed(state, wanted);
   const workflow = workflowFor(deps, state, wanted);
-  const verdict = await deps.plans.look(workflow);
-  if (typeof verdict === 'object') throw planChanged(verdict);
+  const comparison = await deps.plans.look(workflow);
+  if (typeof comparison === 'object') throw planChanged(comparison);
   const source = await sourceOf(deps, { state, workflow, wanted });
   const input = await inputOf(deps, { state, workflow, wanted });
   return { loaded, workflow, source, input };

@@ -5,7 +5,7 @@
  * Must not: answer a wait for anybody.
  */
 import { isBackingOff } from '../../core/decisions/claim.ts';
-import { recoveryVerdict } from '../../core/decisions/recovery.ts';
+import { recoveryDecision } from '../../core/decisions/recovery.ts';
 import type { Json } from '../../core/encoding/json.ts';
 import { CairnError } from '../../core/errors.ts';
 import type { EventDraft, Wait } from '../../core/run/events.ts';
@@ -90,7 +90,7 @@ export function resumptionOf(
   if (status === 'interrupted') {
     assertNothingOpen(state, isQuestion);
     if (!deployed.available) throw planMissing(registry, state);
-    return recoveryVerdict(state, deployed).kind === 'resume' ? 'resumed_by_event' : 'by_drive';
+    return recoveryDecision(state, deployed).kind === 'resume' ? 'resumed_by_event' : 'by_drive';
   }
   // While a drive works on other branches, nothing holds it up but the people that it asks.
   if (state.lease && waitsFor(state) !== undefined) assertNothingOpen(state, isQuestion);

@@ -12,7 +12,7 @@ import type { AnyPolicy, BodyStep } from '../../define/steps.ts';
 import type { AliveCalls, PerformCall } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { recorded } from '../../facts/output.ts';
-import { askPolicy } from '../../policy.ts';
+import { evaluatePolicy } from '../../policy.ts';
 import { tellEnd } from '../../tracing/ends.ts';
 import { MOVED } from '../messages.ts';
 import type { Scope } from '../scope.ts';
@@ -191,7 +191,7 @@ export class Bodies {
     const { deps, journal } = this.#scope;
     const { state } = journal;
     const { step } = unit;
-    const answer = await askPolicy(deps, policy, {
+    const answer = await evaluatePolicy(deps, policy, {
       state,
       input: attempt.context.input,
       at: 'step',

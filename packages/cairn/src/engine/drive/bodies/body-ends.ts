@@ -14,11 +14,11 @@ import type { EffectAsk } from '../../effects/effect-call.ts';
 import * as drafts from '../../facts/drafts.ts';
 import { doubtOf, opened } from '../../waits/open.ts';
 import { changeOf, endBy, questionOf } from '../changes.ts';
-import type { EffectDoubt, Ending, ExecutionChange, SpentBody } from '../messages.ts';
+import type { EffectDoubt, ExecutionChange, ExecutionEnd, SpentBody } from '../messages.ts';
 import { afterFailure } from './after-failure.ts';
 
 export type BodyEndDecision =
-  | { readonly kind: 'end'; readonly ending: Ending }
+  | { readonly kind: 'end'; readonly ending: ExecutionEnd }
   | { readonly kind: 'record'; readonly change: ExecutionChange }
   /** The ledger knows whether a person has to be asked. */
   | { readonly kind: 'find_question'; readonly doubt: EffectDoubt }

@@ -14,7 +14,7 @@ import { checked, type Output, outputOf, recorded } from '../../facts/output.ts'
 import { resolved } from '../../waits/settle.ts';
 import { afterFailure } from '../bodies/after-failure.ts';
 import { changeOf, endBy } from '../changes.ts';
-import type { CodeEnd, Consequence, EndedFlow, Ending } from '../messages.ts';
+import type { CodeEnd, Consequence, EndedFlow, ExecutionEnd } from '../messages.ts';
 import { end } from '../next/settle.ts';
 import { giveUp } from '../waiting/waits.ts';
 import type { Working } from '../working.ts';
@@ -87,7 +87,7 @@ function failure(error: RecordedError, thrown: unknown, code?: string): CodeResu
 }
 
 /** Closes the waits of the flow, some at a time, and then ends it. */
-export function closeWaits(working: Working, ending: Ending): void {
+export function closeWaits(working: Working, ending: ExecutionEnd): void {
   const { unit, execution } = ending;
   const { now } = working;
   const done = { kind: 'waits_closed' as const, waits: [], ending };

@@ -6,14 +6,14 @@ import { needsPayload } from '../../../core/run/values.ts';
 import * as drafts from '../../facts/drafts.ts';
 import type { Outcome, Output } from '../../facts/output.ts';
 import { changeToEnd, endBy } from '../changes.ts';
-import type { Consequence, Ending, ExecutionChange } from '../messages.ts';
+import type { Consequence, ExecutionChange, ExecutionEnd } from '../messages.ts';
 import type { FanOutSet } from '../sets/fan-out-set.ts';
 import { keyOf, type Unit } from '../step-inputs.ts';
 import { hold, takeIn } from '../waiting/waits.ts';
 import type { Working } from '../working.ts';
 
 /** A large output is kept first; it counts as running until its record is queued: a dispatch that must release the run waits for it. */
-export function end(working: Working, ending: Ending): void {
+export function end(working: Working, ending: ExecutionEnd): void {
   const { outcome, facts } = ending;
   if (outcome.kind === 'done' && typeof facts === 'function' && needsPayload(outcome.output.text)) {
     working.unqueuedEnds += 1;
@@ -21,12 +21,12 @@ export function end(working: Working, ending: Ending): void {
   } else recordEnd(working, ending, outcome);
 }
 
-export function kept(working: Working, ending: Ending, output: Output): void {
+export function kept(working: Working, ending: ExecutionEnd, output: Output): void {
   working.unqueuedEnds -= 1;
   recordEnd(working, ending, { kind: 'done', output });
 }
 
-function recordEnd(working: Working, ending: Ending, outcome: Outcome): void {
+function recordEnd(working: Working, ending: ExecutionEnd, outcome: Outcome): void {
   working.do({ kind: 'record', change: changeToEnd(ending, outcome) });
   known(working, ending.unit, outcome);
 }
@@ -99,7 +99,7 @@ function durable(working: Working, unit: Unit, outcome: Outcome): void {
 
 /** A set ends when its outcome is decided and none of its items is running. */
 export function endIfDecided(working: Working, set: FanOutSet): void {
-  if (set.closed || set.loading || set.verdict === 'open') return;
+  if (set.closed || set.loading || set.status === 'open') return;
   letRest(working, set);
   if (!set.finished) return;
   set.closed = true;

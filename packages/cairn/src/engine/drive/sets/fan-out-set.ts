@@ -7,7 +7,7 @@
 
 import {
   FanOutProgress,
-  type FanOutVerdict,
+  type FanOutStatus,
   type ItemState,
   MAX_ITEMS,
 } from '../../../core/decisions/fan-out.ts';
@@ -73,8 +73,8 @@ export class FanOutSet {
     return this.#items.length;
   }
 
-  get verdict(): FanOutVerdict {
-    return this.isTooLarge ? 'failed' : this.#progress.verdict;
+  get status(): FanOutStatus {
+    return this.isTooLarge ? 'failed' : this.#progress.status;
   }
 
   /** True if no output can hold the results: no other item is needed, and no result is kept. */
@@ -84,7 +84,7 @@ export class FanOutSet {
 
   /** True if decided, and none of its items is running. */
   get finished(): boolean {
-    return this.verdict !== 'open' && this.#progress.open === 0;
+    return this.status !== 'open' && this.#progress.open === 0;
   }
 
   unit(index: number): Unit {
@@ -123,7 +123,7 @@ export class FanOutSet {
 
   /** Outcome of the map step. Failed and unneeded items count as null. */
   outcome(): Outcome {
-    if (this.verdict === 'failed') return { kind: 'failed', error: this.#error() };
+    if (this.status === 'failed') return { kind: 'failed', error: this.#error() };
     const text = `[${Array.from(this.#outputs, (output) => output?.text ?? 'null').join(',')}]`;
     const { id: stepId } = this.step;
     const composed = composedOutput(text, `output of step '${stepId}'`);

@@ -91,7 +91,7 @@ async function eraseLineage(deps: ErasingDeps, passing: Passing, rootRunId: stri
   const looked = await lookAtLineage(deps, rootRunId);
   budget.looked(Math.max(1, looked.members.length));
   // Before the run documents: by these it is known which records are theirs.
-  if (looked.verdict.kind === 'delete')
+  if (looked.decision.kind === 'delete')
     for (const { runId } of looked.members)
       if (!(await clear(passing, 'records', (limit) => deps.erasures.deleteRecordsOfRun(runId, limit))))
         return { done: 'unfinished', looked };
@@ -115,9 +115,9 @@ function clear(
   });
 }
 
-function reasonOf({ verdict }: Looked): Erasure['keptBy'] {
-  if (verdict.kind !== 'keep') return undefined;
-  const { why, runId } = verdict.reason;
+function reasonOf({ decision }: Looked): Erasure['keptBy'] {
+  if (decision.kind !== 'keep') return undefined;
+  const { why, runId } = decision.reason;
   return { why, runId };
 }
 

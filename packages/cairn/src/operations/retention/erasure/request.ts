@@ -140,11 +140,11 @@ async function erasable(deps: EraseDeps, rootRunId: string): Promise<string[]> {
   const roots: string[] = [];
   const known = new Set([rootRunId]);
   for (const root of known) {
-    const { members, verdict } = await sendUntilKnown(deps, () =>
+    const { members, decision } = await sendUntilKnown(deps, () =>
       lookAtLineage({ ...deps, retentionOf: () => 0 }, root),
     );
-    if (verdict.kind === 'keep' && !(roots.length > 0 && verdict.reason.why === 'parent'))
-      throw keptBy(verdict.reason);
+    if (decision.kind === 'keep' && !(roots.length > 0 && decision.reason.why === 'parent'))
+      throw keptBy(decision.reason);
     roots.push(root);
     for (const { runId } of members)
       for (const child of await childrenOf(deps, runId)) {

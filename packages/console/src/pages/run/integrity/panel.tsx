@@ -10,7 +10,7 @@ import { useMay, useSession } from '../../../session/session.ts';
 import { useRunData } from '../live/run-data.ts';
 import { ProblemList } from './problem-list.tsx';
 import { RepairDialog } from './repair-dialog.tsx';
-import { verdictOf } from './words.ts';
+import { integritySummary } from './words.ts';
 import './integrity.css';
 
 export function IntegrityPanel() {
@@ -25,13 +25,13 @@ export function IntegrityPanel() {
     retry: false,
     queryFn: ({ signal }) => api.get('/v1/runs/{id}/consistency', { params: { id }, signal }),
   });
-  const verdict = data && verdictOf(data);
+  const summary = data && integritySummary(data);
   return (
     <section className="card integrity" aria-label="Is the run as it should be?">
       <div className="row">
-        {verdict ? (
-          <strong className={verdict.tone} role="status">
-            {verdict.mark} {verdict.words}
+        {summary ? (
+          <strong className={summary.tone} role="status">
+            {summary.mark} {summary.words}
           </strong>
         ) : (
           <span className="dim">

@@ -4,13 +4,13 @@ import type { Answer } from '../../../api/client.ts';
 export type Consistency = Answer<'Consistency'>;
 export type Repair = Answer<'Repair'>;
 
-export interface IntegrityVerdict {
+export interface IntegritySummary {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly mark: string;
   readonly words: string;
 }
 
-export function verdictOf({ verdict, head = 0, problems, more = 0 }: Consistency): IntegrityVerdict {
+export function integritySummary({ verdict, head = 0, problems, more = 0 }: Consistency): IntegritySummary {
   const found = problems.length + more;
   const count = `${found} ${found === 1 ? 'problem' : 'problems'}`;
   switch (verdict) {

@@ -34,8 +34,8 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
   const queries = useQueryClient();
   const [reason, setReason] = useState('');
   const why = reason.trim() || undefined;
-  const hit = bulk.targets.filter(({ verdict }) => verdict?.isHit);
-  const done = hit.filter(({ sent }) => sent?.at === 'done').length;
+  const included = bulk.targets.filter(({ decision }) => decision?.isIncluded);
+  const done = included.filter(({ sent }) => sent?.at === 'done').length;
   const hasBegun = bulk.stage === 'sending' || bulk.stage === 'over';
   const close = () => {
     // Under way: the first attempt to leave stops it, so that what came of it is seen.
@@ -52,14 +52,14 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
         className="bulk"
         onSubmit={(event) => {
           event.preventDefault();
-          if (hit.length > 0) bulk.send(why);
+          if (included.length > 0) bulk.send(why);
         }}
       >
         <p>
           <Text value={what} />
           {meant !== undefined && `, of these ${meant}`}. {EFFECTS[mode]} {bulk.isCut && CUT_TEXT}
         </p>
-        <Progress mode={mode} bulk={bulk} hit={hit.length} done={done} />
+        <Progress mode={mode} bulk={bulk} included={included.length} done={done} />
         {bulk.error !== undefined && <Failure error={bulk.error} />}
         <TargetTable mode={mode} targets={bulk.targets} />
         {(mode === 'cancel' || mode === 'approve') && (
@@ -73,7 +73,7 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
             />
           </label>
         )}
-        {hit.length > 0 && (
+        {included.length > 0 && (
           <details className="commands">
             <summary>As a command</summary>
             <Copyable label="curl" text={curlBulk(change, window.location.origin)} />
@@ -93,11 +93,11 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
           <button
             type="submit"
             className={mode === 'cancel' ? 'danger' : 'primary'}
-            disabled={hit.length === done || (bulk.stage !== 'ready' && bulk.stage !== 'over')}
+            disabled={included.length === done || (bulk.stage !== 'ready' && bulk.stage !== 'over')}
           >
             {submitText(verb, {
-              hit: hit.length,
-              left: bulk.stage === 'over' ? hit.length - done : 0,
+              included: included.length,
+              left: bulk.stage === 'over' ? included.length - done : 0,
             })}
           </button>
         </footer>
@@ -109,20 +109,20 @@ export function BulkDialog({ mode, of, what, onClose }: BulkDialogProps) {
 interface ProgressProps {
   readonly mode: BulkMode;
   readonly bulk: Bulk;
-  readonly hit: number;
+  readonly included: number;
   readonly done: number;
 }
 
-function Progress({ mode, bulk: { stage, targets, pausedMs }, hit, done }: ProgressProps) {
-  const looked = targets.filter(({ verdict }) => verdict).length;
+function Progress({ mode, bulk: { stage, targets, pausedMs }, included, done }: ProgressProps) {
+  const checked = targets.filter(({ decision }) => decision).length;
   const failed = targets.filter(({ sent }) => sent?.at === 'failed').length;
   const pause = pausedMs === undefined ? '' : ` The API asks for a pause of ${duration(pausedMs)}.`;
   return (
     <div role="status" aria-live="polite" className="bulk-progress">
-      {progressText(mode, stage, { targets: targets.length, looked, hit, done, failed })}
+      {progressText(mode, stage, { targets: targets.length, checked, included, done, failed })}
       {pause}
-      {stage === 'looking' && <progress value={looked} max={targets.length} aria-label="Checked" />}
-      {stage === 'sending' && <progress value={done + failed} max={hit} aria-label="Sent" />}
+      {stage === 'checking' && <progress value={checked} max={targets.length} aria-label="Checked" />}
+      {stage === 'sending' && <progress value={done + failed} max={included} aria-label="Sent" />}
     </div>
   );
 }

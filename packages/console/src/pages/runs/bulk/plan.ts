@@ -13,14 +13,14 @@ export const VERBS: Readonly<Record<BulkMode, string>> = {
   approve: 'Approve',
 };
 
-export type Verdict =
-  | { readonly isHit: true; readonly what: string; readonly question?: AnsweredQuestion }
-  | { readonly isHit: false; readonly why: string };
+export type TargetDecision =
+  | { readonly isIncluded: true; readonly what: string; readonly question?: AnsweredQuestion }
+  | { readonly isIncluded: false; readonly why: string };
 
 /** The approval that is given: one that is asked later is not. */
 export type AnsweredQuestion = Pick<BulkResult, 'stepId' | 'waitId'>;
 
-/** Statuses that the change is for: of all runs that match, others are not even looked at. */
+/** Statuses that the change is for: of all runs that match, others are not checked. */
 const MEANT: Readonly<Record<BulkMode, readonly RunStatusName[]>> = {
   cancel: ['running', 'replaying', 'pending', 'awaiting_approval', 'waiting_external', 'interrupted'],
   resume: ['interrupted', 'waiting_external', 'failed', 'cancelled'],
@@ -45,21 +45,21 @@ export function meantText(mode: BulkMode, filter: RunListFilter): string | undef
 }
 
 /** @param result of a dry run */
-export function verdictOf({ would, problem, stepId, waitId }: BulkResult): Verdict {
-  if (!would) return { isHit: false, why: problem?.detail ?? 'the API gave no reason' };
+export function targetDecision({ would, problem, stepId, waitId }: BulkResult): TargetDecision {
+  if (!would) return { isIncluded: false, why: problem?.detail ?? 'the API gave no reason' };
   switch (would.would) {
     case 'nothing':
-      return { isHit: false, why: 'nothing to do' };
+      return { isIncluded: false, why: 'nothing to do' };
     case 'end_at_once':
-      return { isHit: true, what: 'ends at once' };
+      return { isIncluded: true, what: 'ends at once' };
     case 'ask_to_end':
-      return { isHit: true, what: 'ends once its steps have stopped and completed ones are undone' };
+      return { isIncluded: true, what: 'ends once its steps have stopped and completed ones are undone' };
     case 'continue':
-      return { isHit: true, what: 'is dispatched again' };
+      return { isIncluded: true, what: 'is dispatched again' };
     case 'approve':
-      return { isHit: true, what: `step ${stepId} is approved`, question: { stepId, waitId } };
+      return { isIncluded: true, what: `step ${stepId} is approved`, question: { stepId, waitId } };
     case 'start_successor':
-      return { isHit: true, what: successorText(would) };
+      return { isIncluded: true, what: successorText(would) };
   }
 }
 

@@ -13,14 +13,16 @@ interface TargetTableProps {
 
 export function TargetTable({ mode, targets }: TargetTableProps) {
   if (targets.length === 0) return null;
-  const hit = targets.filter(({ verdict }) => verdict === undefined || verdict.isHit);
-  const missed = targets.filter(({ verdict }) => verdict?.isHit === false);
+  const included = targets.filter(({ decision }) => decision === undefined || decision.isIncluded);
+  const excluded = targets.filter(({ decision }) => decision?.isIncluded === false);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
     <section className="targets" tabIndex={0} aria-label="The runs">
-      {hit.length > 0 && <Part title={partTitle(mode, true, hit.length)} mode={mode} targets={hit} />}
-      {missed.length > 0 && (
-        <Part title={partTitle(mode, false, missed.length)} mode={mode} targets={missed} />
+      {included.length > 0 && (
+        <Part title={partTitle(mode, true, included.length)} mode={mode} targets={included} />
+      )}
+      {excluded.length > 0 && (
+        <Part title={partTitle(mode, false, excluded.length)} mode={mode} targets={excluded} />
       )}
     </section>
   );
@@ -54,7 +56,7 @@ interface CameProps {
   readonly target: BulkRow;
 }
 
-function Came({ mode, target: { row, verdict, sent } }: CameProps) {
+function Came({ mode, target: { row, decision, sent } }: CameProps) {
   switch (sent?.at) {
     case 'waiting':
       return <span className="dim">queued</span>;
@@ -74,8 +76,8 @@ function Came({ mode, target: { row, verdict, sent } }: CameProps) {
       );
     }
   }
-  if (verdict === undefined) return <span className="dim">checking…</span>;
-  return verdict.isHit ? verdict.what : <Text value={verdict.why} />;
+  if (decision === undefined) return <span className="dim">checking…</span>;
+  return decision.isIncluded ? decision.what : <Text value={decision.why} />;
 }
 
 function Failed({ error }: { readonly error: unknown }) {

@@ -12,16 +12,16 @@ import { readPage } from '../list/use-first-page.ts';
 import type { RunRow } from '../row.ts';
 import { MOST_CHOSEN, type Selection } from '../selection.ts';
 import { type BulkRun, bodyOf } from './commands.ts';
-import { type BulkMode, filtersFor, type Verdict, verdictOf } from './plan.ts';
+import { type BulkMode, filtersFor, type TargetDecision, targetDecision } from './plan.ts';
 
 export interface BulkRow {
   readonly row: RunRow;
   /** Undefined: it is not known yet. */
-  readonly verdict?: Verdict | undefined;
+  readonly decision?: TargetDecision | undefined;
   readonly sent?: Sent<BulkResult> | undefined;
 }
 
-export type BulkStage = 'finding' | 'looking' | 'ready' | 'sending' | 'over' | 'broken';
+export type BulkStage = 'finding' | 'checking' | 'ready' | 'sending' | 'over' | 'broken';
 
 export interface Bulk {
   readonly stage: BulkStage;
@@ -64,7 +64,7 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
       if (signal.aborted) return;
       setCut(found.isCut);
       setTargets(found.rows.map((row) => ({ row })));
-      setStage('looking');
+      setStage('checking');
       await look(found.rows, signal);
       if (!signal.aborted) setStage('ready');
     };
@@ -89,8 +89,9 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
             crypto.randomUUID(),
           ),
         onSent: (id, sent) => {
-          if (sent.at === 'done') change(id, { verdict: verdictOf(sent.answer) });
-          if (sent.at === 'failed') change(id, { verdict: { isHit: false, why: messageOf(sent.error) } });
+          if (sent.at === 'done') change(id, { decision: targetDecision(sent.answer) });
+          if (sent.at === 'failed')
+            change(id, { decision: { isIncluded: false, why: messageOf(sent.error) } });
         },
         onPause: setPausedMs,
         refusalOf,
@@ -132,8 +133,8 @@ export function useBulk(mode: BulkMode, of: Selection | RunListFilter): Bulk {
 
 /** The runs that are changed, with the question that is answered. */
 export function hitBy(targets: readonly BulkRow[]): readonly (BulkRun & Pick<BulkRow, 'sent'>)[] {
-  return targets.flatMap(({ row, verdict, sent }) =>
-    verdict?.isHit ? [{ id: row.id, question: verdict.question, sent }] : [],
+  return targets.flatMap(({ row, decision, sent }) =>
+    decision?.isIncluded ? [{ id: row.id, question: decision.question, sent }] : [],
   );
 }
 

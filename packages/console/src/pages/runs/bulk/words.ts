@@ -28,9 +28,9 @@ export function partTitle(mode: BulkMode, will: boolean, count: number): string 
 export interface BulkCounts {
   readonly targets: number;
   /** Runs that were previewed. */
-  readonly looked: number;
+  readonly checked: number;
   /** Runs that change, by their preview. */
-  readonly hit: number;
+  readonly included: number;
   readonly done: number;
   readonly failed: number;
 }
@@ -38,23 +38,23 @@ export interface BulkCounts {
 export function progressText(
   mode: BulkMode,
   stage: BulkStage,
-  { targets, looked, hit, done, failed }: BulkCounts,
+  { targets, checked, included, done, failed }: BulkCounts,
 ): string {
   switch (stage) {
     case 'finding':
       return 'Finding the runs…';
-    case 'looking':
-      return `Checking what would happen: ${looked} of ${counted(targets, 'run')} checked.`;
+    case 'checking':
+      return `Checking what would happen: ${checked} of ${counted(targets, 'run')} checked.`;
     case 'broken':
       return 'The runs could not be listed. Nothing was changed.';
     case 'ready':
-      return readyText(mode, hit, targets - hit);
+      return readyText(mode, included, targets - included);
     case 'sending':
-      return `${done + failed} of ${counted(hit, 'run')} sent.`;
+      return `${done + failed} of ${counted(included, 'run')} sent.`;
     case 'over': {
-      const left = hit - done - failed;
+      const left = included - done - failed;
       return [
-        `Done for ${done} of ${counted(hit, 'run')}.`,
+        `Done for ${done} of ${counted(included, 'run')}.`,
         failed > 0 && `${failed} failed.`,
         left > 0 && `${left} not sent.`,
       ]
@@ -64,18 +64,18 @@ export function progressText(
   }
 }
 
-function readyText(mode: BulkMode, hit: number, left: number): string {
-  if (hit + left === 0) return 'No run matches.';
-  const willBe = `${counted(hit, 'run')} will be ${DONE[mode]}.`;
+function readyText(mode: BulkMode, included: number, left: number): string {
+  if (included + left === 0) return 'No run matches.';
+  const willBe = `${counted(included, 'run')} will be ${DONE[mode]}.`;
   return left === 0 ? willBe : `${willBe} ${left} will not: the list gives the reasons.`;
 }
 
 /** @param left runs without an outcome, after the others were sent */
 export function submitText(
   verb: string,
-  { hit, left }: { readonly hit: number; readonly left: number },
+  { included, left }: { readonly included: number; readonly left: number },
 ): string {
-  return left > 0 ? `Send the other ${left} again` : `${verb} ${counted(hit, 'run')}`;
+  return left > 0 ? `Send the other ${left} again` : `${verb} ${counted(included, 'run')}`;
 }
 
 export const CUT_TEXT = `More runs match than are changed at once: only the first ${MOST_CHOSEN} are listed.`;

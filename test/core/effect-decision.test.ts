@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  type EffectRequest,
+  effectDecision,
+  inheritedEffectDecision,
+} from '../../packages/cairn/src/core/effects/decision.ts';
+import {
   type BlockedBy,
   type EffectRecord,
   type EffectStatus,
@@ -12,11 +17,6 @@ import {
   type Resolution,
 } from '../../packages/cairn/src/core/effects/effect.ts';
 import { type EffectPlace, effectKey } from '../../packages/cairn/src/core/effects/keys.ts';
-import {
-  type EffectRequest,
-  effectVerdict,
-  lineageVerdict,
-} from '../../packages/cairn/src/core/effects/verdict.ts';
 
 const KEY = 'a'.repeat(64);
 const WISH: EffectRequest = {
@@ -47,7 +47,7 @@ function rowsOf(...sketches: readonly Sketch[]): EffectRecord[] {
     .reverse() as unknown as EffectRecord[];
 }
 
-describe('the verdict over rows of the run itself', () => {
+describe('the decision over rows of the run itself', () => {
   test.each<[string, Sketch[], Partial<EffectRequest>, object]>([
     ['nothing was done', [], {}, { kind: 'act', n: 1 }],
     ['recorded', [{ status: 'recorded' }], {}, { kind: 'reuse' }],
@@ -157,8 +157,8 @@ describe('the verdict over rows of the run itself', () => {
       {},
       { kind: 'act', n: 2 },
     ],
-  ])('%s', (_, sketches, wish, verdict) => {
-    expect(effectVerdict(rowsOf(...sketches), { ...WISH, ...wish })).toMatchObject(verdict);
+  ])('%s', (_, sketches, wish, decision) => {
+    expect(effectDecision(rowsOf(...sketches), { ...WISH, ...wish })).toMatchObject(decision);
   });
 
   const sketch: fc.Arbitrary<Sketch> = fc.oneof(
@@ -184,9 +184,9 @@ describe('the verdict over rows of the run itself', () => {
     fc.assert(
       fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
         const rows = rowsOf(...sketches);
-        const verdict = effectVerdict(rows, asked);
-        if (verdict.kind !== 'act') return;
-        expect(verdict.n).toBe(rows.length + 1);
+        const decision = effectDecision(rows, asked);
+        if (decision.kind !== 'act') return;
+        expect(decision.n).toBe(rows.length + 1);
         const decisive = rows.find(
           ({ status, blockedBy }) =>
             status !== 'reused' && (blockedBy === undefined || blockedBy === 'doubt'),
@@ -204,16 +204,16 @@ describe('the verdict over rows of the run itself', () => {
     fc.assert(
       fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
         const rows = rowsOf(...sketches);
-        const verdict = effectVerdict(rows, { ...asked, requiresConfirmation: true });
+        const decision = effectDecision(rows, { ...asked, requiresConfirmation: true });
         const isAllowed = rows.some(
           ({ requestHash, resolution }) => requestHash === 'same' && resolution?.outcome === 're-execute',
         );
-        if (verdict.kind === 'act') expect(isAllowed).toBe(true);
-        if (verdict.kind === 'confirm') expect(isAllowed).toBe(false);
+        if (decision.kind === 'act') expect(isAllowed).toBe(true);
+        if (decision.kind === 'confirm') expect(isAllowed).toBe(false);
         // Whatever else is decided, is decided as without.
-        const without = effectVerdict(rows, { ...asked, requiresConfirmation: false });
-        if (verdict.kind === 'confirm') expect(without).toEqual({ kind: 'act', n: verdict.n });
-        else expect(verdict).toEqual(without);
+        const without = effectDecision(rows, { ...asked, requiresConfirmation: false });
+        if (decision.kind === 'confirm') expect(without).toEqual({ kind: 'act', n: decision.n });
+        else expect(decision).toEqual(without);
       }),
     );
   });
@@ -221,16 +221,16 @@ describe('the verdict over rows of the run itself', () => {
   test('calls again by itself only a receiver that acts once per key, and only for the same request', () => {
     fc.assert(
       fc.property(fc.array(sketch, { maxLength: 6 }), wish, (sketches, asked) => {
-        const verdict = effectVerdict(rowsOf(...sketches), asked);
-        if (verdict.kind !== 'doubt' || verdict.remedy !== 'call_again') return;
+        const decision = effectDecision(rowsOf(...sketches), asked);
+        if (decision.kind !== 'doubt' || decision.remedy !== 'call_again') return;
         expect(asked.idempotency).toBe('required');
-        expect(verdict.row.requestHash).toBe(asked.requestHash);
+        expect(decision.row.requestHash).toBe(asked.requestHash);
       }),
     );
   });
 });
 
-describe('the verdict of a successor over rows before it', () => {
+describe('the decision of a successor over rows before it', () => {
   const recorded = rowsOf({ status: 'recorded' });
   const other = rowsOf({ status: 'recorded', requestHash: 'other' });
   const replay = { runId: 'run_2', mode: 'replay' as const };
@@ -254,7 +254,7 @@ describe('the verdict of a successor over rows before it', () => {
   ] as const)('%s %#: as it must', (replayPolicy, rows, scope, said, kind) => {
     const [asked] =
       said === undefined ? [] : rowsOf({ status: 'blocked', blockedBy: 'policy', resolved: said });
-    expect(lineageVerdict(rows, { ...WISH, replayPolicy }, scope, asked).kind).toBe(kind);
+    expect(inheritedEffectDecision(rows, { ...WISH, replayPolicy }, scope, asked).kind).toBe(kind);
   });
 });
 

@@ -28,7 +28,7 @@ export interface EffectRequest {
 
 export type DoubtRemedy = 'lookup' | 'call_again' | 'ask';
 
-export type EffectVerdict =
+export type EffectDecision =
   /** `n`: of the row to be made. */
   | { readonly kind: 'act'; readonly n: number }
   /** It may have been done before the database was restored: a row says so, which is then in doubt. `n`: of that row. */
@@ -46,10 +46,10 @@ export type EffectVerdict =
  * A row whose call had no response is in doubt until it is resolved; a permission for another call applies once, to the
  * next row.
  */
-export function effectVerdict(rows: Rows, request: EffectRequest): EffectVerdict {
-  const verdict = verdictOfRows(rows, request);
-  const isNew = verdict.kind === 'act' || verdict.kind === 'confirm';
-  return isNew && !isKnownSince(rows, request) ? { kind: 'presume', n: verdict.n } : verdict;
+export function effectDecision(rows: Rows, request: EffectRequest): EffectDecision {
+  const decision = decisionOfRows(rows, request);
+  const isNew = decision.kind === 'act' || decision.kind === 'confirm';
+  return isNew && !isKnownSince(rows, request) ? { kind: 'presume', n: decision.n } : decision;
 }
 
 /** E8: since the restore the outcome was reported, or was about to be asked. */
@@ -61,7 +61,7 @@ function isKnownSince(rows: Rows, { restoredAt }: EffectRequest): boolean {
   );
 }
 
-function verdictOfRows(rows: Rows, request: EffectRequest): EffectVerdict {
+function decisionOfRows(rows: Rows, request: EffectRequest): EffectDecision {
   const n = (rows[0]?.n ?? 0) + 1;
   for (const row of rows) {
     if (isWithoutCall(row)) continue;
@@ -89,7 +89,7 @@ function confirmedFirst(
   rows: Rows,
   { requiresConfirmation, requestHash }: EffectRequest,
   n: number,
-): EffectVerdict {
+): EffectDecision {
   if (!requiresConfirmation) return { kind: 'act', n };
   const same = rows.filter((row) => row.requestHash === requestHash);
   if (same.some(({ resolution }) => resolution?.outcome === 're-execute')) return { kind: 'act', n };
@@ -104,7 +104,7 @@ function remedyFor(row: EffectRecord, { requestHash, hasLookup, idempotency }: E
   return idempotency === 'required' ? 'call_again' : 'ask';
 }
 
-export type LineageVerdict =
+export type InheritedEffectDecision =
   /** No row concerns this run yet, or it has already called again: its own rows decide. */
   | { readonly kind: 'own' }
   | { readonly kind: 'reuse'; readonly origin: RecordedEffect }
@@ -120,13 +120,13 @@ export type LineageVerdict =
  * @param goesOnIn resumes of the replay or fork
  * @param asked the row with which this run asked for a decision, if any
  */
-export function lineageVerdict(
+export function inheritedEffectDecision(
   rows: Rows,
   request: EffectRequest,
   { mode, runId, goesOnIn = [] }: EffectScope & { readonly goesOnIn?: readonly string[] },
   asked?: EffectRecord,
-): LineageVerdict {
-  const before = effectVerdict(rows, request);
+): InheritedEffectDecision {
+  const before = effectDecision(rows, request);
   if (before.kind === 'act' || before.kind === 'confirm' || before.kind === 'presume') return { kind: 'own' };
   if (before.kind === 'doubt') return before;
   // Its own call to resolve a doubt is done: it is not repeated.
