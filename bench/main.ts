@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: measures the project as its users meet it, through the HTTP door and the queue of a local cloud.
+ * `npm run bench`: measures the project as its users meet it, through the HTTP API and the queue of a local cloud.
  * Owns flags, printing and the exit code: 0 measured, 1 something failed, 2 wrong flags.
  */
 import { type BenchArguments, readArguments, USAGE, UsageError } from './arguments.ts';

@@ -50,7 +50,7 @@ function statOf(pid: number): string {
 /** In ms; null where the system does not tell. */
 export interface ProcessorTime {
   readonly cloud: number | null;
-  /** All of them: doors, steps and spare. */
+  /** All of them: requests, tasks and spare. */
   readonly workers: number | null;
 }
 

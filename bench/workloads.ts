@@ -1,5 +1,5 @@
 /**
- * The workloads W1 to W5. Each starts runs through the HTTP door, sees them completed through it, and returns its
+ * The workloads W1 to W5. Each starts runs through the HTTP API, sees them completed through it, and returns its
  * figures; nothing is taken from inside.
  *
  * Must not: start or stop a local cloud.

@@ -11,7 +11,7 @@ export const FIRST_ANSWER_MS = 400;
 const ANSWER_LIMIT_MS = 60_000;
 
 /** Each is asked something that needs no store: an invalid key, a missing signature. */
-const DOORS = [
+const ENDPOINTS = [
   { name: 'api', method: 'GET', path: '/v1/runs' },
   { name: 'slackWebhook', method: 'POST', path: '/' },
 ] as const;
@@ -31,7 +31,7 @@ export function coldStarts(): readonly ColdStart[] {
   const folder = mkdtempSync(join(ROOT, '.cairn/cold-'));
   try {
     run(join(ROOT, 'scripts/build-functions.mjs'), folder);
-    return DOORS.map(({ name, method, path }) => {
+    return ENDPOINTS.map(({ name, method, path }) => {
       const module = join(folder, 'index.js');
       const starts = Array.from({ length: STARTS }, () =>
         run(join(import.meta.dirname, 'instance.mjs'), module, name, method, path),

@@ -37,7 +37,7 @@ The installation
   --shards N            RUN_SHARDS (default ${LIMITS.shards.value})
   --instances N         DRIVE_MAX_INSTANCES (default ${LIMITS.driveInstances.value})
   --concurrency N       DRIVE_CONCURRENCY (default ${LIMITS.driveConcurrency.value})
-  --door-instances N    PUBLIC_MAX_INSTANCES (default ${LIMITS.doorInstances.value})
+  --api-instances N    PUBLIC_MAX_INSTANCES (default ${LIMITS.apiInstances.value})
   --cold                no instance runs at the begin
 
 Google
@@ -86,9 +86,9 @@ export function readArguments(words: readonly string[]): SimulateArguments {
     shards: count('--shards', given.shards ?? `${LIMITS.shards.value}`, MAX_SHARDS),
     instances: count('--instances', given.instances ?? `${LIMITS.driveInstances.value}`, MAX_COUNT),
     concurrency: count('--concurrency', given.concurrency ?? `${LIMITS.driveConcurrency.value}`, 1_000),
-    doorInstances: count(
-      '--door-instances',
-      given['door-instances'] ?? `${LIMITS.doorInstances.value}`,
+    apiInstances: count(
+      '--api-instances',
+      given['api-instances'] ?? `${LIMITS.apiInstances.value}`,
       MAX_COUNT,
     ),
     warm: given.cold ? 0 : undefined,
@@ -151,7 +151,7 @@ function parse(words: readonly string[]) {
     shards: text,
     instances: text,
     concurrency: text,
-    'door-instances': text,
+    'api-instances': text,
     cold: flag,
     location: text,
     'new-database': flag,

@@ -79,13 +79,13 @@ export const LIMITS = {
   maxBackoffMs: figure(60_000, 'ms, longest back-off', 'deployed', DEPLOYED),
   driveConcurrency: figure(80, 'dispatches an instance serves at a time', 'deployed', PARAMETERS),
   driveInstances: figure(100, 'instances of `drive` at most', 'deployed', PARAMETERS),
-  doorConcurrency: figure(
+  apiConcurrency: figure(
     80,
     'requests an instance of `api` serves at a time',
     'documented',
     'https://docs.cloud.google.com/run/docs/about-concurrency',
   ),
-  doorInstances: figure(20, 'instances of `api` at most', 'deployed', PARAMETERS),
+  apiInstances: figure(20, 'instances of `api` at most', 'deployed', PARAMETERS),
   pendingMs: figure(10_000, 'ms a request waits for an instance before 429', 'documented', AUTOSCALING),
   scaleEveryMs: figure(5_000, 'ms between two looks of the autoscaler', 'documented', AUTOSCALING),
   cpuTarget: figure(

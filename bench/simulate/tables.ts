@@ -33,7 +33,7 @@ const SHORT: readonly Scenario[] = [
   { words: '--rate 10000 --for 1s --rest 10s', exists: AS_DEPLOYED },
   {
     words:
-      '--rate 10000 --for 1s --tenants 100 --queues 200 --queues-per-tenant 4 --shards 64 --instances 250 --door-instances 80',
+      '--rate 10000 --for 1s --tenants 100 --queues 200 --queues-per-tenant 4 --shards 64 --instances 250 --api-instances 80',
     exists: BY_PARAMETERS,
   },
 ];

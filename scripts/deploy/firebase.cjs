@@ -8,8 +8,8 @@
  *   that the sources no longer have. Here only CAIRN_DEPLOY_DELETES=1 allows that.
  * - And it deletes every index that the project has and `firestore.indexes.json` does not. Never here.
  * - Ctrl-C at a question it calls an unexpected error (exit code 2). Here the program ends as one that was interrupted.
- * - Without a terminal it refuses to deploy while a secret has no value. With CAIRN_DEPLOY_SET_UP=1 those of the shipped doors
- *   get one by which nobody is let in, and nothing is posted.
+ * - Without a terminal it refuses to deploy while a secret has no value. With CAIRN_DEPLOY_SET_UP=1 those of the shipped
+ *   webhooks get a placeholder with which all requests are refused and nothing is posted.
  *
  * The functions replaced are not of its API. `test/deploy` runs this with the version pinned in `emulators/package.json`.
  */
@@ -68,8 +68,8 @@ replace(
     },
 );
 
-/** Values by which a door stays shut (docs/deploy.md). */
-const SHUT = {
+/** Placeholder values of secrets: requests are refused, and nothing is posted (docs/deploy.md). */
+const PLACEHOLDERS = {
   GITHUB_TOKEN: () => 'none',
   GITHUB_WEBHOOK_SECRET: () => randomBytes(32).toString('hex'),
   SLACK_SIGNING_SECRET: () => randomBytes(32).toString('hex'),
@@ -77,11 +77,13 @@ const SHUT = {
 
 replace(secrets, 'getSecretMetadata', (get) => async (project, name, version) => {
   const found = await get(project, name, version);
-  const value = SHUT[name];
+  const value = PLACEHOLDERS[name];
   if (process.env.CAIRN_DEPLOY_SET_UP !== '1' || found.secretVersion || !value) return found;
   if (!found.secret) await secrets.createSecret(project, name, secrets.labels());
   await secrets.addVersion(project, name, value());
-  process.stderr.write(`cairn: the secret ${name} has a value by which its door stays shut; set your own\n`);
+  process.stderr.write(
+    `cairn: the secret ${name} has a placeholder value, with which its endpoint refuses all requests; set your own\n`,
+  );
   return get(project, name, version);
 });
 

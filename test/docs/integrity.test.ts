@@ -35,7 +35,11 @@ test(`${PAGE} names only codes and events that there are`, () => {
   expect(codes.filter((code) => !(PROBLEM_CODES as readonly (string | undefined)[]).includes(code))).toEqual(
     [],
   );
-  const sources = ['operations/integrity/sample-runs.ts', 'platform/work.ts', 'core/run/events.ts']
+  const sources = [
+    'operations/integrity/sample-runs.ts',
+    'platform/background-handlers.ts',
+    'core/run/events.ts',
+  ]
     .map((file) => readDocument(`packages/cairn/src/${file}`))
     .join();
   for (const event of ['run_inconsistent', 'runs_sampled', 'snapshot_repaired', 'run_superseded']) {

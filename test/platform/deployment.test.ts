@@ -87,7 +87,7 @@ describe('the exported functions', () => {
     }
   });
 
-  test('only the doors are open to everybody', () => {
+  test('only the endpoints are open to everybody', () => {
     expect(endpoint('api').httpsTrigger?.invoker).toEqual(['public']);
     expect(endpoint('githubWebhook').httpsTrigger?.invoker).toEqual(['public']);
     expect(endpoint('slackWebhook').httpsTrigger?.invoker).toEqual(['public']);
@@ -278,9 +278,9 @@ test('the bundle for a deployment exports the functions that are tested', () => 
     "import('./functions/lib/index.js').then((m) => console.log(Object.keys(m).sort().join()))",
   ]);
   expect(stdout.trim()).toBe(ALL.join());
-  // The doors are loaded by the first request only, so loading the index says nothing of them.
+  // The HTTP handlers are loaded by the first request only, so loading the index says nothing of them.
   const parts = readdirSync(`${ROOT}functions/lib/parts`).filter((name) => name.endsWith('.js'));
-  expect(parts.some((name) => name.startsWith('doors-'))).toBe(true);
+  expect(parts.some((name) => name.startsWith('http-handlers-'))).toBe(true);
   const load = parts.map((name) => `import('./functions/lib/parts/${name}')`).join();
   const loaded = run(['-e', `Promise.all([${load}]).then((parts) => console.log(parts.length))`]);
   expect(loaded.stdout.trim()).toBe(String(parts.length));

@@ -37,7 +37,7 @@ const deliveringTo = (url: string) => ({
 test('a task that names no run is done, with an error in the log, and never repeated', () => {
   const script = `
     ${OURS}
-    const { driveTask } = await import('./packages/cairn/src/platform/work.ts');
+    const { driveTask } = await import('./packages/cairn/src/platform/background-handlers.ts');
     const tasks = [undefined, null, 'x', {}, { runId: 7 }, { runId: '../x' }, { runId: 'run_short' }];
     for (const task of tasks) process.stdout.write('outcome ' + (await driveTask(ours, { data: task, id: '', queueName: 'drive', retryCount: 0 }, { alone: false })) + '\\n');
     process.stdout.write('', () => process.exit(0));`;
@@ -131,7 +131,7 @@ test('without a collector nothing of the OpenTelemetry SDK is loaded, whatever i
     import { registerHooks } from 'node:module';
     registerHooks({ resolve(specifier, context, next) { const found = next(specifier, context); console.log('loaded ' + found.url); return found; } });
     ${OURS}
-    const { driveTask } = await import('./packages/cairn/src/platform/work.ts');
+    const { driveTask } = await import('./packages/cairn/src/platform/background-handlers.ts');
     const { compose } = await import('./packages/cairn/src/platform/root.ts');
     (await compose(ours)).engine.metrics.transition({ tenantId: 'acme', from: 'pending', to: 'running' });
     await driveTask(ours, { data: {}, id: '', queueName: 'drive', retryCount: 0 }, { alone: false });

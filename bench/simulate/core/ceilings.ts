@@ -25,7 +25,7 @@ export function ceilings(profile: Profile, plan: Plan): Ceiling[] {
     },
     { limit: 'drive: instances', runsPerSecond: (plan.instances * plan.concurrency * 1000) / driveMs },
     { limit: 'drive: processors', runsPerSecond: (plan.instances * 1000) / cpu.drives },
-    { limit: 'api: processors', runsPerSecond: (plan.doorInstances * 1000) / cpu.doors },
+    { limit: 'api: processors', runsPerSecond: (plan.apiInstances * 1000) / cpu.api },
   ];
   for (const [index, { by, writes }] of rangeWrites(profile)) {
     const parts = by === 'tenant' ? plan.tenants : by === 'shard' ? plan.shards : 1;
@@ -52,7 +52,7 @@ function shareOfBusiest({ queues, queuesPerTenant: perTenant, tenants }: Plan): 
 export function ceilingOfInstances(
   profile: Profile,
   plan: Plan,
-): { readonly drives: number; readonly doors: number } {
+): { readonly drives: number; readonly api: number } {
   const perSecond = plan.rate + plan.flood;
   const cpu = cpuOf(profile);
   const byCpu = (ms: number) => (perSecond * ms) / (1000 * LIMITS.cpuTarget.value);
@@ -60,7 +60,7 @@ export function ceilingOfInstances(
     (perSecond * timesOf(profile, plan).drive) / (1000 * plan.concurrency * LIMITS.cpuTarget.value);
   return {
     drives: Math.min(plan.instances, Math.ceil(Math.max(byCpu(cpu.drives), byRoom))),
-    doors: Math.min(plan.doorInstances, Math.ceil(byCpu(cpu.doors))),
+    api: Math.min(plan.apiInstances, Math.ceil(byCpu(cpu.api))),
   };
 }
 
@@ -80,10 +80,10 @@ export function timesOf(
 }
 
 /** Ms of a processor that a run takes. */
-function cpuOf({ start, dispatches }: Profile): { readonly drives: number; readonly doors: number } {
+function cpuOf({ start, dispatches }: Profile): { readonly drives: number; readonly api: number } {
   const request = LIMITS.requestCpuMs.value;
   return {
     drives: request * dispatches.flatMap(opsOf).length,
-    doors: LIMITS.startCpuMs.value + request * start.length,
+    api: LIMITS.startCpuMs.value + request * start.length,
   };
 }

@@ -20,7 +20,7 @@ export interface Plan {
   readonly shards: number;
   readonly instances: number;
   readonly concurrency: number;
-  readonly doorInstances: number;
+  readonly apiInstances: number;
   /** Instances there are at the begin; undefined: as many as the load needs. */
   readonly warm: number | undefined;
   readonly location: Location;
@@ -65,7 +65,7 @@ export interface Result {
   readonly held: readonly Held[];
   readonly instances: number;
   readonly instanceSeconds: number;
-  readonly doorSeconds: number;
+  readonly apiSeconds: number;
   readonly refused: number;
   readonly foundByScan: number;
   /** The load is borne: what was under way did not grow in the second half. */

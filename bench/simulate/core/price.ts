@@ -30,14 +30,14 @@ const TASK_OPERATIONS = 2;
 /** US dollars for a million steps. `result` gives the time for which instances were paid. */
 export function priceOf(
   profile: Profile,
-  result: Pick<Result, 'ended' | 'instanceSeconds' | 'doorSeconds'>,
+  result: Pick<Result, 'ended' | 'instanceSeconds' | 'apiSeconds'>,
   location: Location,
 ): Price {
   const runs = MILLION / profile.steps;
   const { reads, writes } = totalOf(profile);
   const usd = location === 'nam5' ? NAM5 : REGIONAL;
   const { deletion, storedBytes, tasks, dispatches } = profile;
-  const seconds = (result.instanceSeconds + result.doorSeconds) / Math.max(1, result.ended);
+  const seconds = (result.instanceSeconds + result.apiSeconds) / Math.max(1, result.ended);
   const requests = 1 + dispatches.length;
   const logBytes = profile.logBytes + requests * PRICES.requestLogBytes.value;
   const parts = {

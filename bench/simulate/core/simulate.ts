@@ -38,7 +38,7 @@ class Simulation {
   readonly #load: Random;
   readonly #latency: Random;
   readonly #firestore: FirestoreModel;
-  readonly #doors: Instances;
+  readonly #api: Instances;
   readonly #drives: Instances;
   readonly #queues: TaskQueue<Run>[];
   readonly #overdue: Run[] = [];
@@ -76,10 +76,10 @@ class Simulation {
       scaleEveryMs: LIMITS.scaleEveryMs.value,
       cpuTarget: LIMITS.cpuTarget.value,
     };
-    const doorLimits = { ...common, concurrency: LIMITS.doorConcurrency.value, max: plan.doorInstances };
+    const apiLimits = { ...common, concurrency: LIMITS.apiConcurrency.value, max: plan.apiInstances };
     const driveLimits = { ...common, concurrency: plan.concurrency, max: plan.instances };
     const needed = ceilingOfInstances(profile, plan);
-    this.#doors = new Instances(this.#events, doorLimits, plan.warm ?? needed.doors);
+    this.#api = new Instances(this.#events, apiLimits, plan.warm ?? needed.api);
     this.#drives = new Instances(this.#events, driveLimits, plan.warm ?? needed.drives);
     this.#queues = this.#makeQueues();
   }
@@ -107,8 +107,8 @@ class Simulation {
       held: this.#held(),
       instances: this.#drives.started,
       instanceSeconds: this.#drives.busyUntil(this.#events.now) / 1000,
-      doorSeconds: this.#doors.busyUntil(this.#events.now) / 1000,
-      refused: this.#drives.refusals + this.#doors.refusals,
+      apiSeconds: this.#api.busyUntil(this.#events.now) / 1000,
+      refused: this.#drives.refusals + this.#api.refusals,
       foundByScan: this.#foundByScan,
       holds: backlogAtEnd <= backlogAtHalf * GROWTH + GROWTH_RUNS,
     };
@@ -158,21 +158,21 @@ class Simulation {
       queue: queuePlace({ queues, perTenant }, placed),
       isLost: this.#load.unit() < lost,
     };
-    this.#enterDoor(run);
+    this.#enterApi(run);
   }
 
-  #enterDoor(run: Run): void {
-    this.#doors.enter(
+  #enterApi(run: Run): void {
+    this.#api.enter(
       (instance) => {
-        const readyAt = this.#events.now + this.#doors.compute(instance, LIMITS.startCpuMs.value);
+        const readyAt = this.#events.now + this.#api.compute(instance, LIMITS.startCpuMs.value);
         this.#events.add(readyAt, () =>
-          this.#perform(this.#profile.start, { run, instance, pool: this.#doors }, () => {
-            this.#doors.leave(instance);
+          this.#perform(this.#profile.start, { run, instance, pool: this.#api }, () => {
+            this.#api.leave(instance);
             this.#enqueue(run, run.isLost);
           }),
         );
       },
-      () => this.#events.add(this.#events.now + CALLER_AGAIN_MS, () => this.#enterDoor(run)),
+      () => this.#events.add(this.#events.now + CALLER_AGAIN_MS, () => this.#enterApi(run)),
     );
   }
 
@@ -274,8 +274,8 @@ class Simulation {
       ['queue: dispatches at a time', queues.concurrent],
       ['drive: instances', this.#drives.waitedMs.room],
       ['drive: processors', this.#drives.waitedMs.cpu],
-      ['api: instances', this.#doors.waitedMs.room],
-      ['api: processors', this.#doors.waitedMs.cpu],
+      ['api: instances', this.#api.waitedMs.room],
+      ['api: processors', this.#api.waitedMs.cpu],
     ];
     return rows
       .filter(([, ms]) => ms > 0)

@@ -39,7 +39,7 @@ export interface Profile {
   readonly steps: number;
   readonly bodyMs: number;
   readonly parallel: boolean;
-  /** Requests of the door that starts the run, before it enqueues it. */
+  /** Requests of the API call that starts the run, before it enqueues it. */
   readonly start: readonly Op[];
   readonly dispatches: readonly Dispatch[];
   /** Tasks enqueued for the run, the first included. */

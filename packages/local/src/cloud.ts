@@ -89,7 +89,7 @@ export interface Ports {
 export interface CloudPids {
   readonly cloud: number;
   readonly workers: readonly number[];
-  /** The workers by what they serve: `doors`, `tasks`, `alone:{function}`, `spare`, `starting`. */
+  /** The workers by role: `requests`, `tasks`, `alone:{function}`, `spare`, `starting`. */
   readonly roles: Readonly<Record<string, readonly number[]>>;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The tools over HTTP: streamable HTTP without sessions, as a web-standard handler.
  *
- * Owns the door: a request has the credential of its caller, which the API judges before anything is answered and again with
- * each request that a tool makes. Must not: hold a credential of its own, or keep anything between requests.
+ * Owns authentication: a request carries the credential of its caller, which the API checks before anything is answered and again
+ * with each request that a tool makes. Must not: hold a credential of its own, or keep anything between requests.
  */
 import { createHmac } from 'node:crypto';
 import { CairnClient, type Fetch, Unreachable } from '@cairn/client';
@@ -20,7 +20,7 @@ export interface HandlerOptions {
 
 const BEARER = /^Bearer +(\S+)$/i;
 /** Answers of the API that are handed to the caller as they are. */
-const NOT_LET_IN = [401, 403, 429];
+const REFUSALS = [401, 403, 429];
 
 export function mcpHandler(options: HandlerOptions): (request: Request) => Promise<Response> {
   const { onError } = options;
@@ -33,7 +33,7 @@ export function mcpHandler(options: HandlerOptions): (request: Request) => Promi
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const credential = credentialOf(requestInfo?.headers);
-      // The door below has refused such a request.
+      // The check below has refused such a request.
       if (credential === undefined) throw new Error('a request without a credential reached the tools');
       // An agent does not see the credential of its client, so it cannot make a token.
       const secret = createHmac('sha256', credential).update('cairn preview token').digest();
@@ -63,7 +63,7 @@ export function mcpHandler(options: HandlerOptions): (request: Request) => Promi
     }
     const { status, text, headers } = known;
     if (status === 200) return handler.fetch(request);
-    if (!NOT_LET_IN.includes(status)) return unavailable(`the API answered ${status}`);
+    if (!REFUSALS.includes(status)) return unavailable(`the API answered ${status}`);
     return new Response(text, { status, headers: passedOn(status, headers.get('retry-after')) });
   };
 }

@@ -20,7 +20,7 @@ describe('what the simulator takes as deployed is what is deployed', () => {
   test('parameters and shards', () => {
     expect(LIMITS.driveConcurrency.value).toBe(driveConcurrency.default);
     expect(LIMITS.driveInstances.value).toBe(driveMaxInstances.default);
-    expect(LIMITS.doorInstances.value).toBe(publicMaxInstances.default);
+    expect(LIMITS.apiInstances.value).toBe(publicMaxInstances.default);
     expect(LIMITS.queues.value).toBe(driveQueues.default);
     expect(LIMITS.queuesPerTenant.value).toBe(driveQueuesPerTenant.default);
     expect(LIMITS.queueConcurrent.value).toBe(driveQueuePlaces.default);

@@ -27,7 +27,7 @@ test('several workers share the requests; stopping lets a task in hand finish an
   expect(workers.some(isAlive)).toBe(false);
   // A spare that is still starting has nothing to let finish.
   expect(fixture.trace('sigterm').map(({ pid }) => pid)).toEqual(
-    expect.arrayContaining([...(roles.doors ?? []), ...(roles.tasks ?? [])]),
+    expect.arrayContaining([...(roles.requests ?? []), ...(roles.tasks ?? [])]),
   );
   expect(fixture.trace('work-done')).toHaveLength(1);
 });

@@ -52,7 +52,7 @@ test('tasks that come while every worker of their role is blocked go to the spar
 test('a function that takes one task at a time has a process of its own for each, which ends afterwards', async () => {
   fixture = await startFixture();
   await until(() => role('spare').length === 1, 'the spare');
-  const others = [...role('doors'), ...role('tasks')];
+  const others = [...role('requests'), ...role('tasks')];
   await enqueue(fixture.cloud, 'single', { id: 'a' }, { id: 'b' });
   await until(() => fixture.trace('single-done').length === 2, 'both tasks');
   await until(() => role('alone:single').length === 0, 'their processes to end');
@@ -61,7 +61,7 @@ test('a function that takes one task at a time has a process of its own for each
   const pids = fixture.trace('single').map(({ pid }) => pid);
   expect(new Set(pids).size).toBe(3);
   // One may be the worker of the tasks that was idle while no spare was ready: it serves no more tasks.
-  expect([...role('doors'), ...role('tasks')].filter((pid) => pids.includes(pid))).toEqual([]);
+  expect([...role('requests'), ...role('tasks')].filter((pid) => pids.includes(pid))).toEqual([]);
   expect(pids.filter((pid) => !others.includes(pid)).length).toBeGreaterThanOrEqual(2);
   expect(fixture.log.join('\n')).not.toContain('starting another');
 });

@@ -79,7 +79,7 @@ test('moving the clock cuts off no request that is being answered: functions tak
 
 test('a scheduled call that a stopped worker holds ends with the worker, and the next one goes to another', async () => {
   const watched = await startFixture({ watchdogSeconds: 1, tickSeconds: 1 });
-  const [stopped = 0] = watched.cloud.pids.roles.doors ?? [];
+  const [stopped = 0] = watched.cloud.pids.roles.requests ?? [];
   try {
     await until(() => watched.trace('minutely').some(({ pid }) => pid === stopped), 'a call to it');
     process.kill(stopped, 'SIGSTOP');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createApi } from '../../../packages/cairn/src/api/app.ts';
 import { parseTraceparent, traceparentOf } from '../../../packages/cairn/src/core/trace.ts';
-import { tellingDoor } from '../../../packages/cairn/src/platform/telemetry/request-span.ts';
+import { tracedHandler } from '../../../packages/cairn/src/platform/telemetry/request-span.ts';
 import { tracedQueue } from '../../../packages/cairn/src/platform/telemetry/traced-queue.ts';
 import type { Enqueue } from '../../../packages/cairn/src/ports/metrics.ts';
 import type { DriveTask } from '../../../packages/cairn/src/ports/task-queue.ts';
@@ -23,7 +23,7 @@ describe('a request', () => {
   test('is a span below its caller, and what it leads to is below that', async () => {
     const { spans, tracer } = traced();
     let seen: string | null = null;
-    const door = tellingDoor(
+    const door = tracedHandler(
       tracer,
       (asked) => {
         seen = asked.headers.get('traceparent');
@@ -52,15 +52,15 @@ describe('a request', () => {
 
   test('that nobody traced begins a trace', async () => {
     const { spans, tracer } = traced();
-    await tellingDoor(tracer, () => new Response())(request());
+    await tracedHandler(tracer, () => new Response())(request());
     expect(spans.ended).toMatchObject([{ parent: undefined, name: 'POST' }]);
   });
 
   test('failed if it was answered as the fault of the server, or not at all', async () => {
     const { spans, tracer } = traced();
-    await tellingDoor(tracer, () => new Response(null, { status: 503 }))(request());
-    await tellingDoor(tracer, () => new Response(null, { status: 404 }))(request());
-    const broken = tellingDoor(tracer, () => {
+    await tracedHandler(tracer, () => new Response(null, { status: 503 }))(request());
+    await tracedHandler(tracer, () => new Response(null, { status: 404 }))(request());
+    const broken = tracedHandler(tracer, () => {
       throw new Error('hunter2');
     });
     await expect(Promise.resolve(broken(request()))).rejects.toThrow();
@@ -69,14 +69,14 @@ describe('a request', () => {
 
   test("of who watches over the installation is nobody's business", async () => {
     const { spans, tracer } = traced();
-    const door = tellingDoor(tracer, () => new Response());
+    const door = tracedHandler(tracer, () => new Response());
     for (const path of ['/v1/healthz', '/v1/metrics']) await door(request({}, path));
     expect(spans.ended).toEqual([]);
   });
 
   test('is left as it is where nobody collects traces', async () => {
     const door = (asked: Request) => new Response(asked.headers.get('traceparent'));
-    expect(tellingDoor(undefined, door)).toBe(door);
+    expect(tracedHandler(undefined, door)).toBe(door);
   });
 });
 
@@ -86,7 +86,7 @@ describe('a request to the API', () => {
     const installation = new Installation();
     const key = await installation.key('dev', { roles: ['operator'] });
     const api = createApi(installation.apiDeps);
-    const door = tellingDoor(tracer, (asked, span) => api.fetch(asked, span && { span }));
+    const door = tracedHandler(tracer, (asked, span) => api.fetch(asked, span && { span }));
     const authorization = `Bearer ${key}`;
     const runId = await installation.world.start('echo', { text: 'x' }, { tenantId: 'acme' });
     for (const path of [`/v1/runs/${runId}`, '/v1/runs', '/v1/nowhere', `/v1/runs/${runId}/hunter2`])
@@ -109,7 +109,7 @@ describe('a request to the API', () => {
     const { apiDeps } = installation;
     const key = await installation.key('dev', { roles: ['submitter'] });
     const api = createApi({ ...apiDeps, start: { ...apiDeps.start, tracer } });
-    const door = tellingDoor(tracer, (asked, span) => api.fetch(asked, span && { span }));
+    const door = tracedHandler(tracer, (asked, span) => api.fetch(asked, span && { span }));
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ type: 'echo', input: { text: 'hunter2' } });
     const answer = await door(

@@ -36,7 +36,7 @@ function rested({ rest }: Source, runId: string | undefined): Promise<RunView> {
 describe('a worker killed between the record and the task', () => {
   test.each(SOURCES)('of a request by $name leaves one run, which the next request names', async (source) => {
     const { ready } = cloud;
-    const workers = async () => (await control<Ready['pids']>(ready, 'GET', '/pids')).roles.doors ?? [];
+    const workers = async () => (await control<Ready['pids']>(ready, 'GET', '/pids')).roles.requests ?? [];
     // Warm, and at rest, so that what is held and counted is the request's own.
     const warm = await source.send(ready, 'warm');
     await rested(source, warm.runId);

@@ -34,7 +34,7 @@ const MAX_DISCARDED_BYTES = 32 * MIB;
 /** Time for a refused client to stop sending, and to read its answer. */
 const DISCARD_MS = 2_000;
 
-/** As the doors say; their module is too large to load with the functions. */
+/** As the handlers answer; their module is too large to load with the functions. */
 const RETRY_AFTER_S = 2;
 
 const types = new WeakMap<IncomingMessage, string | undefined>();

@@ -1,8 +1,8 @@
 /**
  * Between the Express request and response that Cloud Functions hands over and the web's own `Request` and `Response`,
- * which the doors speak.
+ * which the handlers take and return.
  *
- * Must not: look into a body: the doors check signatures over its bytes.
+ * Must not: read or change a body: the handlers check signatures over its bytes.
  */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { BufferedRequest, TextResponse } from '../http/buffered.ts';

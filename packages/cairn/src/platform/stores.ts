@@ -1,4 +1,4 @@
-/** The Firestore adapters of an instance, all over one client: each port's, by the name under which the doors and the engine know it. */
+/** The Firestore adapters of an instance, all over one client: each port's, by the name under which the entry points and the engine know it. */
 import type { Firestore } from '@google-cloud/firestore';
 import { EncodedBatch } from '../store/commits/encoded-batch.ts';
 import type { CommitChannel } from '../store/commits/store-batch.ts';

@@ -1,5 +1,6 @@
 /** The test kit, as tests of workflows import it. Everything else in this folder is how it works. */
 
+export { expectJournal, type JournalExpectations, JournalMismatch } from './expect-journal.ts';
 export type {
   CancelOptions,
   DecideOptions,
@@ -7,8 +8,7 @@ export type {
   SentEvent,
   SentSignal,
   StartOptions,
-} from './doors.ts';
-export { expectJournal, type JournalExpectations, JournalMismatch } from './expect-journal.ts';
+} from './operations.ts';
 export type { Arranged, SweepDifference, SweepOptions, SweepPoint, SweepReport } from './sweep/scenario.ts';
 export { defineSweep, type Sweep } from './sweep/sweep.ts';
 export type { OpenWait, TestRun } from './test-run.ts';

@@ -22,9 +22,9 @@ import type { EffectResolved } from '../operations/effects/request.ts';
 import type { EventDelivered } from '../operations/events/deliver-event.ts';
 import type { Signalled } from '../operations/events/signal-run.ts';
 import { blockedBy } from './blocked.ts';
-import * as doors from './doors.ts';
 import { Driver } from './driver.ts';
 import { type BodyPart, ObservedBodies } from './observed-bodies.ts';
+import * as operations from './operations.ts';
 import { TestRun } from './test-run.ts';
 import { CollectedLog, type LogLine } from './world/collected-log.ts';
 import type { CrashPlan } from './world/crash-plan.ts';
@@ -112,8 +112,8 @@ export class TestRuntime {
    *
    * @throws CairnError INVALID_INPUT for an input that the workflow refuses, IDEMPOTENCY_KEY_REUSED
    */
-  async start(type: string, input: unknown = {}, options: doors.StartOptions = {}): Promise<TestRun> {
-    return this.run(await doors.start(this.#installation, { type, input, ...options }));
+  async start(type: string, input: unknown = {}, options: operations.StartOptions = {}): Promise<TestRun> {
+    return this.run(await operations.start(this.#installation, { type, input, ...options }));
   }
 
   /** A run by its id: a child, or one that a body started. */
@@ -189,8 +189,8 @@ export class TestRuntime {
    * @throws CairnError as the API answers: APPROVAL_DECIDED, APPROVAL_EXPIRED, INVALID_INPUT, RUN_TERMINAL_STATE …;
    *   Error listing what the run waits for, if no step was named and not exactly one asks
    */
-  decide(run: TestRun, decision: Decision, options: doors.DecideOptions = {}): Promise<ApprovalDecided> {
-    return doors.decide(this.#installation, run, { decision, ...options });
+  decide(run: TestRun, decision: Decision, options: operations.DecideOptions = {}): Promise<ApprovalDecided> {
+    return operations.decide(this.#installation, run, { decision, ...options });
   }
 
   /**
@@ -198,23 +198,27 @@ export class TestRuntime {
    *
    * @throws CairnError as in the API: EFFECT_RESOLVED, INVALID_INPUT …; Error if the run asks about none
    */
-  resolve(run: TestRun, outcome: Resolution, options: doors.ResolveOptions = {}): Promise<EffectResolved> {
-    return doors.resolve(this.#installation, run, { outcome, ...options });
+  resolve(
+    run: TestRun,
+    outcome: Resolution,
+    options: operations.ResolveOptions = {},
+  ): Promise<EffectResolved> {
+    return operations.resolve(this.#installation, run, { outcome, ...options });
   }
 
   /** Delivers an event to waiting runs, or buffers it for the first that waits. The result says which. */
-  deliver(event: doors.SentEvent): Promise<EventDelivered> {
-    return doors.deliver(this.#installation, event);
+  deliver(event: operations.SentEvent): Promise<EventDelivered> {
+    return operations.deliver(this.#installation, event);
   }
 
   /** Sends an event to this run only; see `deliver`. @throws CairnError RUN_TERMINAL_STATE, INVALID_INPUT … */
-  signal(run: TestRun, signal: doors.SentSignal): Promise<Signalled> {
-    return doors.signal(this.#installation, run, signal);
+  signal(run: TestRun, signal: operations.SentSignal): Promise<Signalled> {
+    return operations.signal(this.#installation, run, signal);
   }
 
   /** @throws CairnError RUN_TERMINAL_STATE if it has completed or failed */
-  cancel(run: TestRun, options: doors.CancelOptions = {}): Promise<Cancellation> {
-    return doors.cancel(this.#installation, run, options);
+  cancel(run: TestRun, options: operations.CancelOptions = {}): Promise<Cancellation> {
+    return operations.cancel(this.#installation, run, options);
   }
 
   /**

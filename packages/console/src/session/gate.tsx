@@ -13,9 +13,9 @@ import { type Session, SessionContext } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 
 type GateState =
-  | { readonly at: 'beginning' }
-  | { readonly at: 'door'; readonly place: Place; readonly refused?: ApiError | undefined }
-  | { readonly at: 'inside'; readonly session: Session }
+  | { readonly at: 'starting' }
+  | { readonly at: 'signed_out'; readonly place: Place; readonly refused?: ApiError | undefined }
+  | { readonly at: 'signed_in'; readonly session: Session }
   | { readonly at: 'unreachable'; readonly error: unknown };
 
 interface SessionGateProps {
@@ -25,7 +25,7 @@ interface SessionGateProps {
 }
 
 export function SessionGate({ children, onEnter }: SessionGateProps) {
-  const [state, setState] = useState<GateState>({ at: 'beginning' });
+  const [state, setState] = useState<GateState>({ at: 'starting' });
   const queries = useQueryClient();
 
   const enter = useCallback(
@@ -35,7 +35,7 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
         // Data of one person must not be shown to the next.
         queries.clear();
         await place.users?.signOut();
-        setState({ at: 'door', place, refused });
+        setState({ at: 'signed_out', place, refused });
       };
       // A credential that is refused at once has not expired: the answer says why.
       let isInside = false;
@@ -43,7 +43,7 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
       try {
         const [me] = await Promise.all([api.get('/v1/me'), onEnter(api)]);
         isInside = true;
-        setState({ at: 'inside', session: { api, me, local: place.local, signOut: () => void leave() } });
+        setState({ at: 'signed_in', session: { api, me, local: place.local, signOut: () => void leave() } });
       } catch (error) {
         const status = error instanceof ApiError ? error.problem.status : 0;
         if (error instanceof ApiError && status === 401) await leave(UNKNOWN);
@@ -55,13 +55,13 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
   );
 
   const begin = useCallback(async () => {
-    setState({ at: 'beginning' });
+    setState({ at: 'starting' });
     try {
       const place = await readPlace();
       const key = keptKey() ?? place.local?.apiKey;
       const credential = key === undefined ? await place.users?.current() : async () => key;
       if (credential) await enter(credential, place);
-      else setState({ at: 'door', place });
+      else setState({ at: 'signed_out', place });
     } catch (error) {
       setState({ at: 'unreachable', error });
     }
@@ -69,11 +69,11 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
   useEffect(() => void begin(), [begin]);
 
   switch (state.at) {
-    case 'beginning':
+    case 'starting':
       return <Loading what="the console" />;
     case 'unreachable':
       return <Failure error={state.error} again={begin} />;
-    case 'door':
+    case 'signed_out':
       return (
         <SignIn
           refused={state.refused}
@@ -85,7 +85,7 @@ export function SessionGate({ children, onEnter }: SessionGateProps) {
           onUser={(credential) => enter(credential, state.place)}
         />
       );
-    case 'inside':
+    case 'signed_in':
       return <SessionContext.Provider value={state.session}>{children}</SessionContext.Provider>;
   }
 }

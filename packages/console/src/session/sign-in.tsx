@@ -1,4 +1,4 @@
-/** The door: an API key, or a Firebase user where Hosting has a project with users. */
+/** Sign-in with an API key, or as a Firebase user where Hosting has a project with users. */
 import { type FormEvent, useState } from 'react';
 import { ApiError } from '../api/problem.ts';
 import { Failure } from '../parts/states.tsx';
@@ -15,7 +15,7 @@ interface SignInProps {
 
 export function SignIn({ refused, place: { local, users }, onKey, onUser }: SignInProps) {
   return (
-    <main className="door stack">
+    <main className="sign-in stack">
       <h1>
         <img src="/favicon.svg" alt="" width="28" height="28" /> Cairn
       </h1>

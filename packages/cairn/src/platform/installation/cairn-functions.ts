@@ -11,7 +11,7 @@ import {
   declareGithubWebhookSecret,
   declareSlackSigningSecret,
 } from '../settings/secrets.ts';
-import { apiOf, drivesOf, githubDoor, slackDoor, ticksOf } from './deployed.ts';
+import { apiOf, drivesOf, githubFunction, slackFunction, ticksOf } from './deployed.ts';
 import { type InProcess, inProcess } from './in-process.ts';
 import { type CairnInstallation, register } from './installation.ts';
 import { type MessageFunctions, messageFunctions } from './message-functions.ts';
@@ -114,8 +114,8 @@ function functionsOf(installation: CairnInstallation): Readonly<Record<string, o
   const pools = Object.entries(drives).flatMap(([pool, own]) => Object.entries(drivesOf(bodies, own, pool)));
   return {
     api: apiOf(place),
-    ...(github ? { githubWebhook: githubDoor(place, declareGithubWebhookSecret()) } : {}),
-    ...(slack ? { slackWebhook: slackDoor(place, declareSlackSigningSecret()) } : {}),
+    ...(github ? { githubWebhook: githubFunction(place, declareGithubWebhookSecret()) } : {}),
+    ...(slack ? { slackWebhook: slackFunction(place, declareSlackSigningSecret()) } : {}),
     ...drivesOf(bodies, drive),
     ...Object.fromEntries(pools),
     ...ticksOf(place),

@@ -1,12 +1,12 @@
-/** The single functions, as they are deployed. What each does is in `doors.ts` or `work.ts`, loaded by its first request. */
+/** The single functions, as they are deployed. What each does is in `http-handlers.ts` or `background-handlers.ts`, loaded by its first request. */
 import { HttpsError, type HttpsOptions, onRequest } from 'firebase-functions/https';
 import type { Expression } from 'firebase-functions/params';
 import { onSchedule, type ScheduleOptions } from 'firebase-functions/scheduler';
 import { onTaskDispatched } from 'firebase-functions/tasks';
+import type { TaskRequest } from '../background-handlers.ts';
 import { consoleFolder, isOfConsole } from '../console/location.ts';
-import type { TaskRequest } from '../work.ts';
 import { aloneMember, type CairnInstallation, driveMember } from './installation.ts';
-import { doors, work } from './load-doors.ts';
+import { backgroundHandlers, httpHandlers } from './load-handlers.ts';
 import type { DriveOptions, SecretOption } from './options.ts';
 import { apiSizes, driveSizes, githubSizes, slackSizes } from './sizes.ts';
 
@@ -42,14 +42,14 @@ export function apiOf({ installation, region }: DeploymentTarget) {
       const { answerConsole } = await import('../console/site.ts');
       return answerConsole(request, response);
     }
-    const { answerApi } = await doors();
+    const { answerApi } = await httpHandlers();
     await answerApi(installation, request, response);
   });
   return hasConsole ? api : takesWhole(api);
 }
 
 /** GitHub's webhook. Open to everybody: it checks signatures itself. */
-export function githubDoor(target: DeploymentTarget, secret: SecretOption) {
+export function githubFunction(target: DeploymentTarget, secret: SecretOption) {
   return webhookOf(
     target,
     { ...githubSizes(target.installation.options), secrets: [secret] },
@@ -58,7 +58,7 @@ export function githubDoor(target: DeploymentTarget, secret: SecretOption) {
 }
 
 /** Slack's commands and buttons. Open to everybody: it checks signatures itself. */
-export function slackDoor(target: DeploymentTarget, secret: SecretOption) {
+export function slackFunction(target: DeploymentTarget, secret: SecretOption) {
   return webhookOf(target, { ...slackSizes(target.installation.options), secrets: [secret] }, 'answerSlack');
 }
 
@@ -69,7 +69,7 @@ function webhookOf(
 ) {
   return takesWhole(
     onRequest({ region, invoker: 'public', memory: '512MiB', ...options }, async (request, response) =>
-      (await doors())[answer](installation, request, response),
+      (await httpHandlers())[answer](installation, request, response),
     ),
   );
 }
@@ -118,7 +118,7 @@ export function drivesOf(
     ...(cpu === undefined ? {} : { cpu }),
   };
   const dispatched = (alone: boolean) => async (request: TaskRequest) => {
-    const { driveTask } = await work();
+    const { driveTask } = await backgroundHandlers();
     const outcome = await driveTask(installation, request, { alone, pool });
     // Neither 429 nor 5xx: those slow the whole queue down, and look like the end of an instance.
     if (outcome === 'later') throw new HttpsError('aborted', 'the run could not be dispatched now');
@@ -142,7 +142,7 @@ export function ticksOf({ installation, region }: DeploymentTarget) {
   ) =>
     takesWhole(
       onSchedule({ schedule: `every ${minutes} minutes`, region, ...options }, async () =>
-        (await work())[tick](installation),
+        (await backgroundHandlers())[tick](installation),
       ),
     );
   return {

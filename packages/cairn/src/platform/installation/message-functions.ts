@@ -5,7 +5,7 @@
 import type { CloudEvent, CloudFunction } from 'firebase-functions';
 import { type MessagePublishedData, onMessagePublished } from 'firebase-functions/pubsub';
 import type { DeploymentTarget } from './deployed.ts';
-import { work } from './load-doors.ts';
+import { backgroundHandlers } from './load-handlers.ts';
 
 export type MessageFunctions = Readonly<Record<string, CloudFunction<CloudEvent<MessagePublishedData>>>>;
 
@@ -26,7 +26,7 @@ export function messageFunctions(
     functions[name] = onMessagePublished(
       { topic, region, retry: true, memory: '512MiB', timeoutSeconds: 60 },
       async ({ data }) => {
-        const { takeTopicMessage } = await work();
+        const { takeTopicMessage } = await backgroundHandlers();
         await takeTopicMessage(installation, topic, data);
       },
     );

@@ -3,7 +3,7 @@ import { guardBodies } from '../body-guard.ts';
 import { endAfterDispatch } from '../instance/one-dispatch.ts';
 import { exportsOf, runningFunction, servedModule } from './exported-names.ts';
 import { servedInstallations } from './installation.ts';
-import { doors, work } from './load-doors.ts';
+import { backgroundHandlers, httpHandlers } from './load-handlers.ts';
 
 const served = servedInstallations();
 /** Member of an installation by the name of its export; undefined: the module is being loaded still. */
@@ -24,7 +24,7 @@ export function startServing(): void {
   // Emitted by the local cloud in a worker that is kept in reserve; `waits` is to be filled.
   process.once('cairn:warm-up' as 'message', (waits: unknown) => {
     const warm = async () => {
-      const [{ warmUp }] = await Promise.all([work(), doors()]);
+      const [{ warmUp }] = await Promise.all([backgroundHandlers(), httpHandlers()]);
       await Promise.all(served.map(warmUp));
     };
     (waits as Promise<void>[]).push(warm());

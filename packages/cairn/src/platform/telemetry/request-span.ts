@@ -10,17 +10,17 @@ import { traceOf } from '../../http/trace-context.ts';
 import type { Span, Tracer } from '../../ports/tracing.ts';
 
 /** Polled every few seconds by monitoring: not traced. */
-const UNTOLD: ReadonlySet<string> = new Set(['/v1/healthz', '/v1/metrics']);
+const UNTRACED: ReadonlySet<string> = new Set(['/v1/healthz', '/v1/metrics']);
 const FIRST_SERVER_ERROR = 500;
 
-export type TracedDoor = (request: Request, span?: Span) => Response | Promise<Response>;
+export type Handler = (request: Request, span?: Span) => Response | Promise<Response>;
 
 /** @param route of an endpoint with a single one; the API sets it itself (`http.route`) */
-export function tellingDoor(tracer: Tracer | undefined, door: TracedDoor, route?: string): TracedDoor {
-  if (!tracer) return door;
+export function tracedHandler(tracer: Tracer | undefined, handle: Handler, route?: string): Handler {
+  if (!tracer) return handle;
   return async (request) => {
     const { method, headers } = request;
-    if (UNTOLD.has(new URL(request.url).pathname)) return door(request);
+    if (UNTRACED.has(new URL(request.url).pathname)) return handle(request);
     const span = tracer.open({
       name: route === undefined ? method : `${method} ${route}`,
       kind: 'server',
@@ -29,7 +29,7 @@ export function tellingDoor(tracer: Tracer | undefined, door: TracedDoor, route?
     });
     headers.set('traceparent', traceparentOf(span.context));
     try {
-      const response = await door(request, span);
+      const response = await handle(request, span);
       const { status } = response;
       span.set({ 'http.response.status_code': status });
       span.end(status >= FIRST_SERVER_ERROR ? String(status) : undefined);

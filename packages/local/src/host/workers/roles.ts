@@ -4,11 +4,11 @@
  */
 import type { FunctionSpec } from '../function-spec.ts';
 
-/** `doors`, `tasks`, or `alone:{function}`. */
+/** `requests`, `tasks`, or `alone:{function}`. */
 export type WorkerRole = string;
 
-/** HTTP functions, schedules and messages: what people and other systems wait for. They run no bodies of steps. */
-export const DOORS: WorkerRole = 'doors';
+/** HTTP functions, schedules and messages: others wait for their answers. They run no bodies of steps. */
+export const REQUESTS: WorkerRole = 'requests';
 /** Task-queue functions. */
 export const TASKS: WorkerRole = 'tasks';
 
@@ -31,14 +31,14 @@ const ALONE_AT_MOST = 4;
 
 /** A task-queue function that takes one request at a time is meant to be kept from all others. */
 export function roleOf({ name, trigger, concurrency }: FunctionSpec): WorkerRole {
-  if (trigger.kind !== 'task-queue') return DOORS;
+  if (trigger.kind !== 'task-queue') return REQUESTS;
   return concurrency === 1 ? `alone:${name}` : TASKS;
 }
 
 /** @param workers what `--workers` says */
 export function crewOf(role: WorkerRole, workers: number): Crew {
-  if (role === DOORS || role === TASKS) {
-    const wanted = role === DOORS ? 1 : workers;
+  if (role === REQUESTS || role === TASKS) {
+    const wanted = role === REQUESTS ? 1 : workers;
     return { wanted, most: wanted + MORE_WHILE_HANGING, growsWhenFull: false, servesOnce: false };
   }
   return { wanted: 0, most: ALONE_AT_MOST, growsWhenFull: true, servesOnce: true };

@@ -6,7 +6,7 @@
 import type { FunctionSpec } from '../function-spec.ts';
 import { NoWorkerError, type WorkerLease } from './lease.ts';
 import { Reaper } from './reaper.ts';
-import { type Crew, crewOf, DOORS, roleOf, TASKS, type WorkerRole } from './roles.ts';
+import { type Crew, crewOf, REQUESTS, roleOf, TASKS, type WorkerRole } from './roles.ts';
 import { describeEnd, type WorkerEnd, type WorkerOptions, WorkerProcess } from './worker-process.ts';
 
 export interface PoolOptions extends WorkerOptions {
@@ -78,7 +78,7 @@ export class WorkerPool {
   /** Resolves when every wanted worker serves; rejects with the reason if the first ones cannot. */
   async start(): Promise<void> {
     const { workers, roles } = this.#options;
-    const first = [DOORS, ...(roles ? Array.from({ length: workers }, () => TASKS) : [])];
+    const first = [REQUESTS, ...(roles ? Array.from({ length: workers }, () => TASKS) : [])];
     await Promise.all(first.map((role) => this.#spawn(role).ready));
     this.#fillAtRest(performance.now() + SPARE_AFTER_MS.most);
     this.#looking = setInterval(() => this.#look(), TICK_MS);
@@ -119,9 +119,9 @@ export class WorkerPool {
     return this.#acquire(spec, this.#roleOf(spec), signal);
   }
 
-  /** A place with a worker of the tasks for what it need not serve: those of the doors are left to who waits for an answer. */
+  /** A worker of the tasks, for calls that nobody waits for: workers of requests are left to callers that wait. */
   acquireAside(spec: FunctionSpec): Promise<WorkerLease> {
-    return this.#acquire(spec, this.#options.roles ? TASKS : DOORS);
+    return this.#acquire(spec, this.#options.roles ? TASKS : REQUESTS);
   }
 
   async #acquire(spec: FunctionSpec, role: WorkerRole, signal?: AbortSignal): Promise<WorkerLease> {
@@ -260,7 +260,7 @@ export class WorkerPool {
   /** Starts what is missing: a spare takes the place of one that died, and another becomes the spare. */
   #fill(): void {
     const { workers, roles, keepsSpare } = this.#options;
-    for (const role of roles ? [DOORS, TASKS] : [DOORS]) {
+    for (const role of roles ? [REQUESTS, TASKS] : [REQUESTS]) {
       for (let missing = crewOf(role, workers).wanted - this.#of(role).length; missing > 0; missing--) {
         const spare = this.#readySpare ?? this.#spares[0];
         if (spare) spare.role = role;
@@ -324,7 +324,7 @@ export class WorkerPool {
   }
 
   #roleOf(spec: FunctionSpec): WorkerRole {
-    return this.#options.roles ? roleOf(spec) : DOORS;
+    return this.#options.roles ? roleOf(spec) : REQUESTS;
   }
 
   /** The least busy worker of the role with room for one more request of the function. */

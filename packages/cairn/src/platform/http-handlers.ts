@@ -1,4 +1,4 @@
-/** Handlers of the deployed HTTP functions, once loaded: adapt, call, adapt back. `work.ts` has those of all others. */
+/** Handlers of the deployed HTTP functions, once loaded: adapt, call, adapt back. `background-handlers.ts` has those of all others. */
 import type { Request as FunctionRequest } from 'firebase-functions/https';
 import { createApi } from '../api/app.ts';
 import { RequestBudget } from '../store/request-budget.ts';
@@ -9,7 +9,7 @@ import { exchange, type FunctionResponse } from './http.ts';
 import type { CairnInstallation } from './installation/installation.ts';
 import { platformLog } from './log.ts';
 import { compose, type Root } from './root.ts';
-import { type TracedDoor, tellingDoor } from './telemetry/request-span.ts';
+import { type Handler, tracedHandler } from './telemetry/request-span.ts';
 
 type Api = ReturnType<typeof createApi>;
 
@@ -21,9 +21,9 @@ export async function answerApi(
   response: FunctionResponse,
 ): Promise<void> {
   const root = await compose(installation);
-  const door = apis.get(root) ?? createApi(root.api);
-  apis.set(root, door);
-  await answer(root, { request, response, door: (asked, span) => door.fetch(asked, span && { span }) });
+  const api = apis.get(root) ?? createApi(root.api);
+  apis.set(root, api);
+  await answer(root, { request, response, handle: (asked, span) => api.fetch(asked, span && { span }) });
 }
 
 export async function answerGithub(
@@ -32,8 +32,8 @@ export async function answerGithub(
   response: FunctionResponse,
 ): Promise<void> {
   const root = await compose(installation);
-  const door = (asked: Request) => githubWebhook(root.github, asked);
-  await answer(root, { request, response, door, route: '/webhooks/github' });
+  const handle = (asked: Request) => githubWebhook(root.github, asked);
+  await answer(root, { request, response, handle, route: '/webhooks/github' });
 }
 
 export async function answerSlack(
@@ -42,14 +42,14 @@ export async function answerSlack(
   response: FunctionResponse,
 ): Promise<void> {
   const root = await compose(installation);
-  const door = (asked: Request) => slackWebhook(root.slack, asked);
-  await answer(root, { request, response, door, route: '/webhooks/slack' });
+  const handle = (asked: Request) => slackWebhook(root.slack, asked);
+  await answer(root, { request, response, handle, route: '/webhooks/slack' });
 }
 
-interface DoorAnswer {
+interface Exchange {
   readonly request: FunctionRequest;
   readonly response: FunctionResponse;
-  readonly door: TracedDoor;
+  readonly handle: Handler;
   readonly route?: string;
 }
 
@@ -59,10 +59,10 @@ interface DoorAnswer {
  */
 async function answer(
   { engine, telemetry }: Root,
-  { request, response, door, route }: DoorAnswer,
+  { request, response, handle, route }: Exchange,
 ): Promise<void> {
   const budget = new RequestBudget(systemClock);
-  const inTime: TracedDoor = (asked, span) => budget.run(async () => door(asked, span));
-  await exchange({ request, response, log: platformLog }, tellingDoor(engine.tracer, inTime, route));
+  const inTime: Handler = (asked, span) => budget.run(async () => handle(asked, span));
+  await exchange({ request, response, log: platformLog }, tracedHandler(engine.tracer, inTime, route));
   await telemetry?.workEnded();
 }
